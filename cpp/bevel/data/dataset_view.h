@@ -1,0 +1,48 @@
+// The training data as the core sees it: one column-major float32 matrix, checked and never written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bevel {
+
+struct DatasetView {
+  const float* values = nullptr;  // n_features columns of n_rows each; a nominal column holds codes
+  size_t n_rows = 0;
+  int32_t n_features = 0;
+  const int32_t* levels = nullptr;  // per feature: 0 numeric, else the number of nominal levels
+  const float* medians = nullptr;   // per feature: stands in for NaN where features are combined
+
+  std::vector<int32_t> numeric;      // indices of numeric features
+  std::vector<int32_t> categorical;  // indices of nominal features
+  std::vector<uint8_t> has_nan;      // per feature
+
+  DatasetView(const float* values, size_t n_rows, int32_t n_features, const int32_t* levels,
+              const float* medians, bool look_for_nan)
+      : values(values),
+        n_rows(n_rows),
+        n_features(n_features),
+        levels(levels),
+        medians(medians),
+        has_nan(static_cast<size_t>(n_features), 0) {
+    for (int32_t f = 0; f < n_features; ++f) {
+      (levels[f] ? categorical : numeric).push_back(f);
+      if (look_for_nan && !levels[f]) has_nan[f] = column_has_nan(f);
+    }
+  }
+
+  const float* column(int32_t feature) const {
+    return values + static_cast<size_t>(feature) * n_rows;
+  }
+
+ private:
+  bool column_has_nan(int32_t feature) const {
+    const float* x = column(feature);
+    int found = 0;
+    for (size_t i = 0; i < n_rows; ++i) found |= x[i] != x[i];
+    return found != 0;
+  }
+};
+
+}  // namespace bevel

@@ -1,0 +1,14 @@
+// The bag of a tree: how often each row was drawn. Made anew from the seed wherever it is needed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bevel/options.h"
+
+namespace bevel {
+
+// Multiplicity of every row; all ones when options.bag_size is 0.
+std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tree);
+
+}  // namespace bevel

@@ -1,0 +1,306 @@
+#include "bevel/forest/forest_trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "bevel/forest/bag.h"
+#include "bevel/split/kernels.h"
+#include "bevel/support/check.h"
+#include "bevel/support/crew.h"
+#include "bevel/tree/tree_builder_impl.h"
+
+namespace bevel {
+namespace {
+
+// Largest power of two by which the values may be multiplied for their sum to stay below 2^bits.
+double grid_scale(double largest_sum, int bits) {
+  if (!(largest_sum > 0.0)) return 1.0;
+  int exponent = 0;
+  std::frexp(largest_sum, &exponent);
+  return std::ldexp(1.0, std::clamp(bits - exponent, -1000, 1000));
+}
+
+// Weights of the rows of a training set and how tasks are to carry them.
+struct Weighting {
+  const double* values = nullptr;  // null: all 1
+  bool whole = true;               // small whole numbers: multiplicities can take them in
+  double largest = 1.0;
+};
+
+Weighting inspect_weights(const TrainingSet& training, const Options& options) {
+  Weighting w;
+  w.values = training.weights;
+  if (options.balanced_subsample) w.whole = false;
+  if (!training.weights) return w;
+  w.largest = 0.0;
+  for (size_t i = 0; i < training.data.n_rows; ++i) {
+    const double x = training.weights[i];
+    w.largest = std::max(w.largest, x);
+    w.whole &= x == std::floor(x) && x <= 255.0;
+  }
+  return w;
+}
+
+// Class weights that balance the bag: n / (K n_k), as scikit-learn has it.
+std::vector<double> balance(const TrainingSet& training, const std::vector<int32_t>& multiplicity) {
+  std::vector<double> counts(static_cast<size_t>(training.n_classes), 0.0);
+  double total = 0.0;
+  for (size_t i = 0; i < multiplicity.size(); ++i) {
+    counts[training.labels[i]] += multiplicity[i];
+    total += multiplicity[i];
+  }
+  double present = 0.0;
+  for (double c : counts) present += c > 0.0;
+  for (double& c : counts) c = c > 0.0 ? total / (present * c) : 0.0;
+  return counts;
+}
+
+// How a task is made and how rows become its payload.
+template <class Task>
+struct TaskMaker;
+
+struct RowWeight {
+  int64_t whole;  // multiplicity times a whole weight
+  double real;    // multiplicity times weight times class weight
+};
+
+struct TaskScales {
+  double weight = 1.0;  // whole units per unit of weight
+  double target = 1.0;  // whole units per unit of weight times target
+  double centre = 0.0;
+};
+
+template <>
+struct TaskMaker<PackedTask> {
+  static PackedTask task(const TrainingSet&, const Options&, TaskScales, const EntropyTable*) {
+    return PackedTask(2.0, false);
+  }
+  static uint64_t payload(const TrainingSet& t, size_t row, RowWeight w, TaskScales) {
+    const auto weight = static_cast<uint64_t>(w.whole);
+    return weight << 32 | (t.labels[row] == 1 ? weight : 0);
+  }
+};
+
+template <>
+struct TaskMaker<WideTask> {
+  static WideTask task(const TrainingSet& t, const Options&, TaskScales s, const EntropyTable*) {
+    if (t.targets) return WideTask(s.weight / (s.target * s.target), true);
+    return WideTask(2.0 / s.weight, false);
+  }
+  static WidePair payload(const TrainingSet& t, size_t row, RowWeight w, TaskScales s) {
+    // No weight may round to zero: a row has to weigh something.
+    const int64_t weight = std::max<int64_t>(1, std::llround(w.real * s.weight));
+    if (!t.targets) return {weight, t.labels[row] == 1 ? weight : 0};
+    return {weight, std::llround(w.real * (t.targets[row] - s.centre) * s.target)};
+  }
+};
+
+template <class Weight, bool kEntropy>
+struct TaskMaker<ClassTask<Weight, kEntropy>> {
+  using Task = ClassTask<Weight, kEntropy>;
+  static Task task(const TrainingSet& t, const Options&, TaskScales, const EntropyTable* table) {
+    return Task(t.n_classes, 1.0, table);
+  }
+  static typename Task::Payload payload(const TrainingSet& t, size_t row, RowWeight w, TaskScales) {
+    const auto label = static_cast<decltype(Task::Payload::label)>(t.labels[row]);
+    if constexpr (std::is_same_v<Weight, double>) {
+      return {label, w.real};
+    } else {
+      require(w.whole <= std::numeric_limits<Weight>::max(),
+              "[train] a row was drawn too often for its weight");
+      return {label, static_cast<Weight>(w.whole)};
+    }
+  }
+};
+
+template <class Task>
+class Trainer {
+ public:
+  Trainer(const TrainingSet& training, const Options& options, const Weighting& weighting,
+          uint64_t first_tree, size_t n_trees)
+      : training_(training),
+        data_(training.data),
+        options_(options),
+        weighting_(weighting),
+        first_tree_(first_tree),
+        kernels_(kernels(options.simd)),
+        table_(options.criterion == Criterion::entropy && weighting.whole ? table_size() : 0),
+        trees_(n_trees) {
+    set_scales();
+    for (const Family& family : options.families) samplers_.push_back(make_sampler(family, data_));
+  }
+
+  FlatForest run(int n_threads, const Progress& progress) {
+    for (int w = 0; w < std::max(1, n_threads); ++w) {
+      auto task = TaskMaker<Task>::task(training_, options_, scales_, &table_);
+      auto space = std::make_unique<Workspace<Task>>(options_, data_, kernels_, std::move(task));
+      for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(space->samplers[f]);
+      workspaces_.push_back(std::move(space));
+    }
+    Crew crew(trees_.size(), [this](int worker, size_t job) { grow(worker, job); });
+    crew_ = &crew;
+    crew.start(n_threads);
+    while (!crew.wait_for(std::chrono::milliseconds(50)))
+      if (!progress(crew.jobs_done())) crew.cancel();
+    crew.finish();
+    if (crew.cancelled()) throw Cancelled{};
+    return flatten(trees_, data_.n_features, training_.targets != nullptr);
+  }
+
+ private:
+  size_t table_size() const {
+    const auto draws = static_cast<double>(options_.bag_size ? options_.bag_size
+                                                             : static_cast<int64_t>(data_.n_rows));
+    return static_cast<size_t>(std::min(draws * weighting_.largest, 1048576.0)) + 1;
+  }
+
+  // Grids on which sums are whole numbers, the same for all trees.
+  void set_scales() {
+    const auto draws = static_cast<double>(options_.bag_size ? options_.bag_size
+                                                             : static_cast<int64_t>(data_.n_rows));
+    double largest = weighting_.largest;
+    if (options_.balanced_subsample) largest *= draws;  // a class may be that rare
+    if (!weighting_.whole) scales_.weight = grid_scale(draws * largest, 52);
+    if (!training_.targets) return;
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (size_t i = 0; i < data_.n_rows; ++i) {
+      low = std::min(low, training_.targets[i]);
+      high = std::max(high, training_.targets[i]);
+    }
+    scales_.centre = low + (high - low) / 2.0;
+    scales_.target = grid_scale(draws * largest * std::max(high - scales_.centre, scales_.centre - low), 61);
+  }
+
+  void grow(int worker, size_t job) {
+    const uint64_t tree_number = first_tree_ + job;
+    const std::vector<int32_t> multiplicity = draw_bag(options_, data_.n_rows, tree_number);
+    TreeData<Task> tree = gather(multiplicity, tree_number);
+    Targets targets;
+    targets.values = training_.targets;
+    targets.weights = weighting_.values;
+    targets.multiplicity = multiplicity.data();
+    targets.weight_unit = std::is_same_v<Task, WideTask> ? scales_.weight : 1.0;
+    TreeBuilder<Task> builder(options_, data_, samplers_, workspaces_, *crew_);
+    trees_[job].nodes = builder.grow(tree, targets, worker);
+    trees_[job].rotation = std::move(tree.rotation);
+  }
+
+  TreeData<Task> gather(const std::vector<int32_t>& multiplicity, uint64_t tree_number) const {
+    TreeData<Task> tree;
+    tree.root = root_key(options_.seed, tree_number);
+    std::vector<double> class_weight;
+    if (options_.balanced_subsample) class_weight = balance(training_, multiplicity);
+    size_t n = 0;
+    for (int32_t m : multiplicity) n += m > 0;
+    tree.rows.reserve(n);
+    tree.payload.reserve(n);
+    for (size_t row = 0; row < data_.n_rows; ++row) {
+      const double weight = weighting_.values ? weighting_.values[row] : 1.0;
+      if (multiplicity[row] == 0 || weight == 0.0) continue;
+      RowWeight w{0, multiplicity[row] * weight};
+      if (weighting_.whole) w.whole = static_cast<int64_t>(w.real);
+      if (!class_weight.empty()) w.real *= class_weight[training_.labels[row]];
+      tree.rows.push_back(static_cast<uint32_t>(row));
+      tree.payload.push_back(TaskMaker<Task>::payload(training_, row, w, scales_));
+    }
+    if (tree.rows.empty()) keep_some_row(tree);
+    auto task = TaskMaker<Task>::task(training_, options_, scales_, &table_);
+    task.begin_node(tree.payload.data(), tree.payload.size());
+    tree.total_weight = task.weight();
+    set_columns(tree);
+    return tree;
+  }
+
+  // A bag may hold only rows of weight zero. The tree is then a leaf of the first row that counts.
+  void keep_some_row(TreeData<Task>& tree) const {
+    size_t row = 0;
+    while (row + 1 < data_.n_rows && weighting_.values && weighting_.values[row] == 0.0) ++row;
+    tree.rows.push_back(static_cast<uint32_t>(row));
+    tree.payload.push_back(TaskMaker<Task>::payload(training_, row, {1, 1.0}, scales_));
+  }
+
+  void set_columns(TreeData<Task>& tree) const {
+    tree.columns.assign(static_cast<size_t>(data_.n_features), nullptr);
+    const Family* rotation = nullptr;
+    bool reads_numeric = false, reads_nominal = false;
+    for (const Family& family : options_.families) {
+      if (family.kind == FamilyKind::rotation && !family.per_node) rotation = &family;
+      else if (family.kind == FamilyKind::categorical) reads_nominal = true;
+      else reads_numeric = true;
+    }
+    for (int32_t f = 0; f < data_.n_features; ++f)
+      if (data_.levels[f] ? reads_nominal : reads_numeric) {
+        tree.columns[f] = data_.column(f);
+        tree.used.push_back(f);
+      }
+    if (rotation) rotate(tree, *rotation);
+  }
+
+  // A rotated tree works on columns of its own: the axes of its rotation and whatever else it
+  // reads, for the rows of its bag.
+  void rotate(TreeData<Task>& tree, const Family& family) const {
+    Stream stream(tree.root, Purpose::rotation);
+    tree.rotation = draw_tree_rotation(family, data_, stream);
+    const size_t n = tree.rows.size();
+    const auto n_axes = static_cast<size_t>(tree.rotation.n_axes());
+    tree.own.resize(n * (tree.used.size() + n_axes));
+    float* target = tree.own.data();
+    for (int32_t f : tree.used) {
+      for (size_t i = 0; i < n; ++i) target[i] = data_.column(f)[tree.rows[i]];
+      tree.columns[f] = target;
+      target += n;
+    }
+    std::vector<const float*> sources;
+    std::vector<float> fill;
+    for (int32_t f : tree.rotation.features) {
+      sources.push_back(data_.column(f));
+      fill.push_back(data_.medians[f]);
+    }
+    for (size_t axis = 0; axis < n_axes; ++axis) {
+      const Projection projection{sources.data(), tree.rotation.axis(static_cast<int32_t>(axis)),
+                                  fill.data(), static_cast<int>(sources.size())};
+      kernels_.project(projection, tree.rows.data(), n, target);
+      tree.columns.push_back(target);
+      tree.used.push_back(data_.n_features + static_cast<int32_t>(axis));
+      target += n;
+    }
+    tree.origin = tree.rows;
+    for (size_t i = 0; i < n; ++i) tree.rows[i] = static_cast<uint32_t>(i);
+  }
+
+  const TrainingSet& training_;
+  const DatasetView& data_;
+  const Options& options_;
+  const Weighting& weighting_;
+  const uint64_t first_tree_;
+  const Kernels& kernels_;
+  EntropyTable table_;
+  TaskScales scales_;
+  std::vector<GrownTree> trees_;
+  std::vector<std::unique_ptr<Sampler>> samplers_;
+  std::vector<std::unique_ptr<Workspace<Task>>> workspaces_;
+  Crew* crew_ = nullptr;
+};
+
+}  // namespace
+
+FlatForest train(const TrainingSet& training, const Options& options, uint64_t first_tree,
+                 size_t n_trees, int n_threads, const Progress& progress) {
+  const Weighting weighting = inspect_weights(training, options);
+  auto run = [&]<class Task>(std::type_identity<Task>) {
+    return Trainer<Task>(training, options, weighting, first_tree, n_trees).run(n_threads, progress);
+  };
+  const bool entropy = options.criterion == Criterion::entropy;
+  if (training.targets) return run(std::type_identity<WideTask>{});
+  if (training.n_classes == 2 && !entropy)
+    return weighting.whole ? run(std::type_identity<PackedTask>{}) : run(std::type_identity<WideTask>{});
+  if (weighting.whole)
+    return entropy ? run(std::type_identity<CountEntropyTask>{}) : run(std::type_identity<CountTask>{});
+  return entropy ? run(std::type_identity<WeightEntropyTask>{}) : run(std::type_identity<WeightTask>{});
+}
+
+}  // namespace bevel

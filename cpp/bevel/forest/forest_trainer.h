@@ -1,0 +1,30 @@
+// Runs independent trees on a crew of threads and freezes them into arrays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "bevel/data/dataset_view.h"
+#include "bevel/forest/flat_forest.h"
+#include "bevel/options.h"
+
+namespace bevel {
+
+struct TrainingSet {
+  const DatasetView& data;
+  const int32_t* labels = nullptr;   // classification: 0 .. n_classes - 1
+  const double* targets = nullptr;   // regression
+  int32_t n_classes = 0;             // 0: regression
+  const double* weights = nullptr;   // null: all 1; rows of weight 0 take no part
+};
+
+// Called about five times a second on the caller's thread; false asks to stop.
+using Progress = std::function<bool(size_t trees_done)>;
+
+// Trees first_tree, ..., first_tree + n_trees - 1 of the forest that options.seed names. Throws
+// Cancelled when progress returned false.
+FlatForest train(const TrainingSet& training, const Options& options, uint64_t first_tree,
+                 size_t n_trees, int n_threads, const Progress& progress);
+
+}  // namespace bevel

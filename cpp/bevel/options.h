@@ -1,0 +1,45 @@
+// What a training run was asked to do. Python has checked every value; the core only reads them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bevel {
+
+enum class Criterion : uint8_t { gini, entropy, squared_error };
+enum class ThresholdRule : uint8_t { best, random, purely_random };
+enum class SplitSearch : uint8_t { automatic, exact, histogram };
+enum class Growth : uint8_t { depth_first, best_first, breadth_first, random_leaf };
+enum class FamilyKind : uint8_t { axis, signs, combination, gaussian, rotation, categorical };
+
+// One member of the list of projections that a node draws its candidates from.
+struct Family {
+  FamilyKind kind = FamilyKind::axis;
+  int32_t n_draws = 1;      // d: candidates drawn at a node
+  int64_t n_nonzeros = 0;   // signs: entries thrown in all; else features in each direction
+  bool flip = false;        // rotation: allow determinant -1
+  bool per_node = false;    // rotation: a fresh one at every node
+};
+
+struct Options {
+  Criterion criterion = Criterion::gini;
+  ThresholdRule threshold = ThresholdRule::best;
+  int32_t n_thresholds = 1;
+  SplitSearch split_search = SplitSearch::automatic;
+  Growth growth = Growth::depth_first;
+  int32_t max_depth = -1;  // -1: unlimited
+  int64_t min_samples_split = 2;
+  int64_t min_samples_leaf = 1;
+  double min_weight_leaf = 0.0;  // share of the tree's total weight
+  int64_t max_leaf_nodes = 0;    // 0: unlimited
+  double min_impurity_decrease = 0.0;
+  int64_t bag_size = 0;  // draws per tree; 0: every row once
+  bool replace = true;
+  bool balanced_subsample = false;
+  std::vector<Family> families;
+  uint64_t seed = 0;
+  std::string simd = "auto";
+};
+
+}  // namespace bevel

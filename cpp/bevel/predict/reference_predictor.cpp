@@ -1,0 +1,196 @@
+#include "bevel/predict/reference_predictor.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+#include "bevel/forest/bag.h"
+#include "bevel/support/crew.h"
+#include "bevel/tree/node_store.h"
+
+namespace bevel {
+namespace {
+
+// The direction's value on a row. With two features or more a missing one counts as its median.
+float combine(const ForestArrays& forest, const int32_t* index, const float* weight, int64_t n,
+              const float* row, size_t stride) {
+  float sum = 0.0f;
+  for (int64_t k = 0; k < n; ++k) {
+    float x = row[static_cast<size_t>(index[k]) * stride];
+    if (x != x) x = forest.medians[index[k]];
+    const float term = weight[k] * x;
+    sum = k == 0 ? term : sum + term;
+  }
+  return sum + 0.0f;
+}
+
+float rotated(const ForestArrays& forest, size_t tree, int32_t axis, const float* row, size_t stride) {
+  const auto column = static_cast<size_t>(forest.rotation_offset[tree] + axis);
+  const int64_t first = forest.rotation_entry_offset[column];
+  return combine(forest, &forest.rotation_index[first], &forest.rotation_weight[first],
+                 forest.rotation_entry_offset[column + 1] - first, row, stride);
+}
+
+float projected(const ForestArrays& forest, size_t tree, size_t node, const float* row, size_t stride) {
+  const int64_t first = forest.entry_offset[node];
+  const int64_t n = forest.entry_offset[node + 1] - first;
+  const int32_t* index = &forest.entry_index[first];
+  const float* weight = &forest.entry_weight[first];
+  if (n > 1) {
+    float sum = 0.0f;
+    for (int64_t k = 0; k < n; ++k) {
+      float x;
+      if (index[k] >= forest.n_features) {
+        x = rotated(forest, tree, index[k] - forest.n_features, row, stride);
+      } else {
+        x = row[static_cast<size_t>(index[k]) * stride];
+        if (x != x) x = forest.medians[index[k]];
+      }
+      const float term = weight[k] * x;
+      sum = k == 0 ? term : sum + term;
+    }
+    return sum + 0.0f;
+  }
+  const float x = index[0] >= forest.n_features
+                      ? rotated(forest, tree, index[0] - forest.n_features, row, stride)
+                      : row[static_cast<size_t>(index[0]) * stride];
+  return weight[0] * x + 0.0f;
+}
+
+bool goes_left(const ForestArrays& forest, size_t tree, size_t node, const float* row, size_t stride) {
+  const bool missing_left = forest.flags[node] & kMissingLeft;
+  if (forest.flags[node] & kCategoryNode) {
+    const int32_t feature = forest.entry_index[forest.entry_offset[node]];
+    const float code = row[static_cast<size_t>(feature) * stride];
+    if (!(code >= 0.0f && code < static_cast<float>(forest.levels[feature]))) return missing_left;
+    const auto level = static_cast<size_t>(code);
+    const auto word = static_cast<size_t>(forest.bits_offset[forest.bits_index[node]]) + level / 32;
+    return (forest.bits[word] >> (level % 32)) & 1u;
+  }
+  const float value = projected(forest, tree, node, row, stride);
+  return value <= forest.threshold[node] || (missing_left && value != value);
+}
+
+// Runs work(first, last) over blocks of rows; threads only where there is enough to do.
+template <class Work>
+void over_rows(const ForestArrays& forest, size_t n_rows, int n_threads, Work work) {
+  constexpr size_t kBlockRows = 256;
+  constexpr size_t kRowsTimesTrees = 20000;
+  if (n_threads <= 1 || n_rows * forest.n_trees() < kRowsTimesTrees) return work(0, n_rows);
+  const size_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
+  Crew crew(n_blocks, [&](int, size_t block) {
+    work(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows));
+  });
+  crew.start(n_threads);
+  crew.finish();
+}
+
+int32_t vote(const ForestArrays& forest, size_t node) {
+  const int64_t first = forest.entry_offset[node], last = forest.entry_offset[node + 1];
+  int64_t best = first;
+  for (int64_t e = first + 1; e < last; ++e)
+    if (forest.entry_weight[e] > forest.entry_weight[best]) best = e;
+  return forest.entry_index[best];
+}
+
+}  // namespace
+
+int32_t leaf_of(const ForestArrays& forest, size_t tree, const float* row, size_t feature_stride) {
+  const auto first = static_cast<size_t>(forest.tree_offset[tree]);
+  size_t node = first;
+  while (forest.right[node] >= 0)
+    node = goes_left(forest, tree, node, row, feature_stride)
+               ? node + 1
+               : first + static_cast<size_t>(forest.right[node]);
+  return static_cast<int32_t>(node - first);
+}
+
+void apply(const ForestArrays& forest, const RowMatrix& rows, int n_threads, int32_t* out) {
+  const size_t n_trees = forest.n_trees();
+  over_rows(forest, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+    for (size_t tree = 0; tree < n_trees; ++tree)
+      for (size_t i = first; i < last; ++i)
+        out[i * n_trees + tree] =
+            leaf_of(forest, tree, rows.values + i * rows.row_stride, rows.feature_stride);
+  });
+}
+
+void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_threads, bool hard,
+                   double* out) {
+  const size_t n_trees = forest.n_trees();
+  const auto k = static_cast<size_t>(forest.n_classes);
+  over_rows(forest, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+    std::fill(out + first * k, out + last * k, 0.0);
+    for (size_t tree = 0; tree < n_trees; ++tree) {
+      for (size_t i = first; i < last; ++i) {
+        const size_t node =
+            static_cast<size_t>(forest.tree_offset[tree]) +
+            static_cast<size_t>(
+                leaf_of(forest, tree, rows.values + i * rows.row_stride, rows.feature_stride));
+        if (hard) {
+          out[i * k + static_cast<size_t>(vote(forest, node))] += 1.0;
+          continue;
+        }
+        for (int64_t e = forest.entry_offset[node]; e < forest.entry_offset[node + 1]; ++e)
+          out[i * k + static_cast<size_t>(forest.entry_index[e])] += forest.entry_weight[e];
+      }
+    }
+    for (size_t i = first * k; i < last * k; ++i) out[i] /= static_cast<double>(n_trees);
+  });
+}
+
+void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_threads, double* out) {
+  const size_t n_trees = forest.n_trees();
+  over_rows(forest, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+    std::fill(out + first, out + last, 0.0);
+    for (size_t tree = 0; tree < n_trees; ++tree)
+      for (size_t i = first; i < last; ++i)
+        out[i] += forest.leaf_value[static_cast<size_t>(forest.tree_offset[tree]) +
+                                    static_cast<size_t>(leaf_of(
+                                        forest, tree, rows.values + i * rows.row_stride,
+                                        rows.feature_stride))];
+    for (size_t i = first; i < last; ++i) out[i] /= static_cast<double>(n_trees);
+  });
+}
+
+void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options& options,
+                uint64_t first_tree, int n_threads, bool hard, double* sums, int32_t* counts) {
+  const size_t n_trees = forest.n_trees();
+  const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
+  double largest = 1.0;
+  for (double value : forest.leaf_value) largest = std::max(largest, std::fabs(value));
+  int exponent = 0;
+  std::frexp(largest * static_cast<double>(n_trees), &exponent);
+  const double scale = std::ldexp(1.0, 61 - exponent);
+  std::vector<int64_t> whole(rows.n_rows * k, 0);
+  std::fill(counts, counts + rows.n_rows, 0);
+  auto add = [&](size_t row, size_t column, double value) {
+    std::atomic_ref<int64_t>(whole[row * k + column])
+        .fetch_add(std::llround(value * scale), std::memory_order_relaxed);
+  };
+  Crew crew(n_trees, [&](int, size_t tree) {
+    const std::vector<int32_t> bag = draw_bag(options, rows.n_rows, first_tree + tree);
+    for (size_t i = 0; i < rows.n_rows; ++i) {
+      if (bag[i] > 0) continue;
+      std::atomic_ref<int32_t>(counts[i]).fetch_add(1, std::memory_order_relaxed);
+      const size_t node = static_cast<size_t>(forest.tree_offset[tree]) +
+                          static_cast<size_t>(leaf_of(
+                              forest, tree, rows.values + i * rows.row_stride, rows.feature_stride));
+      if (forest.n_classes == 0) {
+        add(i, 0, forest.leaf_value[node]);
+      } else if (hard) {
+        add(i, static_cast<size_t>(vote(forest, node)), 1.0);
+      } else {
+        for (int64_t e = forest.entry_offset[node]; e < forest.entry_offset[node + 1]; ++e)
+          add(i, static_cast<size_t>(forest.entry_index[e]), forest.entry_weight[e]);
+      }
+    }
+  });
+  crew.start(n_threads);
+  crew.finish();
+  for (size_t i = 0; i < whole.size(); ++i) sums[i] = static_cast<double>(whole[i]) / scale;
+}
+
+}  // namespace bevel

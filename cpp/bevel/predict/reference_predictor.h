@@ -1,0 +1,38 @@
+// The plain predictor: one row, one node at a time, nothing clever. Whatever is faster must agree
+// with it bit for bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "bevel/options.h"
+#include "bevel/predict/forest_arrays.h"
+
+namespace bevel {
+
+// Rows of features in memory: value(row, feature) = values[row * row_stride + feature * feature_stride].
+struct RowMatrix {
+  const float* values;
+  size_t n_rows;
+  size_t row_stride, feature_stride;
+};
+
+// Node, counted from the tree's first, in which the row ends.
+int32_t leaf_of(const ForestArrays& forest, size_t tree, const float* row, size_t feature_stride);
+
+// out: n_rows x n_trees, row-major.
+void apply(const ForestArrays& forest, const RowMatrix& rows, int n_threads, int32_t* out);
+// Mean over trees of leaf shares (soft) or share of trees that vote for a class (hard);
+// out: n_rows x n_classes.
+void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_threads, bool hard,
+                   double* out);
+// Mean over trees of leaf values.
+void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_threads, double* out);
+
+// Sums over the trees whose bag lacks a row, and the number of those trees. sums: n_rows x
+// max(n_classes, 1). Sums are made in whole numbers: no order of threads can change them.
+void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options& options,
+                uint64_t first_tree, int n_threads, bool hard, double* sums, int32_t* counts);
+
+}  // namespace bevel

@@ -1,0 +1,77 @@
+// Samplers propose directions for a node. The cost of a proposal is proportional to its non-zeros,
+// never to p times d. They know nothing of labels or thresholds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bevel/data/dataset_view.h"
+#include "bevel/options.h"
+#include "bevel/projection/candidates.h"
+#include "bevel/random/stream.h"
+
+namespace bevel {
+
+// A permutation of {0, ..., n - 1} that is dealt from the top and put back in order afterwards, so
+// that dealing k cards costs O(k) and leaves no trace for the next node.
+class Deck {
+ public:
+  void resize(int32_t n) {
+    order_.resize(static_cast<size_t>(n));
+    for (int32_t i = 0; i < n; ++i) order_[i] = i;
+    swaps_.clear();
+  }
+  int32_t size() const { return static_cast<int32_t>(order_.size()); }
+  int32_t dealt() const { return static_cast<int32_t>(swaps_.size()); }
+  bool empty() const { return dealt() == size(); }
+  int32_t deal(Stream& stream) {
+    const int32_t i = dealt();
+    const auto j = i + static_cast<int32_t>(stream.below(static_cast<uint64_t>(size() - i)));
+    std::swap(order_[i], order_[j]);
+    swaps_.push_back(j);
+    return order_[i];
+  }
+  void gather() {
+    for (int32_t i = dealt(); i-- > 0;) std::swap(order_[i], order_[swaps_[i]]);
+    swaps_.clear();
+  }
+
+ private:
+  std::vector<int32_t> order_;
+  std::vector<int32_t> swaps_;
+};
+
+// The node's rows, for samplers that look at the data: column(feature)[rows[i]].
+struct NodeRows {
+  const float* const* columns;  // one pointer per feature, then per axis of the tree's rotation
+  std::span<const uint32_t> rows;
+};
+
+// What a sampler may scribble on; one per thread.
+struct SamplerScratch {
+  Deck features;  // over the sampler's features
+  Deck subset;
+  std::vector<int32_t> head, next, feature;  // chains of the entries of each column
+};
+
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+  // Appends up to n_draws candidates.
+  virtual void sample(const NodeRows& node, Stream& stream, SamplerScratch& scratch,
+                      Candidates& out) const = 0;
+  // Samplers without replacement: one more candidate after sample(), false when none is left.
+  virtual bool sample_more(Stream& stream, SamplerScratch& scratch, Candidates& out) const;
+  // Called when a node has its candidates.
+  virtual void end_node(SamplerScratch& scratch) const;
+  // Whether asking again can give other candidates than those seen.
+  virtual bool can_redraw() const { return true; }
+  virtual void prepare(SamplerScratch&) const {}
+};
+
+// n_rotated: axes of the tree's rotation (0 when the tree has none).
+std::unique_ptr<Sampler> make_sampler(const Family& family, const DatasetView& data);
+
+}  // namespace bevel

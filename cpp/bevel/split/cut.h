@@ -1,0 +1,48 @@
+// The best cut found so far, in a total order that does not depend on the order of the search.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace bevel {
+
+struct Cut {
+  double score = -std::numeric_limits<double>::infinity();
+  int32_t candidate = -1;
+  bool missing_left = false;  // single features with NaN in the node
+  bool saw_missing = false;
+  double weight_left = 0.0;
+  float low = 0.0f, high = 0.0f;  // the projected values on either side of the cut
+
+  bool found() const { return candidate >= 0; }
+  // Left means <=. The midpoint may round onto the right neighbour; then the left one serves.
+  float threshold() const {
+    const auto middle = static_cast<float>((static_cast<double>(low) + high) * 0.5);
+    return middle < high ? middle : low;
+  }
+};
+
+// Higher score; then lowest candidate, missing to the right, lowest threshold.
+inline bool beats(const Cut& a, const Cut& b) {
+  if (a.score != b.score) return a.score > b.score;
+  if (a.candidate != b.candidate) return a.found() && (!b.found() || a.candidate < b.candidate);
+  if (a.missing_left != b.missing_left) return b.missing_left;
+  return a.weight_left < b.weight_left;
+}
+
+// A set of nominal levels.
+class LevelSet {
+ public:
+  void reset(int32_t n_levels) { words_.assign((static_cast<size_t>(n_levels) + 31) / 32, 0); }
+  void insert(int32_t level) { words_[static_cast<size_t>(level) / 32] |= 1u << (level % 32); }
+  bool contains(int32_t level) const {
+    return (words_[static_cast<size_t>(level) / 32] >> (level % 32)) & 1u;
+  }
+  const std::vector<uint32_t>& words() const { return words_; }
+
+ private:
+  std::vector<uint32_t> words_;
+};
+
+}  // namespace bevel

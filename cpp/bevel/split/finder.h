@@ -1,0 +1,447 @@
+// Finds the best cut of a node over its candidates. It does not know where candidates came from.
+// One finder per thread; it owns the work space of the search.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+#include "bevel/data/dataset_view.h"
+#include "bevel/options.h"
+#include "bevel/projection/candidates.h"
+#include "bevel/random/stream.h"
+#include "bevel/split/class_histogram.h"
+#include "bevel/split/cut.h"
+#include "bevel/split/kernels.h"
+#include "bevel/split/network.h"
+#include "bevel/split/pair_histogram.h"
+#include "bevel/split/search_context.h"
+#include "bevel/split/sorted_scan.h"
+#include "bevel/split/task.h"
+
+namespace bevel {
+
+struct NodeView {
+  const float* const* columns;  // per feature, then per axis of the tree's rotation
+  const uint32_t* rows;         // ascending
+  size_t n;
+  NodeKey key;
+};
+
+// Best cut and, when it is on a nominal column, the levels that go left.
+struct Found {
+  Cut cut;
+  LevelSet levels;
+  bool any_distinct = false;  // some candidate told two rows apart
+};
+
+template <class Task>
+class Finder {
+ public:
+  using Payload = typename Task::Payload;
+  using Accumulator = typename Task::Accumulator;
+
+  Finder(const Options& options, const DatasetView& data, const Kernels& kernels)
+      : options_(options),
+        data_(data),
+        kernels_(kernels),
+        histogram_(kernels, sorter_),
+        lanes_storage_(kMaxNetworkRows * kLanes + kLanes) {
+    // Registers are loaded whole: start on a line.
+    auto address = reinterpret_cast<uintptr_t>(lanes_storage_.data());
+    lanes_ = reinterpret_cast<double*>((address + 63) & ~uintptr_t{63});
+  }
+
+  // Candidates [first, last) of a node whose totals the task holds.
+  void search(const NodeView& node, const Task& task, const Limits& limits,
+              const Candidates& candidates, size_t first, size_t last, Found& found) {
+    node_ = &node;
+    task_ = &task;
+    candidates_ = &candidates;
+    limits_ = limits;
+    found_ = &found;
+    if (values_.size() < node.n) values_.resize(node.n);
+    plain_.clear();
+    for (size_t c = first; c < last; ++c) {
+      if (is_category(c)) search_category(c);
+      else if (may_miss(c)) search_with_missing(c);
+      else plain_.push_back(static_cast<int32_t>(c));
+    }
+    if (options_.threshold != ThresholdRule::best) {
+      for (int32_t c : plain_) search_random(c);
+    } else if (options_.split_search == SplitSearch::exact) {
+      for (int32_t c : plain_) search_sorted(c);
+    } else if (fits_network()) {
+      search_network();
+    } else {
+      search_histogram();
+    }
+  }
+
+  // Values of a candidate on the node's rows; valid until the next call.
+  const float* project(size_t candidate, const NodeView& node, const Candidates& candidates,
+                       float* out) {
+    const int nnz = candidates.n_nonzeros(candidate);
+    const int32_t* index = candidates.indices(candidate);
+    columns_.resize(static_cast<size_t>(nnz));
+    fill_.resize(static_cast<size_t>(nnz));
+    bool fill = false;
+    for (int k = 0; k < nnz; ++k) {
+      columns_[k] = node.columns[index[k]];
+      const bool original = index[k] < data_.n_features;
+      fill_[k] = original ? data_.medians[index[k]] : 0.0f;
+      fill |= original && data_.has_nan[index[k]];
+    }
+    const Projection projection{columns_.data(), candidates.weights(candidate),
+                                fill && nnz > 1 ? fill_.data() : nullptr, nnz};
+    kernels_.project(projection, node.rows, node.n, out);
+    return out;
+  }
+
+ private:
+  // Without histograms for a task (entropy, real weights with many classes) sorting serves.
+  struct NoHistogram {
+    NoHistogram(const Kernels&, Sorter&) {}
+  };
+  static constexpr bool kPairHistogram = Task::kIsPair;
+  static constexpr bool kClassHistogram = std::is_same_v<Task, CountTask>;
+  using PairTaskOrAny = std::conditional_t<kPairHistogram, Task, WideTask>;
+  using Histogram = std::conditional_t<
+      kPairHistogram, PairHistogramSearch<PairTaskOrAny>,
+      std::conditional_t<kClassHistogram, ClassHistogramSearch, NoHistogram>>;
+  static constexpr bool kPacked = std::is_same_v<Task, PackedTask>;
+  // The histogram takes over where it is faster: 64 rows for one add per row, later for the others.
+  static constexpr size_t kNetworkRows = kPacked ? 64 : 192;
+
+  SearchContext context(size_t candidate) {
+    SearchContext c;
+    c.limits = limits_;
+    c.n_rows = node_->n;
+    c.total_weight = task_->weight();
+    c.candidate = static_cast<int32_t>(candidate);
+    c.best = &found_->cut;
+    return c;
+  }
+  bool is_category(size_t c) const {
+    const int32_t f = *candidates_->indices(c);
+    return f < data_.n_features && data_.levels[f] > 0;
+  }
+  bool may_miss(size_t c) const {
+    const int32_t f = *candidates_->indices(c);
+    return candidates_->n_nonzeros(c) == 1 && f < data_.n_features && data_.has_nan[f];
+  }
+  const float* project(size_t candidate) {
+    return project(candidate, *node_, *candidates_, values_.data());
+  }
+  bool fits_network() const {
+    return node_->n <= kNetworkRows && (!kPacked || task_->weight() <= kMaxNetworkWeight);
+  }
+
+  void search_sorted(size_t candidate) {
+    const auto& keys = sorter_.sort(project(candidate), node_->n);
+    note_distinct(keys.front() >> 32 != keys.back() >> 32);
+    Accumulator left(*task_);
+    left.begin();
+    scan_sorted(keys, task_->payload(), left, 0, context(candidate));
+  }
+
+  void search_histogram() {
+    if constexpr (std::is_same_v<Histogram, NoHistogram>) {
+      for (int32_t c : plain_) search_sorted(c);
+    } else {
+      const bool approximate = options_.split_search == SplitSearch::histogram;
+      histogram_.begin_node(*task_, node_->n);
+      if constexpr (kClassHistogram) {
+        histogram_.count_rows(limits_.min_rows > 1);
+        if (!histogram_.worthwhile()) {
+          for (int32_t c : plain_) search_sorted(c);
+          return;
+        }
+      }
+      for (int32_t c : plain_) {
+        project(c);
+        histogram_.coarse(values_.data(), node_->n, context(c), approximate);
+      }
+      histogram_.refine(node_->n, context(0), [this](int32_t c) { return project(c); });
+      note_distinct(found_->cut.found());
+    }
+  }
+
+  // Small nodes: kLanes candidates at a time through a sorting network, one lane each. A value is a
+  // float made double; its low 29 bits are free and carry what must travel with it.
+  void search_network() {
+    const size_t n = node_->n;
+    const auto& network = sorting_network(n);
+    const double perfect = task_->perfect_score();
+    for (size_t start = 0; start < plain_.size(); start += kLanes) {
+      if (found_->cut.score >= perfect && found_->cut.candidate < plain_[start]) return;
+      const size_t n_lanes = std::min<size_t>(kLanes, plain_.size() - start);
+      for (size_t lane = 0; lane < n_lanes; ++lane) fill_lane(plain_[start + lane], lane);
+      for (size_t lane = n_lanes; lane < kLanes; ++lane)
+        for (size_t i = 0; i < n; ++i) lanes_[i * kLanes + lane] = 0.0;
+      kernels_.sort_lanes(lanes_, network.data(), network.size());
+      scan_network(&plain_[start], n_lanes);
+    }
+  }
+
+  void fill_lane(size_t candidate, size_t lane) {
+    const float* values = project(candidate);
+    const Payload* payload = task_->payload();
+    for (size_t i = 0; i < node_->n; ++i) {
+      auto bits = std::bit_cast<uint64_t>(static_cast<double>(values[i]));
+      if constexpr (kPacked) bits |= (payload[i] >> 32) << 1 | (payload[i] & 0xffffffffULL ? 1 : 0);
+      else bits |= i;
+      lanes_[i * kLanes + lane] = std::bit_cast<double>(bits);
+    }
+  }
+
+  static constexpr uint64_t kPayloadMask = (uint64_t{1} << 29) - 1;
+
+  float lane_value(size_t i, size_t lane) const {
+    const auto bits = std::bit_cast<uint64_t>(lanes_[i * kLanes + lane]);
+    return static_cast<float>(std::bit_cast<double>(bits & ~kPayloadMask));
+  }
+
+  void scan_network(const int32_t* candidates, size_t n_lanes) {
+    const size_t n = node_->n;
+    const size_t min_rows = limits_.min_rows;
+    for (size_t lane = 0; lane < n_lanes && !found_->any_distinct; ++lane)
+      note_distinct(lane_value(0, lane) != lane_value(n - 1, lane));
+    if (2 * min_rows > n) return;
+    if constexpr (kPacked) {
+      LaneBest best;
+      kernels_.scan_lanes(lanes_, min_rows - 1, n - min_rows, kPayloadMask, task_->totals(),
+                          limits_.min_weight, &best);
+      for (size_t lane = 0; lane < n_lanes; ++lane) {
+        if (best.position[lane] < 0) continue;
+        const auto i = static_cast<size_t>(best.position[lane]);
+        context(candidates[lane])
+            .offer(best.numerator[lane] / best.denominator[lane], i + 1, best.weight_left[lane],
+                   lane_value(i, lane), lane_value(i + 1, lane));
+      }
+    } else {
+      Accumulator left(*task_);
+      for (size_t lane = 0; lane < n_lanes; ++lane) scan_lane(candidates[lane], lane, left);
+    }
+  }
+
+  void scan_lane(size_t candidate, size_t lane, Accumulator& left) {
+    const SearchContext c = context(candidate);
+    const Payload* payload = task_->payload();
+    left.begin();
+    auto bits = std::bit_cast<uint64_t>(lanes_[lane]);
+    for (size_t i = 0; i + 1 < node_->n; ++i) {
+      left.add(payload[bits & kPayloadMask]);
+      const auto next = std::bit_cast<uint64_t>(lanes_[(i + 1) * kLanes + lane]);
+      if ((bits & ~kPayloadMask) != (next & ~kPayloadMask)) {
+        const double score = left.score();
+        if (score >= c.best->score)
+          c.offer(score, i + 1, left.weight(), lane_value(i, lane), lane_value(i + 1, lane));
+      }
+      bits = next;
+    }
+  }
+
+  // A single feature with missing values: they go all to the right, or all to the left, whichever
+  // is better; or they are told apart from all others.
+  void search_with_missing(size_t candidate) {
+    const float* values = project(candidate);
+    present_.clear();
+    present_values_.clear();
+    missing_.clear();
+    const Payload* payload = task_->payload();
+    for (size_t i = 0; i < node_->n; ++i) {
+      if (values[i] == values[i]) {
+        present_values_.push_back(values[i]);
+        present_.push_back(payload[i]);
+      } else {
+        missing_.push_back(payload[i]);
+      }
+    }
+    if (present_.empty()) return;
+    SearchContext c = context(candidate);
+    c.saw_missing = !missing_.empty();
+    if (options_.threshold != ThresholdRule::best) return random_with_missing(c);
+    const auto& keys = sorter_.sort(present_values_.data(), present_values_.size());
+    note_distinct(!missing_.empty() || keys.front() >> 32 != keys.back() >> 32);
+    for (const bool missing_left : {false, true}) {
+      if (missing_left && missing_.empty()) break;
+      c.missing_left = missing_left;
+      Accumulator left(*task_);
+      left.begin();
+      if (missing_left)
+        for (const Payload& p : missing_) left.add(p);
+      scan_sorted(keys, present_.data(), left, missing_left ? missing_.size() : 0, c);
+    }
+    if (!missing_.empty()) {
+      Accumulator left(*task_);
+      left.begin();
+      for (const Payload& p : present_) left.add(p);
+      c.missing_left = false;
+      const float highest = from_sortable(static_cast<uint32_t>(keys.back() >> 32));
+      c.offer(left.score(), present_.size(), left.weight(), highest, highest);
+    }
+  }
+
+  // Uniform cuts between the smallest and the largest value, n_thresholds of them.
+  void search_random(size_t candidate) {
+    const float* values = project(candidate);
+    random_cuts(values, task_->payload(), node_->n, nullptr, context(candidate));
+  }
+  void random_with_missing(SearchContext c) {
+    random_cuts(present_values_.data(), present_.data(), present_.size(), &missing_, c);
+  }
+  void random_cuts(const float* values, const Payload* payload, size_t n,
+                   const std::vector<Payload>* missing, SearchContext c) {
+    const ValueRange range = kernels_.range(values, n);
+    if (!(range.low < range.high)) return;
+    note_distinct(true);
+    Stream stream(mix(node_->key + static_cast<uint64_t>(c.candidate)), Purpose::thresholds);
+    Accumulator left(*task_);
+    const bool has_missing = missing && !missing->empty();
+    for (int32_t t = 0; t < options_.n_thresholds; ++t) {
+      auto cut = static_cast<float>(range.low + stream.uniform() * (static_cast<double>(range.high) -
+                                                                    range.low));
+      if (!(cut < range.high)) cut = range.low;
+      // Purely random cuts look at nothing: a coin sends the missing rows.
+      const bool coin = stream.next() & 1;
+      for (const bool missing_left : {false, true}) {
+        if (missing_left && !has_missing) break;
+        if (options_.threshold == ThresholdRule::purely_random && has_missing && missing_left != coin)
+          continue;
+        left.begin();
+        size_t rows_left = 0;
+        for (size_t i = 0; i < n; ++i) {
+          if (!(values[i] <= cut)) continue;
+          left.add(payload[i]);
+          ++rows_left;
+        }
+        if (missing_left)
+          for (const Payload& p : *missing) left.add(p);
+        c.missing_left = missing_left;
+        c.offer(left.score(), rows_left + (missing_left ? missing->size() : 0), left.weight(), cut,
+                cut);
+      }
+    }
+  }
+
+  // A nominal column: levels in the order of their mean target, cut like values.
+  void search_category(size_t candidate) {
+    const int32_t feature = *candidates_->indices(candidate);
+    const size_t n_groups = group_by_level(feature);
+    if (n_groups < 2) return;
+    note_distinct(true);
+    order_.resize(n_groups);
+    std::iota(order_.begin(), order_.end(), 0);
+    const SearchContext c = context(candidate);
+    size_t only_cut = 0;  // 0: all of them
+    if (options_.threshold == ThresholdRule::best) {
+      keys_.resize(n_groups);
+      task_->order_keys(cells_, n_groups, keys_);
+      std::sort(order_.begin(), order_.end(), [this](int32_t a, int32_t b) {
+        return keys_[a] != keys_[b] ? keys_[a] < keys_[b] : group_level_[a] < group_level_[b];
+      });
+    } else {
+      only_cut = random_subset(candidate, n_groups);
+    }
+    const size_t m = task_->n_moments();
+    left_moments_.assign(m, 0.0);
+    size_t rows_left = 0;
+    size_t best = 0;
+    for (size_t g = 0; g + 1 < n_groups; ++g) {
+      for (size_t k = 0; k < m; ++k) left_moments_[k] += cells_[order_[g] * m + k];
+      rows_left += group_rows_[order_[g]];
+      if (only_cut && g + 1 != only_cut) continue;
+      const Cut last = found_->cut;
+      c.offer(task_->moments_score(left_moments_.data()), rows_left,
+              task_->moments_weight(left_moments_.data()), 0.0f, 0.0f);
+      if (beats(found_->cut, last)) best = g + 1;
+    }
+    if (best) keep_levels(feature, n_groups, best);
+  }
+
+  // Sums per level that is present in the node, in the order of first appearance.
+  size_t group_by_level(int32_t feature) {
+    const float* codes = node_->columns[feature];
+    const size_t m = task_->n_moments();
+    if (group_of_.size() < static_cast<size_t>(data_.levels[feature]))
+      group_of_.resize(static_cast<size_t>(data_.levels[feature]), -1);
+    group_level_.clear();
+    group_rows_.clear();
+    cells_.clear();
+    const Payload* payload = task_->payload();
+    for (size_t i = 0; i < node_->n; ++i) {
+      const auto level = static_cast<int32_t>(codes[node_->rows[i]]);
+      int32_t& group = group_of_[level];
+      if (group < 0) {
+        group = static_cast<int32_t>(group_level_.size());
+        group_level_.push_back(level);
+        group_rows_.push_back(0);
+        cells_.resize(cells_.size() + m, 0.0);
+      }
+      ++group_rows_[group];
+      task_->add_moments(&cells_[group * m], payload[i]);
+    }
+    for (int32_t level : group_level_) group_of_[level] = -1;
+    return group_level_.size();
+  }
+
+  // Shuffles the levels; returns how many go left, each subset but none and all being as likely.
+  size_t random_subset(size_t candidate, size_t n_groups) {
+    Stream stream(mix(node_->key + candidate), Purpose::thresholds);
+    std::vector<int32_t> left, right;
+    do {
+      left.clear();
+      right.clear();
+      for (size_t g = 0; g < n_groups; ++g)
+        (stream.next() & 1 ? left : right).push_back(static_cast<int32_t>(g));
+    } while (left.empty() || right.empty());
+    std::copy(left.begin(), left.end(), order_.begin());
+    std::copy(right.begin(), right.end(), order_.begin() + static_cast<ptrdiff_t>(left.size()));
+    return left.size();
+  }
+
+  // Levels that are not in the node go with the heavier child.
+  void keep_levels(int32_t feature, size_t n_groups, size_t n_left) {
+    const bool heavier_left = found_->cut.weight_left * 2.0 >= task_->weight();
+    found_->levels.reset(data_.levels[feature]);
+    std::vector<uint8_t> in_node(static_cast<size_t>(data_.levels[feature]), 0);
+    for (size_t g = 0; g < n_groups; ++g) in_node[group_level_[order_[g]]] = g < n_left ? 2 : 1;
+    for (int32_t level = 0; level < data_.levels[feature]; ++level)
+      if (in_node[level] == 2 || (in_node[level] == 0 && heavier_left)) found_->levels.insert(level);
+  }
+
+  void note_distinct(bool distinct) { found_->any_distinct |= distinct; }
+
+  const Options& options_;
+  const DatasetView& data_;
+  const Kernels& kernels_;
+  Sorter sorter_;
+  Histogram histogram_;
+  std::vector<double> lanes_storage_;
+  double* lanes_;
+
+  // The node being searched.
+  const NodeView* node_ = nullptr;
+  const Task* task_ = nullptr;
+  const Candidates* candidates_ = nullptr;
+  Limits limits_;
+  Found* found_ = nullptr;
+
+  std::vector<int32_t> plain_;
+  std::vector<float> values_;
+  std::vector<const float*> columns_;
+  std::vector<float> fill_;
+  std::vector<Payload> present_, missing_;
+  std::vector<float> present_values_;
+  std::vector<int32_t> group_of_, group_level_, order_;
+  std::vector<size_t> group_rows_;
+  std::vector<double> cells_, keys_, left_moments_;
+};
+
+}  // namespace bevel

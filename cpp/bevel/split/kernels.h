@@ -1,0 +1,91 @@
+// The hot loops of the split search, compiled once per instruction set and chosen at run time.
+// Every version gives the same bits: lanes are rows or candidates, never partial sums.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace bevel {
+
+constexpr int kLanes = 8;               // candidates that go through a sorting network together
+constexpr size_t kMaxNetworkRows = 256;  // largest node that does
+constexpr int kMaxBins = 1024;
+// Up to this weight of a node every product in the scan of a network is exact in a double:
+// (W^2 / 4)^2 * (W^2 / 4) < 2^53.
+constexpr double kMaxNetworkWeight = 512.0;
+
+struct ValueRange {
+  float low, high;
+};
+
+struct Comparator {
+  uint8_t low, high;
+};
+
+// Sum of a weight and of weight times target. Integers, so that any order of adding gives the same.
+struct WidePair {
+  int64_t weight, sum;
+};
+
+// One direction evaluated on rows. fill is null, or replaces NaN feature by feature.
+struct Projection {
+  const float* const* columns;
+  const float* weights;
+  const float* fill;
+  int n_nonzeros;
+};
+
+// Parameters of the score D^2 / (w (W - w)), D = a W - w A, over cumulative (w, a).
+struct PairTotals {
+  double weight, sum;
+};
+
+// Best cut of each lane of a network: score = numerator / denominator; none when denominator is 0.
+struct LaneBest {
+  double numerator[kLanes];
+  double denominator[kLanes];
+  double weight_left[kLanes];
+  double position[kLanes];  // the cut follows this sorted row
+};
+
+struct Kernels {
+  const char* name;
+
+  // out[i] = ((w0 x0) + w1 x1) + ... at rows[i].
+  void (*project)(const Projection&, const uint32_t* rows, size_t n, float* out);
+  ValueRange (*range)(const float* values, size_t n);
+  // Largest value <= cut and smallest value > cut of the bins' edge: see bin().
+  ValueRange (*neighbours)(const float* values, size_t n, float low, float scale, int last, int edge);
+  void (*bins)(const float* values, size_t n, float low, float scale, int last, uint16_t* out);
+  // histogram has 2 * n_bins entries, the second half is work space.
+  void (*histogram_packed)(const float* values, const uint64_t* payload, size_t n, float low,
+                           float scale, int n_bins, uint64_t* histogram);
+  void (*histogram_wide)(const float* values, const WidePair* payload, size_t n, float low,
+                         float scale, int n_bins, WidePair* histogram);
+  // flags[e] = 1 where the cut after bin e may reach best; cumulative arrays of length n.
+  void (*pair_edges)(const double* weight, const double* sum, int n, PairTotals totals, double best,
+                     uint8_t* flags);
+  // flags[e] = 1 where some cut inside bin e may reach best. weight and sum have n + 1 entries, the
+  // first is what lies left of bin 0; the targets of all rows lie in [low, high].
+  void (*pair_bounds)(const double* weight, const double* sum, int n, double low, double high,
+                      PairTotals totals, double best, uint8_t* flags);
+  // Range of sum / weight.
+  void (*target_range)(const WidePair* payload, size_t n, double* low, double* high);
+  // Sorts each lane of rows x kLanes doubles.
+  void (*sort_lanes)(double* lanes, const Comparator* comparators, size_t n);
+  // Two classes: low bits of a sorted value hold weight << 1 | label.
+  void (*scan_lanes)(const double* lanes, size_t first, size_t last, uint64_t payload_mask,
+                     PairTotals totals, double min_weight, LaneBest* best);
+};
+
+// Bin of a value: the same arithmetic everywhere, monotone in the value.
+inline int bin(float value, float low, float scale, int last) {
+  const int b = static_cast<int>((value - low) * scale);
+  return b < last ? b : last;
+}
+
+// "auto", "baseline", "avx2" or "avx512"; throws when this machine cannot run it.
+const Kernels& kernels(const std::string& level);
+
+}  // namespace bevel

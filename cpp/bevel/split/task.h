@@ -1,0 +1,297 @@
+// What is summed over rows and how a cut is scored. A task owns the totals of the current node; its
+// Accumulator adds rows to the left side one by one. Four tasks cover everything:
+//
+//   PackedTask              Gini, two classes, whole weights      one 64-bit add per row
+//   WideTask                squared error; Gini, two classes, real weights
+//   ClassTask<uint16_t, ..> three classes and more, whole weights
+//   ClassTask<double, ..>   the same with real weights
+//
+// Sums that decide a split are whole numbers (real weights and targets are rounded to a grid of
+// 2^-52 of their total), so any order of adding gives the same bits.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "bevel/split/kernels.h"
+#include "bevel/support/logarithm.h"
+
+namespace bevel {
+
+constexpr double kNoScore = -std::numeric_limits<double>::infinity();
+
+// D^2 / (w (W - w)) with D = a W - w A: for two classes half of, for squared error exactly, W times
+// the weighted impurity that the cut removes.
+inline double pair_score(double w, double a, PairTotals totals) {
+  const double d = a * totals.weight - w * totals.sum;
+  const double denominator = w * (totals.weight - w);
+  return denominator > 0.0 ? d * d / denominator : kNoScore;
+}
+
+inline WidePair widen(uint64_t payload) {
+  return {static_cast<int64_t>(payload >> 32), static_cast<int64_t>(payload & 0xffffffffULL)};
+}
+inline WidePair widen(WidePair payload) { return payload; }
+
+inline WidePair operator+(WidePair a, WidePair b) {
+  return {a.weight + b.weight, a.sum + b.sum};
+}
+
+// Two classes, or one real target: a pair (weight, weighted target) is all there is to know.
+template <class P>
+class PairTask {
+ public:
+  using Payload = P;
+  static constexpr bool kIsPair = true;
+
+  // gain_factor turns score / W into the weighted impurity removed.
+  explicit PairTask(double gain_factor, bool is_regression)
+      : gain_factor_(gain_factor), is_regression_(is_regression) {}
+
+  void begin_node(const Payload* payload, size_t n) {
+    payload_ = payload;
+    total_ = {0, 0};
+    if constexpr (sizeof(Payload) == 8) {
+      uint64_t sum = 0;
+      for (size_t i = 0; i < n; ++i) sum += payload[i];
+      total_ = widen(sum);
+    } else {
+      for (size_t i = 0; i < n; ++i) total_ = total_ + payload[i];
+    }
+    totals_ = {static_cast<double>(total_.weight), static_cast<double>(total_.sum)};
+  }
+  const Payload* payload() const { return payload_; }
+  PairTotals totals() const { return totals_; }
+  double weight() const { return totals_.weight; }
+  bool is_regression() const { return is_regression_; }
+  // One class only. A regression node is pure when its targets are equal, which its owner checks.
+  bool pure() const { return !is_regression_ && (total_.sum == 0 || total_.sum == total_.weight); }
+  // Score of a cut that leaves both sides pure: no other can beat it.
+  double perfect_score() const {
+    return is_regression_ ? std::numeric_limits<double>::infinity()
+                          : totals_.sum * (totals_.weight - totals_.sum);
+  }
+  double gain(double score) const { return gain_factor_ * score / totals_.weight; }
+
+  class Accumulator {
+   public:
+    explicit Accumulator(const PairTask& task) : totals_(task.totals_) {}
+    void begin() { left_ = {0, 0}; }
+    void add(Payload payload) { left_ = left_ + widen(payload); }
+    void add_sum(WidePair sum) { left_ = left_ + sum; }
+    double weight() const { return static_cast<double>(left_.weight); }
+    double score() const { return pair_score(weight(), static_cast<double>(left_.sum), totals_); }
+
+   private:
+    PairTotals totals_;
+    WidePair left_{0, 0};
+  };
+
+  // Moments of a group of rows, for nominal levels: (w, a), ordered by their mean a / w, in which
+  // order the best subset is a prefix (Fisher 1958; Breiman et al. 1984).
+  size_t n_moments() const { return 2; }
+  void add_moments(double* cell, Payload payload) const {
+    const WidePair pair = widen(payload);
+    cell[0] += static_cast<double>(pair.weight);
+    cell[1] += static_cast<double>(pair.sum);
+  }
+  double moments_weight(const double* cell) const { return cell[0]; }
+  double moments_score(const double* left) const { return pair_score(left[0], left[1], totals_); }
+  void order_keys(const std::vector<double>& cells, size_t n, std::vector<double>& keys) const {
+    for (size_t g = 0; g < n; ++g) keys[g] = cells[2 * g + 1] / cells[2 * g];
+  }
+
+  // Shares of the classes, for a leaf: calls emit(class, share).
+  template <class Emit>
+  void class_shares(Emit emit) const {
+    const double one = totals_.sum / totals_.weight;
+    if (total_.sum != total_.weight) emit(0, 1.0 - one);
+    if (total_.sum != 0) emit(1, one);
+  }
+
+ private:
+  const Payload* payload_ = nullptr;
+  WidePair total_{0, 0};
+  PairTotals totals_{0.0, 0.0};
+  double gain_factor_;
+  bool is_regression_;
+};
+
+using PackedTask = PairTask<uint64_t>;
+using WideTask = PairTask<WidePair>;
+
+template <class Weight>
+struct ClassPayload {
+  std::conditional_t<sizeof(Weight) == 2, uint16_t, uint32_t> label;
+  Weight weight;
+};
+
+// First principal component of the levels' class shares (Coppersmith, Hong, Hosking 1999), by a
+// fixed number of power iterations: orders nominal levels when there are three classes or more.
+void principal_order(const std::vector<double>& cells, size_t n_groups, size_t n_classes,
+                     std::vector<double>& keys);
+
+// x log2 x of whole numbers, looked up; and of any number, computed.
+class EntropyTable {
+ public:
+  explicit EntropyTable(size_t n = 0) : values_(n) {
+    for (size_t i = 0; i < n; ++i) values_[i] = x_log2_x(static_cast<double>(i));
+  }
+  double operator()(double x) const {
+    const auto i = static_cast<size_t>(x);
+    return i < values_.size() && static_cast<double>(i) == x ? values_[i] : x_log2_x(x);
+  }
+
+ private:
+  std::vector<double> values_;
+};
+
+// Classes by their counts. The classes present in a node are renumbered 0 .. m - 1, so that work and
+// memory depend on m, not on the number of classes of the data.
+template <class Weight, bool kEntropy>
+class ClassTask {
+ public:
+  using Payload = ClassPayload<Weight>;
+  static constexpr bool kIsPair = false;
+  static constexpr bool kWholeGini = !kEntropy && sizeof(Weight) == 2;
+
+  ClassTask(int32_t n_classes, double gain_factor, const EntropyTable* table)
+      : gain_factor_(gain_factor), table_(table), local_(static_cast<size_t>(n_classes), -1) {}
+
+  void begin_node(const Payload* payload, size_t n) {
+    for (int32_t label : classes_) local_[label] = -1;
+    classes_.clear();
+    counts_.clear();
+    payload_.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+      int32_t& id = local_[payload[i].label];
+      if (id < 0) {
+        id = static_cast<int32_t>(classes_.size());
+        classes_.push_back(payload[i].label);
+        counts_.push_back(0.0);
+      }
+      counts_[id] += static_cast<double>(payload[i].weight);
+      payload_[i] = {static_cast<decltype(Payload::label)>(id), payload[i].weight};
+    }
+    weight_ = 0.0;
+    for (double c : counts_) weight_ += c;
+    right_term_ = 0.0;
+    for (double c : counts_) right_term_ += term(c);
+  }
+  const Payload* payload() const { return payload_.data(); }
+  size_t n_present() const { return classes_.size(); }
+  const std::vector<double>& counts() const { return counts_; }
+  double weight() const { return weight_; }
+  bool is_regression() const { return false; }
+  bool pure() const { return classes_.size() == 1; }
+  double perfect_score() const {
+    return kWholeGini && classes_.size() == 2 ? weight_ : std::numeric_limits<double>::infinity();
+  }
+  double gain(double score) const {
+    return gain_factor_ * (score - side(right_term_, weight_));
+  }
+  // Sum over classes of c^2, or of c log2 c.
+  double total_term() const { return right_term_; }
+
+  class Accumulator {
+   public:
+    explicit Accumulator(const ClassTask& task)
+        : task_(task), left_(task.counts_.size()), right_(task.counts_.size()) {}
+    void begin() {
+      std::fill(left_.begin(), left_.end(), 0.0);
+      right_ = task_.counts_;
+      weight_ = left_term_ = 0.0;
+      right_term_ = task_.right_term_;
+    }
+    void add(Payload payload) { move(payload.label, static_cast<double>(payload.weight)); }
+    void move(size_t id, double w) {
+      double& l = left_[id];
+      double& r = right_[id];
+      if constexpr (kEntropy) {
+        left_term_ += task_.term(l + w) - task_.term(l);
+        right_term_ += task_.term(r - w) - task_.term(r);
+      } else {
+        left_term_ += w * (2.0 * l + w);
+        right_term_ -= w * (2.0 * r - w);
+      }
+      l += w;
+      r -= w;
+      weight_ += w;
+    }
+    double weight() const { return weight_; }
+    double score() const {
+      const double right = task_.weight_ - weight_;
+      if (!(weight_ > 0.0 && right > 0.0)) return kNoScore;
+      return task_.side(left_term_, weight_) + task_.side(right_term_, right);
+    }
+
+   private:
+    const ClassTask& task_;
+    std::vector<double> left_, right_;
+    double weight_ = 0.0, left_term_ = 0.0, right_term_ = 0.0;
+  };
+
+  size_t n_moments() const { return counts_.size(); }
+  void add_moments(double* cell, Payload payload) const {
+    cell[payload.label] += static_cast<double>(payload.weight);
+  }
+  double moments_weight(const double* cell) const {
+    double sum = 0.0;
+    for (size_t k = 0; k < counts_.size(); ++k) sum += cell[k];
+    return sum;
+  }
+  double moments_score(const double* left) const {
+    double w = 0.0, left_term = 0.0, right_term = 0.0;
+    for (size_t k = 0; k < counts_.size(); ++k) {
+      w += left[k];
+      left_term += term(left[k]);
+      right_term += term(counts_[k] - left[k]);
+    }
+    if (!(w > 0.0 && weight_ - w > 0.0)) return kNoScore;
+    return side(left_term, w) + side(right_term, weight_ - w);
+  }
+  void order_keys(const std::vector<double>& cells, size_t n, std::vector<double>& keys) const {
+    const size_t m = counts_.size();
+    if (m > 2) return principal_order(cells, n, m, keys);
+    for (size_t g = 0; g < n; ++g) keys[g] = cells[m * g] / moments_weight(&cells[m * g]);
+  }
+
+  template <class Emit>
+  void class_shares(Emit emit) const {
+    std::vector<std::pair<int32_t, double>> shares;
+    for (size_t k = 0; k < classes_.size(); ++k)
+      shares.emplace_back(classes_[k], counts_[k] / weight_);
+    std::sort(shares.begin(), shares.end());
+    for (auto [label, share] : shares) emit(label, share);
+  }
+
+ private:
+  double term(double count) const {
+    if constexpr (kEntropy) return (*table_)(count);
+    return count * count;
+  }
+  double side(double term_sum, double w) const {
+    if constexpr (kEntropy) return term_sum - (*table_)(w);
+    return term_sum / w;
+  }
+
+  double gain_factor_;
+  const EntropyTable* table_;
+  std::vector<int32_t> local_;    // class -> id in the node, -1 when absent
+  std::vector<int32_t> classes_;  // id -> class
+  std::vector<double> counts_;
+  std::vector<Payload> payload_;
+  double weight_ = 0.0, right_term_ = 0.0;
+};
+
+using CountTask = ClassTask<uint16_t, false>;
+using CountEntropyTask = ClassTask<uint16_t, true>;
+using WeightTask = ClassTask<double, false>;
+using WeightEntropyTask = ClassTask<double, true>;
+
+}  // namespace bevel

@@ -1,0 +1,140 @@
+#include "bevel/support/crew.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bevel {
+
+void Crew::start(int n_threads) {
+  n_threads_ = std::max(1, n_threads);
+  threads_.reserve(static_cast<size_t>(n_threads_));
+  for (int w = 0; w < n_threads_; ++w) threads_.emplace_back([this, w] { worker_loop(w); });
+}
+
+Crew::~Crew() {
+  cancel();
+  for (auto& thread : threads_)
+    if (thread.joinable()) thread.join();
+}
+
+void Crew::cancel() {
+  {
+    std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    next_job_ = n_jobs_;
+  }
+  changed_.notify_all();
+}
+
+void Crew::remember(std::exception_ptr error) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!error_) error_ = error;
+    cancelled_ = true;
+    next_job_ = n_jobs_;
+  }
+  changed_.notify_all();
+}
+
+void Crew::run_part(Part part, int worker) {
+  std::exception_ptr error;
+  try {
+    throw_if_cancelled();
+    part.work(worker);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  {
+    std::lock_guard lock(mutex_);
+    if (error && !part.owner->error_) part.owner->error_ = error;
+    --part.owner->pending_;
+  }
+  changed_.notify_all();
+}
+
+void Crew::worker_loop(int worker) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (!parts_.empty()) {
+      Part part = std::move(parts_.front());
+      parts_.pop_front();
+      lock.unlock();
+      run_part(std::move(part), worker);
+      lock.lock();
+    } else if (next_job_ < n_jobs_) {
+      const size_t job = next_job_++;
+      ++running_jobs_;
+      lock.unlock();
+      try {
+        run_job_(worker, job);
+        jobs_done_.fetch_add(1, std::memory_order_relaxed);
+      } catch (const Cancelled&) {
+      } catch (...) {
+        remember(std::current_exception());
+      }
+      lock.lock();
+      --running_jobs_;
+      if (running_jobs_ == 0 && next_job_ >= n_jobs_) changed_.notify_all();
+    } else if (running_jobs_ == 0) {
+      return;
+    } else {
+      ++n_idle_;
+      changed_.wait(lock);
+      --n_idle_;
+    }
+  }
+}
+
+bool Crew::wait_for(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, time,
+                           [this] { return running_jobs_ == 0 && next_job_ >= n_jobs_; });
+}
+
+void Crew::finish() {
+  for (auto& thread : threads_)
+    if (thread.joinable()) thread.join();
+  if (error_) std::rethrow_exception(error_);
+}
+
+void Parts::offer(Crew::Work work) {
+  {
+    std::lock_guard lock(crew_.mutex_);
+    ++pending_;
+    crew_.parts_.push_back({std::move(work), this});
+  }
+  crew_.changed_.notify_all();
+}
+
+void Parts::wait(int worker, bool any) {
+  {
+    std::unique_lock lock(crew_.mutex_);
+    while (pending_ > 0) {
+      const auto part = std::find_if(crew_.parts_.begin(), crew_.parts_.end(), [&](const Crew::Part& p) {
+        return any || p.owner == this;
+      });
+      if (part == crew_.parts_.end()) {
+        if (any) ++crew_.n_idle_;
+        crew_.changed_.wait(lock);
+        if (any) --crew_.n_idle_;
+        continue;
+      }
+      Crew::Part taken = std::move(*part);
+      crew_.parts_.erase(part);
+      lock.unlock();
+      crew_.run_part(std::move(taken), worker);
+      lock.lock();
+    }
+  }
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+Parts::~Parts() {
+  std::unique_lock lock(crew_.mutex_);
+  const size_t taken_back =
+      std::erase_if(crew_.parts_, [this](const Crew::Part& part) { return part.owner == this; });
+  pending_ -= taken_back;
+  while (pending_ > 0) crew_.changed_.wait(lock);
+}
+
+}  // namespace bevel

@@ -1,0 +1,83 @@
+// Nodes of one grown tree in preorder: the left child of node i is i + 1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bevel {
+
+constexpr uint8_t kMissingLeft = 1;
+constexpr uint8_t kCategoryNode = 2;
+
+// A split as it is stored: the direction, the cut and what became of it.
+struct SplitRecord {
+  std::vector<int32_t> index;
+  std::vector<float> coefficient;
+  std::vector<uint32_t> level_bits;  // category nodes
+  float threshold = 0.0f;
+  uint8_t flags = 0;
+  double gain = 0.0;
+
+  bool is_category() const { return flags & kCategoryNode; }
+};
+
+struct NodeStore {
+  std::vector<int32_t> right;  // -1: leaf
+  std::vector<float> threshold;
+  std::vector<uint8_t> flags;
+  std::vector<float> gain;
+  std::vector<float> weight;
+  std::vector<int64_t> entry_offset{0};
+  std::vector<int32_t> entry_index;
+  std::vector<float> entry_weight;
+  std::vector<double> leaf_value;    // regression: one per node
+  std::vector<int32_t> bits_index;   // per node, -1 without a set of levels
+  std::vector<int64_t> bits_offset{0};
+  std::vector<uint32_t> bits;
+
+  size_t size() const { return right.size(); }
+
+  // Appends a node without entries; add_entry() and close() complete it.
+  int32_t open(float node_weight) {
+    right.push_back(-1);
+    threshold.push_back(0.0f);
+    flags.push_back(0);
+    gain.push_back(0.0f);
+    weight.push_back(node_weight);
+    leaf_value.push_back(0.0);
+    bits_index.push_back(-1);
+    return static_cast<int32_t>(right.size()) - 1;
+  }
+  void add_entry(int32_t index, float value) {
+    entry_index.push_back(index);
+    entry_weight.push_back(value);
+  }
+  void close() { entry_offset.push_back(static_cast<int64_t>(entry_index.size())); }
+
+  void set_split(int32_t node, const SplitRecord& split) {
+    threshold[node] = split.threshold;
+    flags[node] = split.flags;
+    gain[node] = static_cast<float>(split.gain);
+    for (size_t k = 0; k < split.index.size(); ++k) add_entry(split.index[k], split.coefficient[k]);
+    if (split.is_category()) {
+      bits_index[node] = static_cast<int32_t>(bits_offset.size()) - 1;
+      bits.insert(bits.end(), split.level_bits.begin(), split.level_bits.end());
+      bits_offset.push_back(static_cast<int64_t>(bits.size()));
+    }
+    close();
+  }
+};
+
+// A subtree that was grown elsewhere and belongs in the place of node `position`.
+struct Graft {
+  int32_t position;
+  NodeStore subtree;
+  std::vector<Graft> grafts;
+};
+
+// Puts all grafts, in ascending order of position, into their places.
+NodeStore assemble(NodeStore trunk, std::vector<Graft> grafts);
+
+}  // namespace bevel

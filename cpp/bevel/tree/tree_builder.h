@@ -1,0 +1,94 @@
+// Grows one tree: decides which node to split next and when to stop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bevel/data/dataset_view.h"
+#include "bevel/options.h"
+#include "bevel/projection/sampler.h"
+#include "bevel/split/kernels.h"
+#include "bevel/support/crew.h"
+#include "bevel/tree/node_store.h"
+#include "bevel/tree/tree_data.h"
+#include "bevel/tree/workspace.h"
+
+namespace bevel {
+
+// A node that is about to be grown: rows [start, end) of the tree.
+struct NodeItem {
+  size_t start, end;
+  NodeKey key;
+  int32_t depth;
+  int32_t parent;  // whose right child it is; -1: a left child or the root
+  int level;       // block its rows are numbered in; 0: the tree's own columns
+};
+
+template <class Task>
+class TreeBuilder {
+ public:
+  using Samplers = std::vector<std::unique_ptr<Sampler>>;
+
+  TreeBuilder(const Options& options, const DatasetView& data, const Samplers& samplers,
+              std::vector<std::unique_ptr<Workspace<Task>>>& workspaces, Crew& crew);
+
+  // Grows the whole tree on the calling worker; idle workers of the crew may be given parts.
+  NodeStore grow(TreeData<Task>& tree, const Targets& targets, int worker);
+
+ private:
+  struct Subtree {
+    NodeStore nodes;
+    std::vector<Graft> grafts;
+  };
+  struct FrontierNode {
+    NodeItem item;
+    SplitRecord split;
+    bool splittable = false;
+    int32_t left = -1, right = -1;
+  };
+
+  Subtree grow_depth_first(const NodeItem& root, int worker);
+  NodeStore grow_frontier(int worker);
+  size_t next_in_frontier(const std::vector<FrontierNode>& nodes, std::vector<int32_t>& frontier,
+                          Stream& stream) const;
+  NodeStore to_preorder(const std::vector<FrontierNode>& nodes, Workspace<Task>& w);
+
+  // Sets the task's totals; false when the node must be a leaf whatever its candidates.
+  bool begin_node(const NodeItem& item, Workspace<Task>& w);
+  bool same_targets(const NodeItem& item, const Workspace<Task>& w) const;
+  bool find_split(const NodeItem& item, Workspace<Task>& w, int worker, SplitRecord& out);
+  void sample(const NodeView& node, Stream& stream, Workspace<Task>& w) const;
+  void keep_one(Stream& stream, size_t first, Candidates& candidates) const;
+  void search(const NodeView& node, size_t first, Workspace<Task>& w, int worker, Found& found);
+  void record(const Found& found, const Workspace<Task>& w, SplitRecord& out) const;
+  size_t partition(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w);
+  void compact(NodeItem& item, Workspace<Task>& w);
+  void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node, const Workspace<Task>& w) const;
+  float node_weight(const Workspace<Task>& w) const;
+
+  const float* const* columns(int level, const Workspace<Task>& w) const {
+    return level == 0 ? tree_->columns.data() : w.blocks[level - 1].columns.data();
+  }
+  const std::vector<uint32_t>* origin(int level, const Workspace<Task>& w) const {
+    if (level > 0) return &w.blocks[level - 1].origin;
+    return tree_->origin.empty() ? nullptr : &tree_->origin;
+  }
+  NodeView view(const NodeItem& item, const Workspace<Task>& w) const {
+    return {columns(item.level, w), tree_->rows.data() + item.start, item.end - item.start, item.key};
+  }
+
+  const Options& options_;
+  const DatasetView& data_;
+  const Samplers& samplers_;
+  std::vector<std::unique_ptr<Workspace<Task>>>& workspaces_;
+  Crew& crew_;
+  Limits limits_;
+  size_t touched_per_node_;  // features read for one row of a node
+
+  TreeData<Task>* tree_ = nullptr;
+  const Targets* targets_ = nullptr;
+};
+
+}  // namespace bevel

@@ -1,0 +1,39 @@
+// What a thread scribbles on while it grows trees.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bevel/projection/candidates.h"
+#include "bevel/projection/sampler.h"
+#include "bevel/split/finder.h"
+
+namespace bevel {
+
+// Rows of a subtree copied together, column by column, so that the subtree works in a cache.
+struct Block {
+  std::vector<float> values;
+  std::vector<const float*> columns;
+  std::vector<uint32_t> origin;  // row of the block -> row of the data
+};
+
+constexpr int kBlockLevels = 2;
+
+template <class Task>
+struct Workspace {
+  Workspace(const Options& options, const DatasetView& data, const Kernels& kernels, Task task)
+      : finder(options, data, kernels), task(std::move(task)), samplers(options.families.size()) {}
+
+  Finder<Task> finder;
+  Task task;
+  std::vector<SamplerScratch> samplers;  // one per family
+  Candidates candidates;
+  std::vector<float> values;
+  std::vector<uint32_t> rows;
+  std::vector<typename Task::Payload> payload;
+  Block blocks[kBlockLevels];
+};
+
+}  // namespace bevel

@@ -1,0 +1,82 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "bevel/options.h"
+#include "bevel/split/kernels.h"
+
+namespace nb = nanobind;
+using namespace bevel;
+
+namespace {
+
+// Enumerations travel as words. Order of the names is that of the enumerators.
+template <class Enum, size_t N>
+struct Words {
+  std::array<const char*, N> names;
+
+  Enum parse(const std::string& word) const {
+    for (size_t i = 0; i < N; ++i)
+      if (word == names[i]) return static_cast<Enum>(i);
+    throw std::invalid_argument("[Options] unknown word '" + word + "'");
+  }
+  std::string name(Enum value) const { return names[static_cast<size_t>(value)]; }
+};
+
+constexpr Words<FamilyKind, 6> kFamilies{{"axis", "signs", "combination", "gaussian", "rotation", "categorical"}};
+constexpr Words<Criterion, 3> kCriteria{{"gini", "entropy", "squared_error"}};
+constexpr Words<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
+constexpr Words<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};
+constexpr Words<Growth, 4> kGrowths{{"depth_first", "best_first", "breadth_first", "random_leaf"}};
+
+template <class Class, class Owner, class Enum, size_t N>
+void def_word(Class& c, const char* name, Enum Owner::* member, const Words<Enum, N>& words) {
+  c.def_prop_rw(
+      name, [member, &words](const Owner& o) { return words.name(o.*member); },
+      [member, &words](Owner& o, const std::string& word) { o.*member = words.parse(word); });
+}
+
+}  // namespace
+
+void bind_options(nb::module_& m) {
+  nb::class_<Family> family(m, "Family");
+  family.def(
+      "__init__",
+      [](Family* self, const std::string& kind, int32_t n_draws, int64_t n_nonzeros, bool flip,
+         bool per_node) {
+        new (self) Family{kFamilies.parse(kind), n_draws, n_nonzeros, flip, per_node};
+      },
+      nb::arg("kind"), nb::arg("n_draws"), nb::arg("n_nonzeros") = 0, nb::arg("flip") = false,
+      nb::arg("per_node") = false);
+  family.def_prop_ro("kind", [](const Family& f) { return kFamilies.name(f.kind); });
+  family.def_ro("n_draws", &Family::n_draws);
+  family.def_ro("n_nonzeros", &Family::n_nonzeros);
+  family.def_ro("flip", &Family::flip);
+  family.def_ro("per_node", &Family::per_node);
+
+  nb::class_<Options> options(m, "Options");
+  options.def(nb::init<>());
+  def_word(options, "criterion", &Options::criterion, kCriteria);
+  def_word(options, "threshold", &Options::threshold, kThresholds);
+  def_word(options, "split_search", &Options::split_search, kSearches);
+  def_word(options, "growth", &Options::growth, kGrowths);
+  options.def_rw("n_thresholds", &Options::n_thresholds)
+      .def_rw("max_depth", &Options::max_depth)
+      .def_rw("min_samples_split", &Options::min_samples_split)
+      .def_rw("min_samples_leaf", &Options::min_samples_leaf)
+      .def_rw("min_weight_leaf", &Options::min_weight_leaf)
+      .def_rw("max_leaf_nodes", &Options::max_leaf_nodes)
+      .def_rw("min_impurity_decrease", &Options::min_impurity_decrease)
+      .def_rw("bag_size", &Options::bag_size)
+      .def_rw("replace", &Options::replace)
+      .def_rw("balanced_subsample", &Options::balanced_subsample)
+      .def_rw("families", &Options::families)
+      .def_rw("seed", &Options::seed)
+      .def_rw("simd", &Options::simd);
+
+  m.def("simd_level", [] { return std::string(kernels("auto").name); });
+}

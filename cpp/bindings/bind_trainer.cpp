@@ -1,0 +1,148 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "arrays.h"
+#include "bevel/forest/bag.h"
+#include "bevel/forest/forest_trainer.h"
+#include "bevel/support/check.h"
+#include "bevel/support/crew.h"
+
+using namespace bevel;
+
+namespace {
+
+nb::dict to_dict(FlatForest&& f) {
+  nb::dict d;
+  d["tree_offset"] = to_numpy(std::move(f.tree_offset));
+  d["right"] = to_numpy(std::move(f.right));
+  d["threshold"] = to_numpy(std::move(f.threshold));
+  d["flags"] = to_numpy(std::move(f.flags));
+  d["gain"] = to_numpy(std::move(f.gain));
+  d["weight"] = to_numpy(std::move(f.weight));
+  d["entry_offset"] = to_numpy(std::move(f.entry_offset));
+  d["entry_index"] = to_numpy(std::move(f.entry_index));
+  d["entry_weight"] = to_numpy(std::move(f.entry_weight));
+  d["leaf_value"] = to_numpy(std::move(f.leaf_value));
+  d["bits_index"] = to_numpy(std::move(f.bits_index));
+  d["bits_offset"] = to_numpy(std::move(f.bits_offset));
+  d["bits"] = to_numpy(std::move(f.bits));
+  d["rotation_offset"] = to_numpy(std::move(f.rotation_offset));
+  d["rotation_entry_offset"] = to_numpy(std::move(f.rotation_entry_offset));
+  d["rotation_index"] = to_numpy(std::move(f.rotation_index));
+  d["rotation_weight"] = to_numpy(std::move(f.rotation_weight));
+  return d;
+}
+
+// Looks for Ctrl-C and reports progress, a few times a second, on the thread that called train().
+class Reporter {
+ public:
+  explicit Reporter(nb::object callback) : callback_(std::move(callback)) {}
+
+  bool operator()(size_t trees_done) {
+    nb::gil_scoped_acquire gil;
+    if (failed_) return false;
+    if (PyErr_CheckSignals() != 0) return fail();
+    const auto now = std::chrono::steady_clock::now();
+    if (callback_.is_none() || now - last_call_ < std::chrono::milliseconds(200)) return true;
+    last_call_ = now;
+    try {
+      callback_(trees_done);
+    } catch (nb::python_error& error) {
+      error.restore();
+      return fail();
+    }
+    return true;
+  }
+  // Raises what stopped the training; call with the GIL.
+  void raise() {
+    if (!failed_) throw std::runtime_error("[train] stopped");
+    PyErr_Restore(type_, value_, trace_);
+    throw nb::python_error();
+  }
+
+ private:
+  bool fail() {
+    PyErr_Fetch(&type_, &value_, &trace_);
+    failed_ = true;
+    return false;
+  }
+
+  nb::object callback_;
+  std::chrono::steady_clock::time_point last_call_{};
+  bool failed_ = false;
+  PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
+};
+
+void check_shapes(const TrainingSet& t, const Options& options) {
+  const DatasetView& data = t.data;
+  require(data.n_rows > 0 && data.n_features > 0, "[train] empty data");
+  require(data.n_rows < (size_t{1} << 31), "[train] too many rows");
+  require(t.n_classes <= 65535, "[train] too many classes");
+  require(!options.families.empty(), "[train] no family of projections");
+  require(options.bag_size >= 0 && options.bag_size < (int64_t{1} << 31), "[train] bag_size");
+  require(options.replace || options.bag_size <= static_cast<int64_t>(data.n_rows),
+          "[train] bag_size above the number of rows without replacement");
+  if (t.labels)
+    for (size_t i = 0; i < data.n_rows; ++i)
+      require(t.labels[i] >= 0 && t.labels[i] < t.n_classes, "[train] label out of range");
+  for (int32_t f : data.categorical)
+    for (size_t i = 0; i < data.n_rows; ++i) {
+      const float code = data.column(f)[i];
+      require(code >= 0.0f && code < static_cast<float>(data.levels[f]), "[train] level out of range");
+    }
+}
+
+nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians, nb::object target,
+                      int32_t n_classes, std::optional<Vector<double>> weights,
+                      const Options& options, uint64_t first_tree, size_t n_trees, int n_threads,
+                      nb::object progress) {
+  const size_t n = X.shape(0);
+  require(levels.shape(0) == X.shape(1) && medians.shape(0) == X.shape(1),
+          "[train] levels and medians need one entry per feature");
+  Vector<int32_t> labels;
+  Vector<double> targets;
+  if (n_classes > 0) labels = nb::cast<Vector<int32_t>>(target, false);
+  else targets = nb::cast<Vector<double>>(target, false);
+  require((n_classes > 0 ? labels.shape(0) : targets.shape(0)) == n, "[train] length of target");
+  require(!weights || weights->shape(0) == n, "[train] length of weights");
+  Reporter reporter(std::move(progress));
+  const Options copy = options;
+  std::optional<FlatForest> forest;
+  {
+    nb::gil_scoped_release release;
+    const DatasetView data(X.data(), n, static_cast<int32_t>(X.shape(1)), levels.data(),
+                           medians.data(), true);
+    TrainingSet training{data};
+    training.labels = n_classes > 0 ? labels.data() : nullptr;
+    training.targets = n_classes > 0 ? nullptr : targets.data();
+    training.n_classes = n_classes;
+    training.weights = weights ? weights->data() : nullptr;
+    check_shapes(training, copy);
+    try {
+      forest = train(training, copy, first_tree, n_trees, n_threads,
+                     [&reporter](size_t done) { return reporter(done); });
+    } catch (const Cancelled&) {
+    }
+  }
+  if (!forest) reporter.raise();
+  return to_dict(std::move(*forest));
+}
+
+}  // namespace
+
+void bind_trainer(nb::module_& m) {
+  m.def("train", &train_forest, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
+        nb::arg("medians").noconvert(), nb::arg("target"), nb::arg("n_classes"),
+        nb::arg("weights").noconvert().none(), nb::arg("options"), nb::arg("first_tree"),
+        nb::arg("n_trees"), nb::arg("n_threads"), nb::arg("progress").none());
+  m.def(
+      "bag",
+      [](const Options& options, size_t n_rows, uint64_t tree) {
+        return to_numpy(draw_bag(options, n_rows, tree));
+      },
+      nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"));
+}

@@ -1,0 +1,15 @@
+// The Python module: converts arrays and releases the GIL.
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_options(nb::module_& m);
+void bind_trainer(nb::module_& m);
+void bind_forest(nb::module_& m);
+
+NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);
+  bind_options(m);
+  bind_trainer(m);
+  bind_forest(m);
+}
