@@ -195,12 +195,18 @@ class Finder {
     for (size_t i = 0; i < node_->n; ++i) {
       auto bits = std::bit_cast<uint64_t>(static_cast<double>(values[i]));
       if constexpr (kPacked) bits |= (payload[i] >> 32) << 1 | (payload[i] & 0xffffffffULL ? 1 : 0);
-      else bits |= i;
+      else bits |= position_bits(bits, i);
       lanes_[i * kLanes + lane] = std::bit_cast<double>(bits);
     }
   }
 
   static constexpr uint64_t kPayloadMask = (uint64_t{1} << 29) - 1;
+
+  // Equal values sort by position, as they do in Sorter: below zero larger bits come first. What is
+  // summed in floating point (entropy, real weights) depends on the order among equals.
+  static uint64_t position_bits(uint64_t value_bits, uint64_t position) {
+    return value_bits >> 63 ? kPayloadMask - position : position;
+  }
 
   float lane_value(size_t i, size_t lane) const {
     const auto bits = std::bit_cast<uint64_t>(lanes_[i * kLanes + lane]);
@@ -236,7 +242,7 @@ class Finder {
     left.begin();
     auto bits = std::bit_cast<uint64_t>(lanes_[lane]);
     for (size_t i = 0; i + 1 < node_->n; ++i) {
-      left.add(payload[bits & kPayloadMask]);
+      left.add(payload[position_bits(bits, bits & kPayloadMask)]);
       const auto next = std::bit_cast<uint64_t>(lanes_[(i + 1) * kLanes + lane]);
       if ((bits & ~kPayloadMask) != (next & ~kPayloadMask)) {
         const double score = left.score();
