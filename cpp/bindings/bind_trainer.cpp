@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "bevel/forest/bag.h"
 #include "bevel/forest/forest_trainer.h"
+#include "bevel/projection/sampler.h"
 #include "bevel/support/check.h"
 #include "bevel/support/crew.h"
 
@@ -132,6 +133,23 @@ nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
   return to_dict(std::move(*forest));
 }
 
+// Directions that the root of a tree draws, for families that do not look at the data.
+nb::tuple sample_candidates(const Options& options, Vector<int32_t> levels, uint64_t tree) {
+  const std::vector<float> medians(levels.shape(0), 0.0f);
+  const DatasetView data(nullptr, 0, static_cast<int32_t>(levels.shape(0)), levels.data(),
+                         medians.data(), false);
+  Stream stream(root_key(options.seed, tree), Purpose::candidates);
+  Candidates candidates;
+  for (const Family& family : options.families) {
+    SamplerScratch scratch;
+    const auto sampler = make_sampler(family, data);
+    sampler->prepare(scratch);
+    sampler->sample({nullptr, {}}, stream, scratch, candidates);
+  }
+  return nb::make_tuple(to_numpy(std::move(candidates.offset)), to_numpy(std::move(candidates.index)),
+                        to_numpy(std::move(candidates.weight)));
+}
+
 }  // namespace
 
 void bind_trainer(nb::module_& m) {
@@ -145,4 +163,6 @@ void bind_trainer(nb::module_& m) {
         return to_numpy(draw_bag(options, n_rows, tree));
       },
       nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"));
+  m.def("sample_candidates", &sample_candidates, nb::arg("options"), nb::arg("levels").noconvert(),
+        nb::arg("tree"));
 }

@@ -184,7 +184,7 @@ class Trainer {
     targets.weights = weighting_.values;
     targets.multiplicity = multiplicity.data();
     targets.weight_unit = std::is_same_v<Task, WideTask> ? scales_.weight : 1.0;
-    TreeBuilder<Task> builder(options_, data_, samplers_, workspaces_, *crew_);
+    TreeBuilder<Task> builder(options_, data_, samplers_, workspaces_, kernels_, *crew_);
     trees_[job].nodes = builder.grow(tree, targets, worker);
     trees_[job].rotation = std::move(tree.rotation);
   }

@@ -54,7 +54,8 @@ class SignsSampler : public Sampler {
   void sample(const NodeRows&, Stream& stream, SamplerScratch& scratch,
               Candidates& out) const override {
     const auto p = static_cast<uint64_t>(features_.size());
-    const uint64_t n_cells = p * static_cast<uint64_t>(n_draws_);
+    const auto d = static_cast<uint64_t>(n_draws_);
+    const uint64_t n_cells = p * d;
     // Above one half it is cheaper to throw the empty cells and to keep the others.
     const bool dense = 2 * static_cast<uint64_t>(n_nonzeros_) > n_cells;
     const auto n_thrown =
@@ -64,9 +65,10 @@ class SignsSampler : public Sampler {
     next.resize(static_cast<size_t>(n_thrown));
     feature.resize(static_cast<size_t>(n_thrown));
     for (int32_t k = 0; k < n_thrown;) {
-      const uint64_t cell = stream.below(n_cells);
-      const auto column = static_cast<int32_t>(cell / p);
-      const auto row = static_cast<int32_t>(cell % p);
+      // The high half of x d is the column; its low half, uniform again, gives the row.
+      const uint64_t x = stream.next();
+      const auto column = static_cast<int32_t>(multiply_high(x, d));
+      const auto row = static_cast<int32_t>(multiply_high(x * d, p));
       if (contains(scratch, column, row)) continue;
       feature[k] = row;
       next[k] = head[column];

@@ -1,11 +1,28 @@
 // The best cut found so far, in a total order that does not depend on the order of the search.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "bevel/split/kernels.h"
+
 namespace bevel {
+
+// Equal-width bins over the values of some rows; see bin().
+struct Binning {
+  float low = 0.0f, scale = 0.0f;
+  int n_bins = 0;
+
+  // False when the values are all equal or the width of a bin is no number.
+  static bool make(ValueRange range, int n_bins, Binning& out) {
+    const float scale = static_cast<float>(n_bins) / (range.high - range.low);
+    out = {range.low, scale, n_bins};
+    return range.low < range.high && scale > 0.0f && std::isfinite(scale);
+  }
+  int operator()(float value) const { return bin(value, low, scale, n_bins - 1); }
+};
 
 struct Cut {
   double score = -std::numeric_limits<double>::infinity();
@@ -14,8 +31,18 @@ struct Cut {
   bool saw_missing = false;
   double weight_left = 0.0;
   float low = 0.0f, high = 0.0f;  // the projected values on either side of the cut
+  int edge = -1;                  // a cut after this bin, whose neighbours are still to be found
+  Binning binning;
 
   bool found() const { return candidate >= 0; }
+  // Finds the neighbours of an edge among the projected values of the node.
+  void settle(const Kernels& kernels, const float* values, size_t n) {
+    if (edge < 0) return;
+    const ValueRange sides = kernels.neighbours(values, n, binning.low, binning.scale, edge);
+    low = sides.low;
+    high = sides.high;
+    edge = -1;
+  }
   // Left means <=. The midpoint may round onto the right neighbour; then the left one serves.
   float threshold() const {
     const auto middle = static_cast<float>((static_cast<double>(low) + high) * 0.5);

@@ -76,6 +76,8 @@ class Finder {
       for (int32_t c : plain_) search_random(c);
     } else if (options_.split_search == SplitSearch::exact) {
       for (int32_t c : plain_) search_sorted(c);
+    } else if (node.n == 2) {
+      search_two_rows();
     } else if (fits_network()) {
       search_network();
     } else {
@@ -150,6 +152,30 @@ class Finder {
     scan_sorted(keys, task_->payload(), left, 0, context(candidate));
   }
 
+  // Two rows: a direction tells them apart or it does not, and there are two ways to do it.
+  void search_two_rows() {
+    double score[2], weight[2];
+    for (size_t left_row : {0, 1}) {
+      Accumulator left(*task_);
+      left.begin();
+      left.add(task_->payload()[left_row]);
+      score[left_row] = left.score();
+      weight[left_row] = left.weight();
+    }
+    const bool alike = score[0] == score[1];
+    for (int32_t c : plain_) {
+      // Nothing later can beat a cut that has the better score of the two.
+      if (alike && found_->cut.found() && found_->cut.candidate < c &&
+          found_->cut.score >= score[0])
+        return;
+      const float* v = project(c);
+      if (v[0] == v[1]) continue;
+      note_distinct(true);
+      const size_t left_row = v[0] < v[1] ? 0 : 1;
+      context(c).offer(score[left_row], 1, weight[left_row], v[left_row], v[1 - left_row]);
+    }
+  }
+
   void search_histogram() {
     if constexpr (std::is_same_v<Histogram, NoHistogram>) {
       for (int32_t c : plain_) search_sorted(c);
@@ -181,7 +207,10 @@ class Finder {
     for (size_t start = 0; start < plain_.size(); start += kLanes) {
       if (found_->cut.score >= perfect && found_->cut.candidate < plain_[start]) return;
       const size_t n_lanes = std::min<size_t>(kLanes, plain_.size() - start);
-      for (size_t lane = 0; lane < n_lanes; ++lane) fill_lane(plain_[start + lane], lane);
+      bool any_distinct = false;
+      for (size_t lane = 0; lane < n_lanes; ++lane) any_distinct |= fill_lane(plain_[start + lane], lane);
+      if (!any_distinct) continue;
+      note_distinct(true);
       for (size_t lane = n_lanes; lane < kLanes; ++lane)
         for (size_t i = 0; i < n; ++i) lanes_[i * kLanes + lane] = 0.0;
       kernels_.sort_lanes(lanes_, network.data(), network.size());
@@ -189,15 +218,19 @@ class Finder {
     }
   }
 
-  void fill_lane(size_t candidate, size_t lane) {
+  // False when all rows have the same value.
+  bool fill_lane(size_t candidate, size_t lane) {
     const float* values = project(candidate);
     const Payload* payload = task_->payload();
+    bool distinct = false;
     for (size_t i = 0; i < node_->n; ++i) {
+      distinct |= values[i] != values[0];
       auto bits = std::bit_cast<uint64_t>(static_cast<double>(values[i]));
       if constexpr (kPacked) bits |= (payload[i] >> 32) << 1 | (payload[i] & 0xffffffffULL ? 1 : 0);
       else bits |= position_bits(bits, i);
       lanes_[i * kLanes + lane] = std::bit_cast<double>(bits);
     }
+    return distinct;
   }
 
   static constexpr uint64_t kPayloadMask = (uint64_t{1} << 29) - 1;
@@ -216,8 +249,6 @@ class Finder {
   void scan_network(const int32_t* candidates, size_t n_lanes) {
     const size_t n = node_->n;
     const size_t min_rows = limits_.min_rows;
-    for (size_t lane = 0; lane < n_lanes && !found_->any_distinct; ++lane)
-      note_distinct(lane_value(0, lane) != lane_value(n - 1, lane));
     if (2 * min_rows > n) return;
     if constexpr (kPacked) {
       LaneBest best;

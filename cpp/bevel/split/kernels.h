@@ -41,6 +41,13 @@ struct PairTotals {
   double weight, sum;
 };
 
+// Counts per bin and class; classes are padded with zeros to a multiple of kLanes.
+struct ClassBins {
+  const uint32_t* counts;
+  size_t stride;
+  int n_bins;
+};
+
 // Best cut of each lane of a network: score = numerator / denominator; none when denominator is 0.
 struct LaneBest {
   double numerator[kLanes];
@@ -55,8 +62,8 @@ struct Kernels {
   // out[i] = ((w0 x0) + w1 x1) + ... at rows[i].
   void (*project)(const Projection&, const uint32_t* rows, size_t n, float* out);
   ValueRange (*range)(const float* values, size_t n);
-  // Largest value <= cut and smallest value > cut of the bins' edge: see bin().
-  ValueRange (*neighbours)(const float* values, size_t n, float low, float scale, int last, int edge);
+  // Largest value in bins up to the edge and smallest value beyond.
+  ValueRange (*neighbours)(const float* values, size_t n, float low, float scale, int edge);
   void (*bins)(const float* values, size_t n, float low, float scale, int last, uint16_t* out);
   // histogram has 2 * n_bins entries, the second half is work space.
   void (*histogram_packed)(const float* values, const uint64_t* payload, size_t n, float low,
@@ -72,11 +79,21 @@ struct Kernels {
                       PairTotals totals, double best, uint8_t* flags);
   // Range of sum / weight.
   void (*target_range)(const WidePair* payload, size_t n, double* low, double* high);
+  // Walks over bins of class counts: weight left of each bin's right edge, score of the cut there,
+  // and a bound of the score of cuts inside the bin. left and right hold the counts on either side
+  // of the first bin (stride entries), left_term and right_term their sums of squares.
+  void (*class_scan)(const ClassBins& bins, double* left, double* right, double left_term,
+                     double right_term, double weight, double total, double* weights,
+                     double* scores, double* bounds);
   // Sorts each lane of rows x kLanes doubles.
   void (*sort_lanes)(double* lanes, const Comparator* comparators, size_t n);
   // Two classes: low bits of a sorted value hold weight << 1 | label.
   void (*scan_lanes)(const double* lanes, size_t first, size_t last, uint64_t payload_mask,
                      PairTotals totals, double min_weight, LaneBest* best);
+  // Stable partition of a column by flags of 0 and 1; rest has room for n and 16 more.
+  void (*partition_floats)(float* values, size_t n, const uint8_t* goes_left, float* rest);
+  void (*partition_rows)(uint32_t* values, size_t n, const uint8_t* goes_left, uint32_t* rest);
+  void (*sides)(const float* values, size_t n, float threshold, bool missing_left, uint8_t* out);
 };
 
 // Bin of a value: the same arithmetic everywhere, monotone in the value.

@@ -16,19 +16,6 @@
 
 namespace bevel {
 
-// Equal-width bins over the values of some rows.
-struct Binning {
-  float low = 0.0f, scale = 0.0f;
-  int n_bins = 0;
-
-  // False when the values are all equal or the width of a bin is no number.
-  static bool make(ValueRange range, int n_bins, Binning& out) {
-    const float scale = static_cast<float>(n_bins) / (range.high - range.low);
-    out = {range.low, scale, n_bins};
-    return range.low < range.high && scale > 0.0f && std::isfinite(scale);
-  }
-};
-
 // Bins by the number of rows: scanning more of them costs more than sorting what they would spare.
 inline int bins_for(size_t n_rows) {
   if (n_rows < 256) return 32;
@@ -165,25 +152,15 @@ class PairHistogramSearch {
     }
     kernels_.pair_edges(&weight_[1], &sum_[1], n_bins - 1, task_->totals(), context.best->score,
                         flags_.data());
-    Cut best = *context.best;
-    int edge = -1;
     for (int b = 0; b + 1 < n_bins; ++b) {
       if (!flags_[b]) continue;
       const double score = pair_score(weight_[b + 1], sum_[b + 1], task_->totals());
       const size_t rows_left =
           context.limits.min_rows > 1 ? rows_[b + 1] : 1;  // with a limit of one any edge will do
-      if (!(score >= best.score) || !edge_allowed(rows_left, weight_[b + 1], context)) continue;
-      const Cut cut = context.cut(score, weight_[b + 1], 0.0f, 0.0f);
-      if (!beats(cut, best)) continue;
-      best = cut;
-      edge = b;
+      if (!(score >= context.best->score) || !edge_allowed(rows_left, weight_[b + 1], context)) continue;
+      const Cut cut = context.cut_at_edge(score, weight_[b + 1], binning, b);
+      if (beats(cut, *context.best)) *context.best = cut;
     }
-    if (edge < 0) return;
-    const ValueRange sides =
-        kernels_.neighbours(values, n, binning.low, binning.scale, n_bins - 1, edge);
-    best.low = sides.low;
-    best.high = sides.high;
-    *context.best = best;
   }
 
   static bool edge_allowed(size_t rows_left, double weight_left, const SearchContext& context) {

@@ -38,6 +38,12 @@ struct SearchContext {
     c.high = high;
     return c;
   }
+  Cut cut_at_edge(double score, double weight_left, const Binning& binning, int edge) const {
+    Cut c = cut(score, weight_left, 0.0f, 0.0f);
+    c.edge = edge;
+    c.binning = binning;
+    return c;
+  }
   void offer(double score, size_t rows_left, double weight_left, float low, float high) const {
     if (score < best->score || !allows(rows_left, weight_left)) return;
     const Cut c = cut(score, weight_left, low, high);

@@ -24,6 +24,7 @@ struct NodeItem {
   int32_t depth;
   int32_t parent;  // whose right child it is; -1: a left child or the root
   int level;       // block its rows are numbered in; 0: the tree's own columns
+  bool dense;      // its rows are a run in each column of its block, and are kept so
 };
 
 template <class Task>
@@ -32,7 +33,8 @@ class TreeBuilder {
   using Samplers = std::vector<std::unique_ptr<Sampler>>;
 
   TreeBuilder(const Options& options, const DatasetView& data, const Samplers& samplers,
-              std::vector<std::unique_ptr<Workspace<Task>>>& workspaces, Crew& crew);
+              std::vector<std::unique_ptr<Workspace<Task>>>& workspaces, const Kernels& kernels,
+              Crew& crew);
 
   // Grows the whole tree on the calling worker; idle workers of the crew may be given parts.
   NodeStore grow(TreeData<Task>& tree, const Targets& targets, int worker);
@@ -62,14 +64,18 @@ class TreeBuilder {
   void sample(const NodeView& node, Stream& stream, Workspace<Task>& w) const;
   void keep_one(Stream& stream, size_t first, Candidates& candidates) const;
   void search(const NodeView& node, size_t first, Workspace<Task>& w, int worker, Found& found);
-  void record(const Found& found, const Workspace<Task>& w, SplitRecord& out) const;
-  size_t partition(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w);
+  void record(const NodeView& node, Found& found, Workspace<Task>& w, SplitRecord& out) const;
+  // values: of the split's direction on the node's rows.
+  size_t partition(const NodeItem& item, const SplitRecord& split, const float* values,
+                   Workspace<Task>& w);
+  const float* project(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w);
   void compact(NodeItem& item, Workspace<Task>& w);
   void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node, const Workspace<Task>& w) const;
   float node_weight(const Workspace<Task>& w) const;
 
   const float* const* columns(int level, const Workspace<Task>& w) const {
-    return level == 0 ? tree_->columns.data() : w.blocks[level - 1].columns.data();
+    return level == 0 ? tree_->columns.data()
+                      : const_cast<const float* const*>(w.blocks[level - 1].columns.data());
   }
   const std::vector<uint32_t>* origin(int level, const Workspace<Task>& w) const {
     if (level > 0) return &w.blocks[level - 1].origin;
@@ -83,6 +89,7 @@ class TreeBuilder {
   const DatasetView& data_;
   const Samplers& samplers_;
   std::vector<std::unique_ptr<Workspace<Task>>>& workspaces_;
+  const Kernels& kernels_;
   Crew& crew_;
   Limits limits_;
   size_t touched_per_node_;  // features read for one row of a node

@@ -19,18 +19,24 @@ constexpr size_t kParallelNodeRows = 32768;
 constexpr size_t kParallelSubtreeRows = 4096;
 // Blocks that subtrees are copied into: a share of the outer cache, then of the inner one.
 constexpr size_t kBlockBytes[kBlockLevels] = {size_t{4} << 20, size_t{384} << 10};
+// A block whose columns are partitioned at every split: rows stay together, so it may be larger.
+constexpr size_t kDenseBlockBytes = size_t{16} << 20;
 constexpr size_t kMinBlockRows = 64;
+// Below this the columns of a dense block are left as they are and rows are listed.
+constexpr size_t kMinDenseRows = 32;
 
 }  // namespace growing
 
 template <class Task>
 TreeBuilder<Task>::TreeBuilder(const Options& options, const DatasetView& data,
                                const Samplers& samplers,
-                               std::vector<std::unique_ptr<Workspace<Task>>>& workspaces, Crew& crew)
+                               std::vector<std::unique_ptr<Workspace<Task>>>& workspaces,
+                               const Kernels& kernels, Crew& crew)
     : options_(options),
       data_(data),
       samplers_(samplers),
       workspaces_(workspaces),
+      kernels_(kernels),
       crew_(crew),
       touched_per_node_(0) {
   limits_.min_rows = static_cast<size_t>(std::max<int64_t>(1, options.min_samples_leaf));
@@ -49,7 +55,7 @@ NodeStore TreeBuilder<Task>::grow(TreeData<Task>& tree, const Targets& targets, 
   targets_ = &targets;
   limits_.min_weight = options_.min_weight_leaf * tree.total_weight;
   if (options_.growth != Growth::depth_first) return grow_frontier(worker);
-  Subtree whole = grow_depth_first({0, tree.rows.size(), tree.root, 0, -1, 0}, worker);
+  Subtree whole = grow_depth_first({0, tree.rows.size(), tree.root, 0, -1, 0, false}, worker);
   return assemble(std::move(whole.nodes), std::move(whole.grafts));
 }
 
@@ -88,10 +94,13 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
       emit_leaf(item, nodes, node, w);
       continue;
     }
-    const size_t middle = partition(item, split, w);
+    const size_t middle = partition(item, split, w.values.data(), w);
     nodes.set_split(node, split);
-    const NodeItem left{item.start, middle, child_key(item.key, false), item.depth + 1, -1, item.level};
-    const NodeItem right{middle, item.end, child_key(item.key, true), item.depth + 1, node, item.level};
+    const bool dense = item.dense && item.end - item.start >= growing::kMinDenseRows;
+    const NodeItem left{item.start, middle, child_key(item.key, false), item.depth + 1,
+                        -1,         item.level, dense};
+    const NodeItem right{middle, item.end, child_key(item.key, true), item.depth + 1,
+                         node,   item.level, dense};
     int32_t index = -1;
     const bool large = std::min(right.end - right.start, left.end - left.start) >=
                        growing::kParallelSubtreeRows;
@@ -130,7 +139,7 @@ NodeStore TreeBuilder<Task>::grow_frontier(int worker) {
     if (nodes[id].splittable) frontier.push_back(id);
     return id;
   };
-  add({0, tree_->rows.size(), tree_->root, 0, -1, 0});
+  add({0, tree_->rows.size(), tree_->root, 0, -1, 0, false});
   const auto budget = options_.max_leaf_nodes > 0 ? static_cast<size_t>(options_.max_leaf_nodes)
                                                   : tree_->rows.size();
   Stream stream(tree_->root, Purpose::leaf);
@@ -138,9 +147,10 @@ NodeStore TreeBuilder<Task>::grow_frontier(int worker) {
     crew_.throw_if_cancelled();
     const size_t id = next_in_frontier(nodes, frontier, stream);
     const NodeItem item = nodes[id].item;
-    const size_t middle = partition(item, nodes[id].split, w);
-    const int32_t left = add({item.start, middle, child_key(item.key, false), item.depth + 1, -1, 0});
-    const int32_t right = add({middle, item.end, child_key(item.key, true), item.depth + 1, -1, 0});
+    const size_t middle = partition(item, nodes[id].split, project(item, nodes[id].split, w), w);
+    const int32_t depth = item.depth + 1;
+    const int32_t left = add({item.start, middle, child_key(item.key, false), depth, -1, 0, false});
+    const int32_t right = add({middle, item.end, child_key(item.key, true), depth, -1, 0, false});
     nodes[id].left = left;
     nodes[id].right = right;
   }
@@ -237,7 +247,7 @@ bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int
   }
   for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->end_node(w.samplers[f]);
   if (!found.cut.found()) return false;
-  record(found, w, out);
+  record(node, found, w, out);
   constexpr double kSlack = 1e-12;  // a split that removes exactly what is asked for is kept
   const double total_weight = tree_->total_weight / targets_->weight_unit;
   return out.gain >= (options_.min_impurity_decrease - kSlack) * total_weight;
@@ -305,8 +315,12 @@ void TreeBuilder<Task>::search(const NodeView& node, size_t first, Workspace<Tas
 }
 
 template <class Task>
-void TreeBuilder<Task>::record(const Found& found, const Workspace<Task>& w, SplitRecord& out) const {
-  const Cut& cut = found.cut;
+void TreeBuilder<Task>::record(const NodeView& node, Found& found, Workspace<Task>& w,
+                               SplitRecord& out) const {
+  Cut& cut = found.cut;
+  if (w.values.size() < node.n) w.values.resize(node.n);
+  w.finder.project(static_cast<size_t>(cut.candidate), node, w.candidates, w.values.data());
+  cut.settle(kernels_, w.values.data(), node.n);
   const int32_t* index = w.candidates.indices(cut.candidate);
   const float* weight = w.candidates.weights(cut.candidate);
   const int n = w.candidates.n_nonzeros(cut.candidate);
@@ -322,44 +336,56 @@ void TreeBuilder<Task>::record(const Found& found, const Workspace<Task>& w, Spl
   if (category) out.level_bits = found.levels.words();
 }
 
-// Stable, so that rows stay ascending:  [l r l l r]  ->  [l l l | r r].
 template <class Task>
-size_t TreeBuilder<Task>::partition(const NodeItem& item, const SplitRecord& split,
-                                    Workspace<Task>& w) {
-  const size_t n = item.end - item.start;
-  uint32_t* rows = tree_->rows.data() + item.start;
-  auto* payload = tree_->payload.data() + item.start;
-  if (w.values.size() < n) {
-    w.values.resize(n);
-    w.rows.resize(n);
-    w.payload.resize(n);
-  }
+const float* TreeBuilder<Task>::project(const NodeItem& item, const SplitRecord& split,
+                                        Workspace<Task>& w) {
   Candidates winner;
   for (size_t k = 0; k < split.index.size(); ++k) winner.add_entry(split.index[k], split.coefficient[k]);
   winner.close();
-  const float* values = w.finder.project(0, view(item, w), winner, w.values.data());
-  size_t left = 0, right = 0;
-  auto place = [&](size_t i, bool goes_left) {
-    const uint32_t row = rows[i];
-    const auto carried = payload[i];
-    rows[left] = row;
-    payload[left] = carried;
-    w.rows[right] = row;
-    w.payload[right] = carried;
-    left += goes_left;
-    right += !goes_left;
-  };
+  if (w.values.size() < item.end - item.start) w.values.resize(item.end - item.start);
+  return w.finder.project(0, view(item, w), winner, w.values.data());
+}
+
+// Stable, so that rows stay ascending:  [l r l l r]  ->  [l l l | r r]. In a dense block it is the
+// columns that are partitioned, and the list of rows goes on counting 0, 1, 2, ...
+template <class Task>
+size_t TreeBuilder<Task>::partition(const NodeItem& item, const SplitRecord& split,
+                                    const float* values, Workspace<Task>& w) {
+  constexpr size_t kSpare = 16;  // kernels store whole registers
+  const size_t n = item.end - item.start;
+  uint32_t* rows = tree_->rows.data() + item.start;
+  auto* payload = tree_->payload.data() + item.start;
+  if (w.goes_left.size() < n + kSpare) {
+    w.goes_left.resize(n + kSpare);
+    w.column.resize(n + kSpare);
+    w.rows.resize(n + kSpare);
+    w.payload.resize(n + kSpare);
+  }
+  uint8_t* goes_left = w.goes_left.data();
   if (split.is_category()) {
     for (size_t i = 0; i < n; ++i) {
       const auto level = static_cast<size_t>(values[i]);
-      place(i, (split.level_bits[level / 32] >> (level % 32)) & 1u);
+      goes_left[i] = (split.level_bits[level / 32] >> (level % 32)) & 1u;
     }
   } else {
-    const bool missing_left = split.flags & kMissingLeft;
-    for (size_t i = 0; i < n; ++i)
-      place(i, values[i] <= split.threshold || (missing_left && values[i] != values[i]));
+    kernels_.sides(values, n, split.threshold, split.flags & kMissingLeft, goes_left);
   }
-  std::copy_n(w.rows.data(), right, rows + left);
+  if (item.dense && n >= growing::kMinDenseRows) {
+    Block& block = w.blocks[item.level - 1];
+    for (int32_t c : tree_->used)
+      kernels_.partition_floats(block.columns[c] + rows[0], n, goes_left, w.column.data());
+    kernels_.partition_rows(block.origin.data() + rows[0], n, goes_left, w.rows.data());
+  } else {
+    kernels_.partition_rows(rows, n, goes_left, w.rows.data());
+  }
+  size_t left = 0, right = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const auto carried = payload[i];
+    payload[left] = carried;
+    w.payload[right] = carried;
+    left += goes_left[i];
+    right += !goes_left[i];
+  }
   std::copy_n(w.payload.data(), right, payload + left);
   BEVEL_CHECK(left > 0 && right > 0);
   return item.start + left;
@@ -369,12 +395,19 @@ size_t TreeBuilder<Task>::partition(const NodeItem& item, const SplitRecord& spl
 template <class Task>
 void TreeBuilder<Task>::compact(NodeItem& item, Workspace<Task>& w) {
   const size_t n = item.end - item.start;
-  if (n < growing::kMinBlockRows || item.level >= kBlockLevels) return;
+  if (item.dense || item.level >= kBlockLevels || n < growing::kMinBlockRows) return;
   const size_t n_columns = tree_->used.size();
-  const size_t expected_levels = std::bit_width(n);
-  if (touched_per_node_ * expected_levels < 2 * n_columns) return;
+  const size_t bytes = n * n_columns * sizeof(float);
+  // Partitioning all columns pays when most of them are read at every node anyway.
+  const bool dense = item.level == 0 && 2 * touched_per_node_ >= n_columns;
   int level = item.level;
-  while (level < kBlockLevels && n * n_columns * sizeof(float) <= growing::kBlockBytes[level]) ++level;
+  if (dense) {
+    if (bytes <= growing::kDenseBlockBytes) level = 1;
+  } else {
+    const size_t expected_levels = std::bit_width(n);
+    if (touched_per_node_ * expected_levels < 2 * n_columns) return;
+    while (level < kBlockLevels && bytes <= growing::kBlockBytes[level]) ++level;
+  }
   if (level == item.level) return;
   uint32_t* rows = tree_->rows.data() + item.start;
   const float* const* from = columns(item.level, w);
@@ -395,6 +428,7 @@ void TreeBuilder<Task>::compact(NodeItem& item, Workspace<Task>& w) {
   }
   block.origin = std::move(rows_of_data);
   item.level = level;
+  item.dense = dense;
 }
 
 template <class Task>

@@ -14,8 +14,8 @@ namespace bevel {
 
 // Rows of a subtree copied together, column by column, so that the subtree works in a cache.
 struct Block {
-  std::vector<float> values;
-  std::vector<const float*> columns;
+  std::vector<float> values;  // column after column
+  std::vector<float*> columns;  // per column of the tree; null where never read
   std::vector<uint32_t> origin;  // row of the block -> row of the data
 };
 
@@ -30,8 +30,10 @@ struct Workspace {
   Task task;
   std::vector<SamplerScratch> samplers;  // one per family
   Candidates candidates;
-  std::vector<float> values;
+  std::vector<float> values;  // projected values of the last split found
+  std::vector<float> column;
   std::vector<uint32_t> rows;
+  std::vector<uint8_t> goes_left;
   std::vector<typename Task::Payload> payload;
   Block blocks[kBlockLevels];
 };
