@@ -124,36 +124,52 @@ class ClassHistogramSearch {
     }
   }
 
-  // Sorts the rows of each wanted bin and walks over all bins: others are added as a whole.
+  // Sorts the rows of each wanted bin and walks over the bins; those in between count as a whole.
   void inside(const float* values, size_t n, const Binning& binning, const SearchContext& context) {
-    fill(values, n, binning);
-    scatter(values, n);
+    bins_.resize(n);
+    kernels_.bins(values, n, binning.low, binning.scale, binning.n_bins - 1, bins_.data());
+    const size_t n_wanted = scatter(values, n);
+    if (2 * chosen_.size() > n) return sorted(values, n, context);
     Task::Accumulator left(*task_);
-    left.begin();
+    left_.assign(stride_, 0.0);
     size_t rows_left = 0;
-    const size_t m = task_->n_present();
-    for (int b = 0; b < n_bins_; ++b) {
-      if (!wanted_[b]) {
-        const uint32_t* counts = &histogram_[static_cast<size_t>(b) * stride_];
-        for (size_t k = 0; k < m; ++k)
-          if (counts[k]) left.move(k, counts[k]);
-        if (count_rows_) rows_left += rows_[b];
-        continue;
-      }
-      scan_bin(start_[b], start_[b + 1], left, rows_left, context);
-      rows_left += start_[b + 1] - start_[b];
+    for (size_t w = 0; w < n_wanted; ++w) {
+      for (size_t k = 0; k < stride_; ++k) left_[k] += gaps_[w * stride_ + k];
+      left.begin_with(left_.data());
+      rows_left += gap_rows_[w];
+      scan_bin(start_[w], start_[w + 1], left, rows_left, context);
+      for (size_t i = start_[w]; i < start_[w + 1]; ++i)
+        left_[chosen_[i].payload.label] += chosen_[i].payload.weight;
+      rows_left += start_[w + 1] - start_[w];
     }
   }
 
-  // Rows of the wanted bins, bin after bin: chosen_[start_[b]] .. chosen_[start_[b + 1]].
-  void scatter(const float* values, size_t n) {
-    start_.assign(static_cast<size_t>(n_bins_) + 2, 0);
-    for (size_t i = 0; i < n; ++i) start_[bins_[i] + 2] += wanted_[bins_[i]];
-    for (size_t b = 2; b < start_.size(); ++b) start_[b] += start_[b - 1];
+  // Rows of the w-th wanted bin are chosen_[start_[w]] .. chosen_[start_[w + 1]]; the others are
+  // counted in gaps_, those between wanted bins w - 1 and w in the w-th. Returns how many are wanted.
+  size_t scatter(const float* values, size_t n) {
+    rank_.resize(static_cast<size_t>(n_bins_));
+    size_t n_wanted = 0;
+    for (int b = 0; b < n_bins_; ++b) {
+      rank_[b] = static_cast<uint32_t>(n_wanted);
+      n_wanted += wanted_[b];
+    }
+    start_.assign(n_wanted + 2, 0);
+    for (size_t i = 0; i < n; ++i) start_[rank_[bins_[i]] + 2] += wanted_[bins_[i]];
+    for (size_t w = 2; w < start_.size(); ++w) start_[w] += start_[w - 1];
     chosen_.resize(start_.back());
-    for (size_t i = 0; i < n; ++i)
-      if (wanted_[bins_[i]])
-        chosen_[start_[bins_[i] + 1]++] = {values[i], task_->payload()[i]};
+    gaps_.assign((n_wanted + 1) * stride_, 0);
+    gap_rows_.assign(n_wanted + 1, 0);
+    const Payload* payload = task_->payload();
+    for (size_t i = 0; i < n; ++i) {
+      const uint32_t w = rank_[bins_[i]];
+      if (wanted_[bins_[i]]) {
+        chosen_[start_[w + 1]++] = {values[i], payload[i]};
+      } else {
+        gaps_[w * stride_ + payload[i].label] += payload[i].weight;
+        ++gap_rows_[w];
+      }
+    }
+    return n_wanted;
   }
 
   struct Chosen {
@@ -187,7 +203,8 @@ class ClassHistogramSearch {
   std::vector<uint16_t> bins_;
   std::vector<double> left_, right_, weights_, scores_, bounds_;
   std::vector<uint8_t> wanted_;
-  std::vector<size_t> start_;
+  std::vector<size_t> start_, gap_rows_;
+  std::vector<uint32_t> rank_, gaps_;
   std::vector<Chosen> chosen_;
   std::vector<Pending> pending_;
   std::vector<CandidateBins> binnings_;

@@ -53,8 +53,9 @@ class PairHistogramSearch {
   // Cuts on the edges of bins; what may hide inside bins is put on the list of pending ones.
   void coarse(const float* values, size_t n, const SearchContext& context, bool approximate) {
     Binning binning;
-    if (!Binning::make(kernels_.range(values, n), bins_for(n), binning)) {
-      if (binning.low < kernels_.range(values, n).high) sorted(values, task_->payload(), n, {0, 0}, 0, context);
+    const ValueRange range = kernels_.range(values, n);
+    if (!Binning::make(range, bins_for(n), binning)) {
+      if (range.low < range.high) sorted(values, task_->payload(), n, {0, 0}, 0, context);
       return;
     }
     edges(values, task_->payload(), n, binning, {0, 0}, 0, context);
@@ -63,7 +64,7 @@ class PairHistogramSearch {
     const auto which = static_cast<uint32_t>(binnings_.size());
     for (int b = 0; b < binning.n_bins; ++b)
       if (flags_[b])
-        pending_.push_back({which, b, cumulative_[b], cumulative_[b + 1], 0});
+        pending_.push_back({which, b, cumulative_[b], cumulative_[b + 1]});
     if (!pending_.empty() && pending_.back().binning == which)
       binnings_.push_back({binning, context.candidate});
   }
@@ -72,25 +73,14 @@ class PairHistogramSearch {
   template <class Project>
   void refine(size_t n, SearchContext context, Project project) {
     for (size_t i = 0; i < pending_.size();) {
-      const uint32_t which = pending_[i].binning;
-      size_t end = i;
-      while (end < pending_.size() && pending_[end].binning == which) ++end;
-      context.candidate = binnings_[which].candidate;
-      const float* values = nullptr;
-      while (i < end) {
-        if (!may_win(pending_[i], context)) {
-          ++i;
-          continue;
-        }
-        size_t last = i;
-        while (last + 1 < end && pending_[last + 1].bin == pending_[last].bin + 1 &&
-               may_win(pending_[last + 1], context))
-          ++last;
-        if (!values) values = project(context.candidate);
-        inside(values, task_->payload(), n, binnings_[which].bins, pending_[i], pending_[last].bin,
-               context, 1);
-        i = last + 1;
-      }
+      const CandidateBins& which = binnings_[pending_[i].binning];
+      wanted_.clear();
+      for (const uint32_t binning = pending_[i].binning;
+           i < pending_.size() && pending_[i].binning == binning; ++i)
+        if (may_win(pending_[i], context)) wanted_.push_back(pending_[i]);
+      if (wanted_.empty()) continue;
+      context.candidate = which.candidate;
+      inside(project(context.candidate), task_->payload(), n, which.bins, wanted_, 0, context, 1);
     }
     pending_.clear();
     binnings_.clear();
@@ -104,7 +94,6 @@ class PairHistogramSearch {
     uint32_t binning;
     int bin;
     WidePair before, after;  // sums left of the bin, and with it
-    size_t rows_before;  // left of all bins
   };
   struct CandidateBins {
     Binning bins;
@@ -137,7 +126,8 @@ class PairHistogramSearch {
       kernels_.histogram_wide(values, payload, n, binning.low, binning.scale, n_bins,
                               histogram_.data());
     }
-    count_rows(values, n, binning, rows_before, context.limits.min_rows > 1);
+    count_rows_ = context.limits.min_rows > 1;
+    count_rows(values, n, binning, rows_before);
     cumulative_[0] = before;
     weight_[0] = static_cast<double>(before.weight);
     sum_[0] = static_cast<double>(before.sum);
@@ -170,10 +160,9 @@ class PairHistogramSearch {
   }
 
   // Rows left of each edge; only a limit on them makes them worth counting.
-  void count_rows(const float* values, size_t n, const Binning& binning, size_t rows_before,
-                  bool needed) {
+  void count_rows(const float* values, size_t n, const Binning& binning, size_t rows_before) {
     rows_[0] = rows_before;
-    if (!needed) return;
+    if (!count_rows_) return;
     std::fill(rows_.begin() + 1, rows_.begin() + binning.n_bins + 1, 0);
     for (size_t i = 0; i < n; ++i)
       ++rows_[bin(values[i], binning.low, binning.scale, binning.n_bins - 1) + 1];
@@ -185,53 +174,82 @@ class PairHistogramSearch {
                          context.best->score, flags_.data());
   }
 
-  // Exact search over the rows of the run of bins [first.bin, last].
+  // Exact search inside some of the bins of n rows, of which rows_before lie left of them all.
   void inside(const float* values, const Payload* payload, size_t n, const Binning& binning,
-              const Pending& first, int last, const SearchContext& context, int level) {
+              const std::vector<Pending>& wanted, size_t rows_before, const SearchContext& context,
+              int level) {
     if (static_cast<size_t>(level) >= levels_.size()) levels_.resize(level + 1);
-    auto& own = levels_[level];
-    own.values.resize(n);
-    own.payload.resize(n);
-    size_t kept = 0;
-    size_t skipped = 0;
-    for (size_t i = 0; i < n; ++i) {
-      const int b = bin(values[i], binning.low, binning.scale, binning.n_bins - 1);
-      own.values[kept] = values[i];
-      own.payload[kept] = payload[i];
-      kept += b >= first.bin && b <= last;
-      skipped += b < first.bin;
-    }
-    run(kept, first.before, first.rows_before + skipped, context, level);
-  }
-
-  void run(size_t n, WidePair before, size_t rows_before, const SearchContext& context, int level) {
-    const float* values = levels_[level].values.data();
-    const Payload* payload = levels_[level].payload.data();
-    Binning binning;
-    if (n < 2) return;
-    const ValueRange range = kernels_.range(values, n);
-    if (!(range.low < range.high)) return;
-    if (n <= kSortRows || level >= kMaxLevels || !Binning::make(range, bins_for(n), binning))
-      return sorted(values, payload, n, before, rows_before, context);
-    edges(values, payload, n, binning, before, rows_before, context);
-    bounds(binning, context);
-    std::vector<Pending> found;
-    for (int b = 0; b < binning.n_bins; ++b)
-      if (flags_[b]) found.push_back({0, b, cumulative_[b], cumulative_[b + 1], rows_before});
-    for (size_t i = 0; i < found.size();) {
-      size_t end = i;
-      while (end + 1 < found.size() && found[end + 1].bin == found[end].bin + 1) ++end;
-      if (may_win(found[i], context) || end > i)
-        inside(levels_[level].values.data(), levels_[level].payload.data(), n, binning, found[i],
-               found[end].bin, context, level + 1);
-      i = end + 1;
+    collect(values, payload, n, binning, wanted, levels_[level]);
+    for (size_t w = 0; w < wanted.size(); ++w) {
+      const size_t first = levels_[level].start[w], last = levels_[level].start[w + 1];
+      if (!may_win(wanted[w], context)) continue;
+      run(first, last - first, wanted[w].before, rows_before + levels_[level].rows_before[w], context,
+          level);
     }
   }
 
   struct Level {
     std::vector<float> values;
     std::vector<Payload> payload;
+    std::vector<size_t> start;        // rows of the w-th wanted bin: start[w] .. start[w + 1]
+    std::vector<size_t> rows_before;  // rows left of it
+    std::vector<int32_t> rank;        // of a bin among the wanted ones, -1: not wanted
+    std::vector<uint32_t> chosen;
   };
+
+  // Copies the rows of the wanted bins together, bin after bin. They are few: one look at each row.
+  void collect(const float* values, const Payload* payload, size_t n, const Binning& binning,
+               const std::vector<Pending>& wanted, Level& own) {
+    own.rank.assign(static_cast<size_t>(binning.n_bins), -1);
+    for (size_t w = 0; w < wanted.size(); ++w) own.rank[wanted[w].bin] = static_cast<int32_t>(w);
+    own.start.assign(wanted.size() + 2, 0);
+    own.chosen.clear();
+    bins_.resize(n);
+    kernels_.bins(values, n, binning.low, binning.scale, binning.n_bins - 1, bins_.data());
+    for (size_t i = 0; i < n; ++i) {
+      const int32_t rank = own.rank[bins_[i]];
+      if (rank < 0) continue;
+      own.chosen.push_back(static_cast<uint32_t>(i));
+      ++own.start[rank + 2];
+    }
+    for (size_t w = 2; w < own.start.size(); ++w) own.start[w] += own.start[w - 1];
+    own.values.resize(own.chosen.size());
+    own.payload.resize(own.chosen.size());
+    for (const uint32_t i : own.chosen) {
+      const size_t slot = own.start[own.rank[bins_[i]] + 1]++;
+      own.values[slot] = values[i];
+      own.payload[slot] = payload[i];
+    }
+    count_rows_before(n, wanted, own);
+  }
+
+  void count_rows_before(size_t n, const std::vector<Pending>& wanted, Level& own) {
+    own.rows_before.assign(wanted.size(), 0);
+    if (!count_rows_) return;
+    std::vector<size_t> rows(own.rank.size() + 1, 0);
+    for (size_t i = 0; i < n; ++i) ++rows[bins_[i] + 1u];
+    for (size_t b = 1; b < rows.size(); ++b) rows[b] += rows[b - 1];
+    for (size_t w = 0; w < wanted.size(); ++w) own.rows_before[w] = rows[wanted[w].bin];
+  }
+
+  // Rows [first, first + n) of a level: all of one bin of the level above.
+  void run(size_t first, size_t n, WidePair before, size_t rows_before, const SearchContext& context,
+           int level) {
+    if (n < 2) return;
+    const float* values = levels_[level].values.data() + first;
+    const Payload* payload = levels_[level].payload.data() + first;
+    const ValueRange range = kernels_.range(values, n);
+    if (!(range.low < range.high)) return;
+    Binning binning;
+    if (n <= kSortRows || level >= kMaxLevels || !Binning::make(range, bins_for(n), binning))
+      return sorted(values, payload, n, before, rows_before, context);
+    edges(values, payload, n, binning, before, rows_before, context);
+    bounds(binning, context);
+    std::vector<Pending> found;
+    for (int b = 0; b < binning.n_bins; ++b)
+      if (flags_[b]) found.push_back({0, b, cumulative_[b], cumulative_[b + 1]});
+    if (!found.empty()) inside(values, payload, n, binning, found, rows_before, context, level + 1);
+  }
 
   const Kernels& kernels_;
   Sorter& sorter_;
@@ -242,7 +260,9 @@ class PairHistogramSearch {
   std::vector<size_t> rows_;
   std::vector<WidePair> cumulative_;
   std::vector<uint8_t> flags_;
-  std::vector<Pending> pending_;
+  std::vector<uint16_t> bins_;
+  bool count_rows_ = false;
+  std::vector<Pending> pending_, wanted_;
   std::vector<CandidateBins> binnings_;
   std::vector<Level> levels_;
 };

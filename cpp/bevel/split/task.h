@@ -208,6 +208,17 @@ class ClassTask {
       weight_ = left_term_ = 0.0;
       right_term_ = task_.right_term_;
     }
+    // Starts with these counts on the left.
+    void begin_with(const double* counts) {
+      weight_ = left_term_ = right_term_ = 0.0;
+      for (size_t k = 0; k < left_.size(); ++k) {
+        left_[k] = counts[k];
+        right_[k] = task_.counts_[k] - counts[k];
+        weight_ += counts[k];
+        left_term_ += task_.term(left_[k]);
+        right_term_ += task_.term(right_[k]);
+      }
+    }
     void add(Payload payload) { move(payload.label, static_cast<double>(payload.weight)); }
     void move(size_t id, double w) {
       double& l = left_[id];
