@@ -153,7 +153,7 @@ class ClassHistogramSearch {
       rank_[b] = static_cast<uint32_t>(n_wanted);
       n_wanted += wanted_[b];
     }
-    start_.assign(n_wanted + 2, 0);
+    start_.assign(n_wanted + 3, 0);  // the last two for bins behind the wanted ones
     for (size_t i = 0; i < n; ++i) start_[rank_[bins_[i]] + 2] += wanted_[bins_[i]];
     for (size_t w = 2; w < start_.size(); ++w) start_[w] += start_[w - 1];
     chosen_.resize(start_.back());

@@ -37,7 +37,6 @@ struct NodeView {
 struct Found {
   Cut cut;
   LevelSet levels;
-  bool any_distinct = false;  // some candidate told two rows apart
 };
 
 template <class Task>
@@ -51,7 +50,9 @@ class Finder {
         data_(data),
         kernels_(kernels),
         histogram_(kernels, sorter_),
-        lanes_storage_(kMaxNetworkRows * kLanes + kLanes) {
+        lanes_storage_(kMaxNetworkRows * kLanes + kLanes),
+        lane_values_(kMaxNetworkRows * kLanes + 8),
+        lane_payload_(kMaxNetworkRows) {
     // Registers are loaded whole: start on a line.
     auto address = reinterpret_cast<uintptr_t>(lanes_storage_.data());
     lanes_ = reinterpret_cast<double*>((address + 63) & ~uintptr_t{63});
@@ -146,7 +147,6 @@ class Finder {
 
   void search_sorted(size_t candidate) {
     const auto& keys = sorter_.sort(project(candidate), node_->n);
-    note_distinct(keys.front() >> 32 != keys.back() >> 32);
     Accumulator left(*task_);
     left.begin();
     scan_sorted(keys, task_->payload(), left, 0, context(candidate));
@@ -170,7 +170,6 @@ class Finder {
         return;
       const float* v = project(c);
       if (v[0] == v[1]) continue;
-      note_distinct(true);
       const size_t left_row = v[0] < v[1] ? 0 : 1;
       context(c).offer(score[left_row], 1, weight[left_row], v[left_row], v[1 - left_row]);
     }
@@ -194,7 +193,6 @@ class Finder {
         histogram_.coarse(values_.data(), node_->n, context(c), approximate);
       }
       histogram_.refine(node_->n, context(0), [this](int32_t c) { return project(c); });
-      note_distinct(found_->cut.found());
     }
   }
 
@@ -204,41 +202,33 @@ class Finder {
     const size_t n = node_->n;
     const auto& network = sorting_network(n);
     const double perfect = task_->perfect_score();
+    for (size_t i = 0; i < n; ++i) {
+      if constexpr (kPacked) {
+        const uint64_t payload = task_->payload()[i];
+        lane_payload_[i] = (payload >> 32) << 1 | (payload & 0xffffffffULL ? 1 : 0);
+      } else {
+        lane_payload_[i] = i;
+      }
+    }
     for (size_t start = 0; start < plain_.size(); start += kLanes) {
       if (found_->cut.score >= perfect && found_->cut.candidate < plain_[start]) return;
       const size_t n_lanes = std::min<size_t>(kLanes, plain_.size() - start);
-      bool any_distinct = false;
-      for (size_t lane = 0; lane < n_lanes; ++lane) any_distinct |= fill_lane(plain_[start + lane], lane);
-      if (!any_distinct) continue;
-      note_distinct(true);
-      for (size_t lane = n_lanes; lane < kLanes; ++lane)
-        for (size_t i = 0; i < n; ++i) lanes_[i * kLanes + lane] = 0.0;
+      for (size_t lane = 0; lane < n_lanes; ++lane)
+        project(plain_[start + lane], *node_, *candidates_, &lane_values_[lane * kMaxNetworkRows]);
+      kernels_.pack_lanes(lane_values_.data(), kMaxNetworkRows, n, lane_payload_.data(),
+                          kPacked ? 0 : kPayloadMask, lanes_);
       kernels_.sort_lanes(lanes_, network.data(), network.size());
       scan_network(&plain_[start], n_lanes);
     }
   }
 
-  // False when all rows have the same value.
-  bool fill_lane(size_t candidate, size_t lane) {
-    const float* values = project(candidate);
-    const Payload* payload = task_->payload();
-    bool distinct = false;
-    for (size_t i = 0; i < node_->n; ++i) {
-      distinct |= values[i] != values[0];
-      auto bits = std::bit_cast<uint64_t>(static_cast<double>(values[i]));
-      if constexpr (kPacked) bits |= (payload[i] >> 32) << 1 | (payload[i] & 0xffffffffULL ? 1 : 0);
-      else bits |= position_bits(bits, i);
-      lanes_[i * kLanes + lane] = std::bit_cast<double>(bits);
-    }
-    return distinct;
-  }
-
   static constexpr uint64_t kPayloadMask = (uint64_t{1} << 29) - 1;
 
-  // Equal values sort by position, as they do in Sorter: below zero larger bits come first. What is
-  // summed in floating point (entropy, real weights) depends on the order among equals.
-  static uint64_t position_bits(uint64_t value_bits, uint64_t position) {
-    return value_bits >> 63 ? kPayloadMask - position : position;
+  // Equal values sort by position, as they do in Sorter: below zero larger bits come first, so there
+  // the bits of the position are flipped. What is summed in floating point (entropy, real weights)
+  // depends on the order among equals.
+  static uint64_t position(uint64_t bits) {
+    return (bits >> 63 ? ~bits : bits) & kPayloadMask;
   }
 
   float lane_value(size_t i, size_t lane) const {
@@ -273,9 +263,9 @@ class Finder {
     left.begin();
     auto bits = std::bit_cast<uint64_t>(lanes_[lane]);
     for (size_t i = 0; i + 1 < node_->n; ++i) {
-      left.add(payload[position_bits(bits, bits & kPayloadMask)]);
+      left.add(payload[position(bits)]);
       const auto next = std::bit_cast<uint64_t>(lanes_[(i + 1) * kLanes + lane]);
-      if ((bits & ~kPayloadMask) != (next & ~kPayloadMask)) {
+      if ((bits & ~kPayloadMask) != (next & ~kPayloadMask) && left.may_reach(c.best->score)) {
         const double score = left.score();
         if (score >= c.best->score)
           c.offer(score, i + 1, left.weight(), lane_value(i, lane), lane_value(i + 1, lane));
@@ -305,7 +295,6 @@ class Finder {
     c.saw_missing = !missing_.empty();
     if (options_.threshold != ThresholdRule::best) return random_with_missing(c);
     const auto& keys = sorter_.sort(present_values_.data(), present_values_.size());
-    note_distinct(!missing_.empty() || keys.front() >> 32 != keys.back() >> 32);
     for (const bool missing_left : {false, true}) {
       if (missing_left && missing_.empty()) break;
       c.missing_left = missing_left;
@@ -337,7 +326,6 @@ class Finder {
                    const std::vector<Payload>* missing, SearchContext c) {
     const ValueRange range = kernels_.range(values, n);
     if (!(range.low < range.high)) return;
-    note_distinct(true);
     Stream stream(mix(node_->key + static_cast<uint64_t>(c.candidate)), Purpose::thresholds);
     Accumulator left(*task_);
     const bool has_missing = missing && !missing->empty();
@@ -372,7 +360,6 @@ class Finder {
     const int32_t feature = *candidates_->indices(candidate);
     const size_t n_groups = group_by_level(feature);
     if (n_groups < 2) return;
-    note_distinct(true);
     order_.resize(n_groups);
     std::iota(order_.begin(), order_.end(), 0);
     const SearchContext c = context(candidate);
@@ -453,14 +440,14 @@ class Finder {
       if (in_node[level] == 2 || (in_node[level] == 0 && heavier_left)) found_->levels.insert(level);
   }
 
-  void note_distinct(bool distinct) { found_->any_distinct |= distinct; }
-
   const Options& options_;
   const DatasetView& data_;
   const Kernels& kernels_;
   Sorter sorter_;
   Histogram histogram_;
   std::vector<double> lanes_storage_;
+  std::vector<float> lane_values_;      // kMaxNetworkRows of each lane
+  std::vector<uint64_t> lane_payload_;  // low bits of each row
   double* lanes_;
 
   // The node being searched.

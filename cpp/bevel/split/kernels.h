@@ -85,6 +85,10 @@ struct Kernels {
   void (*class_scan)(const ClassBins& bins, double* left, double* right, double left_term,
                      double right_term, double weight, double total, double* weights,
                      double* scores, double* bounds);
+  // lanes[i * kLanes + l] = values[l * stride + i] made double, its low bits payload[i], flipped by
+  // flip where the value is negative. Reads up to 8 values past n.
+  void (*pack_lanes)(const float* values, size_t stride, size_t n, const uint64_t* payload,
+                     uint64_t flip, double* lanes);
   // Sorts each lane of rows x kLanes doubles.
   void (*sort_lanes)(double* lanes, const Comparator* comparators, size_t n);
   // Two classes: low bits of a sorted value hold weight << 1 | label.

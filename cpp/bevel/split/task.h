@@ -86,6 +86,12 @@ class PairTask {
     void add_sum(WidePair sum) { left_ = left_ + sum; }
     double weight() const { return static_cast<double>(left_.weight); }
     double score() const { return pair_score(weight(), static_cast<double>(left_.sum), totals_); }
+    // False only when score() is below best: a look without the division.
+    bool may_reach(double best) const {
+      const double w = weight();
+      const double d = static_cast<double>(left_.sum) * totals_.weight - w * totals_.sum;
+      return d * d * (1.0 + 1e-12) >= best * (w * (totals_.weight - w));
+    }
 
    private:
     PairTotals totals_;
@@ -235,6 +241,7 @@ class ClassTask {
       weight_ += w;
     }
     double weight() const { return weight_; }
+    bool may_reach(double) const { return true; }
     double score() const {
       const double right = task_.weight_ - weight_;
       if (!(weight_ > 0.0 && right > 0.0)) return kNoScore;

@@ -211,6 +211,17 @@ bool TreeBuilder<Task>::begin_node(const NodeItem& item, Workspace<Task>& w) {
 
 template <class Task>
 bool TreeBuilder<Task>::same_targets(const NodeItem& item, const Workspace<Task>& w) const {
+  if constexpr (std::is_same_v<Task, WideTask>) {
+    // Equal targets with whole weights have equal means on the grid: a look at what is at hand.
+    if (targets_->weight_unit == 1.0) {
+      const WidePair* p = tree_->payload.data();
+      auto mean = [p](size_t i) {
+        return static_cast<double>(p[i].sum) / static_cast<double>(p[i].weight);
+      };
+      for (size_t i = item.start + 1; i < item.end; ++i)
+        if (mean(i) != mean(item.start)) return false;
+    }
+  }
   const auto* rows = origin(item.level, w);
   auto target = [&](size_t i) {
     const uint32_t row = tree_->rows[i];
@@ -306,7 +317,6 @@ void TreeBuilder<Task>::search(const NodeView& node, size_t first, Workspace<Tas
                   partial[0]);
   parts.wait(worker, false);
   for (Found& part : partial) {
-    found.any_distinct |= part.any_distinct;
     if (beats(part.cut, found.cut)) {
       found.cut = part.cut;
       found.levels = std::move(part.levels);
