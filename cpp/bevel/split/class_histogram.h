@@ -40,8 +40,8 @@ class ClassHistogramSearch {
     pending_.clear();
     binnings_.clear();
   }
-  // Whether bins pay at all: with nearly as many classes as rows they do not.
-  bool worthwhile() const { return n_bins_ > 8; }
+  // Whether bins pay at all: with many classes and few rows they are too wide to rule anything out.
+  bool worthwhile() const { return n_bins_ >= 64; }
   void count_rows(bool needed) { count_rows_ = needed; }
 
   void coarse(const float* values, size_t n, const SearchContext& context, bool approximate) {

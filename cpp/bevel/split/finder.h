@@ -118,8 +118,8 @@ class Finder {
       kPairHistogram, PairHistogramSearch<PairTaskOrAny>,
       std::conditional_t<kClassHistogram, ClassHistogramSearch, NoHistogram>>;
   static constexpr bool kPacked = std::is_same_v<Task, PackedTask>;
-  // The histogram takes over where it is faster: 64 rows for one add per row, later for the others.
-  static constexpr size_t kNetworkRows = kPacked ? 64 : 192;
+  // The histogram takes over where it is faster: at 64 rows with one add per row, later for others.
+  static constexpr size_t kNetworkRows = kPacked ? 64 : Task::kIsPair ? 192 : 512;
 
   SearchContext context(size_t candidate) {
     SearchContext c;
@@ -217,6 +217,8 @@ class Finder {
         project(plain_[start + lane], *node_, *candidates_, &lane_values_[lane * kMaxNetworkRows]);
       kernels_.pack_lanes(lane_values_.data(), kMaxNetworkRows, n, lane_payload_.data(),
                           kPacked ? 0 : kPayloadMask, lanes_);
+      std::fill(lanes_ + n * kLanes, lanes_ + network_length(n) * kLanes,
+                std::numeric_limits<double>::infinity());
       kernels_.sort_lanes(lanes_, network.data(), network.size());
       scan_network(&plain_[start], n_lanes);
     }

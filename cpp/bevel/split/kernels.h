@@ -9,7 +9,7 @@
 namespace bevel {
 
 constexpr int kLanes = 8;               // candidates that go through a sorting network together
-constexpr size_t kMaxNetworkRows = 256;  // largest node that does
+constexpr size_t kMaxNetworkRows = 512;  // largest node that does
 constexpr int kMaxBins = 1024;
 // Up to this weight of a node every product in the scan of a network is exact in a double:
 // (W^2 / 4)^2 * (W^2 / 4) < 2^53.
@@ -20,7 +20,7 @@ struct ValueRange {
 };
 
 struct Comparator {
-  uint8_t low, high;
+  uint16_t low, high;
 };
 
 // Sum of a weight and of weight times target. Integers, so that any order of adding gives the same.
@@ -85,7 +85,7 @@ struct Kernels {
   void (*class_scan)(const ClassBins& bins, double* left, double* right, double left_term,
                      double right_term, double weight, double total, double* weights,
                      double* scores, double* bounds);
-  // lanes[i * kLanes + l] = values[l * stride + i] made double, its low bits payload[i], flipped by
+  // For i < n: lanes[i * kLanes + l] = values[l * stride + i] made double, its low bits payload[i], flipped by
   // flip where the value is negative. Reads up to 8 values past n.
   void (*pack_lanes)(const float* values, size_t stride, size_t n, const uint64_t* payload,
                      uint64_t flip, double* lanes);

@@ -14,7 +14,7 @@ std::vector<Comparator> batcher(size_t n) {
       for (size_t j = k % p; j + k < n; j += 2 * k)
         for (size_t i = 0; i < k && i + j + k < n; ++i)
           if ((i + j) / (2 * p) == (i + j + k) / (2 * p))
-            list.push_back({static_cast<uint8_t>(i + j), static_cast<uint8_t>(i + j + k)});
+            list.push_back({static_cast<uint16_t>(i + j), static_cast<uint16_t>(i + j + k)});
   return list;
 }
 
@@ -23,10 +23,11 @@ std::vector<Comparator> batcher(size_t n) {
 const std::vector<Comparator>& sorting_network(size_t n) {
   static const auto networks = [] {
     std::array<std::vector<Comparator>, kMaxNetworkRows + 1> all;
-    for (size_t length = 1; length <= kMaxNetworkRows; ++length) all[length] = batcher(length);
+    for (size_t n = 1; n <= kMaxNetworkRows; ++n)
+      if (network_length(n) == n) all[n] = batcher(n);
     return all;
   }();
-  return networks[n];
+  return networks[network_length(n)];
 }
 
 }  // namespace bevel

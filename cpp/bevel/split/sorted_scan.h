@@ -31,19 +31,25 @@ class Sorter {
       keys_[i] = static_cast<uint64_t>(sortable(values[i])) << 32 | static_cast<uint32_t>(i);
     if (n < kRadixRows) {
       std::sort(keys_.begin(), keys_.end());
+    } else if (n < kWideRadixRows) {
+      for (int shift = 32; shift < 64; shift += 16) {
+        radix_pass<256>(shift, keys_, other_);
+        radix_pass<256>(shift + 8, other_, keys_);
+      }
     } else {
-      radix_pass(32, keys_, other_);
-      radix_pass(43, other_, keys_);
-      radix_pass(54, keys_, other_);
+      radix_pass<2048>(32, keys_, other_);
+      radix_pass<2048>(43, other_, keys_);
+      radix_pass<2048>(54, keys_, other_);
       keys_.swap(other_);
     }
     return keys_;
   }
 
  private:
-  static constexpr size_t kRadixRows = 512;
-  static constexpr size_t kBuckets = 2048;
+  static constexpr size_t kRadixRows = 128;
+  static constexpr size_t kWideRadixRows = 4096;
 
+  template <size_t kBuckets>
   static void radix_pass(int shift, const std::vector<uint64_t>& from, std::vector<uint64_t>& to) {
     uint32_t offset[kBuckets] = {};
     for (uint64_t key : from) ++offset[(key >> shift) % kBuckets];
