@@ -16,10 +16,10 @@ enum class FamilyKind : uint8_t { axis, signs, combination, gaussian, rotation, 
 // One member of the list of projections that a node draws its candidates from.
 struct Family {
   FamilyKind kind = FamilyKind::axis;
-  int32_t n_draws = 1;      // d: candidates drawn at a node
-  int64_t n_nonzeros = 0;   // signs: entries thrown in all; else features in each direction
-  bool flip = false;        // rotation: allow determinant -1
-  bool per_node = false;    // rotation: a fresh one at every node
+  int32_t n_draws = 1;     // d: candidates drawn at a node
+  int64_t n_nonzeros = 0;  // signs: entries thrown in all; else features in each direction
+  bool flip = false;       // rotation: allow determinant -1
+  bool per_node = false;   // rotation: a fresh one at every node
 };
 
 struct Options {

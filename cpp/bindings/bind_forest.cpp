@@ -114,9 +114,9 @@ class ForestView {
 
 void bind_forest(nb::module_& m) {
   nb::class_<ForestView>(m, "ForestView")
-      .def(nb::init<nb::dict, int32_t, int32_t, Vector<int32_t>, Vector<float>>(), nb::arg("arrays"),
-           nb::arg("n_features"), nb::arg("n_classes"), nb::arg("levels").noconvert(),
-           nb::arg("medians").noconvert())
+      .def(nb::init<nb::dict, int32_t, int32_t, Vector<int32_t>, Vector<float>>(),
+           nb::arg("arrays"), nb::arg("n_features"), nb::arg("n_classes"),
+           nb::arg("levels").noconvert(), nb::arg("medians").noconvert())
       .def("apply", &ForestView::apply, nb::arg("X").noconvert(), nb::arg("n_threads"))
       .def("predict_proba", &ForestView::predict_proba, nb::arg("X").noconvert(),
            nb::arg("n_threads"), nb::arg("hard"))

@@ -27,7 +27,8 @@ struct Words {
   std::string name(Enum value) const { return names[static_cast<size_t>(value)]; }
 };
 
-constexpr Words<FamilyKind, 6> kFamilies{{"axis", "signs", "combination", "gaussian", "rotation", "categorical"}};
+constexpr Words<FamilyKind, 6> kFamilies{
+    {"axis", "signs", "combination", "gaussian", "rotation", "categorical"}};
 constexpr Words<Criterion, 3> kCriteria{{"gini", "entropy", "squared_error"}};
 constexpr Words<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
 constexpr Words<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};

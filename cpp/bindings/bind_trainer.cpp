@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arrays.h"
+#include "bevel/data/medians.h"
 #include "bevel/forest/bag.h"
 #include "bevel/forest/forest_trainer.h"
 #include "bevel/projection/sampler.h"
@@ -93,12 +94,13 @@ void check_shapes(const TrainingSet& t, const Options& options) {
   for (int32_t f : data.categorical)
     for (size_t i = 0; i < data.n_rows; ++i) {
       const float code = data.column(f)[i];
-      require(code >= 0.0f && code < static_cast<float>(data.levels[f]), "[train] level out of range");
+      require(code >= 0.0f && code < static_cast<float>(data.levels[f]),
+              "[train] level out of range");
     }
 }
 
-nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians, nb::object target,
-                      int32_t n_classes, std::optional<Vector<double>> weights,
+nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
+                      nb::object target, int32_t n_classes, std::optional<Vector<double>> weights,
                       const Options& options, uint64_t first_tree, size_t n_trees, int n_threads,
                       nb::object progress) {
   const size_t n = X.shape(0);
@@ -106,8 +108,10 @@ nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
           "[train] levels and medians need one entry per feature");
   Vector<int32_t> labels;
   Vector<double> targets;
-  if (n_classes > 0) labels = nb::cast<Vector<int32_t>>(target, false);
-  else targets = nb::cast<Vector<double>>(target, false);
+  if (n_classes > 0)
+    labels = nb::cast<Vector<int32_t>>(target, false);
+  else
+    targets = nb::cast<Vector<double>>(target, false);
   require((n_classes > 0 ? labels.shape(0) : targets.shape(0)) == n, "[train] length of target");
   require(!weights || weights->shape(0) == n, "[train] length of weights");
   Reporter reporter(std::move(progress));
@@ -133,6 +137,17 @@ nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
   return to_dict(std::move(*forest));
 }
 
+nb::ndarray<nb::numpy, float> column_medians(ColumnMatrix X, Vector<int32_t> levels,
+                                             int n_threads) {
+  require(levels.shape(0) == X.shape(1), "[medians] levels need one entry per feature");
+  std::vector<float> out(X.shape(1), 0.0f);
+  {
+    nb::gil_scoped_release release;
+    medians(X.data(), X.shape(0), as_span(levels), n_threads, out.data());
+  }
+  return to_numpy(std::move(out));
+}
+
 // Directions that the root of a tree draws, for families that do not look at the data.
 nb::tuple sample_candidates(const Options& options, Vector<int32_t> levels, uint64_t tree) {
   const std::vector<float> medians(levels.shape(0), 0.0f);
@@ -146,7 +161,8 @@ nb::tuple sample_candidates(const Options& options, Vector<int32_t> levels, uint
     sampler->prepare(scratch);
     sampler->sample({nullptr, {}}, stream, scratch, candidates);
   }
-  return nb::make_tuple(to_numpy(std::move(candidates.offset)), to_numpy(std::move(candidates.index)),
+  return nb::make_tuple(to_numpy(std::move(candidates.offset)),
+                        to_numpy(std::move(candidates.index)),
                         to_numpy(std::move(candidates.weight)));
 }
 
@@ -163,6 +179,8 @@ void bind_trainer(nb::module_& m) {
         return to_numpy(draw_bag(options, n_rows, tree));
       },
       nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"));
+  m.def("medians", &column_medians, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
+        nb::arg("n_threads"));
   m.def("sample_candidates", &sample_candidates, nb::arg("options"), nb::arg("levels").noconvert(),
         nb::arg("tree"));
 }

@@ -1,4 +1,5 @@
-// The training data as the core sees it: one column-major float32 matrix, checked and never written.
+// The training data as the core sees it: one column-major float32 matrix, checked and never
+// written.
 #pragma once
 
 #include <cstddef>

@@ -92,6 +92,9 @@ struct TaskMaker<WideTask> {
     return WideTask(2.0 / s.weight, false);
   }
   static WidePair payload(const TrainingSet& t, size_t row, RowWeight w, TaskScales s) {
+    // A row drawn three times carries three times the same: equal targets keep equal means.
+    if (t.targets && w.whole > 0)
+      return {w.whole, w.whole * std::llround((t.targets[row] - s.centre) * s.target)};
     // No weight may round to zero: a row has to weigh something.
     const int64_t weight = std::max<int64_t>(1, std::llround(w.real * s.weight));
     if (!t.targets) return {weight, t.labels[row] == 1 ? weight : 0};
@@ -172,12 +175,14 @@ class Trainer {
       high = std::max(high, training_.targets[i]);
     }
     scales_.centre = low + (high - low) / 2.0;
-    scales_.target = grid_scale(draws * largest * std::max(high - scales_.centre, scales_.centre - low), 61);
+    scales_.target =
+        grid_scale(draws * largest * std::max(high - scales_.centre, scales_.centre - low), 61);
   }
 
   void grow(int worker, size_t job) {
     const uint64_t tree_number = first_tree_ + job;
-    const std::vector<int32_t> multiplicity = draw_bag(options_, data_.n_rows, tree_number);
+    std::vector<int32_t> multiplicity = draw_bag(options_, data_.n_rows, tree_number);
+    if (weighting_.values) take_all_if_none_counts(multiplicity);
     TreeData<Task> tree = gather(multiplicity, tree_number);
     Targets targets;
     targets.values = training_.targets;
@@ -207,7 +212,6 @@ class Trainer {
       tree.rows.push_back(static_cast<uint32_t>(row));
       tree.payload.push_back(TaskMaker<Task>::payload(training_, row, w, scales_));
     }
-    if (tree.rows.empty()) keep_some_row(tree);
     auto task = TaskMaker<Task>::task(training_, options_, scales_, &table_);
     task.begin_node(tree.payload.data(), tree.payload.size());
     tree.total_weight = task.weight();
@@ -215,12 +219,13 @@ class Trainer {
     return tree;
   }
 
-  // A bag may hold only rows of weight zero. The tree is then a leaf of the first row that counts.
-  void keep_some_row(TreeData<Task>& tree) const {
-    size_t row = 0;
-    while (row + 1 < data_.n_rows && weighting_.values && weighting_.values[row] == 0.0) ++row;
-    tree.rows.push_back(static_cast<uint32_t>(row));
-    tree.payload.push_back(TaskMaker<Task>::payload(training_, row, {1, 1.0}, scales_));
+  // Where few rows have a weight, a bag may hold none of them. Such a tree is grown on all that
+  // have.
+  void take_all_if_none_counts(std::vector<int32_t>& multiplicity) const {
+    for (size_t row = 0; row < multiplicity.size(); ++row)
+      if (multiplicity[row] > 0 && weighting_.values[row] > 0.0) return;
+    for (size_t row = 0; row < multiplicity.size(); ++row)
+      multiplicity[row] = weighting_.values[row] > 0.0;
   }
 
   void set_columns(TreeData<Task>& tree) const {
@@ -228,9 +233,12 @@ class Trainer {
     const Family* rotation = nullptr;
     bool reads_numeric = false, reads_nominal = false;
     for (const Family& family : options_.families) {
-      if (family.kind == FamilyKind::rotation && !family.per_node) rotation = &family;
-      else if (family.kind == FamilyKind::categorical) reads_nominal = true;
-      else reads_numeric = true;
+      if (family.kind == FamilyKind::rotation && !family.per_node)
+        rotation = &family;
+      else if (family.kind == FamilyKind::categorical)
+        reads_nominal = true;
+      else
+        reads_numeric = true;
     }
     for (int32_t f = 0; f < data_.n_features; ++f)
       if (data_.levels[f] ? reads_nominal : reads_numeric) {
@@ -292,15 +300,19 @@ FlatForest train(const TrainingSet& training, const Options& options, uint64_t f
                  size_t n_trees, int n_threads, const Progress& progress) {
   const Weighting weighting = inspect_weights(training, options);
   auto run = [&]<class Task>(std::type_identity<Task>) {
-    return Trainer<Task>(training, options, weighting, first_tree, n_trees).run(n_threads, progress);
+    return Trainer<Task>(training, options, weighting, first_tree, n_trees)
+        .run(n_threads, progress);
   };
   const bool entropy = options.criterion == Criterion::entropy;
   if (training.targets) return run(std::type_identity<WideTask>{});
   if (training.n_classes == 2 && !entropy)
-    return weighting.whole ? run(std::type_identity<PackedTask>{}) : run(std::type_identity<WideTask>{});
+    return weighting.whole ? run(std::type_identity<PackedTask>{})
+                           : run(std::type_identity<WideTask>{});
   if (weighting.whole)
-    return entropy ? run(std::type_identity<CountEntropyTask>{}) : run(std::type_identity<CountTask>{});
-  return entropy ? run(std::type_identity<WeightEntropyTask>{}) : run(std::type_identity<WeightTask>{});
+    return entropy ? run(std::type_identity<CountEntropyTask>{})
+                   : run(std::type_identity<CountTask>{});
+  return entropy ? run(std::type_identity<WeightEntropyTask>{})
+                 : run(std::type_identity<WeightTask>{});
 }
 
 }  // namespace bevel

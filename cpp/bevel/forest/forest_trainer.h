@@ -13,10 +13,10 @@ namespace bevel {
 
 struct TrainingSet {
   const DatasetView& data;
-  const int32_t* labels = nullptr;   // classification: 0 .. n_classes - 1
-  const double* targets = nullptr;   // regression
-  int32_t n_classes = 0;             // 0: regression
-  const double* weights = nullptr;   // null: all 1; rows of weight 0 take no part
+  const int32_t* labels = nullptr;  // classification: 0 .. n_classes - 1
+  const double* targets = nullptr;  // regression
+  int32_t n_classes = 0;            // 0: regression
+  const double* weights = nullptr;  // null: all 1; rows of weight 0 take no part
 };
 
 // Called about five times a second on the caller's thread; false asks to stop.

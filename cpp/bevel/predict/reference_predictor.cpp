@@ -26,14 +26,16 @@ float combine(const ForestArrays& forest, const int32_t* index, const float* wei
   return sum + 0.0f;
 }
 
-float rotated(const ForestArrays& forest, size_t tree, int32_t axis, const float* row, size_t stride) {
+float rotated(const ForestArrays& forest, size_t tree, int32_t axis, const float* row,
+              size_t stride) {
   const auto column = static_cast<size_t>(forest.rotation_offset[tree] + axis);
   const int64_t first = forest.rotation_entry_offset[column];
   return combine(forest, &forest.rotation_index[first], &forest.rotation_weight[first],
                  forest.rotation_entry_offset[column + 1] - first, row, stride);
 }
 
-float projected(const ForestArrays& forest, size_t tree, size_t node, const float* row, size_t stride) {
+float projected(const ForestArrays& forest, size_t tree, size_t node, const float* row,
+                size_t stride) {
   const int64_t first = forest.entry_offset[node];
   const int64_t n = forest.entry_offset[node + 1] - first;
   const int32_t* index = &forest.entry_index[first];
@@ -59,7 +61,8 @@ float projected(const ForestArrays& forest, size_t tree, size_t node, const floa
   return weight[0] * x + 0.0f;
 }
 
-bool goes_left(const ForestArrays& forest, size_t tree, size_t node, const float* row, size_t stride) {
+bool goes_left(const ForestArrays& forest, size_t tree, size_t node, const float* row,
+               size_t stride) {
   const bool missing_left = forest.flags[node] & kMissingLeft;
   if (forest.flags[node] & kCategoryNode) {
     const int32_t feature = forest.entry_index[forest.entry_offset[node]];
@@ -148,9 +151,9 @@ void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_thre
     for (size_t tree = 0; tree < n_trees; ++tree)
       for (size_t i = first; i < last; ++i)
         out[i] += forest.leaf_value[static_cast<size_t>(forest.tree_offset[tree]) +
-                                    static_cast<size_t>(leaf_of(
-                                        forest, tree, rows.values + i * rows.row_stride,
-                                        rows.feature_stride))];
+                                    static_cast<size_t>(leaf_of(forest, tree,
+                                                                rows.values + i * rows.row_stride,
+                                                                rows.feature_stride))];
     for (size_t i = first; i < last; ++i) out[i] /= static_cast<double>(n_trees);
   });
 }
@@ -159,8 +162,9 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options
                 uint64_t first_tree, int n_threads, bool hard, double* sums, int32_t* counts) {
   const size_t n_trees = forest.n_trees();
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
-  double largest = 1.0;
+  double largest = forest.n_classes > 0 ? 1.0 : 0.0;
   for (double value : forest.leaf_value) largest = std::max(largest, std::fabs(value));
+  if (largest == 0.0) largest = 1.0;
   int exponent = 0;
   std::frexp(largest * static_cast<double>(n_trees), &exponent);
   const double scale = std::ldexp(1.0, 61 - exponent);
@@ -175,9 +179,10 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options
     for (size_t i = 0; i < rows.n_rows; ++i) {
       if (bag[i] > 0) continue;
       std::atomic_ref<int32_t>(counts[i]).fetch_add(1, std::memory_order_relaxed);
-      const size_t node = static_cast<size_t>(forest.tree_offset[tree]) +
-                          static_cast<size_t>(leaf_of(
-                              forest, tree, rows.values + i * rows.row_stride, rows.feature_stride));
+      const size_t node =
+          static_cast<size_t>(forest.tree_offset[tree]) +
+          static_cast<size_t>(
+              leaf_of(forest, tree, rows.values + i * rows.row_stride, rows.feature_stride));
       if (forest.n_classes == 0) {
         add(i, 0, forest.leaf_value[node]);
       } else if (hard) {

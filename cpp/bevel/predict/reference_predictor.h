@@ -11,7 +11,8 @@
 
 namespace bevel {
 
-// Rows of features in memory: value(row, feature) = values[row * row_stride + feature * feature_stride].
+// Rows of features in memory: value(row, feature) = values[row * row_stride + feature *
+// feature_stride].
 struct RowMatrix {
   const float* values;
   size_t n_rows;

@@ -21,7 +21,9 @@ struct TreeRotation {
   std::vector<float> axes;  // axis-major: axes[axis * features.size() + k] belongs to features[k]
 
   int32_t n_axes() const { return static_cast<int32_t>(features.size()); }
-  const float* axis(int32_t a) const { return axes.data() + static_cast<size_t>(a) * features.size(); }
+  const float* axis(int32_t a) const {
+    return axes.data() + static_cast<size_t>(a) * features.size();
+  }
 };
 
 TreeRotation draw_tree_rotation(const Family& family, const DatasetView& data, Stream& stream);

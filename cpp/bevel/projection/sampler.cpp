@@ -41,15 +41,15 @@ class ListSampler : public Sampler {
   int32_t n_draws_;
 };
 
-// SPORF 3.1: n_nonzeros entries of +-1 thrown uniformly, without replacement, into the p x d matrix.
-// Columns that stay empty are no candidates.
+// SPORF 3.1: n_nonzeros entries of +-1 thrown uniformly, without replacement, into the p x d
+// matrix. Columns that stay empty are no candidates.
 class SignsSampler : public Sampler {
  public:
   SignsSampler(std::vector<int32_t> features, int32_t n_draws, int64_t n_nonzeros)
       : features_(std::move(features)),
         n_draws_(n_draws),
-        n_nonzeros_(std::min<int64_t>(n_nonzeros, static_cast<int64_t>(features_.size()) * n_draws)) {
-  }
+        n_nonzeros_(
+            std::min<int64_t>(n_nonzeros, static_cast<int64_t>(features_.size()) * n_draws)) {}
 
   void sample(const NodeRows&, Stream& stream, SamplerScratch& scratch,
               Candidates& out) const override {
@@ -146,7 +146,8 @@ class CombinationSampler : public Sampler {
 };
 
 // oRF-rnd (Menze et al. 2011, section 2): mtry features standardised in the node, weights N(0, 1).
-// Dividing the weight by the node's standard deviation standardises; the mean only moves thresholds.
+// Dividing the weight by the node's standard deviation standardises; the mean only moves
+// thresholds.
 class GaussianSampler : public Sampler {
  public:
   GaussianSampler(const DatasetView& data, int32_t n_draws, int64_t n_features)
@@ -175,7 +176,9 @@ class GaussianSampler : public Sampler {
   double standard_deviation(const NodeRows& node, int32_t feature) const {
     const float* x = node.columns[feature];
     const float median = data_.medians[feature];
-    auto value = [&](uint32_t row) { return static_cast<double>(x[row] == x[row] ? x[row] : median); };
+    auto value = [&](uint32_t row) {
+      return static_cast<double>(x[row] == x[row] ? x[row] : median);
+    };
     double mean = 0.0;
     for (uint32_t row : node.rows) mean += value(row);
     mean /= static_cast<double>(node.rows.size());
@@ -208,6 +211,8 @@ class NodeRotationSampler : public Sampler {
     std::vector<int32_t> chosen(static_cast<size_t>(m));
     for (auto& f : chosen) f = features_[scratch.subset.deal(stream)];
     scratch.subset.gather();
+    std::sort(chosen.begin(),
+              chosen.end());  // a permutation might turn a rotation into a reflection
     const int32_t d = std::min(family_.n_draws, m);
     const std::vector<double> q = haar_columns(m, d, family_.flip, stream);
     for (int32_t axis = 0; axis < d; ++axis) {

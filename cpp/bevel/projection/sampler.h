@@ -90,8 +90,8 @@ struct SamplerScratch {
   Deck features;  // over the sampler's features
   Deck subset;
   CellSet cells;
-  std::vector<int32_t> column, row;   // of each entry thrown
-  std::vector<uint32_t> next_entry;   // of each column
+  std::vector<int32_t> column, row;  // of each entry thrown
+  std::vector<uint32_t> next_entry;  // of each column
 };
 
 class Sampler {

@@ -2,8 +2,8 @@
 //
 // Inside a bin the left counts are a + x, 0 <= x <= b; with t = sum x,
 //   sum (a + x)^2 <= S_L + t max(2 a + b)    and    sum (r - x)^2 <= S_R - t min(2 r - b)
-// over the classes of the bin, r = counts from the bin on. Divided by w_L + t and w_R - t these bound
-// the score by a function of t alone, whose largest value kernels: class_scan knows.
+// over the classes of the bin, r = counts from the bin on. Divided by w_L + t and w_R - t these
+// bound the score by a function of t alone, whose largest value kernels: class_scan knows.
 #pragma once
 
 #include <algorithm>
@@ -107,7 +107,8 @@ class ClassHistogramSearch {
     kernels_.bins(values, n, binning.low, binning.scale, binning.n_bins - 1, bins_.data());
     std::fill(histogram_.begin(), histogram_.end(), 0);
     const Payload* payload = task_->payload();
-    for (size_t i = 0; i < n; ++i) histogram_[bins_[i] * stride_ + payload[i].label] += payload[i].weight;
+    for (size_t i = 0; i < n; ++i)
+      histogram_[bins_[i] * stride_ + payload[i].label] += payload[i].weight;
     if (!count_rows_) return;
     rows_.assign(static_cast<size_t>(binning.n_bins), 0);
     for (size_t i = 0; i < n; ++i) ++rows_[bins_[i]];
@@ -145,7 +146,8 @@ class ClassHistogramSearch {
   }
 
   // Rows of the w-th wanted bin are chosen_[start_[w]] .. chosen_[start_[w + 1]]; the others are
-  // counted in gaps_, those between wanted bins w - 1 and w in the w-th. Returns how many are wanted.
+  // counted in gaps_, those between wanted bins w - 1 and w in the w-th. Returns how many are
+  // wanted.
   size_t scatter(const float* values, size_t n) {
     rank_.resize(static_cast<size_t>(n_bins_));
     size_t n_wanted = 0;

@@ -52,7 +52,8 @@ const Kernels& kernels(const std::string& level) {
   if ((level == "auto" || level == "avx2") && has_avx2()) return kernels_avx2::table();
 #endif
   if (level == "auto" || level == "baseline") return kernels_baseline::table();
-  throw std::invalid_argument("[kernels] this machine cannot run the instruction set '" + level + "'");
+  throw std::invalid_argument("[kernels] this machine cannot run the instruction set '" + level +
+                              "'");
 }
 
 }  // namespace bevel

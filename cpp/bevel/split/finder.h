@@ -69,9 +69,12 @@ class Finder {
     if (values_.size() < node.n) values_.resize(node.n);
     plain_.clear();
     for (size_t c = first; c < last; ++c) {
-      if (is_category(c)) search_category(c);
-      else if (may_miss(c)) search_with_missing(c);
-      else plain_.push_back(static_cast<int32_t>(c));
+      if (is_category(c))
+        search_category(c);
+      else if (may_miss(c))
+        search_with_missing(c);
+      else
+        plain_.push_back(static_cast<int32_t>(c));
     }
     if (options_.threshold != ThresholdRule::best) {
       for (int32_t c : plain_) search_random(c);
@@ -114,9 +117,9 @@ class Finder {
   static constexpr bool kPairHistogram = Task::kIsPair;
   static constexpr bool kClassHistogram = std::is_same_v<Task, CountTask>;
   using PairTaskOrAny = std::conditional_t<kPairHistogram, Task, WideTask>;
-  using Histogram = std::conditional_t<
-      kPairHistogram, PairHistogramSearch<PairTaskOrAny>,
-      std::conditional_t<kClassHistogram, ClassHistogramSearch, NoHistogram>>;
+  using Histogram =
+      std::conditional_t<kPairHistogram, PairHistogramSearch<PairTaskOrAny>,
+                         std::conditional_t<kClassHistogram, ClassHistogramSearch, NoHistogram>>;
   static constexpr bool kPacked = std::is_same_v<Task, PackedTask>;
   // The histogram takes over where it is faster: at 64 rows with one add per row, later for others.
   static constexpr size_t kNetworkRows = kPacked ? 64 : Task::kIsPair ? 192 : 512;
@@ -202,60 +205,76 @@ class Finder {
     const size_t n = node_->n;
     const auto& network = sorting_network(n);
     const double perfect = task_->perfect_score();
-    for (size_t i = 0; i < n; ++i) {
-      if constexpr (kPacked) {
-        const uint64_t payload = task_->payload()[i];
-        lane_payload_[i] = (payload >> 32) << 1 | (payload & 0xffffffffULL ? 1 : 0);
-      } else {
-        lane_payload_[i] = i;
-      }
-    }
+    const bool carries_counts = fill_payload(n);
     for (size_t start = 0; start < plain_.size(); start += kLanes) {
       if (found_->cut.score >= perfect && found_->cut.candidate < plain_[start]) return;
       const size_t n_lanes = std::min<size_t>(kLanes, plain_.size() - start);
       for (size_t lane = 0; lane < n_lanes; ++lane)
         project(plain_[start + lane], *node_, *candidates_, &lane_values_[lane * kMaxNetworkRows]);
       kernels_.pack_lanes(lane_values_.data(), kMaxNetworkRows, n, lane_payload_.data(),
-                          kPacked ? 0 : kPayloadMask, lanes_);
+                          carries_counts ? 0 : kPayloadMask, lanes_);
       std::fill(lanes_ + n * kLanes, lanes_ + network_length(n) * kLanes,
                 std::numeric_limits<double>::infinity());
       kernels_.sort_lanes(lanes_, network.data(), network.size());
-      scan_network(&plain_[start], n_lanes);
+      scan_network(&plain_[start], n_lanes, carries_counts);
     }
   }
 
   static constexpr uint64_t kPayloadMask = (uint64_t{1} << 29) - 1;
 
-  // Equal values sort by position, as they do in Sorter: below zero larger bits come first, so there
-  // the bits of the position are flipped. What is summed in floating point (entropy, real weights)
-  // depends on the order among equals.
-  static uint64_t position(uint64_t bits) {
-    return (bits >> 63 ? ~bits : bits) & kPayloadMask;
+  // What travels with each value: weight and class where all lanes can be scanned together (true),
+  // else the position of the row.
+  bool fill_payload(size_t n) {
+    if constexpr (kPacked) {
+      for (size_t i = 0; i < n; ++i) {
+        const uint64_t payload = task_->payload()[i];
+        lane_payload_[i] = (payload >> 32) << 1 | (payload & 0xffffffffULL ? 1 : 0);
+      }
+      return true;
+    }
+    if constexpr (kClassHistogram) {
+      if (task_->n_present() <= kMaxLaneClasses && task_->weight() <= kMaxClassLaneWeight) {
+        for (size_t i = 0; i < n; ++i)
+          lane_payload_[i] = uint64_t{task_->payload()[i].weight} << 4 | task_->payload()[i].label;
+        return true;
+      }
+    }
+    std::iota(lane_payload_.begin(), lane_payload_.begin() + static_cast<ptrdiff_t>(n), 0);
+    return false;
   }
+
+  // Equal values sort by position, as they do in Sorter: below zero larger bits come first, so
+  // there the bits of the position are flipped. What is summed in floating point (entropy, real
+  // weights) depends on the order among equals.
+  static uint64_t position(uint64_t bits) { return (bits >> 63 ? ~bits : bits) & kPayloadMask; }
 
   float lane_value(size_t i, size_t lane) const {
     const auto bits = std::bit_cast<uint64_t>(lanes_[i * kLanes + lane]);
     return static_cast<float>(std::bit_cast<double>(bits & ~kPayloadMask));
   }
 
-  void scan_network(const int32_t* candidates, size_t n_lanes) {
+  void scan_network(const int32_t* candidates, size_t n_lanes, bool carries_counts) {
     const size_t n = node_->n;
     const size_t min_rows = limits_.min_rows;
-    if (2 * min_rows > n) return;
-    if constexpr (kPacked) {
-      LaneBest best;
-      kernels_.scan_lanes(lanes_, min_rows - 1, n - min_rows, kPayloadMask, task_->totals(),
-                          limits_.min_weight, &best);
-      for (size_t lane = 0; lane < n_lanes; ++lane) {
-        if (best.position[lane] < 0) continue;
-        const auto i = static_cast<size_t>(best.position[lane]);
-        context(candidates[lane])
-            .offer(best.numerator[lane] / best.denominator[lane], i + 1, best.weight_left[lane],
-                   lane_value(i, lane), lane_value(i + 1, lane));
-      }
-    } else {
+    if (!carries_counts) {
       Accumulator left(*task_);
       for (size_t lane = 0; lane < n_lanes; ++lane) scan_lane(candidates[lane], lane, left);
+      return;
+    }
+    LaneBest best;
+    if constexpr (kPacked)
+      kernels_.scan_lanes(lanes_, min_rows - 1, n - min_rows, kPayloadMask, task_->totals(),
+                          limits_.min_weight, &best);
+    if constexpr (kClassHistogram)
+      kernels_.scan_class_lanes(lanes_, min_rows - 1, n - min_rows, kPayloadMask,
+                                task_->counts().data(), static_cast<int>(task_->n_present()),
+                                limits_.min_weight, &best);
+    for (size_t lane = 0; lane < n_lanes; ++lane) {
+      if (best.position[lane] < 0) continue;
+      const auto i = static_cast<size_t>(best.position[lane]);
+      context(candidates[lane])
+          .offer(best.numerator[lane] / best.denominator[lane], i + 1, best.weight_left[lane],
+                 lane_value(i, lane), lane_value(i + 1, lane));
     }
   }
 
@@ -332,14 +351,15 @@ class Finder {
     Accumulator left(*task_);
     const bool has_missing = missing && !missing->empty();
     for (int32_t t = 0; t < options_.n_thresholds; ++t) {
-      auto cut = static_cast<float>(range.low + stream.uniform() * (static_cast<double>(range.high) -
-                                                                    range.low));
+      auto cut = static_cast<float>(range.low + stream.uniform() *
+                                                    (static_cast<double>(range.high) - range.low));
       if (!(cut < range.high)) cut = range.low;
       // Purely random cuts look at nothing: a coin sends the missing rows.
       const bool coin = stream.next() & 1;
       for (const bool missing_left : {false, true}) {
         if (missing_left && !has_missing) break;
-        if (options_.threshold == ThresholdRule::purely_random && has_missing && missing_left != coin)
+        if (options_.threshold == ThresholdRule::purely_random && has_missing &&
+            missing_left != coin)
           continue;
         left.begin();
         size_t rows_left = 0;
@@ -439,7 +459,8 @@ class Finder {
     std::vector<uint8_t> in_node(static_cast<size_t>(data_.levels[feature]), 0);
     for (size_t g = 0; g < n_groups; ++g) in_node[group_level_[order_[g]]] = g < n_left ? 2 : 1;
     for (int32_t level = 0; level < data_.levels[feature]; ++level)
-      if (in_node[level] == 2 || (in_node[level] == 0 && heavier_left)) found_->levels.insert(level);
+      if (in_node[level] == 2 || (in_node[level] == 0 && heavier_left))
+        found_->levels.insert(level);
   }
 
   const Options& options_;

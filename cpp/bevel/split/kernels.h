@@ -8,12 +8,15 @@
 
 namespace bevel {
 
-constexpr int kLanes = 8;               // candidates that go through a sorting network together
+constexpr int kLanes = 8;                // candidates that go through a sorting network together
 constexpr size_t kMaxNetworkRows = 512;  // largest node that does
 constexpr int kMaxBins = 1024;
 // Up to this weight of a node every product in the scan of a network is exact in a double:
 // (W^2 / 4)^2 * (W^2 / 4) < 2^53.
 constexpr double kMaxNetworkWeight = 512.0;
+// The same for class counts, W^3 * (W^2 / 4) < 2^53 and scores further apart than rounding.
+constexpr double kMaxClassLaneWeight = 1024.0;
+constexpr int kMaxLaneClasses = 8;
 
 struct ValueRange {
   float low, high;
@@ -85,8 +88,8 @@ struct Kernels {
   void (*class_scan)(const ClassBins& bins, double* left, double* right, double left_term,
                      double right_term, double weight, double total, double* weights,
                      double* scores, double* bounds);
-  // For i < n: lanes[i * kLanes + l] = values[l * stride + i] made double, its low bits payload[i], flipped by
-  // flip where the value is negative. Reads up to 8 values past n.
+  // For i < n: lanes[i * kLanes + l] = values[l * stride + i] made double, its low bits payload[i],
+  // flipped by flip where the value is negative. Reads up to 8 values past n.
   void (*pack_lanes)(const float* values, size_t stride, size_t n, const uint64_t* payload,
                      uint64_t flip, double* lanes);
   // Sorts each lane of rows x kLanes doubles.
@@ -94,6 +97,9 @@ struct Kernels {
   // Two classes: low bits of a sorted value hold weight << 1 | label.
   void (*scan_lanes)(const double* lanes, size_t first, size_t last, uint64_t payload_mask,
                      PairTotals totals, double min_weight, LaneBest* best);
+  // Two to kMaxLaneClasses classes: low bits hold weight << 4 | class; counts of all rows.
+  void (*scan_class_lanes)(const double* lanes, size_t first, size_t last, uint64_t payload_mask,
+                           const double* counts, int n_classes, double min_weight, LaneBest* best);
   // Stable partition of a column by flags of 0 and 1; rest has room for n and 16 more.
   void (*partition_floats)(float* values, size_t n, const uint8_t* goes_left, float* rest);
   void (*partition_rows)(uint32_t* values, size_t n, const uint8_t* goes_left, uint32_t* rest);

@@ -1,7 +1,8 @@
-// Best cut of one (weight, sum) pair per row by equal-width bins and branch and bound. Edges of bins
-// are cuts; inside a bin the score is bounded by its convexity (kernels: pair_bounds), and only bins
-// whose bound reaches the best cut of all candidates are looked into, again by bins. The result is
-// that of a full sort, bit for bit, since sums are whole numbers and the score is one formula.
+// Best cut of one (weight, sum) pair per row by equal-width bins and branch and bound. Edges of
+// bins are cuts; inside a bin the score is bounded by its convexity (kernels: pair_bounds), and
+// only bins whose bound reaches the best cut of all candidates are looked into, again by bins. The
+// result is that of a full sort, bit for bit, since sums are whole numbers and the score is one
+// formula.
 #pragma once
 
 #include <cmath>
@@ -63,8 +64,7 @@ class PairHistogramSearch {
     bounds(binning, context);
     const auto which = static_cast<uint32_t>(binnings_.size());
     for (int b = 0; b < binning.n_bins; ++b)
-      if (flags_[b])
-        pending_.push_back({which, b, cumulative_[b], cumulative_[b + 1]});
+      if (flags_[b]) pending_.push_back({which, b, cumulative_[b], cumulative_[b + 1]});
     if (!pending_.empty() && pending_.back().binning == which)
       binnings_.push_back({binning, context.candidate});
   }
@@ -147,7 +147,8 @@ class PairHistogramSearch {
       const double score = pair_score(weight_[b + 1], sum_[b + 1], task_->totals());
       const size_t rows_left =
           context.limits.min_rows > 1 ? rows_[b + 1] : 1;  // with a limit of one any edge will do
-      if (!(score >= context.best->score) || !edge_allowed(rows_left, weight_[b + 1], context)) continue;
+      if (!(score >= context.best->score) || !edge_allowed(rows_left, weight_[b + 1], context))
+        continue;
       const Cut cut = context.cut_at_edge(score, weight_[b + 1], binning, b);
       if (beats(cut, *context.best)) *context.best = cut;
     }
@@ -183,8 +184,8 @@ class PairHistogramSearch {
     for (size_t w = 0; w < wanted.size(); ++w) {
       const size_t first = levels_[level].start[w], last = levels_[level].start[w + 1];
       if (!may_win(wanted[w], context)) continue;
-      run(first, last - first, wanted[w].before, rows_before + levels_[level].rows_before[w], context,
-          level);
+      run(first, last - first, wanted[w].before, rows_before + levels_[level].rows_before[w],
+          context, level);
     }
   }
 
@@ -233,8 +234,8 @@ class PairHistogramSearch {
   }
 
   // Rows [first, first + n) of a level: all of one bin of the level above.
-  void run(size_t first, size_t n, WidePair before, size_t rows_before, const SearchContext& context,
-           int level) {
+  void run(size_t first, size_t n, WidePair before, size_t rows_before,
+           const SearchContext& context, int level) {
     if (n < 2) return;
     const float* values = levels_[level].values.data() + first;
     const Payload* payload = levels_[level].payload.data() + first;

@@ -38,9 +38,7 @@ inline WidePair widen(uint64_t payload) {
 }
 inline WidePair widen(WidePair payload) { return payload; }
 
-inline WidePair operator+(WidePair a, WidePair b) {
-  return {a.weight + b.weight, a.sum + b.sum};
-}
+inline WidePair operator+(WidePair a, WidePair b) { return {a.weight + b.weight, a.sum + b.sum}; }
 
 // Two classes, or one real target: a pair (weight, weighted target) is all there is to know.
 template <class P>
@@ -72,11 +70,14 @@ class PairTask {
   // One class only. A regression node is pure when its targets are equal, which its owner checks.
   bool pure() const { return !is_regression_ && (total_.sum == 0 || total_.sum == total_.weight); }
   // Score of a cut that leaves both sides pure: no other can beat it.
+  // With real weights rounding may tell apart what is equal, so there all have to be looked at.
   double perfect_score() const {
-    return is_regression_ ? std::numeric_limits<double>::infinity()
-                          : totals_.sum * (totals_.weight - totals_.sum);
+    return sizeof(Payload) == 8 ? totals_.sum * (totals_.weight - totals_.sum)
+                                : std::numeric_limits<double>::infinity();
   }
   double gain(double score) const { return gain_factor_ * score / totals_.weight; }
+  // Whether gain(score) is as precise as the weights: if not, the owner asks gain_of_left().
+  static constexpr bool kPreciseGain = true;
 
   class Accumulator {
    public:
@@ -157,8 +158,14 @@ class EntropyTable {
   std::vector<double> values_;
 };
 
-// Classes by their counts. The classes present in a node are renumbered 0 .. m - 1, so that work and
-// memory depend on m, not on the number of classes of the data.
+// S_L / w_L + S_R / w_R with one division: of whole numbers it is the rounded value of an exact
+// quotient, so equal scores are equal and the networks may compare them without dividing.
+inline double gini_score(double left_term, double left, double right_term, double right) {
+  return (left_term * right + right_term * left) / (left * right);
+}
+
+// Classes by their counts. The classes present in a node are renumbered 0 .. m - 1, so that work
+// and memory depend on m, not on the number of classes of the data.
 template <class Weight, bool kEntropy>
 class ClassTask {
  public:
@@ -198,8 +205,18 @@ class ClassTask {
   double perfect_score() const {
     return kWholeGini && classes_.size() == 2 ? weight_ : std::numeric_limits<double>::infinity();
   }
-  double gain(double score) const {
-    return gain_factor_ * (score - side(right_term_, weight_));
+  double gain(double score) const { return gain_factor_ * (score - side(right_term_, weight_)); }
+  static constexpr bool kPreciseGain = kWholeGini || kEntropy;
+  // The Gini gain from the left counts, free of the cancellation that real weights of many sizes
+  // bring into running sums: sum_k D_k^2 / (W w (W - w)), D_k = l_k W - w c_k.
+  double gain_of_left(const std::vector<double>& left) const {
+    double w = 0.0, squares = 0.0;
+    for (double l : left) w += l;
+    for (size_t k = 0; k < left.size(); ++k) {
+      const double d = left[k] * weight_ - w * counts_[k];
+      squares += d * d;
+    }
+    return gain_factor_ * squares / (weight_ * w * (weight_ - w));
   }
   // Sum over classes of c^2, or of c log2 c.
   double total_term() const { return right_term_; }
@@ -243,9 +260,7 @@ class ClassTask {
     double weight() const { return weight_; }
     bool may_reach(double) const { return true; }
     double score() const {
-      const double right = task_.weight_ - weight_;
-      if (!(weight_ > 0.0 && right > 0.0)) return kNoScore;
-      return task_.side(left_term_, weight_) + task_.side(right_term_, right);
+      return task_.combine(left_term_, weight_, right_term_, task_.weight_ - weight_);
     }
 
    private:
@@ -270,8 +285,7 @@ class ClassTask {
       left_term += term(left[k]);
       right_term += term(counts_[k] - left[k]);
     }
-    if (!(w > 0.0 && weight_ - w > 0.0)) return kNoScore;
-    return side(left_term, w) + side(right_term, weight_ - w);
+    return combine(left_term, w, right_term, weight_ - w);
   }
   void order_keys(const std::vector<double>& cells, size_t n, std::vector<double>& keys) const {
     const size_t m = counts_.size();
@@ -296,6 +310,11 @@ class ClassTask {
   double side(double term_sum, double w) const {
     if constexpr (kEntropy) return term_sum - (*table_)(w);
     return term_sum / w;
+  }
+  double combine(double left_term, double left, double right_term, double right) const {
+    if (!(left > 0.0 && right > 0.0)) return kNoScore;
+    if constexpr (kEntropy) return side(left_term, left) + side(right_term, right);
+    return gini_score(left_term, left, right_term, right);
   }
 
   double gain_factor_;

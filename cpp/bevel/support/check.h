@@ -7,11 +7,11 @@
 #ifdef BEVEL_CHECKS
 #define BEVEL_STRINGIFY_(x) #x
 #define BEVEL_STRINGIFY(x) BEVEL_STRINGIFY_(x)
-#define BEVEL_CHECK(condition)                                                              \
-  do {                                                                                      \
-    if (!(condition))                                                                       \
-      throw std::logic_error("[bevel] broken invariant: " #condition " at " __FILE__        \
-                             ":" BEVEL_STRINGIFY(__LINE__));                                \
+#define BEVEL_CHECK(condition)                                                       \
+  do {                                                                               \
+    if (!(condition))                                                                \
+      throw std::logic_error("[bevel] broken invariant: " #condition " at " __FILE__ \
+                             ":" BEVEL_STRINGIFY(__LINE__));                         \
   } while (false)
 #else
 #define BEVEL_CHECK(condition) ((void)0)

@@ -110,9 +110,8 @@ void Parts::wait(int worker, bool any) {
   {
     std::unique_lock lock(crew_.mutex_);
     while (pending_ > 0) {
-      const auto part = std::find_if(crew_.parts_.begin(), crew_.parts_.end(), [&](const Crew::Part& p) {
-        return any || p.owner == this;
-      });
+      const auto part = std::find_if(crew_.parts_.begin(), crew_.parts_.end(),
+                                     [&](const Crew::Part& p) { return any || p.owner == this; });
       if (part == crew_.parts_.end()) {
         if (any) ++crew_.n_idle_;
         crew_.changed_.wait(lock);

@@ -40,7 +40,7 @@ void append_nodes(NodeStore& to, const NodeStore& from, size_t first, size_t las
 NodeStore assemble(NodeStore trunk, std::vector<Graft> grafts) {
   if (grafts.empty()) return trunk;
   NodeStore whole;
-  std::vector<int32_t> moved_to(trunk.size());  // trunk node -> node of the whole
+  std::vector<int32_t> moved_to(trunk.size());      // trunk node -> node of the whole
   std::vector<std::pair<size_t, size_t>> of_trunk;  // ranges of `whole` that came from the trunk
   size_t next = 0;
   auto copy_until = [&](size_t end) {

@@ -32,8 +32,8 @@ struct NodeStore {
   std::vector<int64_t> entry_offset{0};
   std::vector<int32_t> entry_index;
   std::vector<float> entry_weight;
-  std::vector<double> leaf_value;    // regression: one per node
-  std::vector<int32_t> bits_index;   // per node, -1 without a set of levels
+  std::vector<double> leaf_value;   // regression: one per node
+  std::vector<int32_t> bits_index;  // per node, -1 without a set of levels
   std::vector<int64_t> bits_offset{0};
   std::vector<uint32_t> bits;
 

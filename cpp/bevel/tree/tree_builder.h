@@ -68,9 +68,12 @@ class TreeBuilder {
   // values: of the split's direction on the node's rows.
   size_t partition(const NodeItem& item, const SplitRecord& split, const float* values,
                    Workspace<Task>& w);
+  void find_sides(const SplitRecord& split, const float* values, size_t n,
+                  uint8_t* goes_left) const;
   const float* project(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w);
   void compact(NodeItem& item, Workspace<Task>& w);
-  void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node, const Workspace<Task>& w) const;
+  void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
+                 const Workspace<Task>& w) const;
   float node_weight(const Workspace<Task>& w) const;
 
   const float* const* columns(int level, const Workspace<Task>& w) const {
@@ -82,7 +85,8 @@ class TreeBuilder {
     return tree_->origin.empty() ? nullptr : &tree_->origin;
   }
   NodeView view(const NodeItem& item, const Workspace<Task>& w) const {
-    return {columns(item.level, w), tree_->rows.data() + item.start, item.end - item.start, item.key};
+    return {columns(item.level, w), tree_->rows.data() + item.start, item.end - item.start,
+            item.key};
   }
 
   const Options& options_;

@@ -45,7 +45,9 @@ TreeBuilder<Task>::TreeBuilder(const Options& options, const DatasetView& data,
                           (f.kind == FamilyKind::rotation && !f.per_node);
     const auto draws = static_cast<size_t>(f.n_draws);
     const auto nonzeros = static_cast<size_t>(f.n_nonzeros);
-    touched_per_node_ += one_each ? draws : f.kind == FamilyKind::signs ? nonzeros : draws * nonzeros;
+    touched_per_node_ += one_each                      ? draws
+                         : f.kind == FamilyKind::signs ? nonzeros
+                                                       : draws * nonzeros;
   }
 }
 
@@ -97,13 +99,13 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
     const size_t middle = partition(item, split, w.values.data(), w);
     nodes.set_split(node, split);
     const bool dense = item.dense && item.end - item.start >= growing::kMinDenseRows;
-    const NodeItem left{item.start, middle, child_key(item.key, false), item.depth + 1,
-                        -1,         item.level, dense};
-    const NodeItem right{middle, item.end, child_key(item.key, true), item.depth + 1,
-                         node,   item.level, dense};
+    const NodeItem left{item.start, middle, child_key(item.key, false), item.depth + 1, -1,
+                        item.level, dense};
+    const NodeItem right{middle,     item.end, child_key(item.key, true), item.depth + 1, node,
+                         item.level, dense};
     int32_t index = -1;
-    const bool large = std::min(right.end - right.start, left.end - left.start) >=
-                       growing::kParallelSubtreeRows;
+    const bool large =
+        std::min(right.end - right.start, left.end - left.start) >= growing::kParallelSubtreeRows;
     if (large && item.level == 0 && crew_.has_idle()) {
       index = static_cast<int32_t>(given.size());
       given.push_back(std::make_unique<Subtree>());
@@ -177,7 +179,8 @@ size_t TreeBuilder<Task>::next_in_frontier(const std::vector<FrontierNode>& node
 }
 
 template <class Task>
-NodeStore TreeBuilder<Task>::to_preorder(const std::vector<FrontierNode>& nodes, Workspace<Task>& w) {
+NodeStore TreeBuilder<Task>::to_preorder(const std::vector<FrontierNode>& nodes,
+                                         Workspace<Task>& w) {
   NodeStore store;
   std::vector<std::pair<int32_t, int32_t>> stack{{0, -1}};  // node, whose right child it is
   while (!stack.empty()) {
@@ -215,9 +218,7 @@ bool TreeBuilder<Task>::same_targets(const NodeItem& item, const Workspace<Task>
     // Equal targets with whole weights have equal means on the grid: a look at what is at hand.
     if (targets_->weight_unit == 1.0) {
       const WidePair* p = tree_->payload.data();
-      auto mean = [p](size_t i) {
-        return static_cast<double>(p[i].sum) / static_cast<double>(p[i].weight);
-      };
+      auto mean = [p](size_t i) { return p[i].sum / p[i].weight; };
       for (size_t i = item.start + 1; i < item.end; ++i)
         if (mean(i) != mean(item.start)) return false;
     }
@@ -248,7 +249,8 @@ bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int
   for (int redraws = 0; !found.cut.found(); ++redraws) {
     const size_t first = w.candidates.size();
     for (size_t f = 0; f < samplers_.size(); ++f) {
-      if (!samplers_[f]->can_redraw()) samplers_[f]->sample_more(stream, w.samplers[f], w.candidates);
+      if (!samplers_[f]->can_redraw())
+        samplers_[f]->sample_more(stream, w.samplers[f], w.candidates);
       else if (redraws < growing::kMaxRedraws)
         samplers_[f]->sample(rows, stream, w.samplers[f], w.candidates);
     }
@@ -279,9 +281,11 @@ void TreeBuilder<Task>::keep_one(Stream& stream, size_t first, Candidates& candi
     const int32_t f = *candidates.indices(c);
     (f < data_.n_features && data_.levels[f] > 0 ? nominal : numeric).push_back(c);
   }
+  if (numeric.empty() && nominal.empty()) return;
   const bool take_nominal =
       !nominal.empty() &&
-      (numeric.empty() || stream.below(static_cast<uint64_t>(data_.n_features)) < data_.categorical.size());
+      (numeric.empty() ||
+       stream.below(static_cast<uint64_t>(data_.n_features)) < data_.categorical.size());
   const auto& from = take_nominal ? nominal : numeric;
   const size_t chosen = from[stream.below(from.size())];
   const std::vector<int32_t> index(candidates.indices(chosen),
@@ -310,7 +314,8 @@ void TreeBuilder<Task>::search(const NodeView& node, size_t first, Workspace<Tas
     const size_t begin = first + (last - first) * i / n_parts;
     const size_t end = first + (last - first) * (i + 1) / n_parts;
     parts.offer([&, i, begin, end](int helper) {
-      workspaces_[helper]->finder.search(node, w.task, limits_, w.candidates, begin, end, partial[i]);
+      workspaces_[helper]->finder.search(node, w.task, limits_, w.candidates, begin, end,
+                                         partial[i]);
     });
   }
   w.finder.search(node, w.task, limits_, w.candidates, first, first + (last - first) / n_parts,
@@ -341,16 +346,38 @@ void TreeBuilder<Task>::record(const NodeView& node, Found& found, Workspace<Tas
   // What the node has not seen goes with the heavier child.
   const bool heavier_left = cut.weight_left * 2.0 >= w.task.weight();
   const bool missing_left = cut.saw_missing ? cut.missing_left : heavier_left;
-  out.flags = static_cast<uint8_t>((missing_left ? kMissingLeft : 0) | (category ? kCategoryNode : 0));
+  out.flags =
+      static_cast<uint8_t>((missing_left ? kMissingLeft : 0) | (category ? kCategoryNode : 0));
   out.threshold = category ? 0.0f : cut.threshold();
   if (category) out.level_bits = found.levels.words();
+  if constexpr (!Task::kPreciseGain) {
+    if (w.goes_left.size() < node.n) w.goes_left.resize(node.n);
+    find_sides(out, w.values.data(), node.n, w.goes_left.data());
+    std::vector<double> left(w.task.n_present(), 0.0);
+    for (size_t i = 0; i < node.n; ++i)
+      if (w.goes_left[i]) left[w.task.payload()[i].label] += w.task.payload()[i].weight;
+    out.gain = w.task.gain_of_left(left);
+  }
+}
+
+// 1 where a row goes left.
+template <class Task>
+void TreeBuilder<Task>::find_sides(const SplitRecord& split, const float* values, size_t n,
+                                   uint8_t* goes_left) const {
+  if (!split.is_category())
+    return kernels_.sides(values, n, split.threshold, split.flags & kMissingLeft, goes_left);
+  for (size_t i = 0; i < n; ++i) {
+    const auto level = static_cast<size_t>(values[i]);
+    goes_left[i] = (split.level_bits[level / 32] >> (level % 32)) & 1u;
+  }
 }
 
 template <class Task>
 const float* TreeBuilder<Task>::project(const NodeItem& item, const SplitRecord& split,
                                         Workspace<Task>& w) {
   Candidates winner;
-  for (size_t k = 0; k < split.index.size(); ++k) winner.add_entry(split.index[k], split.coefficient[k]);
+  for (size_t k = 0; k < split.index.size(); ++k)
+    winner.add_entry(split.index[k], split.coefficient[k]);
   winner.close();
   if (w.values.size() < item.end - item.start) w.values.resize(item.end - item.start);
   return w.finder.project(0, view(item, w), winner, w.values.data());
@@ -365,21 +392,14 @@ size_t TreeBuilder<Task>::partition(const NodeItem& item, const SplitRecord& spl
   const size_t n = item.end - item.start;
   uint32_t* rows = tree_->rows.data() + item.start;
   auto* payload = tree_->payload.data() + item.start;
-  if (w.goes_left.size() < n + kSpare) {
+  if (w.column.size() < n + kSpare) {
     w.goes_left.resize(n + kSpare);
     w.column.resize(n + kSpare);
     w.rows.resize(n + kSpare);
     w.payload.resize(n + kSpare);
   }
   uint8_t* goes_left = w.goes_left.data();
-  if (split.is_category()) {
-    for (size_t i = 0; i < n; ++i) {
-      const auto level = static_cast<size_t>(values[i]);
-      goes_left[i] = (split.level_bits[level / 32] >> (level % 32)) & 1u;
-    }
-  } else {
-    kernels_.sides(values, n, split.threshold, split.flags & kMissingLeft, goes_left);
-  }
+  find_sides(split, values, n, goes_left);
   if (item.dense && n >= growing::kMinDenseRows) {
     Block& block = w.blocks[item.level - 1];
     for (int32_t c : tree_->used)

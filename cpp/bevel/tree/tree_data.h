@@ -17,18 +17,18 @@ struct TreeData {
   NodeKey root = 0;
   double total_weight = 0.0;  // in the units of the task
   TreeRotation rotation;
-  std::vector<uint32_t> origin;        // row of `columns` -> row of the data; empty: the same
-  std::vector<float> own;              // columns of a rotated tree: only the rows of the bag
-  std::vector<const float*> columns;   // per feature, then per axis; null where never read
-  std::vector<int32_t> used;           // columns that are read
+  std::vector<uint32_t> origin;       // row of `columns` -> row of the data; empty: the same
+  std::vector<float> own;             // columns of a rotated tree: only the rows of the bag
+  std::vector<const float*> columns;  // per feature, then per axis; null where never read
+  std::vector<int32_t> used;          // columns that are read
 };
 
 // What the targets of the rows are, for the values of leaves.
 struct Targets {
-  const double* values = nullptr;        // regression
-  const double* weights = nullptr;       // per row, null: 1
+  const double* values = nullptr;         // regression
+  const double* weights = nullptr;        // per row, null: 1
   const int32_t* multiplicity = nullptr;  // of the tree's bag
-  double weight_unit = 1.0;              // weight of the task per unit of weight
+  double weight_unit = 1.0;               // weight of the task per unit of weight
 };
 
 }  // namespace bevel

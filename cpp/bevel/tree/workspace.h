@@ -14,8 +14,8 @@ namespace bevel {
 
 // Rows of a subtree copied together, column by column, so that the subtree works in a cache.
 struct Block {
-  std::vector<float> values;  // column after column
-  std::vector<float*> columns;  // per column of the tree; null where never read
+  std::vector<float> values;     // column after column
+  std::vector<float*> columns;   // per column of the tree; null where never read
   std::vector<uint32_t> origin;  // row of the block -> row of the data
 };
 
