@@ -1,0 +1,27 @@
+"""Oblique decision forests: trees that cut on the slant.
+
+>>> from bevel import ObliqueForestClassifier
+>>> from sklearn.datasets import load_iris
+>>> X, y = load_iris(return_X_y=True)
+>>> ObliqueForestClassifier(n_estimators=50, random_state=0).fit(X, y).score(X, y)
+1.0
+"""
+
+from importlib.metadata import version
+
+from bevel import projections
+from bevel.errors import NoOutOfBagError, PrecisionWarning
+from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.forest import FlatForest
+
+__all__ = [
+    "FlatForest",
+    "NoOutOfBagError",
+    "ObliqueForestClassifier",
+    "ObliqueForestRegressor",
+    "PrecisionWarning",
+    "__version__",
+    "projections",
+]
+
+__version__ = version("bevel")

@@ -1,0 +1,94 @@
+"""The native core: what crosses is checked in Python before; see ARCHITECTURE.md."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+class Family:
+    def __init__(
+        self,
+        kind: str,
+        n_draws: int,
+        n_nonzeros: int = 0,
+        flip: bool = False,
+        per_node: bool = False,
+    ) -> None: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def n_draws(self) -> int: ...
+    @property
+    def n_nonzeros(self) -> int: ...
+    @property
+    def flip(self) -> bool: ...
+    @property
+    def per_node(self) -> bool: ...
+
+class Options:
+    criterion: str
+    threshold: str
+    n_thresholds: int
+    split_search: str
+    growth: str
+    max_depth: int
+    min_samples_split: int
+    min_samples_leaf: int
+    min_weight_leaf: float
+    max_leaf_nodes: int
+    min_impurity_decrease: float
+    bag_size: int
+    replace: bool
+    balanced_subsample: bool
+    families: list[Family]
+    seed: int
+    simd: str
+    def __init__(self) -> None: ...
+
+def simd_level() -> str: ...
+def train(
+    X: npt.NDArray[np.float32],
+    levels: npt.NDArray[np.int32],
+    medians: npt.NDArray[np.float32],
+    target: npt.NDArray[Any],
+    n_classes: int,
+    weights: npt.NDArray[np.float64] | None,
+    options: Options,
+    first_tree: int,
+    n_trees: int,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> dict[str, npt.NDArray[Any]]: ...
+def bag(options: Options, n_rows: int, tree: int) -> npt.NDArray[np.int32]: ...
+def medians(
+    X: npt.NDArray[np.float32], levels: npt.NDArray[np.int32], n_threads: int
+) -> npt.NDArray[np.float32]: ...
+def sample_candidates(
+    options: Options, levels: npt.NDArray[np.int32], tree: int
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...
+
+class ForestView:
+    def __init__(
+        self,
+        arrays: Mapping[str, npt.NDArray[Any]],
+        n_features: int,
+        n_classes: int,
+        levels: npt.NDArray[np.int32],
+        medians: npt.NDArray[np.float32],
+    ) -> None: ...
+    def apply(self, X: npt.NDArray[np.float32], n_threads: int) -> npt.NDArray[np.int32]: ...
+    def predict_proba(
+        self, X: npt.NDArray[np.float32], n_threads: int, hard: bool
+    ) -> npt.NDArray[np.float64]: ...
+    def predict_value(
+        self, X: npt.NDArray[np.float32], n_threads: int
+    ) -> npt.NDArray[np.float64]: ...
+    def out_of_bag(
+        self,
+        X: npt.NDArray[np.float32],
+        options: Options,
+        first_tree: int,
+        hard: bool,
+        n_threads: int,
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...

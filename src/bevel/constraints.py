@@ -1,0 +1,185 @@
+"""What values a parameter may take, as data: checked, and described in messages and docstrings."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bevel.errors import wrong_type, wrong_value
+
+__all__ = [
+    "Constraint",
+    "Flag",
+    "Function",
+    "Integer",
+    "Nothing",
+    "Number",
+    "Parameter",
+    "Real",
+    "Special",
+    "Word",
+]
+
+
+class Constraint(Protocol):
+    """One kind of value."""
+
+    def describes(self, value: object) -> bool:
+        """Whether the value is of this kind, in range or not."""
+        ...
+
+    def allows(self, value: object) -> bool:
+        """Whether a value of this kind is in range."""
+        ...
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number from `low`."""
+
+    low: int | None = None
+
+    def describes(self, value: object) -> bool:
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+    def allows(self, value: object) -> bool:
+        return self.low is None or value >= self.low  # type: ignore[operator]
+
+    def __str__(self) -> str:
+        return "an integer" if self.low is None else f"an integer of at least {self.low}"
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number in an interval such as "[0, 0.5]" or "(0, 1)"; not an integer."""
+
+    interval: str
+
+    def describes(self, value: object) -> bool:
+        return isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral)
+
+    def allows(self, value: object) -> bool:
+        low, high = (float(end) for end in self.interval[1:-1].split(","))
+        number = float(value)  # type: ignore[arg-type]
+        above = number >= low if self.interval[0] == "[" else number > low
+        below = number <= high if self.interval[-1] == "]" else number < high
+        return above and below
+
+    def __str__(self) -> str:
+        return f"a float in {self.interval}"
+
+
+@dataclass(frozen=True)
+class Number(Real):
+    """A number in an interval, integers included."""
+
+    def describes(self, value: object) -> bool:
+        return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+    def __str__(self) -> str:
+        return f"a number in {self.interval}"
+
+
+@dataclass(frozen=True)
+class Word:
+    """One of a few strings."""
+
+    words: Sequence[str]
+
+    def describes(self, value: object) -> bool:
+        return isinstance(value, str)
+
+    def allows(self, value: object) -> bool:
+        return value in self.words
+
+    def __str__(self) -> str:
+        return " or ".join(f'"{word}"' for word in self.words)
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """None."""
+
+    def describes(self, value: object) -> bool:
+        return value is None
+
+    def allows(self, value: object) -> bool:  # noqa: ARG002
+        return True
+
+    def __str__(self) -> str:
+        return "None"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def describes(self, value: object) -> bool:
+        return type(value).__name__ in ("bool", "bool_")
+
+    def allows(self, value: object) -> bool:  # noqa: ARG002
+        return True
+
+    def __str__(self) -> str:
+        return "a bool"
+
+
+@dataclass(frozen=True)
+class Function:
+    """Something to call."""
+
+    signature: str
+
+    def describes(self, value: object) -> bool:
+        return callable(value)
+
+    def allows(self, value: object) -> bool:  # noqa: ARG002
+        return True
+
+    def __str__(self) -> str:
+        return f"a function {self.signature}"
+
+
+@dataclass(frozen=True)
+class Special:
+    """A value of some type that is read, and checked further, elsewhere."""
+
+    text: str
+    kind: type = object
+
+    def describes(self, value: object) -> bool:
+        return isinstance(value, self.kind)
+
+    def allows(self, value: object) -> bool:  # noqa: ARG002
+        return True
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an estimator: its name, default, range and meaning."""
+
+    name: str
+    default: object
+    accepts: Sequence[Constraint]
+    meaning: str
+    remedy: str = "See the class documentation."
+
+    @property
+    def required(self) -> str:
+        """The accepted values in words."""
+        # Words and kinds alike, in one enumeration with a single "or".
+        *others, last = " or ".join(map(str, self.accepts)).split(" or ")
+        return ", ".join(others) + " or " + last if others else last
+
+    def check(self, value: object) -> None:
+        """Raise TypeError for the wrong kind of value, ValueError for one out of range."""
+        kinds = [constraint for constraint in self.accepts if constraint.describes(value)]
+        if not kinds:
+            raise wrong_type(self.name, self.required, value, self.remedy)
+        if not any(constraint.allows(value) for constraint in kinds):
+            raise wrong_value(self.name, self.required, value, self.remedy)

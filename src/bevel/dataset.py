@@ -1,0 +1,277 @@
+"""Makes data safe to read without further checks: anything array-like in, one float32 matrix out.
+
+Numeric columns are scaled in float64 and stored in float32, nominal columns hold level codes. Work
+goes tile by tile, so that no float64 copy of the whole table is ever made; a float32 table in the
+right memory order that needs no scaling is used as it is, without a copy.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+from bevel.errors import PrecisionWarning, join_names
+from bevel.nominal import Levels, choose_nominal, learn_levels
+from bevel.scaling import IdentityScaler, Scaler, learn_scaler, merge_scalers
+from bevel.tables import ArrayTable, Table
+
+__all__ = ["Dataset", "Encoding", "encode", "learn_dataset"]
+
+Matrix = npt.NDArray[np.float32]
+Numbers = npt.NDArray[np.floating[Any]]
+
+# Sums of some ten thousand stored values stay finite in float32.
+LARGEST_STORED = 1e34
+# Squares stay finite in float64.
+LARGEST_READ = 1e150
+# Entries of a tile, 8 MB of float64: small against the data, large against the cost of a call.
+TILE_SIZE = 2**20
+# Rows looked at to find columns that float32 cannot resolve, and the share of values they may lose.
+PRECISION_ROWS = 1000
+PRECISION_LOSS = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """What a forest remembers of its training table to read new rows in the same way.
+
+    Attributes
+    ----------
+    scaler : Scaler
+        Applied to numeric columns.
+    nominal : mapping of int to Levels
+        Levels of each nominal column.
+    levels : ndarray of int32, shape (p,)
+        Number of levels of each column, 0 for numeric ones.
+    medians : ndarray of float32, shape (p,)
+        Of the stored training values, missing ones ignored; 0 for nominal columns and for columns
+        without values. Missing values count as the median where features are combined.
+    """
+
+    scaler: Scaler
+    nominal: Mapping[int, Levels]
+    levels: npt.NDArray[np.int32]
+    medians: Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Training rows as the core reads them: a read-only (n, p) matrix in Fortran order."""
+
+    X: Matrix
+    encoding: Encoding
+
+
+def learn_dataset(
+    table: Table, categorical_features: Any, scale: str | None, n_threads: int = 1
+) -> Dataset:
+    """Read a training table and learn how new rows must be read.
+
+    Parameters
+    ----------
+    table : Table
+        The user's data.
+    categorical_features : "from_dtype", None or sequence
+        Which columns are nominal.
+    scale : str or None
+        One of `bevel.scaling.SCALES`.
+    n_threads : int, default=1
+        Threads that look for the medians.
+    """
+    labels = {f: table.labels(f) for f in choose_nominal(categorical_features, table)}
+    nominal = {f: learn_levels(column, table.describe(f)) for f, column in labels.items()}
+    levels = np.zeros(table.n_features, dtype=np.int32)
+    for feature, column in nominal.items():
+        levels[feature] = column.n_codes
+    ready = scale is None and _is_stored(table, levels, "F")
+    X = table.native if ready else _allocate(table, "F")
+    scaler = _learn_numeric(table, levels, scale, None if ready else X)
+    for feature, column in nominal.items():
+        X[:, feature] = column.encode(labels[feature], table.describe(feature))
+    if scale is None:
+        _warn_of_collapse(table, levels, X)
+    medians = _frozen(_core.medians(X, levels, n_threads))
+    return Dataset(_frozen(X), Encoding(scaler, nominal, _frozen(levels), medians))
+
+
+def encode(table: Table, encoding: Encoding, order: Literal["C", "F"] = "C") -> Matrix:
+    """Read rows as the training rows were read.
+
+    Parameters
+    ----------
+    table : Table
+        As many columns as the training table had.
+    encoding : Encoding
+        From training.
+    order : {"C", "F"}, default="C"
+        Memory order of the result: C to predict, F to train further trees.
+    """
+    scaler = encoding.scaler
+    ready = isinstance(scaler, IdentityScaler) and _is_stored(table, encoding.levels, order)
+    X = table.native if ready else _allocate(table, order)
+    for rows, features in _tiles(table, encoding.levels, order):
+        tile = _read(table, rows, features, isinstance(scaler, IdentityScaler))
+        if not ready:
+            X[rows, features] = _scaled(scaler, tile, features)
+    for feature, column in encoding.nominal.items():
+        X[:, feature] = column.encode(table.labels(feature), table.describe(feature))
+    return _frozen(X)
+
+
+def _learn_numeric(
+    table: Table, levels: npt.NDArray[np.int32], scale: str | None, X: Matrix | None
+) -> Scaler:
+    """Learn the scaler column tile by column tile, and fill X on the way if it needs filling."""
+    parts = []
+    for features, numeric in _column_tiles(levels, table.n_rows):
+        width = features.stop - features.start
+        if not numeric:  # a scaler that nothing uses keeps the columns in step
+            parts.append(learn_scaler(scale, np.empty((0, width))))
+            continue
+        tile = _read(table, slice(0, table.n_rows), features, scale is None)
+        if scale is None:
+            part: Scaler = IdentityScaler()
+        else:
+            tile = wide = np.asfortranarray(tile, dtype=np.float64)
+            part = learn_scaler(scale, wide)
+        if X is not None:
+            X[:, features] = _scaled(part, tile, slice(0, width))
+        parts.append(part)
+    return merge_scalers(parts)
+
+
+def _scaled(scaler: Scaler, tile: Numbers, features: slice) -> Numbers:
+    """Scale a tile; values far outside the training range stop at what float32 sums can bear."""
+    if isinstance(scaler, IdentityScaler):
+        return tile
+    scaled = scaler.transform(tile.astype(np.float64, copy=False), features)
+    return np.clip(scaled, -LARGEST_STORED, LARGEST_STORED, out=scaled)
+
+
+def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> Numbers:
+    """Read a tile of numbers, NaN allowed; raises on infinities and numbers too large."""
+    tile = table.numbers(rows, features)
+    limit = LARGEST_STORED if unscaled else LARGEST_READ
+    if not _within(tile, limit):
+        row, column = np.argwhere(np.abs(tile, dtype=np.float64) > limit)[0]
+        got = tile[row, column]
+        where = f"column {table.describe(features.start + column)}, row {rows.start + row}"
+        if np.isinf(got):
+            remedy = "Replace infinities by NaN, which means missing."
+        else:
+            remedy = (
+                'Rescale the column, or pass scale="standard".'
+                if unscaled
+                else "Rescale the column."
+            )
+        raise ValueError(
+            f"X must hold finite numbers up to {limit:g} in size, or NaN; got {got:g} in {where}. "
+            f"{remedy}"
+        )
+    return tile
+
+
+def _within(tile: Numbers, limit: float) -> bool:
+    low, high = np.fmin.reduce(tile, axis=None), np.fmax.reduce(tile, axis=None)
+    return not (float(low) < -limit or float(high) > limit)
+
+
+def _tiles(
+    table: Table, levels: npt.NDArray[np.int32], order: Literal["C", "F"]
+) -> Iterator[tuple[slice, slice]]:
+    """Tiles (rows, features) of the numeric columns, along the result's memory if possible."""
+    by_rows = order == "C" and table.by_rows
+    height = max(1, TILE_SIZE // table.n_features) if by_rows else table.n_rows
+    for start in range(0, table.n_rows, height):
+        rows = slice(start, min(start + height, table.n_rows))
+        for features, numeric in _column_tiles(levels, rows.stop - rows.start):
+            if numeric:
+                yield rows, features
+
+
+def _column_tiles(levels: npt.NDArray[np.int32], n_rows: int) -> Iterator[tuple[slice, bool]]:
+    """Cut the columns into tiles that are all numeric or all nominal; whether they are numeric."""
+    width = max(1, TILE_SIZE // n_rows)
+    numeric = levels == 0
+    bounds = [0, *(np.flatnonzero(np.diff(numeric)) + 1), len(levels)]
+    for first, last in itertools.pairwise(bounds):
+        for start in range(first, last, width):
+            yield slice(start, min(start + width, int(last))), bool(numeric[first])
+
+
+def _is_stored(table: Table, levels: npt.NDArray[np.int32], order: Literal["C", "F"]) -> bool:
+    """Whether the user's array is already what the core reads."""
+    if not isinstance(table, ArrayTable) or table.native.dtype != np.float32 or levels.any():
+        return False
+    flags = table.native.flags
+    return bool(flags.aligned and (flags.c_contiguous if order == "C" else flags.f_contiguous))
+
+
+def _allocate(table: Table, order: Literal["C", "F"]) -> Matrix:
+    shape = (table.n_rows, table.n_features)
+    size = shape[0] * shape[1] * 4
+    try:
+        if size > _physical_memory():
+            raise MemoryError
+        return np.empty(shape, dtype=np.float32, order=order)
+    except MemoryError:
+        raise MemoryError(
+            f"X must fit in memory as a dense float32 table; got {shape[0]} x {shape[1]}, which "
+            f"needs {size / 2**30:.1f} GiB. Use fewer rows, or select or reduce columns; sparse "
+            "input is made dense."
+        ) from None
+
+
+def _physical_memory() -> float:
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (
+        AttributeError,
+        ValueError,
+        OSError,
+    ):  # not told on this system: let the allocation decide
+        return float("inf")
+
+
+def _warn_of_collapse(table: Table, levels: npt.NDArray[np.int32], X: Matrix) -> None:
+    """Warn of columns, such as those of large offset, that a scale would store more precisely."""
+    rows = slice(0, table.n_rows, max(1, table.n_rows // PRECISION_ROWS))
+    collapsed = []
+    for features, numeric in _column_tiles(levels, PRECISION_ROWS):
+        source = table.numbers(rows, features) if numeric else None
+        if source is None or source.dtype == np.float32:
+            continue
+        wide = source.astype(np.float64, copy=False)
+        # In [1, 2] float32 resolves 1e-7 of the column's spread, and no finer near its minimum.
+        unit = 1.0 + learn_scaler("minmax", wide).transform(wide, slice(0, wide.shape[1]))
+        kept = _n_distinct(X[rows, features]) / _n_distinct(unit.astype(np.float32))
+        collapsed += [features.start + int(f) for f in np.flatnonzero(kept < 1.0 - PRECISION_LOSS)]
+    if collapsed:
+        names = join_names([table.describe(feature) for feature in collapsed])
+        warnings.warn(
+            f"Distinct values of column {names} become equal in float32, in which features are "
+            'stored: their offset is large against their spread. Pass scale="standard" or '
+            "subtract the offset.",
+            PrecisionWarning,
+            stacklevel=2,
+        )
+
+
+def _n_distinct(values: Matrix) -> npt.NDArray[np.intp]:
+    steps = np.diff(np.sort(values, axis=0), axis=0)
+    return np.asarray(1 + np.count_nonzero(steps > 0, axis=0), dtype=np.intp)
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A read-only view, which leaves the user's own array writeable."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,50 @@
+"""Messages and the few exception types of the package.
+
+A message has four parts: what was asked, what was required, what was got, what to do. The functions
+here put them in that order, so that every room of the package complains in the same voice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = [
+    "NoOutOfBagError",
+    "PrecisionWarning",
+    "join_names",
+    "shorten",
+    "wrong_type",
+    "wrong_value",
+]
+
+
+class PrecisionWarning(UserWarning):
+    """Distinct values of a column became equal when they were stored as float32."""
+
+
+class NoOutOfBagError(ValueError):
+    """Out-of-bag estimates were asked of a forest that leaves no row out of its bags."""
+
+
+def shorten(value: object, limit: int = 60) -> str:
+    """Represent a value for a message, cut to a readable length."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def join_names(names: Sequence[str], limit: int = 5) -> str:
+    """List names for a message, the first few of them when there are many."""
+    shown = ", ".join(names[:limit])
+    hidden = len(names) - limit
+    return shown if hidden <= 0 else f"{shown} and {hidden} more"
+
+
+def wrong_value(name: str, required: str, got: object, remedy: str) -> ValueError:
+    """Build the error for a value of the right kind outside its range."""
+    return ValueError(f"{name} must be {required}; got {shorten(got)}. {remedy}")
+
+
+def wrong_type(name: str, required: str, got: object, remedy: str) -> TypeError:
+    """Build the error for a value of the wrong kind."""
+    kind = type(got).__name__
+    return TypeError(f"{name} must be {required}; got {shorten(got)} of type {kind}. {remedy}")

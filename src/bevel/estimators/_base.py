@@ -1,0 +1,213 @@
+"""What classifier and regressor share: scikit-learn calls turned into ours, no arithmetic."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bevel.constraints import Parameter
+from bevel.dataset import Dataset, encode, learn_dataset
+from bevel.families import Member, TableShape, is_axis_aligned, read_projection
+from bevel.forest import FlatForest, join_forests
+from bevel.importance import gain_importances
+from bevel.options import TrainingOptions, check_combinations, draw_seed, resolve_options
+from bevel.out_of_bag import OutOfBag, predict_out_of_bag
+from bevel.parameters import check_each
+from bevel.predictor import PackedPredictor
+from bevel.progress import Progress
+from bevel.scaling import automatic_scale
+from bevel.tables import Table, read_table
+from bevel.threads import count_threads
+from bevel.training import Target, train
+
+
+class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+    """Base of the forests; not used by itself."""
+
+    _parameters: ClassVar[Mapping[str, Parameter]]
+    forest_: FlatForest
+    _bags: tuple[int, int, bool] | None  # rows, draws, replacement; None: trees differ
+
+    @abstractmethod
+    def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> Target:
+        """Check y and the weights; set what the estimator remembers of them."""
+
+    @abstractmethod
+    def _remember_out_of_bag(self, estimates: OutOfBag, target: Target) -> None:
+        """Set the attributes that hold out-of-bag estimates."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
+            (made dense, in float32). NaN and None are missing values; infinities raise.
+        y : array-like of shape (n_rows,)
+            Targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, zero or more; None weighs all rows equally.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        values = self.get_params(deep=False)
+        check_each(values, self._parameters)
+        members = read_projection(values["projection"], values["n_projections"])
+        check_combinations(values, members)
+        n_threads = count_threads(self.n_jobs)
+        n_before = self._trees_to_keep()
+        if n_before == 0 and hasattr(self, "forest_"):
+            del self.forest_  # a fit that fails half-way leaves no forest behind
+        table = self._read(X, y, reset=n_before == 0)
+        target = self._read_target(y, sample_weight, table.n_rows)
+        dataset = self._dataset(table, members, n_before)
+        seed = self._seed if n_before else draw_seed(self.random_state)
+        options = resolve_options(values, members, _shape(dataset), seed)
+        self._check_same_bags(options, table.n_rows, n_before)
+        self._grow(dataset, target, options, range(n_before, self.n_estimators), n_threads)
+        if self.oob_score:
+            hard = values.get("voting") == "hard"
+            estimates = predict_out_of_bag(self._predictor, dataset, options, n_threads, hard)
+            self._remember_out_of_bag(estimates, target)
+        return self
+
+    def apply(self, X: Any) -> npt.NDArray[np.int32]:
+        """Leaf of each row in each tree.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of int32, shape (n_rows, n_estimators)
+            Nodes, counted from the root of their tree.
+        """
+        rows = self._encode(X)
+        return self._predictor.leaves(rows, count_threads(self.n_jobs))
+
+    def decision_path(self, X: Any) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
+        """Nodes that each row passes.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        indicator : csr_matrix of shape (n_rows, n_nodes)
+            One where a row passes a node, over the nodes of all trees.
+        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
+            Tree t owns columns n_nodes_ptr[t] to n_nodes_ptr[t + 1].
+        """
+        rows = self._encode(X)
+        return self._predictor.paths(rows, count_threads(self.n_jobs))
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """Gain importance of each feature, summing to one (see `bevel.importance`)."""
+        check_is_fitted(self)
+        return gain_importances(self.forest_)
+
+    def _encode(self, X: Any) -> npt.NDArray[np.float32]:
+        """Rows to predict, read as the training rows were."""
+        check_is_fitted(self)
+        return encode(self._read(X, "no_validation", reset=False), self._encoding)
+
+    def _read(self, X: Any, y: Any, reset: bool) -> Table:
+        """Read X and let scikit-learn remember, or compare, the number and names of its columns."""
+        table = read_table(X)
+        try:
+            validate_data(self, table.native, y, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            if reset:
+                raise
+            remedy = "Pass the columns used in fit, in the same order."
+            raise ValueError(f"{str(error).rstrip()} {remedy}") from None
+        return table
+
+    def _trees_to_keep(self) -> int:
+        """Trees of an earlier fit that this one adds to."""
+        if not self._trees_are_kept():
+            return 0
+        n_before = self.forest_.n_trees
+        if self.n_estimators < n_before:
+            raise ValueError(
+                f"n_estimators must be at least the {n_before} trees that exist when "
+                f"warm_start=True; got {self.n_estimators}. Raise it, or set warm_start=False."
+            )
+        if self.n_estimators == n_before:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return int(n_before)
+
+    def _trees_are_kept(self) -> bool:
+        return bool(self.warm_start) and hasattr(self, "forest_")
+
+    def _dataset(self, table: Table, members: Sequence[Member], n_before: int) -> Dataset:
+        if n_before:
+            return Dataset(encode(table, self._encoding, order="F"), self._encoding)
+        scale = automatic_scale(is_axis_aligned(members)) if self.scale == "auto" else self.scale
+        return learn_dataset(table, self.categorical_features, scale, count_threads(self.n_jobs))
+
+    def _check_same_bags(self, options: TrainingOptions, n_rows: int, n_before: int) -> None:
+        """Out-of-bag estimates draw the bags of all trees again, which must then be of one kind."""
+        bags = (n_rows, options.bag_size, options.replace)
+        alike = n_before == 0 or bags == self._bags
+        if self.oob_score and not alike:
+            raise ValueError(
+                "oob_score with warm_start needs the same number of rows, max_samples and replace "
+                f"in every fit; got {bags} after {self._bags} (rows, draws, replace). Keep them, "
+                "or set oob_score=False."
+            )
+        self._bags = bags if alike else None
+
+    def _grow(
+        self,
+        dataset: Dataset,
+        target: Target,
+        options: TrainingOptions,
+        trees: range,
+        n_threads: int,
+    ) -> None:
+        progress = Progress(trees.start, trees.stop, bool(self.verbose), self.callback)
+        if len(trees):
+            grown = train(dataset, target, options, trees, n_threads, progress)
+            self.forest_ = join_forests(self.forest_, grown) if trees.start else grown
+        self._encoding = dataset.encoding
+        self._seed = options.seed
+        self._predictor = PackedPredictor(self.forest_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "forest_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _shape(dataset: Dataset) -> TableShape:
+    n_rows, n_features = dataset.X.shape
+    n_nominal = int(np.count_nonzero(dataset.encoding.levels))
+    return TableShape(n_rows, n_features - n_nominal, n_nominal)

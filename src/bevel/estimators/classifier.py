@@ -1,0 +1,199 @@
+"""The oblique forest classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+
+from bevel.constraints import Parameter
+from bevel.estimators._base import ObliqueForest
+from bevel.out_of_bag import OutOfBag
+from bevel.parameters import CLASSIFIER_PARAMETERS, documented
+from bevel.progress import Callback
+from bevel.target import read_labels, read_weights
+from bevel.threads import count_threads
+from bevel.training import Target
+
+
+@documented(CLASSIFIER_PARAMETERS)
+class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[misc]
+    """A forest of decision trees that cut along oblique directions, for classification.
+
+    At each node a few directions are drawn, the node's rows are projected on them, and the split of
+    highest gain is kept. With `projection="axis"` it is Breiman's random forest; by default it is
+    the sparse projection oblique randomer forest (SPORF) of Tomita et al., Journal of Machine
+    Learning Research 21 (2020).
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes_,)
+        Class labels, sorted.
+    n_classes_ : int
+        Number of classes.
+    n_features_in_ : int
+        Number of columns seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names seen in fit, if X had names that are all strings.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Gain importance of each feature, summing to one.
+    forest_ : FlatForest
+        The trees.
+    oob_score_ : float
+        Accuracy, or what `oob_score` computes, of the out-of-bag predictions.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes_)
+        Out-of-bag class probabilities; NaN for a row that was in every bag.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ObliqueForestClassifier(n_estimators=50, random_state=0).fit(X, y)
+    >>> forest.predict(X[:1])
+    array([0])
+    """
+
+    _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
+
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        *,
+        projection: Any = "sparse",
+        n_projections: int | float | str = "auto",
+        criterion: str = "gini",
+        threshold: str = "best",
+        n_thresholds: int = 1,
+        split_search: str = "auto",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        growth: str | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        replace: bool = True,
+        voting: str = "soft",
+        scale: str | None = "auto",
+        categorical_features: Any = "from_dtype",
+        class_weight: Mapping[Any, float] | str | None = None,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.projection = projection
+        self.n_projections = n_projections
+        self.criterion = criterion
+        self.threshold = threshold
+        self.n_thresholds = n_thresholds
+        self.split_search = split_search
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.growth = growth
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.replace = replace
+        self.voting = voting
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callback = callback
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Most probable class of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Class labels; the first in `classes_` where several are equally probable.
+        """
+        return self._decide(self.predict_proba(X))
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Class probabilities of each row, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes_)
+            Mean over the trees of class shares (soft voting) or of votes (hard voting).
+        """
+        rows = self._encode(X)
+        threads = count_threads(self.n_jobs)
+        return self._predictor.probabilities(rows, threads, self.voting == "hard")
+
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Logarithms of the class probabilities; minus infinity for zero.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes_)
+            Logarithms of `predict_proba`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _decide(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        return np.asarray(self.classes_.take(probabilities.argmax(axis=1)))
+
+    def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> Target:
+        classes, codes = read_labels(y, n_rows)
+        self._check_same_classes(classes)
+        class_weight = self.class_weight
+        if class_weight == "balanced_subsample":
+            # The core balances bags by itself; without bags it is the same as "balanced".
+            class_weight = None if self.bootstrap else "balanced"
+        weights = read_weights(sample_weight, class_weight, classes[codes], n_rows)
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+        return Target(codes, len(classes), weights)
+
+    def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
+        if self._trees_are_kept() and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y must have the classes of the first fit when warm_start=True "
+                f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
+            )
+
+    def _remember_out_of_bag(self, estimates: OutOfBag, target: Target) -> None:
+        self.oob_decision_function_ = estimates.predictions
+        metric = self.oob_score if callable(self.oob_score) else accuracy_score
+        self.oob_score_ = estimates.score(metric, self.classes_[target.values], self._decide)

@@ -1,0 +1,140 @@
+"""The oblique forest regressor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+
+from bevel.constraints import Parameter
+from bevel.estimators._base import ObliqueForest
+from bevel.out_of_bag import OutOfBag
+from bevel.parameters import REGRESSOR_PARAMETERS, documented
+from bevel.progress import Callback
+from bevel.target import read_numbers, read_weights
+from bevel.threads import count_threads
+from bevel.training import Target
+
+
+@documented(REGRESSOR_PARAMETERS)
+class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[misc]
+    """A forest of decision trees that cut along oblique directions, for regression.
+
+    At each node a few directions are drawn, the node's rows are projected on them, and the split
+    that lowers the squared error most is kept. With `projection="axis"` it is Breiman's random
+    forest.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names seen in fit, if X had names that are all strings.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Gain importance of each feature, summing to one.
+    forest_ : FlatForest
+        The trees.
+    oob_score_ : float
+        R², or what `oob_score` computes, of the out-of-bag predictions.
+    oob_prediction_ : ndarray of shape (n_rows,)
+        Out-of-bag predictions; NaN for a row that was in every bag.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = ObliqueForestRegressor(n_estimators=50, random_state=0).fit(X, y)
+    >>> forest.predict(X[:1]).shape
+    (1,)
+    """
+
+    _parameters: ClassVar[Mapping[str, Parameter]] = REGRESSOR_PARAMETERS
+
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        *,
+        projection: Any = "sparse",
+        n_projections: int | float | str = "auto",
+        criterion: str = "squared_error",
+        threshold: str = "best",
+        n_thresholds: int = 1,
+        split_search: str = "auto",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        growth: str | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        replace: bool = True,
+        scale: str | None = "auto",
+        categorical_features: Any = "from_dtype",
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.projection = projection
+        self.n_projections = n_projections
+        self.criterion = criterion
+        self.threshold = threshold
+        self.n_thresholds = n_thresholds
+        self.split_search = split_search
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.growth = growth
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.replace = replace
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callback = callback
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predicted value of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Mean over the trees of the leaf's mean target.
+        """
+        rows = self._encode(X)
+        return self._predictor.values(rows, count_threads(self.n_jobs))
+
+    def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> Target:
+        weights = read_weights(sample_weight, None, None, n_rows)
+        return Target(read_numbers(y, n_rows), 0, weights)
+
+    def _remember_out_of_bag(self, estimates: OutOfBag, target: Target) -> None:
+        self.oob_prediction_ = estimates.predictions[:, 0]
+        metric = self.oob_score if callable(self.oob_score) else r2_score
+        self.oob_score_ = estimates.score(metric, target.values, np.ravel)

@@ -1,0 +1,302 @@
+"""The flat forest: a grown forest as read-only arrays, and the only thing that is saved of it.
+
+Nodes of all trees lie one after another. Within a tree they are in preorder, so that the left child
+of node i is i + 1; only right children are stored. Fields marked N have one entry per node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["FlatForest", "TreeView", "join_forests"]
+
+Array = npt.NDArray[Any]
+
+CATEGORY_NODE = 2  # bit of `flags`
+
+
+@dataclass(frozen=True, eq=False)
+class FlatForest:
+    """A grown forest.
+
+    Attributes
+    ----------
+    n_features : int
+        Columns of the training table.
+    n_classes : int
+        Classes of a classifier, 0 in regression.
+    levels : ndarray of int32, shape (n_features,)
+        Levels of each nominal column, 0 for numeric ones.
+    medians : ndarray of float32, shape (n_features,)
+        What a missing value counts as where features are combined.
+    tree_offset : ndarray of int64, shape (n_trees + 1,)
+        First node of each tree.
+    right : ndarray of int32, N
+        Right child, counted from the tree's first node; -1 for a leaf.
+    threshold : ndarray of float32, N
+        A row goes left when its projected value is at most the threshold.
+    flags : ndarray of uint8, N
+        Bit 0: missing values, or unseen levels, go left. Bit 1: the split is by levels.
+    gain : ndarray of float32, N
+        Weighted impurity removed by the split; 0 for a leaf.
+    weight : ndarray of float32, N
+        Weighted number of training rows.
+    entry_offset : ndarray of int64, N + 1
+        Where the entries of each node begin.
+    entry_index : ndarray of int32
+        Split: features of the direction; n_features + a stands for axis a of the tree's rotation.
+        Leaf of a classifier: classes.
+    entry_weight : ndarray of float32
+        Split: coefficients of the direction. Leaf of a classifier: shares of the classes.
+    leaf_value : ndarray of float64, N in regression, else empty
+        Mean target of a leaf.
+    bits_index : ndarray of int32, N, or empty without splits by levels
+        Which bitset a split uses; -1 for none.
+    bits_offset, bits : ndarray of int64 and uint32
+        Bitsets of the levels that go left.
+    rotation_offset : ndarray of int64, shape (n_trees + 1,)
+        First rotation axis of each tree.
+    rotation_entry_offset : ndarray of int64
+        Where the entries of each axis begin.
+    rotation_index, rotation_weight : ndarray of int32 and float32
+        Features and coefficients of each axis.
+    """
+
+    n_features: int
+    n_classes: int
+    levels: npt.NDArray[np.int32]
+    medians: npt.NDArray[np.float32]
+    tree_offset: npt.NDArray[np.int64]
+    right: npt.NDArray[np.int32]
+    threshold: npt.NDArray[np.float32]
+    flags: npt.NDArray[np.uint8]
+    gain: npt.NDArray[np.float32]
+    weight: npt.NDArray[np.float32]
+    entry_offset: npt.NDArray[np.int64]
+    entry_index: npt.NDArray[np.int32]
+    entry_weight: npt.NDArray[np.float32]
+    leaf_value: npt.NDArray[np.float64]
+    bits_index: npt.NDArray[np.int32]
+    bits_offset: npt.NDArray[np.int64]
+    bits: npt.NDArray[np.uint32]
+    rotation_offset: npt.NDArray[np.int64]
+    rotation_entry_offset: npt.NDArray[np.int64]
+    rotation_index: npt.NDArray[np.int32]
+    rotation_weight: npt.NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        for name, value in self._fields().items():
+            # Read-only arrays stay the same objects, so that a pickle holds shared ones once.
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                view = value.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    def __reduce__(self) -> tuple[type[FlatForest], tuple[Any, ...]]:
+        """Pickle and copy through the constructor, which makes the arrays read-only again."""
+        return type(self), tuple(self._fields().values())
+
+    def _fields(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def arrays(self) -> dict[str, Array]:
+        """The arrays that describe the trees, by name."""
+        named = self._fields()
+        return {name: named[name] for name in named if name not in _ABOUT_THE_TABLE}
+
+    def __len__(self) -> int:
+        return self.n_trees
+
+    def __iter__(self) -> Iterator[TreeView]:
+        return (self.tree(index) for index in range(self.n_trees))
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.tree_offset) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, splits and leaves, of all trees."""
+        return len(self.right)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves of all trees."""
+        return int(np.count_nonzero(self.right < 0))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all arrays."""
+        return sum(v.nbytes for v in self._fields().values() if isinstance(v, np.ndarray))
+
+    @property
+    def mean_depth(self) -> float:
+        """Mean number of splits a training row passes, over rows (by weight) and trees."""
+        leaf = self.right < 0
+        weight = self.weight[leaf].astype(np.float64)
+        return float(np.dot(self.depth[leaf], weight) / weight.sum())
+
+    @cached_property
+    def parent(self) -> npt.NDArray[np.int64]:
+        """Parent of each node, counted over the whole forest; -1 for a root."""
+        split = np.flatnonzero(self.right >= 0)
+        parent = np.full(self.n_nodes, -1, dtype=np.int64)
+        parent[split + 1] = split
+        parent[self._first_node_of_tree()[split] + self.right[split]] = split
+        return parent
+
+    @cached_property
+    def depth(self) -> npt.NDArray[np.int32]:
+        """Splits above each node; 0 for a root."""
+        depth = np.zeros(self.n_nodes, dtype=np.int32)
+        first = self._first_node_of_tree()
+        level = self.tree_offset[:-1]
+        while len(level := level[self.right[level] >= 0]):
+            right = first[level] + self.right[level]
+            depth[level + 1] = depth[right] = depth[level] + 1
+            level = np.concatenate((level + 1, right))
+        return depth
+
+    def _first_node_of_tree(self) -> npt.NDArray[np.int64]:
+        return np.repeat(self.tree_offset[:-1], np.diff(self.tree_offset))
+
+    def tree(self, index: int) -> TreeView:
+        """View of one tree; negative indices count from the end."""
+        if not -self.n_trees <= index < self.n_trees:
+            raise IndexError(
+                f"tree index must be from 0 to {self.n_trees - 1}; got {index}. See n_trees."
+            )
+        return TreeView(self, index % self.n_trees)
+
+
+_ABOUT_THE_TABLE = ("n_features", "n_classes", "levels", "medians")
+
+
+@dataclass(frozen=True, eq=False)
+class TreeView:
+    """One tree of a forest; nodes are counted from its root, node 0."""
+
+    forest: FlatForest
+    index: int
+
+    @property
+    def nodes(self) -> slice:
+        """Where the tree's nodes are in the forest's arrays."""
+        offset = self.forest.tree_offset
+        return slice(int(offset[self.index]), int(offset[self.index + 1]))
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, splits and leaves."""
+        return int(self.nodes.stop - self.nodes.start)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.children_right < 0))
+
+    @property
+    def children_right(self) -> npt.NDArray[np.int32]:
+        """Right child of each node, -1 for a leaf."""
+        return self.forest.right[self.nodes]
+
+    @property
+    def children_left(self) -> npt.NDArray[np.int32]:
+        """Left child of each node, -1 for a leaf."""
+        following = np.arange(1, self.n_nodes + 1, dtype=np.int32)
+        return np.where(self.children_right < 0, np.int32(-1), following)
+
+    @property
+    def threshold(self) -> npt.NDArray[np.float32]:
+        """Threshold of each split."""
+        return self.forest.threshold[self.nodes]
+
+    @property
+    def weight(self) -> npt.NDArray[np.float32]:
+        """Weighted number of training rows of each node."""
+        return self.forest.weight[self.nodes]
+
+    @property
+    def gain(self) -> npt.NDArray[np.float32]:
+        """Weighted impurity removed by each split."""
+        return self.forest.gain[self.nodes]
+
+    @property
+    def depth(self) -> npt.NDArray[np.int32]:
+        """Splits above each node."""
+        return self.forest.depth[self.nodes]
+
+    @property
+    def max_depth(self) -> int:
+        """Depth of the deepest leaf."""
+        return int(self.depth.max())
+
+    def projection(self, node: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """Features and coefficients of a split, rotations written out; empty for a leaf."""
+        if self.children_right[node] < 0:
+            return np.empty(0, np.int32), np.empty(0, np.float32)
+        index, weight = self._entries(node)
+        parts = [self._written_out(i, w) for i, w in zip(index, weight, strict=True)]
+        features, coefficients = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return features, coefficients
+
+    def class_shares(self, node: int) -> npt.NDArray[np.float64]:
+        """Share of each class in a leaf of a classifier."""
+        shares = np.zeros(self.forest.n_classes)
+        index, weight = self._entries(node)
+        if self.children_right[node] < 0:
+            shares[index] = weight
+        return shares
+
+    def _entries(self, node: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        forest, place = self.forest, self.nodes.start + node
+        own = slice(forest.entry_offset[place], forest.entry_offset[place + 1])
+        return forest.entry_index[own], forest.entry_weight[own]
+
+    def _written_out(
+        self, index: int, weight: float
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        forest = self.forest
+        if index < forest.n_features:
+            return np.array([index], np.int32), np.array([weight], np.float32)
+        axis = forest.rotation_offset[self.index] + index - forest.n_features
+        own = slice(forest.rotation_entry_offset[axis], forest.rotation_entry_offset[axis + 1])
+        return forest.rotation_index[own], np.float32(weight) * forest.rotation_weight[own]
+
+
+def join_forests(first: FlatForest, second: FlatForest) -> FlatForest:
+    """Forest of the trees of both, grown on the same columns and classes."""
+    joined = {}
+    for name, array in first.arrays().items():
+        joined[name] = np.concatenate(_aligned(name, array, second.arrays()[name], first, second))
+    return FlatForest(first.n_features, first.n_classes, first.levels, first.medians, **joined)
+
+
+def _aligned(
+    name: str, one: Array, other: Array, first: FlatForest, second: FlatForest
+) -> tuple[Array, Array]:
+    """Two arrays ready to be laid end to end."""
+    if name.endswith("offset"):
+        return one[:-1], one[-1] + other
+    if name == "bits_index":
+        return _join_bits_index(first, second)
+    return one, other
+
+
+def _join_bits_index(first: FlatForest, second: FlatForest) -> tuple[Array, Array]:
+    """Bitsets of the second forest follow those of the first; both empty if neither has any."""
+    if len(first.bits_index) == len(second.bits_index) == 0:
+        return first.bits_index, second.bits_index
+    one, other = (
+        f.bits_index if len(f.bits_index) else np.full(f.n_nodes, -1, np.int32)
+        for f in (first, second)
+    )
+    shift = len(first.bits_offset) - 1
+    return one, np.where(other >= 0, other + np.int32(shift), other)

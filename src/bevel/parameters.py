@@ -1,0 +1,288 @@
+"""The parameters of the estimators: default, range and meaning of each, in one place.
+
+Messages and docstrings are rendered from these tables. Combinations of parameters are judged in
+`bevel.options`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from bevel.constraints import (
+    Flag,
+    Function,
+    Integer,
+    Nothing,
+    Number,
+    Parameter,
+    Real,
+    Special,
+    Word,
+)
+from bevel.scaling import SCALES
+
+__all__ = ["CLASSIFIER_PARAMETERS", "REGRESSOR_PARAMETERS", "check_each", "documented"]
+
+_FOREST = [
+    Parameter(
+        "n_estimators",
+        300,
+        [Integer(1)],
+        "Number of trees. More of them steady the result and do not overfit; training, "
+        "prediction and memory grow in proportion.",
+        "Use 100 to 1000.",
+    ),
+    Parameter(
+        "projection",
+        "sparse",
+        [Special("a name, an object of bevel.projections, or a list of them")],
+        'Where candidate directions come from. "axis" gives Breiman\'s random forest; "sparse", '
+        '"combination", "gaussian" and "rotation" combine features; a list evaluates the '
+        "candidates of all its members, each a projection or a pair `(projection, "
+        "n_projections)`. See `bevel.projections`.",
+    ),
+    Parameter(
+        "n_projections",
+        "auto",
+        [Special('"auto", an integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k"')],
+        'Candidates drawn at each node, where p counts all columns. "auto" is √p for "axis", '
+        '"gaussian" and "rotation" (p/3 in regression), and p for "sparse" and "combination". '
+        '"sqrt", "log2" and shares round down, "p**k" rounds up, all to at least 1. More '
+        "candidates give stronger and more alike trees; training time grows in proportion. With "
+        "nominal columns, their share of the draws (rounded, at least one) are nominal columns, "
+        "and at least one is not.",
+    ),
+]
+
+_SPLITS = [
+    Parameter(
+        "threshold",
+        "best",
+        [Word(("best", "random", "purely_random"))],
+        'How the cut on a direction is chosen. "best": the one of highest gain. "random": the '
+        'best of `n_thresholds` uniform cuts (extremely randomised trees). "purely_random": one '
+        "direction and one cut chosen without looking at y, up to a budget of `max_leaf_nodes` "
+        "leaves, by default ⌈√n⌉.",
+    ),
+    Parameter(
+        "n_thresholds",
+        1,
+        [Integer(1)],
+        'Cuts tried on each direction when `threshold="random"`.',
+        "Use 1 to 10.",
+    ),
+    Parameter(
+        "split_search",
+        "auto",
+        [Word(("auto", "exact", "histogram"))],
+        'How the best cut is found. "exact" sorts; "auto" grows the same forest by whatever route '
+        'is fastest; "histogram" looks at a limited number of cuts and may be faster.',
+    ),
+    Parameter(
+        "max_depth",
+        None,
+        [Nothing(), Integer(1)],
+        "Largest number of splits between the root and a leaf; None for no limit.",
+        "Use None for full trees.",
+    ),
+    Parameter(
+        "min_samples_split",
+        2,
+        [Integer(2), Real("(0, 1]")],
+        "Distinct rows a node needs to be split; a float is a share of the training rows.",
+    ),
+    Parameter(
+        "min_samples_leaf",
+        1,
+        [Integer(1), Real("(0, 1)")],
+        "Distinct rows each side of a split must keep; a float is a share of the training rows.",
+    ),
+    Parameter(
+        "min_weight_fraction_leaf",
+        0.0,
+        [Number("[0, 0.5]")],
+        "Share of a tree's total weight each side of a split must keep.",
+    ),
+    Parameter(
+        "max_leaf_nodes",
+        None,
+        [Nothing(), Integer(2)],
+        "Largest number of leaves of a tree; None for no limit.",
+        "Use None for full trees.",
+    ),
+    Parameter(
+        "growth",
+        None,
+        [Nothing(), Word(("best_first", "breadth_first", "random_leaf"))],
+        "Which node is split next when `max_leaf_nodes` is set: the one of highest gain "
+        '("best_first"), the oldest ("breadth_first", Lin and Jeon\'s Algorithm 1) or a random '
+        'one ("random_leaf"). None means "best_first", or "random_leaf" with '
+        '`threshold="purely_random"`.',
+    ),
+    Parameter(
+        "min_impurity_decrease",
+        0.0,
+        [Number("[0, inf)")],
+        "Decrease of impurity a split must bring, weighted by the node's share of the rows as in "
+        "scikit-learn.",
+    ),
+]
+
+_BAGS = [
+    Parameter(
+        "bootstrap",
+        True,
+        [Flag()],
+        "Whether each tree is grown on a random bag of rows, or on all rows.",
+    ),
+    Parameter(
+        "max_samples",
+        None,
+        [Nothing(), Integer(1), Real("(0, 1]")],
+        "Rows drawn for a bag; a float is a share of the training rows. None draws n rows with "
+        "replacement, or 0.632 n without, which is the expected number of distinct rows of the "
+        "former.",
+    ),
+    Parameter(
+        "replace",
+        True,
+        [Flag()],
+        "Whether bags are drawn with replacement.",
+    ),
+]
+
+_DATA = [
+    Parameter(
+        "scale",
+        "auto",
+        [Nothing(), Word(("auto", *SCALES))],
+        "How features are made comparable before they are combined; learned on the training rows "
+        'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
+        '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
+        '"auto" scales only when features are combined, by "standard".',
+    ),
+    Parameter(
+        "categorical_features",
+        "from_dtype",
+        [Special('"from_dtype", None, indices, names or a mask')],
+        'Nominal columns, split by subsets of their levels. "from_dtype" takes text, categorical '
+        "and mixed object columns of data frames; otherwise a list of indices or names or a "
+        "boolean mask, or None. A level not seen in training follows the heavier child.",
+    ),
+]
+
+_RUN = [
+    Parameter(
+        "oob_score",
+        False,
+        [Flag(), Function("(y_true, y_pred) -> float")],
+        "Whether to estimate the score from the rows out of each tree's bag; a function replaces "
+        "accuracy or R².",
+    ),
+    Parameter(
+        "n_jobs",
+        None,
+        [Nothing(), Integer()],
+        "Threads for fit and predict. None takes all cores this process may use, as LightGBM does "
+        "and unlike scikit-learn; -1 too, -2 all but one, and so on. The forest does not depend "
+        "on it.",
+        "Use None for all cores.",
+    ),
+    Parameter(
+        "random_state",
+        None,
+        [Special("None, an integer or a RandomState")],
+        "Seed of all random choices; an integer makes fit repeatable, bit for bit.",
+    ),
+    Parameter(
+        "warm_start",
+        False,
+        [Flag()],
+        "Whether a second fit adds trees up to `n_estimators` instead of starting anew. Scale and "
+        "levels stay those of the first fit.",
+    ),
+    Parameter(
+        "verbose",
+        0,
+        [Integer(0), Flag()],
+        "1 shows a progress bar with the remaining time.",
+        "Use 0 or 1.",
+    ),
+    Parameter(
+        "callback",
+        None,
+        [Nothing(), Function("(n_done, n_total)")],
+        "Called a few times a second during fit with the number of finished trees and of all "
+        "trees. An exception it raises ends the fit.",
+    ),
+]
+
+_CLASSIFIER = [
+    Parameter(
+        "criterion",
+        "gini",
+        [Word(("gini", "entropy"))],
+        "Impurity whose decrease is the gain of a split.",
+    ),
+    Parameter(
+        "voting",
+        "soft",
+        [Word(("soft", "hard"))],
+        'How trees combine. "soft": mean of the class shares in the leaves; "hard": each tree '
+        "votes for its leaf's most frequent class, as in the papers.",
+    ),
+    Parameter(
+        "class_weight",
+        None,
+        [Nothing(), Word(("balanced", "balanced_subsample")), Special("a dict", Mapping)],
+        'Weights of the classes, multiplied into the sample weights. "balanced" weighs classes '
+        'inversely to their frequency; "balanced_subsample" does so within each bag.',
+    ),
+]
+
+_REGRESSOR = [
+    Parameter(
+        "criterion",
+        "squared_error",
+        [Word(("squared_error",))],
+        "Impurity whose decrease is the gain of a split.",
+    ),
+]
+
+
+def _table(*groups: Sequence[Parameter]) -> dict[str, Parameter]:
+    return {parameter.name: parameter for group in groups for parameter in group}
+
+
+CLASSIFIER_PARAMETERS = _table(
+    _FOREST, _CLASSIFIER[:1], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN
+)
+REGRESSOR_PARAMETERS = _table(_FOREST, _REGRESSOR, _SPLITS, _BAGS, _DATA, _RUN)
+
+
+def check_each(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:
+    """Check every parameter by itself; raises TypeError or ValueError on the first wrong one."""
+    for name, parameter in parameters.items():
+        parameter.check(values[name])
+
+
+Class = TypeVar("Class", bound=type)
+
+
+def documented(parameters: Mapping[str, Parameter]) -> Callable[[Class], Class]:
+    """Class decorator: render the table into the docstring, where it says {parameters}."""
+
+    def decorate(cls: Class) -> Class:
+        entries = (_entry(parameter) for parameter in parameters.values())
+        cls.__doc__ = (cls.__doc__ or "").replace("    {parameters}\n", "".join(entries))
+        return cls
+
+    return decorate
+
+
+def _entry(parameter: Parameter) -> str:
+    head = f"{parameter.name} : {parameter.required}, default={parameter.default!r}\n"
+    body = textwrap.fill(parameter.meaning, width=91)
+    return textwrap.indent(head + textwrap.indent(body, "    ") + "\n", "    ")

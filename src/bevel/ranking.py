@@ -1,0 +1,138 @@
+"""Rank scalers: a column's values replaced by their ranks among the training rows.
+
+Both kinds read a value's rank off a table of knots, the distinct training values with their average
+ranks. A column with more than `MOST_KNOTS` distinct values keeps that many of them, evenly spaced
+in rank, and every value between two knots is then interpolated linearly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["MOST_KNOTS", "RankScaler", "learn_ranks", "merge_ranks"]
+
+Floats = npt.NDArray[np.float64]
+
+# 64 KB a column at most; interpolation then moves a rank by less than n / 4096.
+MOST_KNOTS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class RankScaler:
+    """Ranks of new values among the training values.
+
+    Attributes
+    ----------
+    relative : bool
+        False: "rank" of Tomita's thesis 2.2.5, from 1 to n; new values are interpolated, 0 below
+        all and n + 1 above all. True: "relative_rank" of Blaser's thesis 1.6.2, ranks over n + 1
+        among the values and ∓∞; a new value takes the mean of the two it falls between.
+    n_present : ndarray of shape (p,)
+        n, the training values of each column that are not missing.
+    complete : ndarray of shape (p,)
+        Whether the knots of a column are all its distinct values.
+    offset : ndarray of shape (p + 1,)
+        Where the knots of each column begin in `knots` and `ranks`.
+    knots, ranks : ndarray
+        Ascending training values and their ranks, ties averaged.
+    """
+
+    relative: bool
+    n_present: npt.NDArray[np.int64]
+    complete: npt.NDArray[np.bool_]
+    offset: npt.NDArray[np.int64]
+    knots: npt.NDArray[np.floating]
+    ranks: npt.NDArray[np.floating]
+
+    def transform(self, values: Floats, features: slice) -> Floats:
+        """Rank a tile whose columns are `features` of the training table."""
+        scaled = np.empty_like(values)
+        for column, feature in enumerate(range(features.start, features.stop)):
+            scaled[:, column] = self._rank(values[:, column], feature)
+        return scaled
+
+    def _rank(self, values: Floats, feature: int) -> Floats:
+        own = slice(self.offset[feature], self.offset[feature + 1])
+        ceiling = self.n_present[feature] + 1
+        knots = np.concatenate(([-np.inf], self.knots[own], [np.inf]))
+        ranks = np.concatenate(([0.0], self.ranks[own], [ceiling]))
+        if self.relative:
+            ranks /= ceiling
+        above = np.minimum(np.searchsorted(knots, values, side="left"), len(knots) - 1)
+        below = np.maximum(above - 1, 0)
+        share = self._share(values, knots, below, above, bool(self.complete[feature]))
+        between = ranks[below] + share * (ranks[above] - ranks[below])
+        scaled = np.where(knots[above] == values, ranks[above], between)
+        return np.where(np.isnan(values), np.nan, scaled)
+
+    def _share(
+        self,
+        values: Floats,
+        knots: Floats,
+        below: npt.NDArray[np.intp],
+        above: npt.NDArray[np.intp],
+        complete: bool,
+    ) -> Floats | float:
+        """How far a value has gone from the knot below it to the knot above it, 0 to 1."""
+        if self.relative and complete:
+            return 0.5
+        with np.errstate(invalid="ignore"):  # beyond the outermost knots: settled below
+            share = (values - knots[below]) / (knots[above] - knots[below])
+        low, high = (0.5, 0.5) if self.relative else (0.0, 1.0)
+        share = np.where(below == 0, low, share)
+        return np.where(above == len(knots) - 1, high, share)
+
+
+def learn_ranks(tile: Floats, relative: bool) -> RankScaler:
+    """Learn the knots of every column of a tile of training rows."""
+    columns = [_learn_column(tile[:, column]) for column in range(tile.shape[1])]
+    sizes = [len(knots) for knots, *_ in columns]
+    return RankScaler(
+        relative=relative,
+        n_present=np.array([n_present for *_, n_present, _ in columns], dtype=np.int64),
+        complete=np.array([complete for *_, complete in columns], dtype=np.bool_),
+        offset=np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))),
+        knots=_compact(_join([knots for knots, *_ in columns])),
+        ranks=_compact(_join([ranks for _, ranks, *_ in columns])),
+    )
+
+
+def merge_ranks(parts: Sequence[RankScaler]) -> RankScaler:
+    """Join scalers of neighbouring columns, in their order."""
+    starts = np.cumsum([0] + [part.offset[-1] for part in parts[:-1]])
+    offsets = [part.offset[:-1] + start for part, start in zip(parts, starts, strict=True)]
+    total = starts[-1] + parts[-1].offset[-1]
+    return RankScaler(
+        relative=parts[0].relative,
+        n_present=np.concatenate([part.n_present for part in parts]),
+        complete=np.concatenate([part.complete for part in parts]),
+        offset=np.concatenate([*offsets, [total]]),
+        knots=np.concatenate([part.knots for part in parts]),
+        ranks=np.concatenate([part.ranks for part in parts]),
+    )
+
+
+def _learn_column(values: Floats) -> tuple[Floats, Floats, int, bool]:
+    present = values[~np.isnan(values)]
+    knots, counts = np.unique(present, return_counts=True)
+    last = np.cumsum(counts)
+    ranks = (2 * last - counts + 1) / 2.0
+    if len(knots) <= MOST_KNOTS:
+        return knots, ranks, len(present), True
+    chosen = np.unique(np.searchsorted(last, np.linspace(1, len(present), MOST_KNOTS)))
+    return knots[chosen], ranks[chosen], len(present), False
+
+
+def _join(arrays: Sequence[Floats]) -> Floats:
+    return np.concatenate(arrays) if arrays else np.empty(0)
+
+
+def _compact(values: Floats) -> npt.NDArray[np.floating]:
+    """Store in float32 what float32 holds exactly: half the memory for float32 tables."""
+    with np.errstate(over="ignore"):
+        narrow = values.astype(np.float32)
+    return narrow if np.array_equal(narrow, values) else values

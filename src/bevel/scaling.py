@@ -1,0 +1,171 @@
+"""Makes numeric features comparable before directions combine them (`scale=`).
+
+A scaler is learned on training rows and remembered by the forest: a frozen object of small arrays,
+one entry per column. It reads and returns float64 tiles (rows x columns); NaN stays NaN, and no
+column, constant or empty, is ever divided by zero. Arithmetic is elementwise and free of the C
+library's logarithms, so that a table is scaled to the same bits on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.ranking import RankScaler, learn_ranks, merge_ranks
+
+__all__ = ["SCALES", "Scaler", "automatic_scale", "learn_scaler", "merge_scalers"]
+
+Floats = npt.NDArray[np.float64]
+
+SCALES = ("minmax", "minmax_clip", "quantile", "standard", "rank", "relative_rank")
+
+
+class Scaler(Protocol):
+    """What a dataset asks of every scaler."""
+
+    def transform(self, values: Floats, features: slice) -> Floats:
+        """Scale a tile whose columns are `features` of the training table."""
+        ...
+
+
+def automatic_scale(axis_aligned: bool) -> str | None:
+    """Choice behind `scale="auto"`: none for single features, "standard" for combined ones."""
+    return None if axis_aligned else "standard"
+
+
+@dataclass(frozen=True)
+class IdentityScaler:
+    """`scale=None`: values as they are."""
+
+    def transform(self, values: Floats, features: slice) -> Floats:  # noqa: ARG002
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class LinearScaler:
+    """(x - shift) / span, for "minmax", "minmax_clip" (cut to [0, 1]) and "standard"."""
+
+    shift: Floats
+    span: Floats
+    clip: bool = False
+
+    def transform(self, values: Floats, features: slice) -> Floats:
+        scaled = (values - self.shift[features]) / self.span[features]
+        return np.clip(scaled, 0.0, 1.0) if self.clip else scaled
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileScaler:
+    """Linear between the 5 % and 95 % quantiles, double-logarithmic beyond (Blaser, thesis 1.6.2).
+
+    A value beyond a bound takes the bound's scaled value, 0 or 1, less or plus 0.01 log(1 + log(1 +
+    Δ)), where Δ is its distance from the bound: order is kept, outliers are not.
+    """
+
+    low: Floats
+    high: Floats
+
+    def transform(self, values: Floats, features: slice) -> Floats:
+        low, high = self.low[features], self.high[features]
+        scaled = (np.clip(values, low, high) - low) / _safe_span(low, high)
+        under, over = values < low, values > high
+        scaled[under] = -_dampen((low - values)[under])
+        scaled[over] = 1.0 + _dampen((values - high)[over])
+        return scaled
+
+
+def learn_scaler(scale: str | None, tile: Floats) -> Scaler:
+    """Learn the scaler of some columns.
+
+    Parameters
+    ----------
+    scale : {"minmax", "minmax_clip", "quantile", "standard", "rank", "relative_rank"} or None
+        How to scale.
+    tile : ndarray of shape (n_rows, k), Fortran order
+        All training rows of k neighbouring columns. With no rows, the scaler leaves zero at zero.
+    """
+    match scale:
+        case None:
+            return IdentityScaler()
+        case "minmax" | "minmax_clip":
+            low, high = _extremes(tile)
+            return LinearScaler(low, _safe_span(low, high), clip=scale == "minmax_clip")
+        case "quantile":
+            return QuantileScaler(*_outer_quantiles(tile))
+        case "standard":
+            return LinearScaler(*_moments(tile))
+        case _:
+            return learn_ranks(tile, relative=scale == "relative_rank")
+
+
+def merge_scalers(parts: Sequence[Scaler]) -> Scaler:
+    """Join scalers of neighbouring columns, all of one kind, in their order."""
+    first = parts[0]
+    if isinstance(first, RankScaler):
+        return merge_ranks(cast("Sequence[RankScaler]", parts))
+    if isinstance(first, LinearScaler):
+        return LinearScaler(_joined(parts, "shift"), _joined(parts, "span"), first.clip)
+    if isinstance(first, QuantileScaler):
+        return QuantileScaler(_joined(parts, "low"), _joined(parts, "high"))
+    return first
+
+
+def _joined(parts: Sequence[Scaler], name: str) -> Floats:
+    return np.concatenate([getattr(part, name) for part in parts])
+
+
+def _extremes(tile: Floats) -> tuple[Floats, Floats]:
+    """Lowest and highest value of each column, NaN ignored; 0 for a column without values."""
+    if len(tile) == 0:
+        return np.zeros(tile.shape[1]), np.zeros(tile.shape[1])
+    low, high = np.fmin.reduce(tile, axis=0), np.fmax.reduce(tile, axis=0)
+    return np.nan_to_num(low), np.nan_to_num(high)
+
+
+def _safe_span(low: Floats, high: Floats) -> Floats:
+    return np.where(high > low, high - low, 1.0)
+
+
+def _moments(tile: Floats) -> tuple[Floats, Floats]:
+    """Mean and sample standard deviation of each column, NaN ignored; 1 for a constant column."""
+    missing = np.isnan(tile)
+    n_present = len(tile) - missing.sum(axis=0)
+    mean = np.where(missing, 0.0, tile).sum(axis=0) / np.maximum(n_present, 1)
+    deviation = np.where(missing, 0.0, tile - mean)
+    variance = (deviation * deviation).sum(axis=0) / np.maximum(n_present - 1, 1)
+    low, high = _extremes(tile)
+    # Rounding gives a constant column a tiny deviation, and tiny ones may underflow to none.
+    return mean, np.where((high > low) & (variance > 0.0), np.sqrt(variance), 1.0)
+
+
+def _outer_quantiles(tile: Floats) -> tuple[Floats, Floats]:
+    """5 % and 95 % quantiles of each column, NaN ignored; 0 for a column without values."""
+    if len(tile) > 0 and not np.isnan(tile).any():
+        low, high = np.percentile(tile, (5.0, 95.0), axis=0)
+        return low, high
+    columns = [tile[~np.isnan(tile[:, column]), column] for column in range(tile.shape[1])]
+    bounds = [np.percentile(c, (5.0, 95.0)) if len(c) else np.zeros(2) for c in columns]
+    low, high = np.array(bounds).reshape(-1, 2).T
+    return low, high
+
+
+def _dampen(distance: Floats) -> Floats:
+    return 0.01 * _log(1.0 + _log(1.0 + distance))
+
+
+def _log(values: Floats) -> Floats:
+    """Natural logarithm of values >= 1 by a fixed series: 2 artanh((m - 1) / (m + 1)) + e log 2."""
+    mantissa, exponent = np.frexp(values)
+    small = mantissa < 0.7071067811865476
+    mantissa = np.where(small, 2.0 * mantissa, mantissa)
+    exponent = exponent - small
+    ratio = (mantissa - 1.0) / (mantissa + 1.0)
+    square = ratio * ratio
+    series = np.zeros_like(values)
+    for odd in range(21, 0, -2):
+        series = series * square + 1.0 / odd
+    return exponent * 0.6931471805599453 + 2.0 * ratio * series

@@ -1,0 +1,43 @@
+"""How many threads a call may use."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+
+__all__ = ["count_threads"]
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Resolve `n_jobs` into a number of threads.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        A positive number is taken as it is. None is all cores this process may use, -1 too, -2 all
+        but one and so on, where in a daemonic worker process there is one core, and
+        `OMP_NUM_THREADS`, which joblib sets in its workers, limits their number: workers do not
+        crowd each other out.
+    """
+    if n_jobs is not None and n_jobs > 0:
+        return int(n_jobs)
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs must be None, a positive number of threads, or a negative one counted back "
+            "from all cores; got 0. Use None for all cores."
+        )
+    return max(1, _usable_cores() + 1 + (-1 if n_jobs is None else int(n_jobs)))
+
+
+def _usable_cores() -> int:
+    if multiprocessing.current_process().daemon:
+        return 1
+    cores = _allowed_cores()
+    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
+
+
+def _allowed_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):  # Linux: the cores this process is bound to
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,97 @@
+"""The one call into the trainer: dataset, target and options in, flat forest out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+from bevel.dataset import Dataset
+from bevel.forest import FlatForest
+from bevel.options import TrainingOptions
+from bevel.progress import Progress
+
+__all__ = ["Target", "native_options", "train"]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What the trees learn.
+
+    Attributes
+    ----------
+    values : ndarray
+        int32 class of each row, or float64 target of a regression.
+    n_classes : int
+        Number of classes, 0 in regression.
+    weights : ndarray of float64 or None
+        Weight of each row; None when all are one.
+    """
+
+    values: npt.NDArray[Any]
+    n_classes: int
+    weights: npt.NDArray[np.float64] | None
+
+
+def train(
+    dataset: Dataset,
+    target: Target,
+    options: TrainingOptions,
+    trees: range,
+    n_threads: int,
+    progress: Progress,
+) -> FlatForest:
+    """Grow trees.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training rows.
+    target : Target
+        Their targets and weights.
+    options : TrainingOptions
+        How to grow.
+    trees : range
+        Numbers of the trees to grow. A tree depends on the seed and its own number only: growing
+        `range(10)` and then `range(10, 30)` gives the trees of `range(30)`.
+    n_threads : int
+        Threads to use; does not change the forest.
+    progress : Progress
+        Whom to tell of finished trees.
+    """
+    encoding = dataset.encoding
+    arrays = _core.train(
+        dataset.X,
+        encoding.levels,
+        encoding.medians,
+        target.values,
+        target.n_classes,
+        target.weights,
+        native_options(options),
+        trees.start,
+        len(trees),
+        n_threads,
+        progress if progress.wanted else None,
+    )
+    if progress.wanted:
+        progress(len(trees))
+    return FlatForest(
+        n_features=dataset.X.shape[1],
+        n_classes=target.n_classes,
+        levels=encoding.levels,
+        medians=encoding.medians,
+        **arrays,
+    )
+
+
+def native_options(options: TrainingOptions) -> _core.Options:
+    """Options as the core reads them."""
+    native = _core.Options()
+    for name, value in vars(options).items():
+        if name != "families":
+            setattr(native, name, value)
+    native.families = [_core.Family(**asdict(family)) for family in options.families]
+    return native

@@ -1,0 +1,23 @@
+"""Settings of all tests: where shared helpers are, the same Hypothesis examples in every run, and
+long statistical runs only when asked for with `-m statistics`."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `support`
+pytest.register_assert_rewrite("support")
+
+settings.register_profile("bevel", derandomize=True, deadline=None, database=None)
+settings.load_profile("bevel")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("markexpr"):
+        return
+    long = [item for item in items if item.get_closest_marker("statistics")]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("statistics")]

@@ -1,0 +1,246 @@
+"""Every bad input raises a Python exception that says what to do, or has a defined result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import projections as P
+
+BOTH = pytest.mark.parametrize("estimator", [ObliqueForestClassifier, ObliqueForestRegressor])
+X = np.random.default_rng(0).normal(size=(30, 4))
+y = (X[:, 0] > 0).astype(int)
+
+
+def fit(estimator, X=X, y=y, sample_weight=None, **parameters):
+    return estimator(**{"n_estimators": 5, **parameters}).fit(X, y, sample_weight)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (np.empty((0, 4)), r"0 sample\(s\).*minimum of 1 is required"),
+        (np.empty((30, 0)), r"0 feature\(s\).*minimum of 1 is required"),
+        (pd.DataFrame(index=range(30)), r"0 feature\(s\).*minimum of 1 is required"),
+    ],
+)
+def test_empty_table_raises(estimator, bad, message):
+    with pytest.raises(ValueError, match=message):
+        fit(estimator, bad, y[: len(bad)])
+
+
+@BOTH
+@pytest.mark.parametrize("projection", ["axis", "sparse", "combination", "gaussian", "rotation"])
+def test_one_row_makes_a_leaf(estimator, projection):
+    fitted = fit(estimator, X[:1], y[:1], projection=projection)
+    assert fitted.forest_.n_nodes == 5
+    assert fitted.predict(X).tolist() == [y[0]] * 30
+
+
+def test_one_class_is_predicted_everywhere():
+    fitted = fit(ObliqueForestClassifier, y=np.full(30, "only"))
+    assert fitted.classes_.tolist() == ["only"]
+    assert set(fitted.predict(X)) == {"only"}
+    assert fitted.predict_proba(X).tolist() == [[1.0]] * 30
+    assert np.all(fitted.predict_log_proba(X) == 0)
+
+
+@BOTH
+@pytest.mark.parametrize("projection", ["axis", "sparse", "combination", "gaussian", "rotation"])
+def test_column_without_values_is_never_used_alone_and_does_no_harm(estimator, projection):
+    holes = X.copy()
+    holes[:, 1] = np.nan
+    fitted = fit(estimator, holes, projection=projection)
+    assert fitted.score(holes, y) > 0.5
+    assert np.isfinite(fitted.predict(X)).all()
+    if projection == "axis":
+        assert fitted.feature_importances_[1] == 0
+
+
+@BOTH
+def test_table_without_any_value_makes_leaves(estimator):
+    fitted = fit(estimator, np.full((30, 2), np.nan))
+    assert fitted.forest_.n_nodes == 5
+    assert np.isfinite(fitted.predict(X[:, :2])).all()
+
+
+@BOTH
+@pytest.mark.parametrize("projection", ["axis", "sparse", "combination", "gaussian", "rotation"])
+@pytest.mark.parametrize("threshold", ["best", "random", "purely_random"])
+def test_constant_table_makes_leaves(estimator, projection, threshold):
+    fitted = fit(estimator, np.full((30, 4), 7.5), projection=projection, threshold=threshold)
+    assert fitted.forest_.n_nodes == 5
+    assert np.isfinite(fitted.predict(X)).all()
+
+
+@BOTH
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinity_in_fit_or_predict_names_its_place(estimator, value):
+    bad = X.copy()
+    bad[3, 2] = value
+    message = rf"finite numbers .*got {value} in column 2, row 3. Replace infinities by NaN"
+    with pytest.raises(ValueError, match=message):
+        fit(estimator, bad)
+    with pytest.raises(ValueError, match=message):
+        fit(estimator).predict(bad)
+
+
+@BOTH
+def test_missing_target_names_the_row(estimator):
+    bad = y.astype(float)
+    bad[[4, 9]] = np.nan
+    with pytest.raises(ValueError, match=r"got 2 NaN \(row 4\). Drop or impute"):
+        fit(estimator, y=bad)
+
+
+@BOTH
+def test_absent_target_raises(estimator):
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        fit(estimator, y=None)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (-np.ones(30), r"at least 0; got -1 \(row 0\). Drop these rows"),
+        (np.zeros(30), "above zero; got zero for every row. Leave it out"),
+        (np.ones(29), r"shape \(30,\).*got shape \(29,\). Pass the weights"),
+        (np.full(30, np.nan), r"got nan \(row 0\)"),
+    ],
+)
+def test_impossible_weights_raise(estimator, weights, message):
+    with pytest.raises(ValueError, match=message):
+        fit(estimator, sample_weight=weights)
+
+
+@BOTH
+def test_mismatched_lengths_raise(estimator):
+    with pytest.raises(ValueError, match=r"each of the 30 rows of X; got 20.*Pass the y"):
+        fit(estimator, y=y[:20])
+
+
+@BOTH
+@pytest.mark.parametrize("method", ["predict", "apply", "decision_path"])
+def test_wrong_number_of_columns_in_predict_raises(estimator, method):
+    message = r"X has 3 features, but .* is expecting 4 features as input. Pass the columns"
+    with pytest.raises(ValueError, match=message):
+        getattr(fit(estimator), method)(X[:, :3])
+
+
+@BOTH
+def test_predict_on_one_dimension_raises(estimator):
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+        fit(estimator).predict(X[0])
+
+
+@BOTH
+def test_text_in_a_numeric_column_names_column_and_value(estimator):
+    bad = X.astype(object)
+    bad[5, 2] = "tall"
+    message = r"column 2; could not convert string to float: 'tall' \(row 5\).*categorical_features"
+    with pytest.raises(ValueError, match=message):
+        fit(estimator, bad)
+    with pytest.raises(ValueError, match=message):
+        fit(estimator).predict(bad)
+
+
+@BOTH
+def test_text_columns_with_categories_switched_off_name_the_column(estimator):
+    frame = pd.DataFrame({"size": X[:, 0], "city": ["rome"] * 30})
+    with pytest.raises(ValueError, match=r"column 'city'; .*: 'rome'"):
+        fit(estimator, frame, categorical_features=None)
+
+
+@BOTH
+def test_no_trees_raises(estimator):
+    with pytest.raises(ValueError, match="n_estimators must be an integer of at least 1; got 0"):
+        fit(estimator, n_estimators=0)
+
+
+@BOTH
+def test_no_projections_raises(estimator):
+    with pytest.raises(ValueError, match=r'n_projections must be "auto", a positive.*got 0'):
+        fit(estimator, n_projections=0)
+
+
+@BOTH
+def test_density_above_p_raises(estimator):
+    with pytest.raises(ValueError, match=r"density=\) must be at most .*\(4\); got 5. Use 4"):
+        fit(estimator, projection=P.SparseSigns(5))
+
+
+@BOTH
+def test_combination_of_more_features_than_there_are_raises(estimator):
+    with pytest.raises(ValueError, match=r"n_features=\) must be at most .*\(4\); got 9. Use 4"):
+        fit(estimator, projection=P.RandomCombination(9))
+
+
+@BOTH
+def test_more_axes_than_features_raises(estimator):
+    with pytest.raises(ValueError, match=r"n_projections must be at most 4 for Axis\(\).*got 5"):
+        fit(estimator, projection="axis", n_projections=5)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("projection", "oblique"),
+        ("criterion", "purity"),
+        ("threshold", "worst"),
+        ("split_search", "quick"),
+        ("growth", "sideways"),
+        ("scale", "robust"),
+    ],
+)
+def test_unknown_names_raise_and_list_the_known_ones(estimator, name, value):
+    with pytest.raises(ValueError, match=f"{name} must be .*\".*; got '{value}'"):
+        fit(estimator, **{name: value})
+
+
+@BOTH
+def test_several_targets_raise(estimator):
+    message = r"got an array of shape \(30, 2\). Multi-output targets are not supported"
+    with pytest.raises(ValueError, match=message):
+        fit(estimator, y=np.column_stack([y, y]))
+
+
+def test_continuous_target_of_a_classifier_raises():
+    with pytest.raises(ValueError, match="Unknown label type"):
+        fit(ObliqueForestClassifier, y=X[:, 0])
+
+
+@BOTH
+def test_out_of_bag_score_without_bags_says_why(estimator):
+    with pytest.raises(ValueError, match=r"no row is ever out of it.*cross-validation"):
+        fit(estimator, bootstrap=False, oob_score=True)
+
+
+@BOTH
+def test_missing_column_of_a_frame_is_named(estimator):
+    frame = pd.DataFrame(X, columns=["age", "height", "weight", "speed"])
+    fitted = fit(estimator, frame)
+    with pytest.raises(ValueError, match=r"(?s)now missing:\n- age.*Pass the columns used in fit"):
+        fitted.predict(frame.drop(columns="age"))
+    with pytest.raises(ValueError, match=r"(?s)unseen at fit time:\n- years.*missing:\n- age"):
+        fitted.predict(frame.rename(columns={"age": "years"}))
+    with pytest.raises(ValueError, match=r"(?s)in the same order as they were in fit"):
+        fitted.predict(frame[["height", "age", "weight", "speed"]])
+
+
+@BOTH
+@pytest.mark.parametrize("before", [False, True])
+def test_failed_fit_leaves_an_unfitted_estimator(estimator, before):
+    forest = estimator(n_estimators=5)
+    if before:
+        forest.fit(X, y)
+    bad = np.column_stack([X, np.full(30, np.inf)])
+    with pytest.raises(ValueError, match="got inf in column 4"):
+        forest.fit(bad, y)
+    with pytest.raises(NotFittedError):
+        forest.predict(X)

@@ -1,0 +1,126 @@
+"""Data frames of every library, with missing values and nominal columns."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+
+
+def table(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n),
+            "city": rng.choice(["bern", "oslo", "rome", "wien"], n),
+            "income": rng.lognormal(10, 1, n),
+            "member": rng.random(n) < 0.4,
+        }
+    )
+    y = (frame["city"].isin(["oslo", "rome"])) ^ (frame["age"] > 50)
+    frame.loc[::13, "income"] = np.nan
+    frame.loc[::17, "city"] = None
+    return frame, y.to_numpy()
+
+
+LIBRARIES = {
+    "pandas": lambda frame: frame,
+    "pandas category": lambda frame: frame.astype({"city": "category"}),
+    "polars": pl.from_pandas,
+    "pyarrow": pa.Table.from_pandas,
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("projection", ["axis", "sparse", "rotation"])
+def test_forest_is_the_same_for_every_library(library, projection):
+    frame, y = table()
+    forest = ObliqueForestClassifier(20, projection=projection, random_state=0)
+    expected = forest.fit(frame, y).predict_proba(frame)
+    other = LIBRARIES[library](frame)
+    assert np.array_equal(forest.fit(other, y).predict_proba(other), expected)
+    assert forest.feature_names_in_.tolist() == ["age", "city", "income", "member"]
+
+
+@pytest.mark.parametrize("estimator", [ObliqueForestClassifier, ObliqueForestRegressor])
+def test_nominal_columns_are_learned(estimator):
+    frame, y = table()
+    forest = estimator(100, random_state=0, oob_score=True).fit(frame, y)
+    assert forest.oob_score_ > (0.85 if estimator is ObliqueForestClassifier else 0.4)
+    assert forest.feature_importances_[1] > 0.2
+
+
+def test_unseen_level_and_missing_value_are_predicted():
+    frame, y = table()
+    forest = ObliqueForestClassifier(20, random_state=0).fit(frame, y)
+    strange = frame.head(3).assign(city=["paris", None, "rome"], income=np.nan)
+    assert np.isfinite(forest.predict_proba(strange)).all()
+
+
+def test_numbers_where_fit_saw_text_raise():
+    frame, y = table()
+    forest = ObliqueForestClassifier(5).fit(frame, y)
+    with pytest.raises(ValueError, match="X must hold text in nominal column 'city', as in fit"):
+        forest.predict(frame.assign(city=1.0))
+
+
+@pytest.mark.parametrize("nominal", [[1], ["city"], [False, True, False, False]])
+def test_nominal_columns_can_be_named(nominal):
+    frame, y = table()
+    expected = ObliqueForestClassifier(10, random_state=0).fit(frame, y)
+    forest = ObliqueForestClassifier(10, random_state=0, categorical_features=nominal)
+    assert np.array_equal(forest.fit(frame, y).apply(frame), expected.apply(frame))
+
+
+def test_nominal_codes_in_an_array_equal_labels_in_a_frame():
+    frame, y = table()
+    codes = frame.assign(city=frame["city"].map({"bern": 0, "oslo": 1, "rome": 2, "wien": 3}))
+    forest = ObliqueForestClassifier(10, random_state=0, categorical_features=[1])
+    array = forest.fit(codes.to_numpy(dtype=float), y).apply(codes.to_numpy(dtype=float))
+    labels = ObliqueForestClassifier(10, random_state=0).fit(frame, y).apply(frame)
+    assert np.array_equal(array, labels)
+
+
+def test_names_unlike_those_of_fit_warn_as_in_scikit_learn():
+    frame, y = table()
+    numeric = frame[["age", "income"]]
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        ObliqueForestClassifier(5).fit(numeric, y).predict(numeric.to_numpy())
+    with pytest.warns(UserWarning, match="was fitted without feature names"):
+        ObliqueForestClassifier(5).fit(numeric.to_numpy(), y).predict(numeric)
+
+
+def test_sparse_and_dense_rows_grow_the_same_forest():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((200, 8), density=0.3, rng=rng).tocsr()
+    y = X.toarray()[:, 0] > 0
+    sparse = ObliqueForestClassifier(10, random_state=0).fit(X, y)
+    dense = ObliqueForestClassifier(10, random_state=0).fit(X.toarray(), y)
+    assert np.array_equal(sparse.predict_proba(X.tocsc()), dense.predict_proba(X.toarray()))
+
+
+def test_forest_works_without_data_frame_libraries():
+    program = """
+import sys
+class NotInstalled:
+    def find_spec(self, name, *_):
+        if name.split(".")[0] in ("pandas", "polars", "pyarrow"):
+            raise ImportError(name)
+sys.meta_path.insert(0, NotInstalled())
+import numpy as np
+from bevel import ObliqueForestClassifier
+X = np.random.default_rng(0).normal(size=(50, 3))
+print(ObliqueForestClassifier(20, random_state=0).fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0))
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert float(result.stdout) > 0.9

@@ -1,0 +1,42 @@
+"""scikit-learn's own suite of estimator checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import projections as P
+
+BAGS_ARE_DRAWN_BY_ROW = (
+    "Bags and scales are drawn and learned from the rows of X, whatever their weights, so that a "
+    "repeated row counts twice there and one of double weight once. The checks pass without both."
+)
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": BAGS_ARE_DRAWN_BY_ROW,
+    "check_sample_weight_equivalence_on_sparse_data": BAGS_ARE_DRAWN_BY_ROW,
+}
+
+
+def expected_failed_checks(estimator: BaseEstimator) -> dict[str, str]:
+    return EXPECTED if estimator.bootstrap else {}
+
+
+SMALL: dict[str, Any] = {"n_estimators": 20, "n_jobs": 1}
+
+
+@parametrize_with_checks(
+    [
+        ObliqueForestClassifier(**SMALL),
+        ObliqueForestRegressor(**SMALL),
+        ObliqueForestClassifier(**SMALL, projection="axis", voting="hard"),
+        ObliqueForestRegressor(**SMALL, projection="rotation", scale="rank"),
+        ObliqueForestClassifier(**SMALL, bootstrap=False, scale=None, threshold="random"),
+        ObliqueForestRegressor(**SMALL, projection=[P.Axis(), P.Gaussian()]),
+    ],
+    expected_failed_checks=expected_failed_checks,
+)
+def test_estimator_passes_scikit_learns_checks(estimator: BaseEstimator, check: Any) -> None:
+    check(estimator)

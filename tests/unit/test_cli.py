@@ -1,0 +1,101 @@
+"""The command line: what it prints, writes and returns, also where an extra is missing."""
+
+import csv
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from bevel.cli import main
+from bevel.cli.app import app
+
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(scope="module")
+def quick_demo(tmp_path_factory):
+    """One run of the demo, shared by the tests that read what it left behind."""
+    out = tmp_path_factory.mktemp("demo") / "made" / "on_demand"
+    arguments = ["demo", "--quick", "--trees", "8", "--jobs", "1", "--seed", "3"]
+    return CliRunner().invoke(app, [*arguments, "--out", str(out)]), out
+
+
+def run_main(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["bevel", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return stop.value.code
+
+
+def test_demo_prints_a_table_that_fits_in_100_columns(quick_demo):
+    result, _ = quick_demo
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert not any("…" in line for line in lines)
+    for name in ("iris", "wine", "trunk"):
+        assert any(line.split()[:1] == [name] for line in lines)
+    assert "8 trees, 1 thread, seed 3" in result.output
+
+
+def test_demo_writes_picture_numbers_and_page(quick_demo):
+    _, out = quick_demo
+    assert {path.name for path in out.iterdir()} == {
+        "decision_boundaries.png",
+        "results.csv",
+        "report.html",
+    }
+    assert (out / "decision_boundaries.png").read_bytes().startswith(PNG_SIGNATURE)
+
+
+def test_demo_numbers_are_consistent_with_each_other(quick_demo):
+    _, out = quick_demo
+    with (out / "results.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["dataset"] for row in rows] == ["iris", "wine", "trunk"]
+    assert [int(row["n"]) for row in rows] == [150, 178, 100]
+    for row in rows:
+        ratio = float(row["fit_seconds_scikit_learn"]) / float(row["fit_seconds_bevel_axis"])
+        assert float(row["speed_ratio_bevel_axis"]) == pytest.approx(ratio, rel=0.05)
+        for contender in ("bevel_sparse", "bevel_axis", "scikit_learn"):
+            assert 0 <= float(row[f"error_{contender}"]) <= 0.5
+
+
+def test_demo_page_stands_alone(quick_demo):
+    _, out = quick_demo
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "data:image/png;base64,iVBORw0KGgo" in page
+    assert "$" not in page  # every placeholder was filled
+    assert "http" not in page  # nothing is fetched
+    assert "scikit-learn " in page
+
+
+@pytest.mark.parametrize("option", [("--trees", "0"), ("--jobs", "0"), ("--seed", "-1")])
+def test_demo_with_impossible_numbers_is_refused(option):
+    assert CliRunner().invoke(app, ["demo", *option]).exit_code == 2
+
+
+def test_version_is_printed():
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.output.startswith("bevel ")
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_command_without_the_cli_extra_says_how_to_install_it(monkeypatch, capsys, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert run_main(monkeypatch, "demo") == 1
+    assert "python -m pip install 'bevel[cli]'" in capsys.readouterr().err
+
+
+def test_demo_without_the_plot_extra_says_how_to_install_it(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    out = tmp_path / "out"
+    assert run_main(monkeypatch, "demo", "--out", str(out)) == 1
+    assert "python -m pip install 'bevel[plot]'" in capsys.readouterr().err
+    assert not out.exists()  # it stops before a minute of work
+
+
+def test_main_prints_help_for_people_who_ask(monkeypatch, capsys):
+    assert run_main(monkeypatch, "--help") == 0
+    assert "demo" in capsys.readouterr().out

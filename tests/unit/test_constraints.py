@@ -1,0 +1,83 @@
+"""`bevel.constraints`: ranges of parameters as data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bevel.constraints import (
+    Flag,
+    Function,
+    Integer,
+    Nothing,
+    Number,
+    Parameter,
+    Real,
+    Special,
+    Word,
+)
+
+
+def parameter(*accepts):
+    return Parameter("size", None, accepts, "Meaning.", "Do this.")
+
+
+@pytest.mark.parametrize(
+    ("accepts", "good"),
+    [
+        ([Integer(1)], [1, np.int32(7)]),
+        ([Integer()], [-3, 0]),
+        ([Real("(0, 1]")], [0.5, 1.0, np.float32(0.1)]),
+        ([Number("[0, inf)")], [0, 0.0, 1e9]),
+        ([Word(("a", "b"))], ["a", "b"]),
+        ([Nothing()], [None]),
+        ([Flag()], [True, np.False_]),
+        ([Function("(x)")], [len, str]),
+        ([Special("a dict", dict)], [{}, {"a": 1}]),
+        ([Nothing(), Integer(1), Real("(0, 1)")], [None, 4, 0.4]),
+    ],
+)
+def test_values_in_range_pass(accepts, good):
+    for value in good:
+        parameter(*accepts).check(value)
+
+
+@pytest.mark.parametrize(
+    ("accepts", "value", "message"),
+    [
+        (Integer(1), 0, "size must be an integer of at least 1; got 0. Do this."),
+        (Real("(0, 1]"), 0.0, r"size must be a float in \(0, 1\]; got 0.0"),
+        (Real("(0, 1]"), 1.5, "got 1.5"),
+        (Real("(0, 1)"), 1.0, "got 1.0"),
+        (Number("[0, inf)"), float("inf"), "got inf"),
+        (Number("[0, inf)"), float("nan"), "got nan"),
+        (Word(("a", "b")), "c", 'size must be "a" or "b"; got \'c\''),
+    ],
+)
+def test_values_out_of_range_raise_value_error(accepts, value, message):
+    with pytest.raises(ValueError, match=message):
+        parameter(accepts).check(value)
+
+
+@pytest.mark.parametrize(
+    ("accepts", "value"),
+    [
+        (Integer(1), 1.0),
+        (Integer(1), True),
+        (Integer(1), "1"),
+        (Real("(0, 1]"), 1),
+        (Number("[0, 1]"), True),
+        (Word(("a",)), None),
+        (Flag(), 1),
+        (Function("(x)"), "len"),
+        (Special("a dict", dict), [1]),
+    ],
+)
+def test_values_of_another_kind_raise_type_error(accepts, value):
+    with pytest.raises(TypeError, match="size must be"):
+        parameter(accepts).check(value)
+
+
+def test_required_lists_all_kinds():
+    text = parameter(Nothing(), Integer(1), Real("(0, 1]")).required
+    assert text == "None, an integer of at least 1 or a float in (0, 1]"

@@ -1,0 +1,130 @@
+"""`bevel.families`: draws per node for a table."""
+
+from __future__ import annotations
+
+import pytest
+
+from bevel import projections as P
+from bevel.families import TableShape, is_axis_aligned, read_projection, resolve_families
+from bevel.projections import FamilySpec
+
+
+def resolve(projection, n_projections="auto", numeric=20, nominal=0, **options):
+    shape = TableShape(100, numeric, nominal)
+    members = read_projection(projection, n_projections)
+    return resolve_families(members, shape, **{"regression": False, **options})
+
+
+def test_sparse_on_twenty_features_draws_the_papers_defaults():
+    assert resolve("sparse") == [FamilySpec("signs", 20, 60)]
+    assert resolve("sparse", "p**2") == [FamilySpec("signs", 400, 1200)]
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 10, 5000])
+@pytest.mark.parametrize("name", ["axis", "sparse", "combination", "gaussian", "rotation"])
+@pytest.mark.parametrize("regression", [False, True])
+def test_every_name_with_auto_fits_any_table(name, p, regression):
+    (family,) = resolve(name, numeric=p, regression=regression)
+    assert family.n_draws >= 1
+    if name in ("axis", "rotation"):
+        assert family.n_draws <= min(p, 1000 if name == "rotation" else p)
+
+
+def test_list_evaluates_every_member_with_its_own_number():
+    members = [P.Axis(), (P.SparseSigns(3), "p"), ("gaussian", 7)]
+    assert resolve(members) == [
+        FamilySpec("axis", 4),
+        FamilySpec("signs", 20, 60),
+        FamilySpec("gaussian", 7, 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("n_projections", "numeric", "nominal", "directions", "columns"),
+    [
+        (9, 3, 6, 3, 6),  # all of them
+        (3, 3, 6, 1, 2),  # in proportion
+        (5, 19, 1, 4, 1),  # at least one nominal
+        (1, 3, 6, 1, 1),  # one of each
+        (2, 1, 50, 1, 2),  # at least one direction, at 51/52 of two draws nominal
+    ],
+)
+def test_draws_are_divided_between_directions_and_nominal_columns(
+    n_projections, numeric, nominal, directions, columns
+):
+    assert resolve("axis", n_projections, numeric, nominal) == [
+        FamilySpec("axis", directions),
+        FamilySpec("categorical", columns),
+    ]
+
+
+def test_nominal_draws_of_a_list_are_summed_and_capped():
+    families = resolve([P.Axis(), P.Gaussian()], numeric=6, nominal=3)
+    assert families[-1] == FamilySpec("categorical", 2)
+    families = resolve([P.SparseSigns(2), P.SparseSigns(3)], numeric=6, nominal=3)
+    assert families[-1] == FamilySpec("categorical", 3)
+
+
+def test_table_of_nominal_columns_has_no_directions():
+    assert resolve("sparse", numeric=0, nominal=5) == [FamilySpec("categorical", 5)]
+    assert resolve("axis", 2, numeric=0, nominal=5) == [FamilySpec("categorical", 2)]
+
+
+def test_purely_random_draws_one_of_each_kind():
+    assert resolve("sparse", nominal=2, single_draw=True) == [
+        FamilySpec("signs", 1, 3),
+        FamilySpec("categorical", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("projection", "n_projections", "numeric", "nominal", "limit"),
+    [
+        ("axis", 21, 20, 0, 20),
+        ("axis", 10, 3, 6, 9),
+        ("axis", 6, 0, 5, 5),
+        ("rotation", "p", 1500, 0, 1000),
+        (P.RandomRotation(max_features=4), 5, 20, 0, 4),
+    ],
+)
+def test_more_draws_than_distinct_directions_raises(
+    projection, n_projections, numeric, nominal, limit
+):
+    with pytest.raises(ValueError, match=rf"n_projections must be at most {limit} for .*; got"):
+        resolve(projection, n_projections, numeric, nominal)
+
+
+def test_density_above_p_raises_for_an_object_and_adapts_for_a_name():
+    with pytest.raises(ValueError, match=r"density=\) must be at most .* \(2\); got 3"):
+        resolve(P.SparseSigns(3), numeric=2)
+    assert resolve("sparse", numeric=2) == [FamilySpec("signs", 2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("projection", "n_projections", "error", "message"),
+    [
+        ("sprse", "auto", ValueError, "got 'sprse'. Check the spelling"),
+        (7, "auto", TypeError, "got 7 of type int"),
+        (None, "auto", TypeError, "got None"),
+        (P.Axis, "auto", TypeError, r"Add parentheses: P.Axis\(\)"),
+        ([], "auto", ValueError, "at least one member"),
+        ([P.Axis(), "nope"], "auto", ValueError, "got 'nope'"),
+        ([(P.Axis(), 2, 3)], "auto", ValueError, "pairs"),
+        ([P.Axis()], 3, ValueError, 'must be "auto" when projection is a list; got 3'),
+    ],
+)
+def test_unreadable_projection_raises(projection, n_projections, error, message):
+    with pytest.raises(error, match=message):
+        read_projection(projection, n_projections)
+
+
+def test_zero_draws_raises_and_mentions_auto():
+    with pytest.raises(
+        ValueError, match=r'n_projections must be "auto", a positive integer.*got 0'
+    ):
+        resolve("sparse", 0)
+
+
+def test_only_lists_of_axis_are_axis_aligned():
+    assert is_axis_aligned(read_projection(["axis", P.Axis()], "auto"))
+    assert not is_axis_aligned(read_projection(["axis", "sparse"], "auto"))

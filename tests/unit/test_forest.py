@@ -1,0 +1,111 @@
+"""`bevel.forest`: the arrays and their views."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from bevel.forest import join_forests
+
+
+def equal(one, other):
+    return all(np.array_equal(array, other.arrays()[name]) for name, array in one.arrays().items())
+
+
+def test_counts_and_sizes_are_those_of_the_arrays(forest):
+    assert len(forest) == forest.n_trees == 2
+    assert (forest.n_nodes, forest.n_leaves) == (8, 5)
+    arrays = [*forest.arrays().values(), forest.levels, forest.medians]
+    assert forest.nbytes == sum(array.nbytes for array in arrays)
+
+
+def test_depth_and_parent_follow_preorder(forest):
+    assert forest.depth.tolist() == [0, 1, 1, 2, 2, 0, 1, 1]
+    assert forest.parent.tolist() == [-1, 0, 0, 2, 2, -1, 5, 5]
+
+
+def test_mean_depth_weighs_leaves_by_their_rows(forest):
+    assert forest.mean_depth == pytest.approx((4 * 1 + 6 * 2 + 10 * 1) / 20)
+
+
+def test_arrays_are_read_only_and_fields_frozen(forest):
+    with pytest.raises(ValueError, match="read-only"):
+        forest.threshold[0] = 1
+    with pytest.raises(AttributeError):
+        forest.threshold = None
+
+
+@pytest.mark.parametrize(
+    "copied", [lambda f: pickle.loads(pickle.dumps(f)), copy.copy, copy.deepcopy]
+)
+def test_copies_are_equal_and_read_only(forest, copied):
+    assert forest.depth is forest.depth  # a cached value that must not be saved
+    other = copied(forest)
+    assert equal(forest, other)
+    assert "depth" not in vars(other)
+    assert not other.threshold.flags.writeable
+    assert (other.n_features, other.n_classes) == (3, 2)
+
+
+def test_tree_views_count_nodes_from_their_root(forest):
+    first, second = forest
+    assert (first.n_nodes, first.n_leaves, first.max_depth) == (5, 3, 2)
+    assert first.children_left.tolist() == [1, -1, 3, -1, -1]
+    assert second.children_right.tolist() == [2, -1, -1]
+    assert second.weight.tolist() == [10, 5, 5]
+    assert second.gain.tolist() == [5, 0, 0]
+    assert first.threshold[0] == 0.5
+    assert forest.tree(-1).index == 1
+
+
+def test_projection_of_a_split_lists_features_and_coefficients(forest):
+    features, coefficients = forest.tree(0).projection(0)
+    assert features.tolist() == [0, 1]
+    assert coefficients.tolist() == [1, -2]
+    assert len(forest.tree(0).projection(1)[0]) == 0
+
+
+def test_projection_on_a_rotation_axis_is_written_out(forest):
+    features, coefficients = forest.tree(1).projection(0)
+    assert features.tolist() == [0, 1]
+    assert coefficients == pytest.approx([0.6, 0.8])
+
+
+def test_class_shares_of_leaves_are_dense(forest):
+    assert forest.tree(0).class_shares(1).tolist() == [1, 0]
+    assert forest.tree(0).class_shares(4).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("index", [2, -3])
+def test_tree_out_of_range_names_the_range(forest, index):
+    with pytest.raises(IndexError, match=f"from 0 to 1; got {index}"):
+        forest.tree(index)
+
+
+def test_joined_forest_has_the_trees_of_both(forest):
+    joined = join_forests(forest, forest)
+    assert (joined.n_trees, joined.n_nodes) == (4, 16)
+    assert joined.bits_index.tolist() == [-1, -1, 0, *[-1] * 5, -1, -1, 1, *[-1] * 5]
+    assert joined.bits_offset.tolist() == [0, 1, 2]
+    for index in range(4):
+        one, other = joined.tree(index), forest.tree(index % 2)
+        assert one.depth.tolist() == other.depth.tolist()
+        for node in range(other.n_nodes):
+            for mine, theirs in zip(one.projection(node), other.projection(node), strict=True):
+                assert np.array_equal(mine, theirs)
+
+
+def test_joining_forests_with_and_without_level_splits_marks_the_latter(forest):
+    plain = pickle.loads(pickle.dumps(forest))
+    for name, value in {
+        "bits_index": np.empty(0, np.int32),
+        "bits_offset": np.zeros(1, np.int64),
+        "bits": np.empty(0, np.uint32),
+    }.items():
+        object.__setattr__(plain, name, value)
+    joined = join_forests(plain, forest)
+    assert joined.bits_index.tolist() == [*[-1] * 8, -1, -1, 0, *[-1] * 5]
+    assert join_forests(plain, plain).bits_index.tolist() == []

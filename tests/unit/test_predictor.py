@@ -1,0 +1,62 @@
+"""`bevel.predictor`: answers of a forest that can be checked by hand."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from bevel.predictor import PackedPredictor
+
+NAN = np.nan
+#                 x0    x1   x2     leaf in tree 0, in tree 1
+ROWS = np.array(
+    [
+        [0.5, 0.0, 0],  # 1, 2: on the threshold is left
+        [1.0, 0.0, 3],  # 3, 2: level 3 is left
+        [1.0, 0.0, 1],  # 4, 2
+        [-1.0, -1.0, 9],  # 4, 1: unseen level to the right
+        [NAN, 0.0, 0],  # 1, 2: x0 counts as 0.25
+        [1.0, NAN, 0],  # 3, 1: x1 counts as -1
+    ],
+    dtype=np.float32,
+)
+LEAVES = [[1, 2], [3, 2], [4, 2], [4, 1], [1, 2], [3, 1]]
+
+
+@pytest.fixture
+def predictor(forest):
+    return PackedPredictor(forest)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_leaves_of_rows_are_those_found_by_hand(predictor, n_threads):
+    assert predictor.leaves(ROWS, n_threads).tolist() == LEAVES
+
+
+def test_probabilities_are_mean_shares_or_votes(predictor):
+    soft = predictor.probabilities(ROWS, 1, hard=False)
+    assert soft.tolist() == [[1, 0], [0.5, 0.5], [0.75, 0.25], [0.25, 0.75], [1, 0], [0, 1]]
+    hard = predictor.probabilities(ROWS, 1, hard=True)
+    assert hard[:2].tolist() == [[1, 0], [0.5, 0.5]]
+
+
+def test_paths_hold_every_node_from_root_to_leaf(predictor):
+    indicator, offset = predictor.paths(ROWS, 1)
+    assert offset.tolist() == [0, 5, 8]
+    assert indicator.shape == (6, 8)
+    assert indicator.has_sorted_indices
+    assert indicator.toarray()[:4].tolist() == [
+        [1, 1, 0, 0, 0, 1, 0, 1],
+        [1, 0, 1, 1, 0, 1, 0, 1],
+        [1, 0, 1, 0, 1, 1, 0, 1],
+        [1, 0, 1, 0, 1, 1, 1, 0],
+    ]
+
+
+def test_predictor_is_pickled_without_its_native_view(predictor):
+    expected = predictor.leaves(ROWS, 1)
+    other = pickle.loads(pickle.dumps(predictor))
+    assert other._view is None
+    assert np.array_equal(other.leaves(ROWS, 1), expected)

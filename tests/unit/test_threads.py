@@ -1,0 +1,42 @@
+"""`bevel.threads`: how many threads a call may use."""
+
+from __future__ import annotations
+
+import multiprocessing
+
+import pytest
+
+from bevel import threads
+from bevel.threads import count_threads
+
+
+@pytest.fixture(autouse=True)
+def eight_cores(monkeypatch):
+    monkeypatch.setattr(threads, "_allowed_cores", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "expected"), [(None, 8), (-1, 8), (-2, 7), (-20, 1), (1, 1), (3, 3), (16, 16)]
+)
+def test_n_jobs_counts_from_the_cores_of_the_process(n_jobs, expected):
+    assert count_threads(n_jobs) == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"), [("2", 2), ("64", 8), ("4,2", 4), ("", 8), ("x", 8)]
+)
+def test_omp_num_threads_limits_the_default(monkeypatch, limit, expected):
+    monkeypatch.setenv("OMP_NUM_THREADS", limit)
+    assert count_threads(None) == expected
+    assert count_threads(5) == 5
+
+
+def test_daemonic_worker_uses_one_thread(monkeypatch):
+    monkeypatch.setattr(multiprocessing.current_process(), "_config", {"daemon": True})
+    assert count_threads(None) == 1
+
+
+def test_zero_threads_raises():
+    with pytest.raises(ValueError, match=r"n_jobs must be None, a positive number.*got 0"):
+        count_threads(0)
