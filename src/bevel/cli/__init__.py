@@ -1,0 +1,20 @@
+"""The command ``bevel``: thin verbs that parse, call and print, one file each."""
+
+import sys
+
+from bevel.extras import MissingPackageError, import_optional
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line; a missing optional package ends it with a message and exit code 1."""
+    try:
+        for package in ("typer", "rich"):
+            import_optional(package, needed_by="The command bevel", install="bevel[cli]")
+        from bevel.cli.app import app
+
+        app()
+    except MissingPackageError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,5 @@
+"""``python -m bevel.cli``: the command without its script."""
+
+from bevel.cli import main
+
+main()

@@ -1,0 +1,36 @@
+"""Data to learn from: the papers' simulations, scikit-learn's bundled sets, folders of CSV files.
+
+Simulations return ``(X, y)`` and take a ``random_state``; nothing here downloads anything.
+"""
+
+from bevel.datasets.bundled import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+)
+from bevel.datasets.folder import FolderEntry, LabelledTable, load_folder
+from bevel.datasets.simulated import (
+    consistency,
+    orthant,
+    parallel_hyperplanes,
+    sparse_parity,
+    trunk,
+)
+
+__all__ = [
+    "FolderEntry",
+    "LabelledTable",
+    "consistency",
+    "load_breast_cancer",
+    "load_diabetes",
+    "load_digits",
+    "load_folder",
+    "load_iris",
+    "load_wine",
+    "orthant",
+    "parallel_hyperplanes",
+    "sparse_parity",
+    "trunk",
+]
