@@ -1,0 +1,1 @@
+"""Speed, quality, statistics and memory of Bevel, measured beside its peers. See README.md."""

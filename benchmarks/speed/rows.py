@@ -1,0 +1,115 @@
+"""The rows of the speed table: which task, which peer, how much work, how fast is fast enough."""
+
+import math
+from dataclasses import dataclass, replace
+
+from benchmarks.speed import N_THREADS
+from benchmarks.tasks import TASKS
+
+__all__ = ["ROWS", "Row", "Work", "quick", "resolve", "select"]
+
+DENSITY = 3
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one side is asked to grow. Depth is never limited, out-of-bag scores never computed."""
+
+    mode: str  # "sparse": ±1 on DENSITY features on average; "axis": single features
+    d: int  # directions drawn at each node
+    n_trees: int
+    n_threads: int = N_THREADS
+    split_search: str = "auto"  # Bevel only
+    scale: str | None = None  # Bevel only; the peers work on the features as they are
+    density: float = DENSITY
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison. `at_least` and `aim` are ratios: seconds of the peer over Bevel's."""
+
+    name: str
+    task: str
+    mode: str
+    d: str  # "p", "sqrt" or "p/3"
+    peer: str
+    at_least: float
+    aim: float
+    n_rows: int | None = None  # None: the task's own number
+    n_trees: int = 100
+    split_search: str = "auto"
+    peer_mode: str | None = None  # None: as Bevel's
+    peer_d: str | None = None
+    peer_threads: int = N_THREADS
+
+    @property
+    def n(self) -> int:
+        return self.n_rows or TASKS[self.task].n_rows
+
+    def work(self, n_features: int) -> Work:
+        """Bevel's side of the row."""
+        d = resolve(self.d, n_features)
+        return Work(self.mode, d, self.n_trees, split_search=self.split_search)
+
+    def peer_work(self, n_features: int) -> Work:
+        """The peer's side: the same, except where the row says otherwise."""
+        d = resolve(self.peer_d or self.d, n_features)
+        return Work(self.peer_mode or self.mode, d, self.n_trees, self.peer_threads)
+
+
+def resolve(d: str, n_features: int) -> int:
+    """The number of directions that a word stands for; both sides are given this integer."""
+    return {"p": n_features, "sqrt": math.isqrt(n_features), "p/3": n_features // 3}[d]
+
+
+ROWS = (
+    Row("sparse-ydf-parity20", "parity20", "sparse", "p", "ydf", 10, 20),
+    Row("sparse-ydf-higgs28", "higgs28", "sparse", "p", "ydf", 10, 20),
+    Row("sparse-treeple-parity20", "parity20", "sparse", "p", "treeple", 15, 35),
+    # treeple needs minutes at the task's 100 000 rows; both sides get the same 25 000.
+    Row("sparse-treeple-higgs28", "higgs28", "sparse", "p", "treeple", 15, 35, n_rows=25_000),
+    Row("sparse-treeple-wide5000", "wide5000", "sparse", "sqrt", "treeple", 40, 150),
+    Row("axis-sklearn-parity20", "parity20", "axis", "sqrt", "sklearn", 8, 20),
+    Row("axis-sklearn-higgs28", "higgs28", "axis", "sqrt", "sklearn", 8, 20),
+    Row("axis-sklearn-image784", "image784", "axis", "sqrt", "sklearn", 8, 20),
+    Row("axis-sklearn-many100", "many100", "axis", "sqrt", "sklearn", 10, 30),
+    Row("axis-sklearnex-higgs28", "higgs28", "axis", "sqrt", "sklearnex", 1.3, 2.5),
+    Row(
+        "histogram-sklearnex-higgs28",
+        *("higgs28", "axis", "sqrt", "sklearnex", 1.3, 2.5),
+        split_search="histogram",
+    ),
+    Row(
+        "small-sklearn-small10",
+        *("small10", "sparse", "p", "sklearn", 3, 10),
+        n_trees=500,
+        peer_mode="axis",
+        peer_d="sqrt",
+    ),
+    Row("axis-sklearn-regression20", "regression20", "axis", "p/3", "sklearn", 8, 20),
+    Row("threads-bevel-parity20", "parity20", "sparse", "p", "bevel", 1.8, 1.95, peer_threads=1),
+    Row("threads-bevel-higgs28", "higgs28", "sparse", "p", "bevel", 1.8, 1.95, peer_threads=1),
+)
+
+# Seconds instead of minutes: shows that everything runs, ratios only roughly.
+QUICK_ROWS = {"wide5000": 300, "image784": 1_000, "small10": 1_000}
+QUICK_TREES = 10
+
+
+def quick(row: Row) -> Row:
+    """The row cut down to few rows and trees on both sides."""
+    n_rows = min(row.n, QUICK_ROWS.get(row.task, 4_000))
+    return replace(row, n_rows=n_rows, n_trees=min(row.n_trees, QUICK_TREES))
+
+
+def select(rows: tuple[Row, ...], only: str | None) -> tuple[Row, ...]:
+    """Rows whose name holds one of the comma-separated words of `only`."""
+    if only is None:
+        return rows
+    words = [word.strip() for word in only.split(",")]
+    chosen = tuple(row for row in rows if any(word in row.name for word in words))
+    if not chosen:
+        names = ", ".join(row.name for row in rows)
+        raise SystemExit(f"--only {only} matches no row. Rows: {names}.")
+    return chosen

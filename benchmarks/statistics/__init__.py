@@ -1,0 +1,1 @@
+"""The papers' statistical facts, checked on simulations: ``python -m benchmarks.statistics``."""
