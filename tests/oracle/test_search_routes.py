@@ -1,0 +1,286 @@
+"""The fast routes of the split search give the forest of the plain one, bit for bit.
+
+Sorting networks serve small nodes, bins with bounds serve large ones, sorting is the definition.
+Which route is taken must not be seen in any array, and neither must the number of threads or the
+instruction set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support.forests import (
+    SIMD_LEVELS,
+    Forest,
+    Problem,
+    available_simd_levels,
+    differing_arrays,
+    grow,
+    options,
+    problem,
+)
+
+from bevel import _core
+
+Features = Callable[[np.random.Generator, int, int], np.ndarray]
+
+
+def heavy_tailed(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    return np.exp(5 * rng.normal(size=(n, p)))
+
+
+def discrete(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    return rng.integers(-3, 4, (n, p)).astype(float)
+
+
+def one_outlier(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    X = rng.normal(size=(n, p))
+    X[rng.integers(n, size=p), np.arange(p)] = 1e30
+    return X
+
+
+def all_equal_but_one(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    X = np.full((n, p), 0.25)
+    X[rng.integers(n, size=p), np.arange(p)] = rng.choice([-1.0, 3.0], p)
+    return X
+
+
+def denormal(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    return rng.integers(-50, 50, (n, p)) * 1.4e-45
+
+
+def neighbouring_floats(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    return 1.0 + rng.integers(0, 40, (n, p)) * 2.0**-23
+
+
+def clustered(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    return 10.0 ** rng.integers(0, 7, (n, p)) + rng.normal(size=(n, p)) * 1e-3
+
+
+def smooth(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    return rng.normal(size=(n, p))
+
+
+MAKES: list[Features] = [
+    smooth,
+    heavy_tailed,
+    discrete,
+    one_outlier,
+    all_equal_but_one,
+    denormal,
+    neighbouring_floats,
+    clustered,
+]
+
+
+def labels(rng: np.random.Generator, X: np.ndarray, n_classes: int) -> np.ndarray:
+    """Classes by the rank of a noisy sum, so that trees have something to find."""
+    ranks = X.argsort(axis=0).argsort(axis=0).sum(axis=1) / len(X)
+    score = ranks + rng.normal(size=len(X)) * 0.2
+    return (score.argsort().argsort() * n_classes // len(X)).astype(int)
+
+
+def grow_by(search: str, data: Problem, *families: tuple[object, ...], **values: object) -> Forest:
+    n_threads, n_trees = values.pop("n_threads", 1), values.pop("n_trees", 2)
+    how = options(*families, split_search=search, **values)
+    return grow(data, how, n_trees, n_threads=n_threads)
+
+
+def assert_auto_equals_exact(
+    data: Problem, *families: tuple[object, ...], **values: object
+) -> Forest:
+    exact = grow_by("exact", data, *families, **values)
+    auto = grow_by("auto", data, *families, **values)
+    assert differing_arrays(exact, auto) == []
+    return exact
+
+
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 0], ids=lambda k: f"{k}_classes")
+@pytest.mark.parametrize("n_rows", [40, 250, 3000])
+def test_auto_equals_exact_for_all_makes_of_features(
+    make: Features, n_classes: int, n_rows: int
+) -> None:
+    rng = np.random.default_rng(n_rows + n_classes)
+    X = make(rng, n_rows, 5)
+    y = labels(rng, X, n_classes) if n_classes else X.astype(np.float32) @ rng.normal(size=5)
+    data = problem(X, y, n_classes)
+    criterion = "gini" if n_classes else "squared_error"
+    for family in [("axis", 3), ("signs", 5, 12), ("combination", 5, 2)]:
+        assert_auto_equals_exact(data, family, criterion=criterion, seed=n_rows, bag_size=n_rows)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 100, 1000, 0])
+def test_auto_equals_exact_on_twenty_thousand_rows(n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    n = 20_000
+    X = np.hstack([smooth(rng, n, 4), heavy_tailed(rng, n, 2), discrete(rng, n, 2)])
+    y = labels(rng, X, n_classes) if n_classes else X[:, 0] + rng.normal(size=n)
+    data = problem(X, y, n_classes)
+    criterion = "gini" if n_classes else "squared_error"
+    assert_auto_equals_exact(data, ("signs", 8, 24), criterion=criterion, seed=1, bag_size=n)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("n_classes", [2, 3, 8])
+@pytest.mark.parametrize("weights", ["whole", "real"])
+def test_auto_equals_exact_with_weights(criterion: str, n_classes: int, weights: str) -> None:
+    rng = np.random.default_rng(n_classes)
+    for n in (30, 180, 1500, 5000):
+        X = np.hstack([smooth(rng, n, 3), discrete(rng, n, 3)])
+        w = rng.integers(0, 5, n) if weights == "whole" else rng.gamma(0.5, size=n) + 1e-6
+        data = problem(X, labels(rng, X, n_classes), n_classes, weights=w)
+        how = {"criterion": criterion, "seed": n, "bag_size": n}
+        assert_auto_equals_exact(data, ("signs", 6, 12), **how)
+        assert_auto_equals_exact(data, ("axis", 6), balanced_subsample=True, **how)
+
+
+def test_auto_equals_exact_when_several_features_separate_two_weighted_classes() -> None:
+    """A perfect cut ends the search early; that must not change which of several is taken."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n, p = int(rng.integers(4, 60)), 30
+        y = rng.integers(0, 2, n)
+        X = rng.normal(size=(n, p))
+        side = np.where(y[:, None] == rng.integers(0, 2, p), 1.0, -1.0)
+        X = np.where(rng.random(p) < 0.5, (np.abs(X) + 0.1) * side, X)
+        weights = None if seed % 4 == 0 else rng.uniform(0.01, 1.0, n)
+        data = problem(X, y, 2, weights)
+        assert_auto_equals_exact(data, ("axis", p), seed=seed, n_trees=1)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4, 0])
+def test_auto_equals_exact_with_missing_values_and_nominal_columns(n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    n = 3000
+    X = np.hstack([smooth(rng, n, 3), discrete(rng, n, 2), rng.integers(0, 40, (n, 2))])
+    y = labels(rng, X, n_classes) if n_classes else X[:, 0] + rng.normal(size=n)
+    X[:, :4][rng.random((n, 4)) < 0.1] = np.nan
+    data = problem(X, y, n_classes, levels=[0, 0, 0, 0, 0, 40, 40])
+    families = [("axis", 2), ("signs", 3, 6), ("categorical", 1)]
+    criterion = "gini" if n_classes else "squared_error"
+    assert_auto_equals_exact(data, *families, criterion=criterion, bag_size=n)
+
+
+@pytest.mark.parametrize("make", [smooth, heavy_tailed, discrete], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("n_classes", [2, 5, 0])
+@pytest.mark.parametrize(
+    "limits",
+    [{"min_samples_leaf": 7}, {"min_weight_leaf": 0.01}, {"min_samples_leaf": 20, "max_depth": 6}],
+    ids=lambda limits: "_".join(limits),
+)
+def test_auto_equals_exact_with_limits_on_leaves(
+    make: Features, n_classes: int, limits: dict[str, float]
+) -> None:
+    rng = np.random.default_rng(n_classes)
+    for n in (100, 4000):
+        X = make(rng, n, 4)
+        y = labels(rng, X, n_classes) if n_classes else X[:, 0] + rng.normal(size=n)
+        for weights in (None, rng.uniform(0.1, 3, n)):
+            data = problem(X, y, n_classes, weights)
+            criterion = "gini" if n_classes else "squared_error"
+            assert_auto_equals_exact(
+                data, ("signs", 4, 8), criterion=criterion, bag_size=n, **limits
+            )
+
+
+@pytest.mark.parametrize("outlier", [1e3, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("make_target", ["smooth", "rare", "repeated", "two_clusters"])
+def test_auto_equals_exact_in_regression_with_outliers(outlier: float, make_target: str) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        n = 3000
+        X = smooth(rng, n, 3)
+        y = {
+            "smooth": X[:, 0] + rng.normal(size=n),
+            "rare": (rng.random(n) < 0.01) * rng.normal(size=n),
+            "repeated": rng.integers(0, 3, n) / 7.0,
+            "two_clusters": np.where(X[:, 0] > 0, outlier / 2, 0.0) + rng.normal(size=n),
+        }[make_target]
+        y[rng.integers(n)] = outlier
+        data = problem(X, y)
+        how = {"criterion": "squared_error", "seed": seed, "bag_size": n * (seed % 2)}
+        assert_auto_equals_exact(data, ("axis", 3), **how)
+
+
+@pytest.mark.parametrize("simd", SIMD_LEVELS)
+@pytest.mark.parametrize("n_classes", [2, 4, 0])
+def test_forest_is_identical_for_all_instruction_sets(n_classes: int, simd: str) -> None:
+    if simd not in available_simd_levels():
+        pytest.skip(f"this machine has no {simd}")
+    rng = np.random.default_rng(n_classes)
+    n = 4000
+    X = np.hstack([smooth(rng, n, 4), heavy_tailed(rng, n, 2), discrete(rng, n, 2)])
+    y = labels(rng, X, n_classes) if n_classes else X[:, 0] + rng.normal(size=n)
+    X[:, 0][rng.random(n) < 0.1] = np.nan
+    criterion = "gini" if n_classes else "squared_error"
+    for weights in (None, rng.uniform(0.1, 3, n)):
+        data = problem(X, y, n_classes, weights)
+        for family in [("signs", 8, 24), ("gaussian", 4, 3), ("rotation", 4, 8), ("axis", 5)]:
+            how = {"criterion": criterion, "bag_size": n, "n_trees": 1}
+            plain = grow_by("exact", data, family, simd="baseline", **how)
+            fast = grow_by("auto", data, family, simd=simd, **how)
+            assert differing_arrays(plain, fast) == []
+
+
+@pytest.mark.parametrize("search", ["exact", "auto", "histogram"])
+@pytest.mark.parametrize("n_classes", [2, 5, 0])
+def test_forest_is_identical_for_1_2_and_7_threads(n_classes: int, search: str) -> None:
+    rng = np.random.default_rng(n_classes)
+    n = 2000
+    X = np.hstack([smooth(rng, n, 5), rng.integers(0, 9, (n, 1))])
+    y = labels(rng, X, n_classes) if n_classes else X[:, 0] + rng.normal(size=n)
+    X[:, 1][rng.random(n) < 0.1] = np.nan
+    data = problem(X, y, n_classes, levels=[0, 0, 0, 0, 0, 9])
+    families = [("signs", 5, 12), ("rotation", 2, 5), ("categorical", 1)]
+    criterion = "gini" if n_classes else "squared_error"
+    forests = [
+        grow_by(search, data, *families, criterion=criterion, n_trees=8, n_threads=t, bag_size=n)
+        for t in (1, 2, 7)
+    ]
+    assert differing_arrays(forests[0], forests[1]) == []
+    assert differing_arrays(forests[0], forests[2]) == []
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 0])
+@pytest.mark.parametrize(("p", "family"), [(4, ("signs", 4, 6)), (48, ("axis", 4))])
+def test_one_big_tree_is_identical_for_1_2_and_7_threads(
+    p: int, family: tuple[object, ...], n_classes: int
+) -> None:
+    """Near the root the threads share nodes and subtrees of the one tree. Few columns are copied
+    together for the whole tree, many are read where they are."""
+    rng = np.random.default_rng(n_classes)
+    n = 150_000
+    X = rng.random((n, p), np.float32)
+    X[:, -1] = rng.integers(0, 50, n)
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.1 * rng.normal(size=n)
+    if n_classes:
+        y = np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
+    data = problem(X, y, n_classes, levels=[0] * (p - 1) + [50])
+    how = {
+        "criterion": "gini" if n_classes else "squared_error",
+        "n_trees": 1,
+        "min_samples_leaf": 20,
+    }
+    families = [family, ("categorical", 1)]
+    forests = [grow_by("auto", data, *families, n_threads=t, **how) for t in (1, 2, 7)]
+    assert differing_arrays(forests[0], forests[1]) == []
+    assert differing_arrays(forests[0], forests[2]) == []
+    assert len(forests[0].arrays["right"]) > 1000
+
+
+@pytest.mark.parametrize("growth", ["best_first", "breadth_first", "random_leaf"])
+def test_auto_equals_exact_with_a_budget_of_leaves(growth: str) -> None:
+    rng = np.random.default_rng(0)
+    n = 3000
+    X = smooth(rng, n, 5)
+    data = problem(X, labels(rng, X, 3), 3)
+    assert_auto_equals_exact(data, ("signs", 5, 10), growth=growth, max_leaf_nodes=40, bag_size=n)
+
+
+def test_unknown_instruction_set_is_refused() -> None:
+    with pytest.raises(ValueError, match="instruction set 'mmx'"):
+        grow(problem([[0.0], [1.0]], [0, 1]), options(("axis", 1), simd="mmx"))
+    assert _core.simd_level() in SIMD_LEVELS

@@ -1,0 +1,1 @@
+"""What tests share: reading forests plainly, splitting naively, judging random numbers."""
