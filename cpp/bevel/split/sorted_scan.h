@@ -9,17 +9,9 @@
 #include <vector>
 
 #include "bevel/split/search_context.h"
+#include "bevel/support/sortable.h"
 
 namespace bevel {
-
-// Order of floats as order of unsigned integers.
-inline uint32_t sortable(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  return bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) | 0x80000000u);
-}
-inline float from_sortable(uint32_t key) {
-  return std::bit_cast<float>(key ^ ((key >> 31) ? 0x80000000u : 0xffffffffu));
-}
 
 // Sorts (value, position) pairs; one per thread.
 class Sorter {
