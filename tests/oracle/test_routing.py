@@ -207,6 +207,26 @@ def test_what_a_node_has_not_seen_goes_to_its_heavier_child(family: str, n_class
     assert n_checked > 20
 
 
+@pytest.mark.parametrize("scale", [1e-42, 1e-38, 1e-30, 1e30])
+@pytest.mark.parametrize("n_classes", TASKS.values(), ids=TASKS.keys())
+@pytest.mark.parametrize("search", ["exact", "auto"])
+def test_gaussian_directions_stay_finite_on_columns_of_any_scale(
+    search: str, n_classes: int, scale: float
+) -> None:
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(300, 4)) * scale
+    y = X[:, 0] / scale + rng.normal(size=300)
+    data = problem(X, (y > 0) * 1 if n_classes else y, n_classes)
+    criterion = "gini" if n_classes else "squared_error"
+    how = options(("gaussian", 3, 2), criterion=criterion, split_search=search, bag_size=300)
+    forest = grow(data, how, 2)
+    assert np.isfinite(forest.arrays["entry_weight"]).all()
+    assert np.isfinite(forest.arrays["threshold"]).all()
+    for tree in forest.trees:
+        rows, _ = bag_rows(data, how, tree.number)
+        assert min(len(here) for here in tree.rows_of_nodes(data.X, rows)) > 0
+
+
 def test_missing_value_in_a_combination_counts_as_its_median() -> None:
     rng = np.random.default_rng(0)
     data = training_data(rng, 500, 2)

@@ -7,7 +7,11 @@ instruction set.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -121,6 +125,33 @@ def test_auto_equals_exact_on_twenty_thousand_rows(n_classes: int) -> None:
     data = problem(X, y, n_classes)
     criterion = "gini" if n_classes else "squared_error"
     assert_auto_equals_exact(data, ("signs", 8, 24), criterion=criterion, seed=1, bag_size=n)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 7, 0])
+def test_auto_equals_exact_when_the_best_cut_hides_inside_a_bin(n_classes: int) -> None:
+    """Bins are equally wide. Here each holds a crowd of rows, and the cut inside a crowd competes
+    with one at an edge that is nearly as good: a bound that is a little too low loses it."""
+    n_hidden = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(600, 2000))
+        z = np.sort(rng.random(n))
+        y = z * 3 + rng.normal(size=n) * rng.choice([0.01, 0.3, 1.0])
+        if n_classes:
+            order = rng.permutation(n_classes)
+            quantiles = np.sort(rng.random(n_classes - 1))
+            y = order[np.digitize(y, np.quantile(y, quantiles))]
+        n_crowds = int(rng.integers(1, 5))
+        crowd = np.floor(z * n_crowds)
+        hidden = crowd + (z - crowd / n_crowds) * 1e-4
+        hidden[rng.integers(n)] += 10.0
+        rival = z + rng.normal(size=n) * 10.0 ** rng.uniform(-4, -2)
+        data = problem(np.column_stack([rival, hidden]), y, n_classes)
+        criterion = "gini" if n_classes else "squared_error"
+        how = {"criterion": criterion, "seed": seed, "max_depth": 2, "bag_size": n * (seed % 2)}
+        forest = assert_auto_equals_exact(data, ("axis", 2), n_trees=1, **how)
+        n_hidden += forest.arrays["entry_index"][0] == 1
+    assert 5 < n_hidden < 55
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
@@ -278,6 +309,45 @@ def test_auto_equals_exact_with_a_budget_of_leaves(growth: str) -> None:
     X = smooth(rng, n, 5)
     data = problem(X, labels(rng, X, 3), 3)
     assert_auto_equals_exact(data, ("signs", 5, 10), growth=growth, max_leaf_nodes=40, bag_size=n)
+
+
+@contextmanager
+def flushed_denormals() -> Iterator[None]:
+    """Has this thread, and those it starts, take denormal numbers for zero. Loading a library that
+    was linked with -ffast-math does it to a whole process."""
+    environment = ctypes.create_string_buffer(32)  # fenv_t: 28 bytes for the x87, then MXCSR
+    libm = ctypes.CDLL("libm.so.6")
+    libm.fegetenv(environment)
+    before = environment.raw
+    mxcsr = int.from_bytes(before[28:], "little")
+    libm.fesetenv(before[:28] + (mxcsr | 0x8040).to_bytes(4, "little"))
+    try:
+        yield
+    finally:
+        libm.fesetenv(before)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() != "x86_64", reason="knows glibc on x86-64 only"
+)
+@pytest.mark.parametrize("make", [discrete, denormal], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("n_classes", [2, 3, 0])
+def test_forest_is_identical_in_a_process_that_flushes_denormals(
+    make: Features, n_classes: int
+) -> None:
+    rng = np.random.default_rng(n_classes)
+    n = 400
+    X = make(rng, n, 5)
+    y = labels(rng, X, n_classes) if n_classes else rng.integers(0, 5, n) / 7
+    data = problem(X, y, n_classes)
+    how = options(("signs", 5, 10), criterion="gini" if n_classes else "squared_error")
+    usual = grow(data, how, 2)
+    leaves = usual.apply(data.X)
+    with flushed_denormals():
+        other = grow(data, how, 2)
+        other_leaves = other.apply(data.X)
+    assert differing_arrays(usual, other) == []
+    np.testing.assert_array_equal(leaves, other_leaves)
 
 
 def test_unknown_instruction_set_is_refused() -> None:

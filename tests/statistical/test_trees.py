@@ -125,3 +125,18 @@ def test_children_draw_independently_of_their_parent_and_of_each_other() -> None
     assert len(drawn) > len(trees) // 2
     for a, b in ((0, 1), (0, 2), (1, 2)):
         assert_independent(drawn[:, a], drawn[:, b], 5)
+
+
+@pytest.mark.parametrize("family", ["signs", "combination", "gaussian"])
+def test_directions_that_cannot_cut_are_drawn_again_eight_times(family: str) -> None:
+    """One column of ten varies: a root of single-feature directions stays a leaf with probability
+    0.9 to the power of nine, one draw and eight redraws."""
+    X = np.zeros((30, 10))
+    X[:, 4] = np.arange(30)
+    data = problem(X, np.arange(30) % 2)
+    is_leaf = [
+        tree.nodes[0].is_leaf
+        for seed in SEEDS
+        for tree in grow(data, options((family, 1, 1), seed=seed, max_depth=1), 1000).trees
+    ]
+    assert_counts_follow(np.bincount(is_leaf, minlength=2), np.array([1 - 0.9**9, 0.9**9]))

@@ -164,8 +164,10 @@ class GaussianSampler : public Sampler {
       for (int64_t k = 0; k < n_features_; ++k) {
         const int32_t feature = data_.numeric[scratch.subset.deal(stream)];
         const double weight = stream.normal();
-        const double deviation = standard_deviation(node, feature);
-        if (deviation > 0.0) out.add_entry(feature, static_cast<float>(weight / deviation));
+        const double stretched = weight / standard_deviation(node, feature);
+        // A constant feature has no direction; one that hardly varies none that a float can hold.
+        if (std::fabs(stretched) < kLargestWeight)
+          out.add_entry(feature, static_cast<float>(stretched));
       }
       scratch.subset.gather();
       if (out.index.size() > out.offset.back()) out.close();
@@ -173,6 +175,8 @@ class GaussianSampler : public Sampler {
   }
 
  private:
+  static constexpr double kLargestWeight = 1e30;
+
   double standard_deviation(const NodeRows& node, int32_t feature) const {
     const float* x = node.columns[feature];
     const float median = data_.medians[feature];
