@@ -120,7 +120,6 @@ class Finder {
   using Histogram =
       std::conditional_t<kPairHistogram, PairHistogramSearch<PairTaskOrAny>,
                          std::conditional_t<kClassHistogram, ClassHistogramSearch, NoHistogram>>;
-  static constexpr size_t kFarAway = size_t{1} << 22;  // values of a table beyond the caches
   static constexpr bool kPacked = std::is_same_v<Task, PackedTask>;
   // The histogram takes over where it is faster: at 64 rows with one add per row, later for others.
   static constexpr size_t kNetworkRows = kPacked ? 64 : Task::kIsPair ? 192 : 512;
@@ -144,18 +143,6 @@ class Finder {
   }
   const float* project(size_t candidate) {
     return project(candidate, *node_, *candidates_, values_.data());
-  }
-  // Columns of a wide table come from afar: the next candidate's are sent for while this one is
-  // being worked on.
-  void prefetch(size_t candidate) const {
-#if defined(__GNUC__)
-    if (data_.n_rows * static_cast<size_t>(data_.n_features) < kFarAway) return;
-    const int32_t* index = candidates_->indices(candidate);
-    for (int k = 0; k < candidates_->n_nonzeros(candidate); ++k) {
-      const float* column = node_->columns[index[k]];
-      for (size_t i = 0; i < node_->n; i += 8) __builtin_prefetch(column + node_->rows[i]);
-    }
-#endif
   }
   bool fits_network() const {
     return node_->n <= kNetworkRows && (!kPacked || task_->weight() <= kMaxNetworkWeight);
@@ -204,9 +191,7 @@ class Finder {
           return;
         }
       }
-      for (size_t i = 0; i < plain_.size(); ++i) {
-        const int32_t c = plain_[i];
-        if (i + 1 < plain_.size()) prefetch(plain_[i + 1]);
+      for (int32_t c : plain_) {
         project(c);
         histogram_.coarse(values_.data(), node_->n, context(c), approximate);
       }
