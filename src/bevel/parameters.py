@@ -161,7 +161,7 @@ _DATA = [
         "How features are made comparable before they are combined; learned on the training rows "
         'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
         '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
-        '"auto" scales only when features are combined, by "standard".',
+        '"auto" scales only when features are combined, by "quantile" (docs/design/scale.md).',
     ),
     Parameter(
         "categorical_features",

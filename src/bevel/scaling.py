@@ -33,8 +33,12 @@ class Scaler(Protocol):
 
 
 def automatic_scale(axis_aligned: bool) -> str | None:
-    """Choice behind `scale="auto"`: none for single features, "standard" for combined ones."""
-    return None if axis_aligned else "standard"
+    """Choice behind `scale="auto"`: none for single features, "quantile" for combined ones.
+
+    Over 54 data sets it had the lowest mean error and mean rank of all candidates, and the smallest
+    worst loss against no scale: `docs/design/scale.md`.
+    """
+    return None if axis_aligned else "quantile"
 
 
 @dataclass(frozen=True)

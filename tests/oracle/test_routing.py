@@ -118,17 +118,30 @@ def test_row_alone_falls_where_it_falls_in_a_batch(family: str, n_classes: int) 
 def test_leaves_hold_what_the_rows_of_the_bag_that_fall_into_them_have(
     family: str, n_classes: int, weights: str
 ) -> None:
-    rng = np.random.default_rng(n_classes)
-    data = training_data(rng, 400, n_classes, weights=weights)
-    forest = grow_on(data, family, n_trees=2)
-    how = options_for(data, family)
+    data = training_data(np.random.default_rng(n_classes), 400, n_classes, weights=weights)
+    assert_leaves_are_summaries_of_the_bag(data, options_for(data, family), n_trees=2)
+
+
+@pytest.mark.parametrize("n_classes", TASKS.values(), ids=TASKS.keys())
+@pytest.mark.parametrize("family", ["axis", "signs", "mixed"])
+def test_leaves_of_a_large_tree_hold_what_the_rows_that_fall_into_them_have(
+    family: str, n_classes: int
+) -> None:
+    """Large nodes are cut and their rows moved by other code than small ones."""
+    data = training_data(np.random.default_rng(n_classes), 20_000, n_classes)
+    how = options_for(data, family, bag_size=0, min_samples_leaf=20)
+    assert_leaves_are_summaries_of_the_bag(data, how, n_trees=1)
+
+
+def assert_leaves_are_summaries_of_the_bag(data: Problem, how: _core.Options, n_trees: int) -> None:
+    forest = grow(data, how, n_trees)
     leaves = forest.apply(data.X)
     for tree in forest.trees:
         rows, weight = bag_rows(data, how, tree.number)
         for node in tree.nodes:
             if node.is_leaf:
                 here = rows[leaves[rows, tree.number] == node.number]
-                assert_leaf_is_summary_of(node, data.target[here], weight[here], n_classes)
+                assert_leaf_is_summary_of(node, data.target[here], weight[here], data.n_classes)
 
 
 def assert_leaf_is_summary_of(

@@ -154,6 +154,29 @@ def test_auto_equals_exact_when_the_best_cut_hides_inside_a_bin(n_classes: int) 
     assert 5 < n_hidden < 55
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 7, 0])
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.3])
+def test_auto_equals_exact_for_features_that_order_the_rows_alike(
+    n_classes: int, noise: float
+) -> None:
+    """The same cut, an edge of bins in one feature, lies inside a bin of another. All have the same
+    gain and the first feature drawn must win: no bound may be lower than what it bounds."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(600, 4000))
+        z = np.sort(rng.random(n))
+        y = np.round(z * 7 + noise * rng.normal(size=n)) if seed % 2 else z**3
+        if n_classes:
+            shares = rng.dirichlet(np.full(2 * n_classes, 2.0)).cumsum()
+            block = rng.permutation(2 * n_classes) % n_classes
+            y = block[np.digitize(z + noise * rng.normal(size=n), shares[:-1])]
+        X = np.column_stack([z, z**3, np.exp(6 * z), -z, np.sqrt(z), np.floor(50 * z), z**9])
+        data = problem(X, y, n_classes)
+        criterion = "gini" if n_classes else "squared_error"
+        how = {"criterion": criterion, "seed": seed, "max_depth": 4, "bag_size": n * (seed % 3 > 0)}
+        assert_auto_equals_exact(data, ("axis", 7), n_trees=2, **how)
+
+
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("n_classes", [2, 3, 8])
 @pytest.mark.parametrize("weights", ["whole", "real"])
@@ -242,7 +265,7 @@ def test_forest_is_identical_for_all_instruction_sets(n_classes: int, simd: str)
     if simd not in available_simd_levels():
         pytest.skip(f"this machine has no {simd}")
     rng = np.random.default_rng(n_classes)
-    n = 4000
+    n = 9000
     X = np.hstack([smooth(rng, n, 4), heavy_tailed(rng, n, 2), discrete(rng, n, 2)])
     y = labels(rng, X, n_classes) if n_classes else X[:, 0] + rng.normal(size=n)
     X[:, 0][rng.random(n) < 0.1] = np.nan
