@@ -191,7 +191,11 @@ class Finder {
           return;
         }
       }
+      const double perfect = task_->perfect_score();
       for (int32_t c : plain_) {
+        // Nothing later can beat a cut that leaves both sides pure; what an earlier candidate may
+        // hide is on the list of pending bins.
+        if (found_->cut.score >= perfect && found_->cut.candidate < c) break;
         project(c);
         histogram_.coarse(values_.data(), node_->n, context(c), approximate);
       }
