@@ -17,10 +17,10 @@ from bevel import _core
 FIRST_DIRECTIONS = {
     ("axis", 3): [([0], [1.0]), ([3], [1.0]), ([2], [1.0])],
     ("signs", 4, 6): [
-        ([3, 2], [1.0, -1.0]),
+        ([2, 3], [1.0, 1.0]),
         ([2], [1.0]),
         ([0], [1.0]),
-        ([2, 1], [1.0, 1.0]),
+        ([1, 2], [-1.0, 1.0]),
     ],
     ("signs", 2, 7): [([0, 2, 3], [1.0, -1.0, 1.0]), ([0, 1, 2, 3], [1.0, 1.0, 1.0, -1.0])],
     ("combination", 2, 2): [
@@ -36,14 +36,14 @@ FIRST_BAGS = {
 
 DIGESTS = {
     "axis_two_classes": "191540a189093b5a",
-    "signs_two_classes": "5de8a45e82c9874a",
+    "signs_two_classes": "9f9f390abcbd8200",
     "combination_five_classes": "1327a41c78eba328",
-    "signs_entropy": "ddc16d15fd4b7576",
-    "signs_regression": "dec3fe87463c4847",
+    "signs_entropy": "d82006666bf79e16",
+    "signs_regression": "842988f0714d0828",
     "gaussian_two_classes": "c95f067be407a677",
     "rotation_regression": "3a95120941165345",
     "nominal_five_classes": "ce87c0825b057bb0",
-    "random_cuts": "bf02e58c8b89a4bf",
+    "random_cuts": "657899be917356ab",
     "purely_random": "325c5c381a841468",
 }
 
