@@ -128,3 +128,9 @@ def test_zero_draws_raises_and_mentions_auto():
 def test_only_lists_of_axis_are_axis_aligned():
     assert is_axis_aligned(read_projection(["axis", P.Axis()], "auto"))
     assert not is_axis_aligned(read_projection(["axis", "sparse"], "auto"))
+
+
+def test_list_with_two_rotations_of_the_tree_is_refused():
+    with pytest.raises(ValueError, match=r"at most one RandomRotation.*per=\"node\""):
+        read_projection([P.RandomRotation(), P.RandomRotation(max_features=4)], "auto")
+    assert len(read_projection([P.RandomRotation(), P.RandomRotation(per="node")], "auto")) == 2

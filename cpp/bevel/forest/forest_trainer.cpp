@@ -42,6 +42,10 @@ Weighting inspect_weights(const TrainingSet& training, const Options& options) {
     w.largest = std::max(w.largest, x);
     w.whole &= x == std::floor(x) && x <= 255.0;
   }
+  // Sums of whole weights are kept in 32 bits.
+  const auto draws = static_cast<double>(
+      options.bag_size ? options.bag_size : static_cast<int64_t>(training.data.n_rows));
+  w.whole &= draws * w.largest < 2147483648.0;
   return w;
 }
 
@@ -165,8 +169,8 @@ class Trainer {
   void set_scales() {
     const auto draws = static_cast<double>(options_.bag_size ? options_.bag_size
                                                              : static_cast<int64_t>(data_.n_rows));
-    double largest = weighting_.largest;
-    if (options_.balanced_subsample) largest *= draws;  // a class may be that rare
+    // Weights that balance classes leave the sum over a bag as it is.
+    const double largest = weighting_.largest;
     if (!weighting_.whole) scales_.weight = grid_scale(draws * largest, 52);
     if (!training_.targets) return;
     double low = std::numeric_limits<double>::infinity(), high = -low;

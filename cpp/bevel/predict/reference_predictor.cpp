@@ -8,6 +8,7 @@
 
 #include "bevel/forest/bag.h"
 #include "bevel/support/crew.h"
+#include "bevel/support/float_environment.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
@@ -81,7 +82,10 @@ template <class Work>
 void over_rows(const ForestArrays& forest, size_t n_rows, int n_threads, Work work) {
   constexpr size_t kBlockRows = 256;
   constexpr size_t kRowsTimesTrees = 20000;
-  if (n_threads <= 1 || n_rows * forest.n_trees() < kRowsTimesTrees) return work(0, n_rows);
+  if (n_threads <= 1 || n_rows * forest.n_trees() < kRowsTimesTrees) {
+    const PlainArithmetic arithmetic;
+    return work(0, n_rows);
+  }
   const size_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
   Crew crew(n_blocks, [&](int, size_t block) {
     work(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows));

@@ -51,7 +51,7 @@ class Finder {
         kernels_(kernels),
         histogram_(kernels, sorter_),
         lanes_storage_(kMaxNetworkRows * kLanes + kLanes),
-        lane_values_(kMaxNetworkRows * kLanes + 8),
+        lane_values_(kMaxNetworkRows * kLanes + kSpare),
         lane_payload_(kMaxNetworkRows) {
     // Registers are loaded whole: start on a line.
     auto address = reinterpret_cast<uintptr_t>(lanes_storage_.data());
@@ -66,7 +66,8 @@ class Finder {
     candidates_ = &candidates;
     limits_ = limits;
     found_ = &found;
-    if (values_.size() < node.n) values_.resize(node.n);
+    if (values_.size() < node.n + kSpare) values_.resize(node.n + kSpare);
+    find_span();
     plain_.clear();
     for (size_t c = first; c < last; ++c) {
       if (is_category(c))
@@ -89,27 +90,15 @@ class Finder {
     }
   }
 
-  // Values of a candidate on the node's rows; valid until the next call.
+  // Values of a candidate on the rows of any node.
   const float* project(size_t candidate, const NodeView& node, const Candidates& candidates,
                        float* out) {
-    const int nnz = candidates.n_nonzeros(candidate);
-    const int32_t* index = candidates.indices(candidate);
-    columns_.resize(static_cast<size_t>(nnz));
-    fill_.resize(static_cast<size_t>(nnz));
-    bool fill = false;
-    for (int k = 0; k < nnz; ++k) {
-      columns_[k] = node.columns[index[k]];
-      const bool original = index[k] < data_.n_features;
-      fill_[k] = original ? data_.medians[index[k]] : 0.0f;
-      fill |= original && data_.has_nan[index[k]];
-    }
-    const Projection projection{columns_.data(), candidates.weights(candidate),
-                                fill && nnz > 1 ? fill_.data() : nullptr, nnz};
-    kernels_.project(projection, node.rows, node.n, out);
+    kernels_.project(direction(candidate, node, candidates), node.rows, node.n, out);
     return out;
   }
 
  private:
+  static constexpr size_t kSpare = 16;  // kernels store whole registers
   // Without histograms for a task (entropy, real weights with many classes) sorting serves.
   struct NoHistogram {
     NoHistogram(const Kernels&, Sorter&) {}
@@ -120,6 +109,7 @@ class Finder {
   using Histogram =
       std::conditional_t<kPairHistogram, PairHistogramSearch<PairTaskOrAny>,
                          std::conditional_t<kClassHistogram, ClassHistogramSearch, NoHistogram>>;
+  static constexpr size_t kMinSpanRows = 64;
   static constexpr bool kPacked = std::is_same_v<Task, PackedTask>;
   // The histogram takes over where it is faster: at 64 rows with one add per row, later for others.
   static constexpr size_t kNetworkRows = kPacked ? 64 : Task::kIsPair ? 192 : 512;
@@ -141,8 +131,44 @@ class Finder {
     const int32_t f = *candidates_->indices(c);
     return candidates_->n_nonzeros(c) == 1 && f < data_.n_features && data_.has_nan[f];
   }
-  const float* project(size_t candidate) {
-    return project(candidate, *node_, *candidates_, values_.data());
+  // Values of a candidate on the rows of the node being searched; out has room for kSpare more.
+  const float* project(size_t candidate, float* out) {
+    const Projection projection = direction(candidate, *node_, *candidates_);
+    if (span_ > 0)
+      kernels_.project_span(projection, node_->rows[0], span_, member_.data(), out);
+    else
+      kernels_.project(projection, node_->rows, node_->n, out);
+    return out;
+  }
+  const float* project(size_t candidate) { return project(candidate, values_.data()); }
+
+  // Valid until the next call.
+  Projection direction(size_t candidate, const NodeView& node, const Candidates& candidates) {
+    const int nnz = candidates.n_nonzeros(candidate);
+    const int32_t* index = candidates.indices(candidate);
+    columns_.resize(static_cast<size_t>(nnz));
+    fill_.resize(static_cast<size_t>(nnz));
+    bool fill = false;
+    for (int k = 0; k < nnz; ++k) {
+      columns_[k] = node.columns[index[k]];
+      const bool original = index[k] < data_.n_features;
+      fill_[k] = original ? data_.medians[index[k]] : 0.0f;
+      fill |= original && data_.has_nan[index[k]];
+    }
+    return {columns_.data(), candidates.weights(candidate),
+            fill && nnz > 1 ? fill_.data() : nullptr, nnz};
+  }
+  // Marks the rows of a large node that fill a good part of their span: reading whole lines of a
+  // column and keeping what is wanted is then faster than picking rows from a list.
+  void find_span() {
+    constexpr size_t kSparsest = 4;
+    span_ = 0;
+    const size_t n = node_->n;
+    const size_t span = node_->rows[n - 1] - node_->rows[0] + 1;
+    if (n < kMinSpanRows || span == n || span > kSparsest * n || candidates_->size() < 4) return;
+    member_.assign(span, 0);
+    for (size_t i = 0; i < n; ++i) member_[node_->rows[i] - node_->rows[0]] = 1;
+    span_ = span;
   }
   bool fits_network() const {
     return node_->n <= kNetworkRows && (!kPacked || task_->weight() <= kMaxNetworkWeight);
@@ -214,7 +240,7 @@ class Finder {
       if (found_->cut.score >= perfect && found_->cut.candidate < plain_[start]) return;
       const size_t n_lanes = std::min<size_t>(kLanes, plain_.size() - start);
       for (size_t lane = 0; lane < n_lanes; ++lane)
-        project(plain_[start + lane], *node_, *candidates_, &lane_values_[lane * kMaxNetworkRows]);
+        project(plain_[start + lane], &lane_values_[lane * kMaxNetworkRows]);
       kernels_.pack_lanes(lane_values_.data(), kMaxNetworkRows, n, lane_payload_.data(),
                           carries_counts ? 0 : kPayloadMask, lanes_);
       std::fill(lanes_ + n * kLanes, lanes_ + network_length(n) * kLanes,
@@ -484,6 +510,8 @@ class Finder {
   Limits limits_;
   Found* found_ = nullptr;
 
+  size_t span_ = 0;  // rows from the node's first to its last; 0: picked from the list
+  std::vector<uint8_t> member_;
   std::vector<int32_t> plain_;
   std::vector<float> values_;
   std::vector<const float*> columns_;

@@ -64,6 +64,9 @@ struct Kernels {
 
   // out[i] = ((w0 x0) + w1 x1) + ... at rows[i].
   void (*project)(const Projection&, const uint32_t* rows, size_t n, float* out);
+  // The same for the rows first + i with member[i] = 1, i < span; out has room for 16 more.
+  void (*project_span)(const Projection&, size_t first, size_t span, const uint8_t* member,
+                       float* out);
   ValueRange (*range)(const float* values, size_t n);
   // Largest value in bins up to the edge and smallest value beyond.
   ValueRange (*neighbours)(const float* values, size_t n, float low, float scale, int edge);

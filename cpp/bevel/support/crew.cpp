@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "bevel/support/float_environment.h"
+
 namespace bevel {
 
 void Crew::start(int n_threads) {
@@ -53,6 +55,7 @@ void Crew::run_part(Part part, int worker) {
 }
 
 void Crew::worker_loop(int worker) {
+  const PlainArithmetic arithmetic;
   std::unique_lock lock(mutex_);
   for (;;) {
     if (!parts_.empty()) {

@@ -248,13 +248,17 @@ bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int
   const NodeRows rows{node.columns, {node.rows, node.n}};
   for (int redraws = 0; !found.cut.found(); ++redraws) {
     const size_t first = w.candidates.size();
+    bool asked = false;
     for (size_t f = 0; f < samplers_.size(); ++f) {
-      if (!samplers_[f]->can_redraw())
-        samplers_[f]->sample_more(stream, w.samplers[f], w.candidates);
-      else if (redraws < growing::kMaxRedraws)
+      if (!samplers_[f]->can_redraw()) {
+        asked |= samplers_[f]->sample_more(stream, w.samplers[f], w.candidates);
+      } else if (redraws < growing::kMaxRedraws) {
         samplers_[f]->sample(rows, stream, w.samplers[f], w.candidates);
+        asked = true;  // though a draw may come back empty
+      }
     }
-    if (w.candidates.size() == first) break;
+    if (!asked) break;
+    if (w.candidates.size() == first) continue;
     if (options_.threshold == ThresholdRule::purely_random) keep_one(stream, first, w.candidates);
     search(node, first, w, worker, found);
   }
