@@ -72,8 +72,8 @@ class TreeBuilder {
                   uint8_t* goes_left) const;
   const float* project(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w);
   void compact(NodeItem& item, Workspace<Task>& w);
-  void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
-                 const Workspace<Task>& w) const;
+  void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node, Workspace<Task>& w) const;
+  void fill_lone_leaves(NodeStore& nodes, Workspace<Task>& w) const;
   float node_weight(const Workspace<Task>& w) const;
 
   const float* const* columns(int level, const Workspace<Task>& w) const {

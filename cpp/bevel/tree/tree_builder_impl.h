@@ -118,6 +118,7 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
     stack.push_back({right, index});
     stack.push_back({left, -1});
   }
+  fill_lone_leaves(result.nodes, w);
   parts.wait(worker, true);
   for (size_t g = 0; g < result.grafts.size(); ++g) {
     Subtree& from = *given[part_of_graft[g]];
@@ -198,6 +199,7 @@ NodeStore TreeBuilder<Task>::to_preorder(const std::vector<FrontierNode>& nodes,
     stack.emplace_back(from.right, node);
     stack.emplace_back(from.left, -1);
   }
+  fill_lone_leaves(store, w);
   return store;
 }
 
@@ -218,9 +220,11 @@ bool TreeBuilder<Task>::same_targets(const NodeItem& item, const Workspace<Task>
     // Equal targets with whole weights have equal means on the grid: a look at what is at hand.
     if (targets_->weight_unit == 1.0) {
       const WidePair* p = tree_->payload.data();
-      auto mean = [p](size_t i) { return p[i].sum / p[i].weight; };
+      const WidePair first = p[item.start];
       for (size_t i = item.start + 1; i < item.end; ++i)
-        if (mean(i) != mean(item.start)) return false;
+        if (p[i].weight == first.weight ? p[i].sum != first.sum
+                                        : p[i].sum / p[i].weight != first.sum / first.weight)
+          return false;
     }
   }
   const auto* rows = origin(item.level, w);
@@ -467,26 +471,38 @@ void TreeBuilder<Task>::compact(NodeItem& item, Workspace<Task>& w) {
 
 template <class Task>
 void TreeBuilder<Task>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
-                                  const Workspace<Task>& w) const {
+                                  Workspace<Task>& w) const {
   if (w.task.is_regression()) {
     const auto* rows = origin(item.level, w);
     auto row_of = [&](size_t i) { return rows ? (*rows)[tree_->rows[i]] : tree_->rows[i]; };
-    // Differences to the first target: a leaf of equal targets has exactly their value.
-    const double first = targets_->values[row_of(item.start)];
-    double sum = 0.0, weights = 0.0;
-    for (size_t i = item.start; i < item.end; ++i) {
-      const uint32_t row = row_of(i);
-      const double weight = (targets_->multiplicity ? targets_->multiplicity[row] : 1) *
-                            (targets_->weights ? targets_->weights[row] : 1.0);
-      sum += weight * (targets_->values[row] - first);
-      weights += weight;
+    if (item.end - item.start == 1) {
+      w.lone_leaves.push_back({node, row_of(item.start)});
+    } else {
+      // Differences to the first target: a leaf of equal targets has exactly their value.
+      const double first = targets_->values[row_of(item.start)];
+      double sum = 0.0, weights = 0.0;
+      for (size_t i = item.start; i < item.end; ++i) {
+        const uint32_t row = row_of(i);
+        const double weight = (targets_->multiplicity ? targets_->multiplicity[row] : 1) *
+                              (targets_->weights ? targets_->weights[row] : 1.0);
+        sum += weight * (targets_->values[row] - first);
+        weights += weight;
+      }
+      nodes.leaf_value[node] = first + sum / weights;
     }
-    nodes.leaf_value[node] = first + sum / weights;
   } else {
     w.task.class_shares(
         [&](int32_t label, double share) { nodes.add_entry(label, static_cast<float>(share)); });
   }
   nodes.close();
+}
+
+// Targets lie anywhere in memory. Looked up one after the other, as leaves come up, each costs a
+// wait; looked up together they overlap.
+template <class Task>
+void TreeBuilder<Task>::fill_lone_leaves(NodeStore& nodes, Workspace<Task>& w) const {
+  for (auto [node, row] : w.lone_leaves) nodes.leaf_value[node] = targets_->values[row];
+  w.lone_leaves.clear();
 }
 
 template <class Task>

@@ -21,6 +21,12 @@ struct Block {
 
 constexpr int kBlockLevels = 2;
 
+// A regression leaf of one row, whose value is still to be looked up.
+struct LoneLeaf {
+  int32_t node;
+  uint32_t row;  // of the data
+};
+
 template <class Task>
 struct Workspace {
   Workspace(const Options& options, const DatasetView& data, const Kernels& kernels, Task task)
@@ -36,6 +42,7 @@ struct Workspace {
   std::vector<uint8_t> goes_left;
   std::vector<typename Task::Payload> payload;
   Block blocks[kBlockLevels];
+  std::vector<LoneLeaf> lone_leaves;
 };
 
 }  // namespace bevel
