@@ -1,7 +1,11 @@
 #include "bevel/forest/flat_forest.h"
 
 #include <algorithm>
-#include <stdexcept>
+#include <utility>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace bevel {
 namespace {
@@ -11,10 +15,40 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-// Copies offsets that start at 0 behind those that are there.
-void append_offsets(std::vector<int64_t>& to, const std::vector<int64_t>& from) {
-  const int64_t base = to.back();
-  for (size_t i = 1; i < from.size(); ++i) to.push_back(base + from[i]);
+// Gives memory that was freed back to the system, where allocators keep it.
+void release_freed_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+// One array of all trees, end to end. The trees' own are freed at once: a forest is never held
+// twice.
+template <class T>
+void join(std::vector<GrownTree>& trees, std::vector<T> NodeStore::* array, std::vector<T>& out) {
+  size_t n = 0;
+  for (const GrownTree& tree : trees) n += (tree.nodes.*array).size();
+  out.reserve(n);
+  for (GrownTree& tree : trees) {
+    append(out, tree.nodes.*array);
+    std::vector<T>().swap(tree.nodes.*array);
+  }
+  release_freed_memory();
+}
+
+// The same for offsets, which start at 0 in each tree and go on counting in the forest.
+void join_offsets(std::vector<GrownTree>& trees, std::vector<int64_t> NodeStore::* array,
+                  std::vector<int64_t>& out) {
+  size_t n = 1;
+  for (const GrownTree& tree : trees) n += (tree.nodes.*array).size() - 1;
+  out.reserve(n);
+  for (GrownTree& tree : trees) {
+    const int64_t base = out.back();
+    const std::vector<int64_t>& own = tree.nodes.*array;
+    for (size_t i = 1; i < own.size(); ++i) out.push_back(base + own[i]);
+    std::vector<int64_t>().swap(tree.nodes.*array);
+  }
+  release_freed_memory();
 }
 
 // Keeps the axes that some node uses, and numbers them anew in the nodes.
@@ -46,43 +80,35 @@ void append_rotation(FlatForest& forest, GrownTree& tree, int32_t n_features) {
 
 FlatForest flatten(std::vector<GrownTree>& trees, int32_t n_features, bool is_regression) {
   FlatForest forest;
-  size_t n_nodes = 0, n_entries = 0;
   bool has_categories = false;
-  for (const GrownTree& tree : trees) {
-    n_nodes += tree.nodes.size();
-    n_entries += tree.nodes.entry_index.size();
-    has_categories |= !tree.nodes.bits.empty();
-  }
-  forest.right.reserve(n_nodes);
-  forest.threshold.reserve(n_nodes);
-  forest.flags.reserve(n_nodes);
-  forest.gain.reserve(n_nodes);
-  forest.weight.reserve(n_nodes);
-  forest.entry_offset.reserve(n_nodes + 1);
-  forest.entry_index.reserve(n_entries);
-  forest.entry_weight.reserve(n_entries);
-  if (is_regression) forest.leaf_value.reserve(n_nodes);
   for (GrownTree& tree : trees) {
     append_rotation(forest, tree, n_features);
-    NodeStore& nodes = tree.nodes;
-    append(forest.right, nodes.right);
-    append(forest.threshold, nodes.threshold);
-    append(forest.flags, nodes.flags);
-    append(forest.gain, nodes.gain);
-    append(forest.weight, nodes.weight);
-    append_offsets(forest.entry_offset, nodes.entry_offset);
-    append(forest.entry_index, nodes.entry_index);
-    append(forest.entry_weight, nodes.entry_weight);
-    if (is_regression) append(forest.leaf_value, nodes.leaf_value);
-    if (has_categories) {
-      const auto base = static_cast<int32_t>(forest.bits_offset.size()) - 1;
-      for (int32_t set : nodes.bits_index) forest.bits_index.push_back(set < 0 ? -1 : set + base);
-      append_offsets(forest.bits_offset, nodes.bits_offset);
-      append(forest.bits, nodes.bits);
-    }
-    forest.tree_offset.push_back(static_cast<int64_t>(forest.right.size()));
-    tree = GrownTree{};  // its memory is not needed twice
+    forest.tree_offset.push_back(forest.tree_offset.back() +
+                                 static_cast<int64_t>(tree.nodes.size()));
+    has_categories |= !tree.nodes.bits.empty();
   }
+  if (has_categories) {
+    int32_t n_sets = 0;
+    for (GrownTree& tree : trees) {
+      for (int32_t& set : tree.nodes.bits_index)
+        if (set >= 0) set += n_sets;
+      n_sets += static_cast<int32_t>(tree.nodes.bits_offset.size()) - 1;
+    }
+    join(trees, &NodeStore::bits_index, forest.bits_index);
+    join_offsets(trees, &NodeStore::bits_offset, forest.bits_offset);
+    join(trees, &NodeStore::bits, forest.bits);
+  } else {
+    for (GrownTree& tree : trees) std::vector<int32_t>().swap(tree.nodes.bits_index);
+  }
+  if (is_regression) join(trees, &NodeStore::leaf_value, forest.leaf_value);
+  join_offsets(trees, &NodeStore::entry_offset, forest.entry_offset);
+  join(trees, &NodeStore::entry_index, forest.entry_index);
+  join(trees, &NodeStore::entry_weight, forest.entry_weight);
+  join(trees, &NodeStore::right, forest.right);
+  join(trees, &NodeStore::threshold, forest.threshold);
+  join(trees, &NodeStore::flags, forest.flags);
+  join(trees, &NodeStore::gain, forest.gain);
+  join(trees, &NodeStore::weight, forest.weight);
   return forest;
 }
 

@@ -155,6 +155,7 @@ class Trainer {
       if (!progress(crew.jobs_done())) crew.cancel();
     crew.finish();
     if (crew.cancelled()) throw Cancelled{};
+    workspaces_.clear();  // not needed any more, while the forest is copied
     return flatten(trees_, data_.n_features, training_.targets != nullptr);
   }
 
@@ -195,6 +196,7 @@ class Trainer {
     targets.weight_unit = std::is_same_v<Task, WideTask> ? scales_.weight : 1.0;
     TreeBuilder<Task> builder(options_, data_, samplers_, workspaces_, kernels_, *crew_);
     trees_[job].nodes = builder.grow(tree, targets, worker);
+    trees_[job].nodes.shrink();
     trees_[job].rotation = std::move(tree.rotation);
   }
 

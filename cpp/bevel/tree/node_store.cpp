@@ -18,7 +18,7 @@ void append_nodes(NodeStore& to, const NodeStore& from, size_t first, size_t las
   append(to.flags, from.flags, first, last);
   append(to.gain, from.gain, first, last);
   append(to.weight, from.weight, first, last);
-  append(to.leaf_value, from.leaf_value, first, last);
+  if (!from.leaf_value.empty()) append(to.leaf_value, from.leaf_value, first, last);
   const auto shift = static_cast<int64_t>(to.entry_index.size()) - from.entry_offset[first];
   for (size_t node = first; node < last; ++node) {
     to.entry_offset.push_back(from.entry_offset[node + 1] + shift);

@@ -32,21 +32,29 @@ struct NodeStore {
   std::vector<int64_t> entry_offset{0};
   std::vector<int32_t> entry_index;
   std::vector<float> entry_weight;
-  std::vector<double> leaf_value;   // regression: one per node
+  std::vector<double> leaf_value;   // regression only: one per node
   std::vector<int32_t> bits_index;  // per node, -1 without a set of levels
   std::vector<int64_t> bits_offset{0};
   std::vector<uint32_t> bits;
 
   size_t size() const { return right.size(); }
+  // Gives back what growing has allocated in advance.
+  void shrink() {
+    for (auto* array : {&right, &entry_index, &bits_index}) array->shrink_to_fit();
+    for (auto* array : {&threshold, &gain, &weight, &entry_weight}) array->shrink_to_fit();
+    flags.shrink_to_fit();
+    entry_offset.shrink_to_fit();
+    leaf_value.shrink_to_fit();
+  }
 
   // Appends a node without entries; add_entry() and close() complete it.
-  int32_t open(float node_weight) {
+  int32_t open(float node_weight, bool is_regression) {
     right.push_back(-1);
     threshold.push_back(0.0f);
     flags.push_back(0);
     gain.push_back(0.0f);
     weight.push_back(node_weight);
-    leaf_value.push_back(0.0);
+    if (is_regression) leaf_value.push_back(0.0);
     bits_index.push_back(-1);
     return static_cast<int32_t>(right.size()) - 1;
   }

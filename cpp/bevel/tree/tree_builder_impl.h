@@ -83,7 +83,7 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
     NodeStore& nodes = result.nodes;
     if (item.parent >= 0) nodes.right[item.parent] = static_cast<int32_t>(nodes.size());
     if (part >= 0) {
-      result.grafts.push_back({nodes.open(0.0f), {}, {}});
+      result.grafts.push_back({nodes.open(0.0f, w.task.is_regression()), {}, {}});
       part_of_graft.push_back(part);
       nodes.close();
       continue;
@@ -91,7 +91,7 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
     if (item.end - item.start >= growing::kParallelSubtreeRows) crew_.throw_if_cancelled();
     compact(item, w);
     const bool may_split = begin_node(item, w);
-    const int32_t node = nodes.open(node_weight(w));
+    const int32_t node = nodes.open(node_weight(w), w.task.is_regression());
     if (!may_split || !find_split(item, w, worker, split)) {
       emit_leaf(item, nodes, node, w);
       continue;
@@ -190,7 +190,7 @@ NodeStore TreeBuilder<Task>::to_preorder(const std::vector<FrontierNode>& nodes,
     if (parent >= 0) store.right[parent] = static_cast<int32_t>(store.size());
     const FrontierNode& from = nodes[id];
     w.task.begin_node(tree_->payload.data() + from.item.start, from.item.end - from.item.start);
-    const int32_t node = store.open(node_weight(w));
+    const int32_t node = store.open(node_weight(w), w.task.is_regression());
     if (from.left < 0) {
       emit_leaf(from.item, store, node, w);
       continue;
