@@ -109,7 +109,6 @@ class Sampler {
   virtual void prepare(SamplerScratch&) const {}
 };
 
-// n_rotated: axes of the tree's rotation (0 when the tree has none).
 std::unique_ptr<Sampler> make_sampler(const Family& family, const DatasetView& data);
 
 }  // namespace bevel

@@ -1,0 +1,25 @@
+// A node as the search sees it, and what the search found.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bevel/random/stream.h"
+#include "bevel/split/cut.h"
+
+namespace bevel {
+
+struct NodeView {
+  const float* const* columns;  // per feature, then per axis of the tree's rotation
+  const uint32_t* rows;         // ascending
+  size_t n;
+  NodeKey key;
+};
+
+// Best cut and, when it is on a nominal column, the levels that go left.
+struct Found {
+  Cut cut;
+  LevelSet levels;
+};
+
+}  // namespace bevel
