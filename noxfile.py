@@ -13,7 +13,13 @@ nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
-BUILD_PACKAGES = ("scikit-build-core>=0.11", "nanobind>=2.7", "cmake", "ninja")
+BUILD_PACKAGES = (
+    "scikit-build-core>=0.11",
+    "nanobind>=2.7",
+    "cmeel-eigen>=3.4",
+    "cmake",
+    "ninja",
+)
 
 
 @nox.session
