@@ -6,7 +6,6 @@
 #include <string>
 
 #include "arrays.h"
-#include "bevel/data/medians.h"
 #include "bevel/forest/bag.h"
 #include "bevel/forest/forest_trainer.h"
 #include "bevel/projection/sampler.h"
@@ -100,12 +99,13 @@ void check_shapes(const TrainingSet& t, const Options& options) {
 }
 
 nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
-                      nb::object target, int32_t n_classes, std::optional<Vector<double>> weights,
-                      const Options& options, uint64_t first_tree, size_t n_trees, int n_threads,
-                      nb::object progress) {
+                      Vector<uint8_t> has_nan, nb::object target, int32_t n_classes,
+                      std::optional<Vector<double>> weights, const Options& options,
+                      uint64_t first_tree, size_t n_trees, int n_threads, nb::object progress) {
   const size_t n = X.shape(0);
-  require(levels.shape(0) == X.shape(1) && medians.shape(0) == X.shape(1),
-          "[train] levels and medians need one entry per feature");
+  require(levels.shape(0) == X.shape(1) && medians.shape(0) == X.shape(1) &&
+              has_nan.shape(0) == X.shape(1),
+          "[train] levels, medians and has_nan need one entry per feature");
   Vector<int32_t> labels;
   Vector<double> targets;
   if (n_classes > 0)
@@ -120,7 +120,7 @@ nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
   {
     nb::gil_scoped_release release;
     const DatasetView data(X.data(), n, static_cast<int32_t>(X.shape(1)), levels.data(),
-                           medians.data(), true);
+                           medians.data(), has_nan.data());
     TrainingSet training{data};
     training.labels = n_classes > 0 ? labels.data() : nullptr;
     training.targets = n_classes > 0 ? nullptr : targets.data();
@@ -137,22 +137,11 @@ nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
   return to_dict(std::move(*forest));
 }
 
-nb::ndarray<nb::numpy, float> column_medians(ColumnMatrix X, Vector<int32_t> levels,
-                                             int n_threads) {
-  require(levels.shape(0) == X.shape(1), "[medians] levels need one entry per feature");
-  std::vector<float> out(X.shape(1), 0.0f);
-  {
-    nb::gil_scoped_release release;
-    medians(X.data(), X.shape(0), as_span(levels), n_threads, out.data());
-  }
-  return to_numpy(std::move(out));
-}
-
 // Directions that the root of a tree draws, for families that do not look at the data.
 nb::tuple sample_candidates(const Options& options, Vector<int32_t> levels, uint64_t tree) {
   const std::vector<float> medians(levels.shape(0), 0.0f);
   const DatasetView data(nullptr, 0, static_cast<int32_t>(levels.shape(0)), levels.data(),
-                         medians.data(), false);
+                         medians.data(), nullptr);
   Stream stream(root_key(options.seed, tree), Purpose::candidates);
   Candidates candidates;
   for (const Family& family : options.families) {
@@ -170,17 +159,16 @@ nb::tuple sample_candidates(const Options& options, Vector<int32_t> levels, uint
 
 void bind_trainer(nb::module_& m) {
   m.def("train", &train_forest, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
-        nb::arg("medians").noconvert(), nb::arg("target"), nb::arg("n_classes"),
-        nb::arg("weights").noconvert().none(), nb::arg("options"), nb::arg("first_tree"),
-        nb::arg("n_trees"), nb::arg("n_threads"), nb::arg("progress").none());
+        nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(), nb::arg("target"),
+        nb::arg("n_classes"), nb::arg("weights").noconvert().none(), nb::arg("options"),
+        nb::arg("first_tree"), nb::arg("n_trees"), nb::arg("n_threads"),
+        nb::arg("progress").none());
   m.def(
       "bag",
       [](const Options& options, size_t n_rows, uint64_t tree) {
         return to_numpy(draw_bag(options, n_rows, tree));
       },
       nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"));
-  m.def("medians", &column_medians, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
-        nb::arg("n_threads"));
   m.def("sample_candidates", &sample_candidates, nb::arg("options"), nb::arg("levels").noconvert(),
         nb::arg("tree"));
 }

@@ -51,6 +51,7 @@ def train(
     X: npt.NDArray[np.float32],
     levels: npt.NDArray[np.int32],
     medians: npt.NDArray[np.float32],
+    has_nan: npt.NDArray[np.uint8],
     target: npt.NDArray[Any],
     n_classes: int,
     weights: npt.NDArray[np.float64] | None,
@@ -61,9 +62,15 @@ def train(
     progress: Callable[[int], None] | None,
 ) -> dict[str, npt.NDArray[Any]]: ...
 def bag(options: Options, n_rows: int, tree: int) -> npt.NDArray[np.int32]: ...
-def medians(
+def column_facts(
     X: npt.NDArray[np.float32], levels: npt.NDArray[np.int32], n_threads: int
-) -> npt.NDArray[np.float32]: ...
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]: ...
+def store_columns(
+    source: npt.NDArray[np.floating[Any]],
+    limit: float,
+    n_threads: int,
+    target: npt.NDArray[np.float32],
+) -> tuple[int, int] | None: ...
 def sample_candidates(
     options: Options, levels: npt.NDArray[np.int32], tree: int
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...

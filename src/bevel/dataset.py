@@ -23,7 +23,7 @@ from bevel.nominal import Levels, choose_nominal, learn_levels
 from bevel.scaling import IdentityScaler, Scaler, learn_scaler, merge_scalers
 from bevel.tables import ArrayTable, Table
 
-__all__ = ["Dataset", "Encoding", "encode", "learn_dataset"]
+__all__ = ["Dataset", "Encoding", "encode", "encode_dataset", "learn_dataset"]
 
 Matrix = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.floating[Any]]
@@ -64,9 +64,20 @@ class Encoding:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Training rows as the core reads them: a read-only (n, p) matrix in Fortran order."""
+    """Training rows as the core reads them.
+
+    Attributes
+    ----------
+    X : ndarray of float32, shape (n, p)
+        Read-only, in Fortran order.
+    has_nan : ndarray of uint8, shape (p,)
+        One for numeric columns with missing values.
+    encoding : Encoding
+        How new rows must be read.
+    """
 
     X: Matrix
+    has_nan: npt.NDArray[np.uint8]
     encoding: Encoding
 
 
@@ -84,7 +95,7 @@ def learn_dataset(
     scale : str or None
         One of `bevel.scaling.SCALES`.
     n_threads : int, default=1
-        Threads that look for the medians.
+        Threads that copy columns and look for their medians.
     """
     labels = {f: table.labels(f) for f in choose_nominal(categorical_features, table)}
     nominal = {f: learn_levels(column, table.describe(f)) for f, column in labels.items()}
@@ -93,13 +104,34 @@ def learn_dataset(
         levels[feature] = column.n_codes
     ready = scale is None and _is_stored(table, levels, "F")
     X = table.native if ready else _allocate(table, "F")
-    scaler = _learn_numeric(table, levels, scale, None if ready else X)
+    if scale is None and not ready and _store_whole(table, levels, X, n_threads):
+        scaler: Scaler = IdentityScaler()
+    else:
+        scaler = _learn_numeric(table, levels, scale, None if ready else X)
     for feature, column in nominal.items():
         X[:, feature] = column.encode(labels[feature], table.describe(feature))
     if scale is None:
         _warn_of_collapse(table, levels, X)
-    medians = _frozen(_core.medians(X, levels, n_threads))
-    return Dataset(_frozen(X), Encoding(scaler, nominal, _frozen(levels), medians))
+    medians, has_nan = _core.column_facts(X, levels, n_threads)
+    encoding = Encoding(scaler, nominal, _frozen(levels), _frozen(medians))
+    return Dataset(_frozen(X), _frozen(has_nan), encoding)
+
+
+def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Dataset:
+    """Read further training rows as the first ones were read.
+
+    Parameters
+    ----------
+    table : Table
+        As many columns as the training table had.
+    encoding : Encoding
+        From the first training.
+    n_threads : int, default=1
+        Threads that look for missing values.
+    """
+    X = encode(table, encoding, order="F")
+    _, has_nan = _core.column_facts(X, encoding.levels, n_threads)
+    return Dataset(X, _frozen(has_nan), encoding)
 
 
 def encode(table: Table, encoding: Encoding, order: Literal["C", "F"] = "C") -> Matrix:
@@ -112,7 +144,7 @@ def encode(table: Table, encoding: Encoding, order: Literal["C", "F"] = "C") -> 
     encoding : Encoding
         From training.
     order : {"C", "F"}, default="C"
-        Memory order of the result: C to predict, F to train further trees.
+        Memory order of the result: C to predict, F to train.
     """
     scaler = encoding.scaler
     ready = isinstance(scaler, IdentityScaler) and _is_stored(table, encoding.levels, order)
@@ -124,6 +156,19 @@ def encode(table: Table, encoding: Encoding, order: Literal["C", "F"] = "C") -> 
     for feature, column in encoding.nominal.items():
         X[:, feature] = column.encode(table.labels(feature), table.describe(feature))
     return _frozen(X)
+
+
+def _store_whole(table: Table, levels: npt.NDArray[np.int32], X: Matrix, n_threads: int) -> bool:
+    """Fill X in one go from an array of floats; False if it must be done tile by tile.
+
+    That includes arrays with a number that is too large, of which `_read` tells the user.
+    """
+    if not isinstance(table, ArrayTable) or levels.any():
+        return False
+    source = table.native
+    if source.dtype not in (np.float32, np.float64) or not source.flags.aligned:
+        return False
+    return _core.store_columns(source, LARGEST_STORED, n_threads, X) is None
 
 
 def _learn_numeric(

@@ -67,6 +67,7 @@ def train(
         dataset.X,
         encoding.levels,
         encoding.medians,
+        dataset.has_nan,
         target.values,
         target.n_classes,
         target.weights,

@@ -98,6 +98,7 @@ def grow(
         data.X,
         data.levels,
         data.medians,
+        np.isnan(data.X).any(axis=0).astype(np.uint8),
         data.target,
         data.n_classes,
         data.weights,

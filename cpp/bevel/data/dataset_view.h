@@ -20,29 +20,19 @@ struct DatasetView {
   std::vector<uint8_t> has_nan;      // per feature
 
   DatasetView(const float* values, size_t n_rows, int32_t n_features, const int32_t* levels,
-              const float* medians, bool look_for_nan)
+              const float* medians, const uint8_t* nan_in_column)
       : values(values),
         n_rows(n_rows),
         n_features(n_features),
         levels(levels),
         medians(medians),
         has_nan(static_cast<size_t>(n_features), 0) {
-    for (int32_t f = 0; f < n_features; ++f) {
-      (levels[f] ? categorical : numeric).push_back(f);
-      if (look_for_nan && !levels[f]) has_nan[f] = column_has_nan(f);
-    }
+    for (int32_t f = 0; f < n_features; ++f) (levels[f] ? categorical : numeric).push_back(f);
+    if (nan_in_column) has_nan.assign(nan_in_column, nan_in_column + n_features);
   }
 
   const float* column(int32_t feature) const {
     return values + static_cast<size_t>(feature) * n_rows;
-  }
-
- private:
-  bool column_has_nan(int32_t feature) const {
-    const float* x = column(feature);
-    int found = 0;
-    for (size_t i = 0; i < n_rows; ++i) found |= x[i] != x[i];
-    return found != 0;
   }
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 #include "bevel/support/crew.h"
 #include "bevel/support/sortable.h"
@@ -10,53 +9,89 @@
 namespace bevel {
 namespace {
 
-// Counts by the leading bits tell the bucket the middle is in, and only that bucket is looked at
-// closely: three times as fast as a selection on all values.
-float median(const std::vector<float>& values, std::vector<float>& bucket) {
-  if (values.empty()) return 0.0f;
-  constexpr int kShift = 21;
-  uint32_t counts[1u << (32 - kShift)] = {};
-  for (float v : values) ++counts[sortable(v) >> kShift];
-  size_t rank = values.size() / 2;
-  uint32_t leading = 0;
-  while (rank >= counts[leading]) rank -= counts[leading++];
-  bucket.clear();
-  float below = -std::numeric_limits<float>::infinity();  // the largest value of lower buckets
-  for (float v : values) {
-    const uint32_t bits = sortable(v) >> kShift;
-    if (bits == leading) bucket.push_back(v);
-    if (bits < leading && v > below) below = v;
+// Signed integers in the order of the floats, NaN above all: what SIMD of any kind can compare.
+constexpr int32_t kMissing = std::numeric_limits<int32_t>::max();
+
+int32_t to_key(float value) {
+  return value == value ? static_cast<int32_t>(sortable(value) ^ 0x80000000u) : kMissing;
+}
+double from_key(int32_t key) { return from_sortable(static_cast<uint32_t>(key) ^ 0x80000000u); }
+
+// Loops that compilers turn into lanes: counts of the width of the keys, no branches.
+size_t count_up_to(std::span<const int32_t> keys, int32_t bound) {
+  int32_t count = 0;
+  for (int32_t key : keys) count += key <= bound;
+  return static_cast<size_t>(count);
+}
+// Distances wrap around for keys on the other side of the bound, and are then the largest.
+int32_t largest_up_to(std::span<const int32_t> keys, int32_t bound) {
+  const auto from = static_cast<uint32_t>(bound);
+  uint32_t distance = std::numeric_limits<uint32_t>::max();
+  for (int32_t key : keys) distance = std::min(distance, from - static_cast<uint32_t>(key));
+  return static_cast<int32_t>(from - distance);
+}
+int32_t smallest_above(std::span<const int32_t> keys, int32_t bound) {
+  const uint32_t from = static_cast<uint32_t>(bound) + 1;
+  uint32_t distance = std::numeric_limits<uint32_t>::max();
+  for (int32_t key : keys) distance = std::min(distance, static_cast<uint32_t>(key) - from);
+  return static_cast<int32_t>(from + distance);
+}
+
+// Narrows the interval that the middle is in, in turn by interpolation, which is quick, and by
+// halving, which is sure. Counting is so fast that its ten rounds take a fraction of a selection.
+float median(std::span<const int32_t> keys, size_t n_present) {
+  if (n_present == 0) return 0.0f;
+  const size_t n_lower = (n_present + 1) / 2;  // values up to and including the lower middle one
+  // Always: n_low = count up to low < n_lower <= count up to high = n_high.
+  int64_t low = int64_t{smallest_above(keys, std::numeric_limits<int32_t>::min())} - 1;
+  int64_t high = largest_up_to(keys, kMissing - 1);
+  size_t n_low = 0, n_high = n_present;
+  for (bool interpolate = true; high - low > 1 && n_high != n_lower; interpolate = !interpolate) {
+    int64_t middle = low + (high - low) / 2;
+    if (interpolate) {
+      const double from = from_key(static_cast<int32_t>(low + 1));
+      const double share =
+          static_cast<double>(n_lower - n_low) / static_cast<double>(n_high - n_low);
+      const double guess = from + (from_key(static_cast<int32_t>(high)) - from) * share;
+      middle = std::clamp<int64_t>(to_key(static_cast<float>(guess)), low + 1, high - 1);
+    }
+    const size_t count = count_up_to(keys, static_cast<int32_t>(middle));
+    (count < n_lower ? low : high) = middle;
+    (count < n_lower ? n_low : n_high) = count;
   }
-  const auto middle = bucket.begin() + static_cast<ptrdiff_t>(rank);
-  std::nth_element(bucket.begin(), middle, bucket.end());
-  if (values.size() % 2) return *middle;
-  if (rank > 0) below = *std::max_element(bucket.begin(), middle);
-  return static_cast<float>((static_cast<double>(below) + *middle) / 2.0);
+  const auto bound = static_cast<int32_t>(high);
+  const double lower = from_key(largest_up_to(keys, bound));
+  if (n_present % 2 || n_high > n_lower) return static_cast<float>(lower);
+  return static_cast<float>((lower + from_key(smallest_above(keys, bound))) / 2.0);
 }
 
 }  // namespace
 
-void medians(const float* values, size_t n_rows, std::span<const int32_t> levels, int n_threads,
-             float* out) {
+ColumnFacts column_facts(const float* values, size_t n_rows, std::span<const int32_t> levels,
+                         int n_threads) {
   constexpr size_t kColumnsPerJob = 64;
-  const size_t n_jobs = (levels.size() + kColumnsPerJob - 1) / kColumnsPerJob;
+  ColumnFacts facts{std::vector<float>(levels.size(), 0.0f),
+                    std::vector<uint8_t>(levels.size(), 0)};
   auto run = [&](int, size_t job) {
-    std::vector<float> present, bucket;
+    std::vector<int32_t> keys(n_rows);
     const size_t last = std::min(levels.size(), (job + 1) * kColumnsPerJob);
     for (size_t f = job * kColumnsPerJob; f < last; ++f) {
       if (levels[f]) continue;
-      present.clear();
-      present.reserve(n_rows);
-      const float* column = values + f * n_rows;
-      for (size_t i = 0; i < n_rows; ++i)
-        if (column[i] == column[i]) present.push_back(column[i]);
-      out[f] = median(present, bucket);
+      std::transform(values + f * n_rows, values + (f + 1) * n_rows, keys.begin(), to_key);
+      const size_t n_present = count_up_to(keys, kMissing - 1);
+      facts.median[f] = median(keys, n_present);
+      facts.has_nan[f] = n_present < n_rows;
     }
   };
-  if (n_jobs == 1) return run(0, 0);
+  const size_t n_jobs = (levels.size() + kColumnsPerJob - 1) / kColumnsPerJob;
+  if (n_jobs == 1) {
+    run(0, 0);
+    return facts;
+  }
   Crew crew(n_jobs, run);
   crew.start(n_threads);
   crew.finish();
+  return facts;
 }
 
 }  // namespace bevel

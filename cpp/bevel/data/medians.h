@@ -1,14 +1,21 @@
-// Medians of the numeric features, which stand in for missing values where features are combined.
+// Medians of the numeric features, which stand in for missing values where features are combined,
+// and which features have missing values at all.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace bevel {
 
-// values: column-major, n_rows each. NaN is left out; 0 for a nominal column or one without values.
-void medians(const float* values, size_t n_rows, std::span<const int32_t> levels, int n_threads,
-             float* out);
+struct ColumnFacts {
+  std::vector<float> median;     // NaN left out; 0 for a nominal column or one without values
+  std::vector<uint8_t> has_nan;  // 0 for a nominal column
+};
+
+// values: column-major, n_rows each.
+ColumnFacts column_facts(const float* values, size_t n_rows, std::span<const int32_t> levels,
+                         int n_threads);
 
 }  // namespace bevel

@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bevel.constraints import Parameter
-from bevel.dataset import Dataset, encode, learn_dataset
+from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
 from bevel.families import Member, TableShape, is_axis_aligned, read_projection
 from bevel.forest import FlatForest, join_forests
 from bevel.importance import gain_importances
@@ -163,10 +163,11 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         return bool(self.warm_start) and hasattr(self, "forest_")
 
     def _dataset(self, table: Table, members: Sequence[Member], n_before: int) -> Dataset:
+        n_threads = count_threads(self.n_jobs)
         if n_before:
-            return Dataset(encode(table, self._encoding, order="F"), self._encoding)
+            return encode_dataset(table, self._encoding, n_threads)
         scale = automatic_scale(is_axis_aligned(members)) if self.scale == "auto" else self.scale
-        return learn_dataset(table, self.categorical_features, scale, count_threads(self.n_jobs))
+        return learn_dataset(table, self.categorical_features, scale, n_threads)
 
     def _check_same_bags(self, options: TrainingOptions, n_rows: int, n_before: int) -> None:
         """Out-of-bag estimates draw the bags of all trees again, which must then be of one kind."""

@@ -1,0 +1,81 @@
+#include "bevel/data/store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "bevel/support/crew.h"
+
+namespace bevel {
+namespace {
+
+// Some cache lines of each row, and rows until the lines of the target's columns fill the inner
+// cache.
+constexpr size_t kTileColumns = 64;
+constexpr size_t kTileRows = 64;
+
+template <class Number>
+bool within(const Number* values, size_t n, double limit) {
+  const auto bound = static_cast<Number>(limit);
+  int beyond = 0;
+  for (size_t i = 0; i < n; ++i) beyond |= std::fabs(values[i]) > bound;  // not for NaN
+  return beyond == 0;
+}
+
+// Columns [first, last), block by block; the first row and column that is beyond the limit.
+template <class Number>
+std::optional<TablePlace> store_strip(const StridedTable<Number>& t, double limit, size_t first,
+                                      size_t last, float* target) {
+  // One column of room keeps the rows of a block from falling on each other in the cache.
+  Number block[kTileRows][kTileColumns + 16 / sizeof(Number)];
+  for (size_t start = 0; start < t.n_rows; start += kTileRows) {
+    const size_t n = std::min(t.n_rows - start, kTileRows);
+    for (size_t i = 0; i < n; ++i) {
+      const Number* source = t.values + static_cast<int64_t>(start + i) * t.row_stride;
+      if (t.column_stride == 1) {
+        std::copy(source + first, source + last, block[i]);
+      } else {
+        for (size_t c = first; c < last; ++c)
+          block[i][c - first] = source[static_cast<int64_t>(c) * t.column_stride];
+      }
+      if (!within(block[i], last - first, limit)) {
+        size_t c = 0;
+        while (within(block[i] + c, 1, limit)) ++c;
+        return TablePlace{start + i, first + c};
+      }
+    }
+    for (size_t c = first; c < last; ++c)
+      for (size_t i = 0; i < n; ++i)
+        target[c * t.n_rows + start + i] = static_cast<float>(block[i][c - first]);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+template <class Number>
+std::optional<TablePlace> store_columns(const StridedTable<Number>& table, double limit,
+                                        int n_threads, float* target) {
+  const size_t n_jobs = (table.n_columns + kTileColumns - 1) / kTileColumns;
+  std::vector<std::optional<TablePlace>> beyond(n_jobs);
+  auto run = [&](int, size_t job) {
+    const size_t first = job * kTileColumns;
+    const size_t last = std::min(table.n_columns, first + kTileColumns);
+    beyond[job] = store_strip(table, limit, first, last, target);
+  };
+  if (n_jobs == 1) {
+    run(0, 0);
+  } else {
+    Crew crew(n_jobs, run);
+    crew.start(n_threads);
+    crew.finish();
+  }
+  for (const auto& place : beyond)
+    if (place) return place;
+  return std::nullopt;
+}
+
+template std::optional<TablePlace> store_columns(const StridedTable<float>&, double, int, float*);
+template std::optional<TablePlace> store_columns(const StridedTable<double>&, double, int, float*);
+
+}  // namespace bevel

@@ -1,0 +1,33 @@
+// Copies a table of the user's into the column-major float32 matrix that the core reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace bevel {
+
+// A table with any strides, in entries.
+template <class Number>
+struct StridedTable {
+  const Number* values;
+  size_t n_rows, n_columns;
+  int64_t row_stride, column_stride;
+};
+
+struct TablePlace {
+  size_t row, column;
+};
+
+// Fills target (n_rows each column). The place of a number beyond the limit in size, infinities
+// included, if there is one; NaN is allowed.
+template <class Number>
+std::optional<TablePlace> store_columns(const StridedTable<Number>& table, double limit,
+                                        int n_threads, float* target);
+
+extern template std::optional<TablePlace> store_columns(const StridedTable<float>&, double, int,
+                                                        float*);
+extern template std::optional<TablePlace> store_columns(const StridedTable<double>&, double, int,
+                                                        float*);
+
+}  // namespace bevel

@@ -1,0 +1,56 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <optional>
+#include <utility>
+
+#include "arrays.h"
+#include "bevel/data/medians.h"
+#include "bevel/data/store.h"
+#include "bevel/support/check.h"
+
+using namespace bevel;
+
+namespace {
+
+nb::tuple facts_of_columns(ColumnMatrix X, Vector<int32_t> levels, int n_threads) {
+  require(levels.shape(0) == X.shape(1), "[column_facts] levels need one entry per feature");
+  ColumnFacts facts;
+  {
+    nb::gil_scoped_release release;
+    facts = column_facts(X.data(), X.shape(0), as_span(levels), n_threads);
+  }
+  return nb::make_tuple(to_numpy(std::move(facts.median)), to_numpy(std::move(facts.has_nan)));
+}
+
+template <class Number>
+using Table = nb::ndarray<const Number, nb::ndim<2>, nb::device::cpu>;
+using Target = nb::ndarray<float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+
+template <class Number>
+std::optional<std::pair<size_t, size_t>> store(Table<Number> source, double limit, int n_threads,
+                                               Target target) {
+  require(source.shape(0) == target.shape(0) && source.shape(1) == target.shape(1),
+          "[store_columns] shapes differ");
+  const StridedTable<Number> table{source.data(), source.shape(0), source.shape(1),
+                                   source.stride(0), source.stride(1)};
+  std::optional<TablePlace> beyond;
+  {
+    nb::gil_scoped_release release;
+    beyond = store_columns(table, limit, n_threads, target.data());
+  }
+  if (!beyond) return std::nullopt;
+  return std::pair{beyond->row, beyond->column};
+}
+
+}  // namespace
+
+void bind_data(nb::module_& m) {
+  m.def("column_facts", &facts_of_columns, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
+        nb::arg("n_threads"));
+  m.def("store_columns", &store<float>, nb::arg("source").noconvert(), nb::arg("limit"),
+        nb::arg("n_threads"), nb::arg("target").noconvert());
+  m.def("store_columns", &store<double>, nb::arg("source").noconvert(), nb::arg("limit"),
+        nb::arg("n_threads"), nb::arg("target").noconvert());
+}
