@@ -44,7 +44,8 @@ class ClassHistogramSearch {
   bool worthwhile() const { return n_bins_ >= 64; }
   void count_rows(bool needed) { count_rows_ = needed; }
 
-  void coarse(const float* values, size_t n, const SearchContext& context, bool approximate) {
+  void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
+              const Upcoming&) {
     Binning binning;
     const ValueRange range = kernels_.range(values, n);
     if (!(range.low < range.high)) return;

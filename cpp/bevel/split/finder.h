@@ -132,6 +132,17 @@ class Finder {
   }
   const float* project(size_t candidate) { return project(candidate, values_.data()); }
 
+  // What the candidate after this one will read, if that is worth asking for. Valid until the next
+  // call of direction().
+  Upcoming upcoming(size_t candidate) {
+    constexpr size_t kMostFloats = size_t{1} << 16;  // more would not stay in the cache
+    const int n = candidates_->n_nonzeros(candidate);
+    if (!node_->far || span_ == 0 || static_cast<size_t>(n) * span_ > kMostFloats) return {};
+    columns_.resize(static_cast<size_t>(n));
+    for (int k = 0; k < n; ++k) columns_[k] = node_->columns[candidates_->indices(candidate)[k]];
+    return {columns_.data(), n, node_->rows[0], span_};
+  }
+
   // Valid until the next call.
   Projection direction(size_t candidate, const NodeView& node, const Candidates& candidates) {
     const int nnz = candidates.n_nonzeros(candidate);
@@ -151,7 +162,7 @@ class Finder {
   // Marks the rows of a large node that fill a good part of their span: reading whole lines of a
   // column and keeping what is wanted is then faster than picking rows from a list.
   void find_span() {
-    constexpr size_t kSparsest = 4;
+    constexpr size_t kSparsest = 8;
     span_ = 0;
     const size_t n = node_->n;
     const size_t span = node_->rows[n - 1] - node_->rows[0] + 1;
@@ -208,12 +219,14 @@ class Finder {
         }
       }
       const double perfect = task_->perfect_score();
-      for (int32_t c : plain_) {
+      for (size_t i = 0; i < plain_.size(); ++i) {
+        const int32_t c = plain_[i];
         // Nothing later can beat a cut that leaves both sides pure; what an earlier candidate may
         // hide is on the list of pending bins.
         if (found_->cut.score >= perfect && found_->cut.candidate < c) break;
         project(c);
-        histogram_.coarse(values_.data(), node_->n, context(c), approximate);
+        const Upcoming next = i + 1 < plain_.size() ? upcoming(plain_[i + 1]) : Upcoming{};
+        histogram_.coarse(values_.data(), node_->n, context(c), approximate, next);
       }
       histogram_.refine(node_->n, context(0), [this](int32_t c) { return project(c); });
     }

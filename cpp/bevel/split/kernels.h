@@ -39,6 +39,13 @@ struct Projection {
   int n_nonzeros;
 };
 
+// Rows of columns that will be read next and are far away in memory; empty when nothing is.
+struct Upcoming {
+  const float* const* columns = nullptr;
+  int n_columns = 0;
+  size_t first = 0, n_rows = 0;
+};
+
 // Parameters of the score D^2 / (w (W - w)), D = a W - w A, over cumulative (w, a).
 struct PairTotals {
   double weight, sum;
@@ -71,11 +78,12 @@ struct Kernels {
   // Largest value in bins up to the edge and smallest value beyond.
   ValueRange (*neighbours)(const float* values, size_t n, float low, float scale, int edge);
   void (*bins)(const float* values, size_t n, float low, float scale, int last, uint16_t* out);
-  // histogram has 2 * n_bins entries, the second half is work space.
+  // histogram has 2 * n_bins entries, the second half is work space. While bins are filled, the
+  // memory fetches what comes next.
   void (*histogram_packed)(const float* values, const uint64_t* payload, size_t n, float low,
-                           float scale, int n_bins, uint64_t* histogram);
+                           float scale, int n_bins, const Upcoming&, uint64_t* histogram);
   void (*histogram_wide)(const float* values, const WidePair* payload, size_t n, float low,
-                         float scale, int n_bins, WidePair* histogram);
+                         float scale, int n_bins, const Upcoming&, WidePair* histogram);
   // flags[e] = 1 where the cut after bin e may reach best; cumulative arrays of length n.
   void (*pair_edges)(const double* weight, const double* sum, int n, PairTotals totals, double best,
                      uint8_t* flags);

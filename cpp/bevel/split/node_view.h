@@ -14,6 +14,7 @@ struct NodeView {
   const uint32_t* rows;         // ascending
   size_t n;
   NodeKey key;
+  bool far = false;  // its columns are not in a cache
 };
 
 // Best cut and, when it is on a nominal column, the levels that go left.

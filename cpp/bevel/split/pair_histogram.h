@@ -52,14 +52,15 @@ class PairHistogramSearch {
   }
 
   // Cuts on the edges of bins; what may hide inside bins is put on the list of pending ones.
-  void coarse(const float* values, size_t n, const SearchContext& context, bool approximate) {
+  void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
+              const Upcoming& upcoming) {
     Binning binning;
     const ValueRange range = kernels_.range(values, n);
     if (!Binning::make(range, bins_for(n), binning)) {
       if (range.low < range.high) sorted(values, task_->payload(), n, {0, 0}, 0, context);
       return;
     }
-    edges(values, task_->payload(), n, binning, {0, 0}, 0, context);
+    edges(values, task_->payload(), n, binning, {0, 0}, 0, context, upcoming);
     if (approximate) return;
     bounds(binning, context);
     const auto which = static_cast<uint32_t>(binnings_.size());
@@ -117,13 +118,14 @@ class PairHistogramSearch {
 
   // Fills the cumulative arrays and offers the best edge.
   void edges(const float* values, const Payload* payload, size_t n, const Binning& binning,
-             WidePair before, size_t rows_before, const SearchContext& context) {
+             WidePair before, size_t rows_before, const SearchContext& context,
+             const Upcoming& upcoming = {}) {
     const int n_bins = binning.n_bins;
     if constexpr (sizeof(Payload) == 8) {
-      kernels_.histogram_packed(values, payload, n, binning.low, binning.scale, n_bins,
+      kernels_.histogram_packed(values, payload, n, binning.low, binning.scale, n_bins, upcoming,
                                 reinterpret_cast<uint64_t*>(histogram_.data()));
     } else {
-      kernels_.histogram_wide(values, payload, n, binning.low, binning.scale, n_bins,
+      kernels_.histogram_wide(values, payload, n, binning.low, binning.scale, n_bins, upcoming,
                               histogram_.data());
     }
     count_rows_ = context.limits.min_rows > 1;

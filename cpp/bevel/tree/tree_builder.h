@@ -86,7 +86,7 @@ class TreeBuilder {
   }
   NodeView view(const NodeItem& item, const Workspace<Task>& w) const {
     return {columns(item.level, w), tree_->rows.data() + item.start, item.end - item.start,
-            item.key};
+            item.key, item.level == 0 && data_is_far_};
   }
 
   const Options& options_;
@@ -97,6 +97,7 @@ class TreeBuilder {
   Crew& crew_;
   Limits limits_;
   size_t touched_per_node_;  // features read for one row of a node
+  bool data_is_far_;         // too large for a cache
 
   TreeData<Task>* tree_ = nullptr;
   const Targets* targets_ = nullptr;

@@ -38,7 +38,9 @@ TreeBuilder<Task>::TreeBuilder(const Options& options, const DatasetView& data,
       workspaces_(workspaces),
       kernels_(kernels),
       crew_(crew),
-      touched_per_node_(0) {
+      touched_per_node_(0),
+      data_is_far_(data.n_rows * static_cast<size_t>(data.n_features) * sizeof(float) >
+                   growing::kBlockBytes[0]) {
   limits_.min_rows = static_cast<size_t>(std::max<int64_t>(1, options.min_samples_leaf));
   for (const Family& f : options.families) {
     const bool one_each = f.kind == FamilyKind::axis || f.kind == FamilyKind::categorical ||
