@@ -6,16 +6,10 @@ defaults are the papers' settings; SPORF is Tomita et al. (2020), JMLR 21(104), 
 T. M. Tomita, *Randomer Forests*, Johns Hopkins University.
 """
 
-import math
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from bevel.datasets.conventions import Labelled, RandomState, check_at_least, check_spread
 from bevel.errors import wrong_value
-
-Labelled: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
-RandomState: TypeAlias = int | np.random.Generator | None
 
 __all__ = ["consistency", "orthant", "parallel_hyperplanes", "sparse_parity", "trunk"]
 
@@ -60,8 +54,8 @@ def sparse_parity(
     >>> X.shape, bool(((X[:, :3] > 0).sum(axis=1) % 2 == y).all())
     ((100, 20), True)
     """
-    _check_at_least("n_samples", n_samples, 1)
-    _check_at_least("n_informative", n_informative, 1)
+    check_at_least("n_samples", n_samples, 1)
+    check_at_least("n_informative", n_informative, 1)
     if n_informative > n_features:
         required = f"at most n_features ({n_features})"
         raise wrong_value("n_informative", required, n_informative, "Lower it or add features.")
@@ -105,8 +99,8 @@ def orthant(
     >>> bool(((X[:, 0] > 0) + 2 * (X[:, 1] > 0) == y).all())
     True
     """
-    _check_at_least("n_samples", n_samples, 1)
-    _check_at_least("n_features", n_features, 1)
+    check_at_least("n_samples", n_samples, 1)
+    check_at_least("n_features", n_features, 1)
     if n_features > 62:
         required = "at most 62, so that labels fit in 64 bits"
         raise wrong_value("n_features", required, n_features, "Draw fewer features.")
@@ -149,8 +143,8 @@ def trunk(
     >>> X.shape, sorted(set(y.tolist()))
     ((100, 10), [0, 1])
     """
-    _check_at_least("n_samples", n_samples, 1)
-    _check_at_least("n_features", n_features, 1)
+    check_at_least("n_samples", n_samples, 1)
+    check_at_least("n_features", n_features, 1)
     rng = np.random.default_rng(random_state)
     y = rng.integers(0, 2, n_samples)
     mean = 1.0 / np.sqrt(np.arange(1, n_features + 1))
@@ -204,8 +198,8 @@ def consistency(
     >>> bool((np.floor(X[:, 0]) == np.floor(X[:, 1])).all())
     True
     """
-    _check_at_least("n_samples", n_samples, 1)
-    _check_at_least("n_stripes", n_stripes, 1)
+    check_at_least("n_samples", n_samples, 1)
+    check_at_least("n_stripes", n_stripes, 1)
     rng = np.random.default_rng(random_state)
     square = rng.integers(0, 3, n_samples)
     X = rng.random((n_samples, 2)) + square[:, None]
@@ -268,18 +262,12 @@ def parallel_hyperplanes(
     >>> bool(((X[:, 0] + X[:, 1] > 0) == y).all())
     True
     """
-    _check_at_least("n_samples", n_samples, 1)
-    _check_at_least("n_features", n_features, 2)
-    if not (math.isfinite(noise) and noise >= 0.0):
-        raise wrong_value("noise", "finite and not negative", noise, "The default is 0.01.")
+    check_at_least("n_samples", n_samples, 1)
+    check_at_least("n_features", n_features, 2)
+    check_spread("noise", noise, 0.01)
     rng = np.random.default_rng(random_state)
     y = rng.integers(0, 2, n_samples)
     X = rng.uniform(-0.5, 0.5, (n_samples, n_features))
     distance = rng.normal(offset, noise, n_samples)
     X[:, 1] = np.where(y == 1, distance, -distance) - X[:, 0]
     return X, y
-
-
-def _check_at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise wrong_value(name, f"{least} or more", value, "Ask for more.")
