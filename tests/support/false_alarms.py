@@ -44,6 +44,23 @@ def assert_mean(values: np.ndarray, mean: np.ndarray | float) -> None:
     assert np.max(z) < limit, f"mean off by {np.max(z):.1f} standard errors, limit {limit:.1f}"
 
 
+def assert_covariance(
+    values: np.ndarray, mean: np.ndarray | float, covariance: np.ndarray | float
+) -> None:
+    """z-tests of the means and of all products of deviations of independent rows."""
+    assert_mean(values, mean)
+    deviations = values - mean
+    rows, columns = np.triu_indices(values.shape[1])
+    covariance = np.broadcast_to(covariance, (values.shape[1],) * 2)
+    assert_mean(deviations[:, rows] * deviations[:, columns], covariance[rows, columns])
+
+
+def assert_share(hits: np.ndarray, probability: float) -> None:
+    """Exact binomial test: each entry is true with this probability, independently."""
+    test = stats.binomtest(int(np.count_nonzero(hits)), np.size(hits), probability)
+    assert test.pvalue > FALSE_ALARM_RATE, f"share {np.mean(hits):.4f} against {probability:.4f}"
+
+
 def assert_distribution(values: np.ndarray, null: stats.rv_continuous) -> None:
     """Kolmogorov-Smirnov test of independent draws."""
     values = np.sort(np.ravel(values))

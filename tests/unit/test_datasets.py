@@ -1,83 +1,22 @@
 """The simulated problems follow their definitions; folders of CSV are read as they are described.
 
-Statistical checks state their null, and fail with probability below 1e-6 if it holds.
+Statistical checks state their null, and fail with probability of about 1e-6 if it holds.
 """
 
 import gzip
 import math
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
+from support.false_alarms import assert_share
 
 from bevel import datasets
 from bevel.extras import MissingPackageError
 
-SIMULATIONS: dict[str, Callable[..., tuple[Any, Any]]] = {
-    "sparse_parity": datasets.sparse_parity,
-    "orthant": datasets.orthant,
-    "trunk": datasets.trunk,
-    "consistency": datasets.consistency,
-    "parallel_hyperplanes": datasets.parallel_hyperplanes,
-}
 FALSE_ALARM = 1e-7  # of each check; a test makes at most ten
-
-
-def assert_share(hits: np.ndarray, probability: float) -> None:
-    """Null: each entry is true with this probability, independently (exact binomial test)."""
-    test = stats.binomtest(int(np.count_nonzero(hits)), hits.size, probability)
-    assert test.pvalue > FALSE_ALARM
-
-
-@pytest.mark.parametrize("simulate", SIMULATIONS.values(), ids=SIMULATIONS)
-def test_simulation_with_equal_seeds_is_equal_and_with_others_differs(simulate):
-    X, y = simulate(random_state=7)
-    X_again, y_again = simulate(random_state=7)
-    X_other, _ = simulate(random_state=8)
-    np.testing.assert_array_equal(X, X_again)
-    np.testing.assert_array_equal(y, y_again)
-    assert not np.array_equal(X, X_other)
-
-
-@pytest.mark.parametrize("simulate", SIMULATIONS.values(), ids=SIMULATIONS)
-def test_simulation_with_a_generator_draws_on_from_where_it_stands(simulate):
-    stream = np.random.default_rng(7)
-    first, _ = simulate(50, random_state=stream)
-    second, _ = simulate(50, random_state=stream)
-    np.testing.assert_array_equal(first, simulate(50, random_state=7)[0])
-    assert not np.array_equal(first, second)
-
-
-@pytest.mark.parametrize("simulate", SIMULATIONS.values(), ids=SIMULATIONS)
-def test_simulation_returns_float64_features_and_int64_labels(simulate):
-    X, y = simulate(33, random_state=0)
-    assert (X.dtype, y.dtype) == (np.float64, np.int64)
-    assert X.shape[0] == 33
-    assert y.shape == (33,)
-
-
-@pytest.mark.parametrize("simulate", SIMULATIONS.values(), ids=SIMULATIONS)
-def test_simulation_without_rows_is_refused(simulate):
-    with pytest.raises(ValueError, match="n_samples must be 1 or more; got 0"):
-        simulate(0)
-
-
-@pytest.mark.parametrize(
-    ("name", "shape"),
-    [
-        ("sparse_parity", (5000, 20)),
-        ("orthant", (400, 6)),
-        ("trunk", (100, 10)),
-        ("consistency", (5000, 2)),
-        ("parallel_hyperplanes", (2000, 20)),
-    ],
-)
-def test_simulation_defaults_are_those_of_the_papers(name, shape):
-    assert SIMULATIONS[name](random_state=0)[0].shape == shape
 
 
 def test_sparse_parity_labels_are_the_parity_of_positive_informative_features():

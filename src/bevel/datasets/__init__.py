@@ -1,6 +1,7 @@
 """Data to learn from: the papers' simulations, scikit-learn's bundled sets, folders of CSV files.
 
-Simulations return ``(X, y)`` and take a ``random_state``; nothing here downloads anything.
+Simulations return ``(X, y)`` and take a ``random_state``; transformations take one ``X``, or
+several to treat alike. Nothing here downloads anything.
 """
 
 from bevel.datasets.bundled import (

@@ -1,0 +1,69 @@
+"""All simulations take and return the same things: seeds, sizes, types."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bevel import datasets
+
+CLASSIFICATIONS: dict[str, tuple[int, int]] = {  # shape of X at the defaults
+    "consistency": (5000, 2),
+    "orthant": (400, 6),
+    "parallel_hyperplanes": (2000, 20),
+    "sparse_parity": (5000, 20),
+    "trunk": (100, 10),
+}
+SHAPES = CLASSIFICATIONS
+Simulation = Callable[..., tuple[Any, Any]]
+
+
+@pytest.fixture(params=SHAPES)
+def simulate(request: pytest.FixtureRequest) -> Simulation:
+    return getattr(datasets, request.param)
+
+
+def test_simulation_with_equal_seeds_is_equal_and_with_others_differs(simulate):
+    X, y = simulate(random_state=7)
+    X_again, y_again = simulate(random_state=7)
+    X_other, _ = simulate(random_state=8)
+    np.testing.assert_array_equal(X, X_again)
+    np.testing.assert_array_equal(y, y_again)
+    assert not np.array_equal(X, X_other)
+
+
+def test_simulation_with_a_generator_draws_on_from_where_it_stands(simulate):
+    stream = np.random.default_rng(7)
+    first, _ = simulate(50, random_state=stream)
+    second, _ = simulate(50, random_state=stream)
+    np.testing.assert_array_equal(first, simulate(50, random_state=7)[0])
+    assert not np.array_equal(first, second)
+
+
+def test_simulation_without_seed_differs_each_time(simulate):
+    assert not np.array_equal(simulate()[0], simulate()[0])
+
+
+def test_simulation_returns_one_value_to_predict_for_each_row(simulate):
+    X, y = simulate(33, random_state=0)
+    assert X.dtype == np.float64
+    assert X.shape[0] == 33
+    assert y.shape == (33,)
+
+
+def test_simulation_without_rows_is_refused(simulate):
+    with pytest.raises(ValueError, match="n_samples must be 1 or more; got 0"):
+        simulate(0)
+
+
+@pytest.mark.parametrize(("name", "shape"), SHAPES.items(), ids=SHAPES)
+def test_simulation_defaults_are_those_of_the_papers(name, shape):
+    assert getattr(datasets, name)(random_state=0)[0].shape == shape
+
+
+@pytest.mark.parametrize("name", CLASSIFICATIONS)
+def test_classification_has_labels_counted_from_0_that_all_occur(name):
+    _, y = getattr(datasets, name)(20_000 if name == "orthant" else 500, random_state=0)
+    assert y.dtype == np.int64
+    np.testing.assert_array_equal(np.unique(y), np.arange(y.max() + 1))
