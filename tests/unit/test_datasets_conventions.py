@@ -12,8 +12,12 @@ CLASSIFICATIONS: dict[str, tuple[int, int]] = {  # shape of X at the defaults
     "consistency": (5000, 2),
     "orthant": (400, 6),
     "parallel_hyperplanes": (2000, 20),
+    "ringnorm": (300, 20),
     "sparse_parity": (5000, 20),
+    "threenorm": (300, 20),
     "trunk": (100, 10),
+    "twonorm": (300, 20),
+    "waveform": (300, 21),
 }
 SHAPES = CLASSIFICATIONS
 Simulation = Callable[..., tuple[Any, Any]]

@@ -4,6 +4,7 @@ Simulations return ``(X, y)`` and take a ``random_state``; transformations take 
 several to treat alike. Nothing here downloads anything.
 """
 
+from bevel.datasets.breiman import ringnorm, threenorm, twonorm, waveform
 from bevel.datasets.bundled import (
     load_breast_cancer,
     load_diabetes,
@@ -32,6 +33,10 @@ __all__ = [
     "load_wine",
     "orthant",
     "parallel_hyperplanes",
+    "ringnorm",
     "sparse_parity",
+    "threenorm",
     "trunk",
+    "twonorm",
+    "waveform",
 ]
