@@ -9,6 +9,7 @@ import pytest
 from bevel import datasets
 
 CLASSIFICATIONS: dict[str, tuple[int, int]] = {  # shape of X at the defaults
+    "bars": (100, 400),
     "consistency": (5000, 2),
     "orthant": (400, 6),
     "parallel_hyperplanes": (2000, 20),

@@ -13,6 +13,7 @@ from bevel.datasets.bundled import (
     load_wine,
 )
 from bevel.datasets.folder import FolderEntry, LabelledTable, load_folder
+from bevel.datasets.images import bars
 from bevel.datasets.simulated import (
     consistency,
     orthant,
@@ -24,6 +25,7 @@ from bevel.datasets.simulated import (
 __all__ = [
     "FolderEntry",
     "LabelledTable",
+    "bars",
     "consistency",
     "load_breast_cancer",
     "load_diabetes",
