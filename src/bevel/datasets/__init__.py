@@ -4,6 +4,7 @@ Simulations return ``(X, y)`` and take a ``random_state``; transformations take 
 several to treat alike. Nothing here downloads anything.
 """
 
+from bevel.datasets.boundaries import long_ramp, short_ramp, triangle
 from bevel.datasets.breiman import ringnorm, threenorm, twonorm, waveform
 from bevel.datasets.bundled import (
     load_breast_cancer,
@@ -14,6 +15,13 @@ from bevel.datasets.bundled import (
 )
 from bevel.datasets.folder import FolderEntry, LabelledTable, load_folder
 from bevel.datasets.images import bars
+from bevel.datasets.planar import (
+    circles,
+    esl_mixture,
+    esl_mixture_means,
+    lin_jeon_classification,
+    spirals,
+)
 from bevel.datasets.simulated import (
     consistency,
     orthant,
@@ -26,18 +34,26 @@ __all__ = [
     "FolderEntry",
     "LabelledTable",
     "bars",
+    "circles",
     "consistency",
+    "esl_mixture",
+    "esl_mixture_means",
+    "lin_jeon_classification",
     "load_breast_cancer",
     "load_diabetes",
     "load_digits",
     "load_folder",
     "load_iris",
     "load_wine",
+    "long_ramp",
     "orthant",
     "parallel_hyperplanes",
     "ringnorm",
+    "short_ramp",
     "sparse_parity",
+    "spirals",
     "threenorm",
+    "triangle",
     "trunk",
     "twonorm",
     "waveform",
