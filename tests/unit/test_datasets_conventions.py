@@ -27,7 +27,13 @@ CLASSIFICATIONS: dict[str, tuple[int, int]] = {  # shape of X at the defaults
     "twonorm": (300, 20),
     "waveform": (300, 21),
 }
-SHAPES = CLASSIFICATIONS
+REGRESSIONS: dict[str, tuple[int, int]] = {
+    "friedman1": (200, 10),
+    "friedman2": (200, 4),
+    "friedman3": (200, 4),
+    "lin_jeon_regression": (1000, 10),
+}
+SHAPES = CLASSIFICATIONS | REGRESSIONS
 Simulation = Callable[..., tuple[Any, Any]]
 
 
@@ -79,3 +85,32 @@ def test_classification_has_labels_counted_from_0_that_all_occur(name):
     _, y = getattr(datasets, name)(20_000 if name == "orthant" else 500, random_state=0)
     assert y.dtype == np.int64
     np.testing.assert_array_equal(np.unique(y), np.arange(y.max() + 1))
+
+
+@pytest.mark.parametrize("name", REGRESSIONS)
+def test_regression_has_real_values_to_predict(name):
+    assert getattr(datasets, name)(random_state=0)[1].dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "name", ["triangle", "short_ramp", "long_ramp", "waveform", "lin_jeon_regression"]
+)
+def test_simulation_puts_as_many_noise_features_as_asked_after_the_others(name):
+    simulate = getattr(datasets, name)
+    plain = simulate(20, 0, random_state=0)[0].shape[1]
+    assert simulate(20, 7, random_state=0)[0].shape[1] == plain + 7
+    with pytest.raises(ValueError, match="n_noise must be 0 or more; got -1"):
+        simulate(20, -1)
+
+
+@pytest.mark.parametrize("name", ["twonorm", "threenorm", "ringnorm"])
+def test_normals_without_features_are_refused(name):
+    with pytest.raises(ValueError, match="n_features must be 1 or more; got 0"):
+        getattr(datasets, name)(10, 0)
+
+
+@pytest.mark.parametrize("name", ["friedman1", "friedman2", "friedman3", "spirals"])
+@pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf])
+def test_simulation_with_impossible_noise_is_refused(name, noise):
+    with pytest.raises(ValueError, match="noise must be finite and not negative; got"):
+        getattr(datasets, name)(10, noise=noise)

@@ -22,6 +22,7 @@ from bevel.datasets.planar import (
     lin_jeon_classification,
     spirals,
 )
+from bevel.datasets.regression import friedman1, friedman2, friedman3, lin_jeon_regression
 from bevel.datasets.simulated import (
     consistency,
     orthant,
@@ -38,7 +39,11 @@ __all__ = [
     "consistency",
     "esl_mixture",
     "esl_mixture_means",
+    "friedman1",
+    "friedman2",
+    "friedman3",
     "lin_jeon_classification",
+    "lin_jeon_regression",
     "load_breast_cancer",
     "load_diabetes",
     "load_digits",
