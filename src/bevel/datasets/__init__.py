@@ -15,6 +15,7 @@ from bevel.datasets.bundled import (
 )
 from bevel.datasets.folder import FolderEntry, LabelledTable, load_folder
 from bevel.datasets.images import bars
+from bevel.datasets.noise import correlated, corrupt
 from bevel.datasets.planar import (
     circles,
     esl_mixture,
@@ -30,13 +31,17 @@ from bevel.datasets.simulated import (
     sparse_parity,
     trunk,
 )
+from bevel.datasets.transform import affine, rotate, scale
 
 __all__ = [
     "FolderEntry",
     "LabelledTable",
+    "affine",
     "bars",
     "circles",
     "consistency",
+    "correlated",
+    "corrupt",
     "esl_mixture",
     "esl_mixture_means",
     "friedman1",
@@ -54,6 +59,8 @@ __all__ = [
     "orthant",
     "parallel_hyperplanes",
     "ringnorm",
+    "rotate",
+    "scale",
     "short_ramp",
     "sparse_parity",
     "spirals",
