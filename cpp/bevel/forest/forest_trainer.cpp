@@ -180,8 +180,13 @@ class Trainer {
       high = std::max(high, training_.targets[i]);
     }
     scales_.centre = low + (high - low) / 2.0;
-    scales_.target =
-        grid_scale(draws * largest * std::max(high - scales_.centre, scales_.centre - low), 61);
+    const double size = largest * std::max(high - scales_.centre, scales_.centre - low);
+    scales_.target = grid_scale(draws * size, 61);
+    // Sums over a small node fit a double, in which lanes add them. Real weights may lie decades
+    // apart and need the finer grid.
+    constexpr double kSmallNode = 1024.0;  // draws
+    if (weighting_.whole)
+      scales_.target = std::min(scales_.target, grid_scale(kSmallNode * size, 53));
   }
 
   void grow(int worker, size_t job) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,7 +43,9 @@ class Finder {
         category_(options, data),
         lanes_storage_(kMaxNetworkRows * kLanes + kLanes),
         lane_values_(kMaxNetworkRows * kLanes + kSpare),
-        lane_payload_(kMaxNetworkRows) {
+        lane_payload_(kMaxNetworkRows),
+        lane_weight_(kMaxNetworkRows),
+        lane_sum_(kMaxNetworkRows) {
     // Registers are loaded whole: start on a line.
     auto address = reinterpret_cast<uintptr_t>(lanes_storage_.data());
     lanes_ = reinterpret_cast<double*>((address + 63) & ~uintptr_t{63});
@@ -238,41 +241,58 @@ class Finder {
     const size_t n = node_->n;
     const auto& network = sorting_network(n);
     const double perfect = task_->perfect_score();
-    const bool carries_counts = fill_payload(n);
+    const LaneScan scan = fill_payload(n);
     for (size_t start = 0; start < plain_.size(); start += kLanes) {
       if (found_->cut.score >= perfect && found_->cut.candidate < plain_[start]) return;
       const size_t n_lanes = std::min<size_t>(kLanes, plain_.size() - start);
       for (size_t lane = 0; lane < n_lanes; ++lane)
         project(plain_[start + lane], &lane_values_[lane * kMaxNetworkRows]);
       kernels_.pack_lanes(lane_values_.data(), kMaxNetworkRows, n, lane_payload_.data(),
-                          carries_counts ? 0 : kPayloadMask, lanes_);
+                          scan == LaneScan::counts ? 0 : kPayloadMask, lanes_);
       std::fill(lanes_ + n * kLanes, lanes_ + network_length(n) * kLanes,
                 std::numeric_limits<double>::infinity());
       kernels_.sort_lanes(lanes_, network.data(), network.size());
-      scan_network(&plain_[start], n_lanes, carries_counts);
+      scan_network(&plain_[start], n_lanes, scan);
     }
   }
 
   static constexpr uint64_t kPayloadMask = (uint64_t{1} << 29) - 1;
 
-  // What travels with each value: weight and class where all lanes can be scanned together (true),
-  // else the position of the row.
-  bool fill_payload(size_t n) {
+  // What travels with a value through the network: weight and class; the position of the row, for
+  // lanes that can be scanned together; or the same for lanes that must be scanned one by one.
+  enum class LaneScan { counts, pairs, single };
+
+  LaneScan fill_payload(size_t n) {
     if constexpr (kPacked) {
       for (size_t i = 0; i < n; ++i) {
         const uint64_t payload = task_->payload()[i];
         lane_payload_[i] = (payload >> 32) << 1 | (payload & 0xffffffffULL ? 1 : 0);
       }
-      return true;
+      return LaneScan::counts;
     }
     if constexpr (kClassHistogram) {
       if (task_->n_present() <= kMaxLaneClasses && task_->weight() <= kMaxClassLaneWeight) {
         for (size_t i = 0; i < n; ++i)
           lane_payload_[i] = uint64_t{task_->payload()[i].weight} << 4 | task_->payload()[i].label;
-        return true;
+        return LaneScan::counts;
       }
     }
     std::iota(lane_payload_.begin(), lane_payload_.begin() + static_cast<ptrdiff_t>(n), 0);
+    return fill_pairs(n) ? LaneScan::pairs : LaneScan::single;
+  }
+
+  // False when some partial sum might not be a whole double.
+  bool fill_pairs(size_t n) {
+    if constexpr (std::is_same_v<Task, WideTask>) {
+      constexpr double kExact = 9007199254740992.0;  // 2^53
+      double sizes = 0.0;
+      for (size_t i = 0; i < n; ++i) {
+        lane_weight_[i] = static_cast<double>(task_->payload()[i].weight);
+        lane_sum_[i] = static_cast<double>(task_->payload()[i].sum);
+        sizes += std::fabs(lane_sum_[i]);
+      }
+      return sizes < kExact && task_->weight() < kExact;
+    }
     return false;
   }
 
@@ -286,10 +306,10 @@ class Finder {
     return static_cast<float>(std::bit_cast<double>(bits & ~kPayloadMask));
   }
 
-  void scan_network(const int32_t* candidates, size_t n_lanes, bool carries_counts) {
+  void scan_network(const int32_t* candidates, size_t n_lanes, LaneScan scan) {
     const size_t n = node_->n;
     const size_t min_rows = limits_.min_rows;
-    if (!carries_counts) {
+    if (scan == LaneScan::single) {
       Accumulator left(*task_);
       for (size_t lane = 0; lane < n_lanes; ++lane) scan_lane(candidates[lane], lane, left);
       return;
@@ -302,6 +322,10 @@ class Finder {
       kernels_.scan_class_lanes(lanes_, min_rows - 1, n - min_rows, kPayloadMask,
                                 task_->counts().data(), static_cast<int>(task_->n_present()),
                                 limits_.min_weight, &best);
+    if constexpr (std::is_same_v<Task, WideTask>)
+      kernels_.scan_pair_lanes(lanes_, min_rows - 1, n - min_rows, kPayloadMask,
+                               lane_weight_.data(), lane_sum_.data(), task_->totals(),
+                               limits_.min_weight, &best);
     for (size_t lane = 0; lane < n_lanes; ++lane) {
       if (best.position[lane] < 0) continue;
       const auto i = static_cast<size_t>(best.position[lane]);
@@ -419,6 +443,7 @@ class Finder {
   std::vector<double> lanes_storage_;
   std::vector<float> lane_values_;      // kMaxNetworkRows of each lane
   std::vector<uint64_t> lane_payload_;  // low bits of each row
+  std::vector<double> lane_weight_, lane_sum_;
   double* lanes_;
 
   // The node being searched.

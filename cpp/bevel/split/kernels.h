@@ -111,6 +111,11 @@ struct Kernels {
   // Two to kMaxLaneClasses classes: low bits hold weight << 4 | class; counts of all rows.
   void (*scan_class_lanes)(const double* lanes, size_t first, size_t last, uint64_t payload_mask,
                            const double* counts, int n_classes, double min_weight, LaneBest* best);
+  // Any weights and targets, whose partial sums must be exact doubles: low bits hold the position
+  // of the row, flipped where the value is negative.
+  void (*scan_pair_lanes)(const double* lanes, size_t first, size_t last, uint64_t payload_mask,
+                          const double* weights, const double* sums, PairTotals totals,
+                          double min_weight, LaneBest* best);
   // Stable partition of a column by flags of 0 and 1; rest has room for n and 16 more.
   void (*partition_floats)(float* values, size_t n, const uint8_t* goes_left, float* rest);
   void (*partition_rows)(uint32_t* values, size_t n, const uint8_t* goes_left, uint32_t* rest);

@@ -206,15 +206,16 @@ class PairHistogramSearch {
     own.rank.assign(static_cast<size_t>(binning.n_bins), -1);
     for (size_t w = 0; w < wanted.size(); ++w) own.rank[wanted[w].bin] = static_cast<int32_t>(w);
     own.start.assign(wanted.size() + 2, 0);
-    own.chosen.clear();
     bins_.resize(n);
     kernels_.bins(values, n, binning.low, binning.scale, binning.n_bins - 1, bins_.data());
+    own.chosen.resize(n);
+    size_t n_chosen = 0;  // no branch: which rows are wanted cannot be foreseen
     for (size_t i = 0; i < n; ++i) {
-      const int32_t rank = own.rank[bins_[i]];
-      if (rank < 0) continue;
-      own.chosen.push_back(static_cast<uint32_t>(i));
-      ++own.start[rank + 2];
+      own.chosen[n_chosen] = static_cast<uint32_t>(i);
+      n_chosen += own.rank[bins_[i]] >= 0;
     }
+    own.chosen.resize(n_chosen);
+    for (const uint32_t i : own.chosen) ++own.start[own.rank[bins_[i]] + 2];
     for (size_t w = 2; w < own.start.size(); ++w) own.start[w] += own.start[w - 1];
     own.values.resize(own.chosen.size());
     own.payload.resize(own.chosen.size());
