@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bevel/projection/sampler.h"
+#include "bevel/projection/deck.h"
 
 namespace bevel {
 namespace {
