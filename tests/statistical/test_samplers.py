@@ -251,6 +251,25 @@ def test_rotation_of_a_tree_has_the_moments_of_haar_and_takes_all_features_alike
     assert_uniform(subsets)
 
 
+def test_two_rotations_of_a_tree_each_deal_from_axes_of_their_own() -> None:
+    """One direction of each is drawn and one of the two kept; their sizes tell them apart."""
+    data = problem(np.random.default_rng(0).normal(size=(40, 6)), np.arange(40) % 2)
+    sizes = []
+    for seed in SEEDS:
+        how = options(
+            ("rotation", 1, 2),
+            ("rotation", 1, 5),
+            threshold="purely_random",
+            growth="random_leaf",
+            max_leaf_nodes=2,
+            seed=seed,
+        )
+        arrays = grow(data, how, N_TREES).arrays
+        sizes.append(np.diff(arrays["rotation_entry_offset"]))
+    assert_uniform(np.unique(np.concatenate(sizes), return_counts=True)[1])
+    assert set(np.concatenate(sizes)) == {2, 5}
+
+
 @pytest.mark.parametrize("lag", [1, 2, 7])
 def test_trees_and_seeds_next_to_each_other_draw_independently(lag: int) -> None:
     def first_feature(seed: int, tree: int) -> int:

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bevel/projection/rotation.h"
+#include "bevel/projection/haar.h"
 #include "bevel/projection/samplers.h"
 
 namespace bevel {

@@ -1,17 +1,20 @@
 #include "bevel/projection/sampler.h"
 
-#include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "bevel/projection/samplers.h"
+#include "bevel/projection/tree_axes.h"
 
 namespace bevel {
 
 bool Sampler::sample_more(Stream&, SamplerScratch&, Candidates&) const { return false; }
 void Sampler::end_node(SamplerScratch&) const {}
 
-std::unique_ptr<Sampler> make_sampler(const Family& family, const DatasetView& data) {
+namespace {
+
+std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetView& data) {
   switch (family.kind) {
     case FamilyKind::axis:
       return make_list_sampler(data.numeric, family.n_draws);
@@ -24,13 +27,27 @@ std::unique_ptr<Sampler> make_sampler(const Family& family, const DatasetView& d
     case FamilyKind::gaussian:
       return make_gaussian_sampler(family, data);
     case FamilyKind::rotation:
-      if (family.per_node) return make_node_rotation_sampler(family, data);
-      std::vector<int32_t> axes(static_cast<size_t>(
-          std::min<int64_t>(family.n_nonzeros, static_cast<int64_t>(data.numeric.size()))));
-      for (size_t i = 0; i < axes.size(); ++i) axes[i] = data.n_features + static_cast<int32_t>(i);
-      return make_list_sampler(std::move(axes), family.n_draws);
+      return make_node_rotation_sampler(family, data);
   }
-  throw std::logic_error("[make_sampler] unknown family");
+  throw std::logic_error("[make_samplers] unknown family");
+}
+
+}  // namespace
+
+Samplers make_samplers(const Options& options, const DatasetView& data) {
+  Samplers samplers;
+  int32_t next_axis = data.n_features;
+  for (const Family& family : options.families) {
+    if (!family.per_tree()) {
+      samplers.push_back(make_node_sampler(family, data));
+      continue;
+    }
+    std::vector<int32_t> axes(static_cast<size_t>(count_tree_axes(family, data)));
+    std::iota(axes.begin(), axes.end(), next_axis);
+    next_axis += static_cast<int32_t>(axes.size());
+    samplers.push_back(make_list_sampler(std::move(axes), family.n_draws));
+  }
+  return samplers;
 }
 
 }  // namespace bevel

@@ -1,5 +1,5 @@
 // Samplers propose directions for a node. The cost of a proposal is proportional to its non-zeros,
-// never to p times d. They know nothing of labels or thresholds.
+// never to p times d. Some look at the node's rows; none knows thresholds or gains.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,20 @@
 #include "bevel/projection/candidates.h"
 #include "bevel/projection/cell_set.h"
 #include "bevel/projection/deck.h"
+#include "bevel/projection/row_facts.h"
 #include "bevel/random/stream.h"
 
 namespace bevel {
 
-// The node's rows, for samplers that look at the data: column(feature)[rows[i]].
+// The node's rows, for samplers that look at the data: columns[feature][rows[i]] are features,
+// facts are by row of the data.
 struct NodeRows {
-  const float* const* columns;  // one pointer per feature, then per axis of the tree's rotation
+  const float* const* columns;  // one pointer per feature, then per axis of the tree
   std::span<const uint32_t> rows;
+  const uint32_t* origin = nullptr;  // row of `columns` -> row of the data; null: the same
+  const RowFacts* facts = nullptr;
+
+  size_t data_row(size_t i) const { return origin ? origin[rows[i]] : rows[i]; }
 };
 
 // What a sampler may scribble on; one per thread.
@@ -46,6 +52,10 @@ class Sampler {
   virtual void prepare(SamplerScratch&) const {}
 };
 
-std::unique_ptr<Sampler> make_sampler(const Family& family, const DatasetView& data);
+using Samplers = std::vector<std::unique_ptr<Sampler>>;
+
+// One sampler per family. Those that work per tree deal from the axes that draw_tree_axes() gives
+// them.
+Samplers make_samplers(const Options& options, const DatasetView& data);
 
 }  // namespace bevel

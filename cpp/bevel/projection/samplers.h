@@ -1,4 +1,4 @@
-// The samplers there are, one file each. make_sampler() chooses among them.
+// The samplers there are, one file each. make_samplers() chooses among them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace bevel {
 
-// d distinct ones of a list of columns: features for Breiman's forest, axes of a tree's rotation,
-// or nominal columns.
+// d distinct ones of a list of columns: features for Breiman's forest, axes of a tree, or
+// nominal columns.
 std::unique_ptr<Sampler> make_list_sampler(std::vector<int32_t> columns, int32_t n_draws);
 // SPORF 3.1: n_nonzeros entries of +-1 thrown uniformly, without replacement, into the p x d
 // matrix. Columns that stay empty are no candidates.

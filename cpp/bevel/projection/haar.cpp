@@ -1,9 +1,7 @@
-#include "bevel/projection/rotation.h"
+#include "bevel/projection/haar.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include "bevel/projection/deck.h"
 
 namespace bevel {
 namespace {
@@ -64,23 +62,6 @@ std::vector<double> haar_columns(int32_t m, int32_t n_columns, bool flip, Stream
   if (!flip && n_columns == m && determinant_sign(q, rows) < 0.0)
     for (size_t i = 0; i < rows; ++i) q[i] = -q[i];
   return q;
-}
-
-TreeRotation draw_tree_rotation(const Family& family, const DatasetView& data, Stream& stream) {
-  const auto n_numeric = static_cast<int32_t>(data.numeric.size());
-  const auto m = static_cast<int32_t>(std::min<int64_t>(family.n_nonzeros, n_numeric));
-  TreeRotation rotation;
-  if (m == n_numeric) {
-    rotation.features = data.numeric;
-  } else {
-    Deck deck;
-    deck.resize(n_numeric);
-    for (int32_t k = 0; k < m; ++k) rotation.features.push_back(data.numeric[deck.deal(stream)]);
-    std::sort(rotation.features.begin(), rotation.features.end());
-  }
-  const std::vector<double> q = haar_columns(m, m, family.flip, stream);
-  rotation.axes.assign(q.begin(), q.end());
-  return rotation;
 }
 
 }  // namespace bevel
