@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from bevel.counts import Count, resolve_count
 from bevel.errors import shorten, wrong_type, wrong_value
-from bevel.projections import NAMED, Axis, FamilySpec, Projection
+from bevel.projections import NAMED, Axis, Projection
+from bevel.projections.base import FamilySpec
 
 __all__ = ["Member", "TableShape", "read_projection", "resolve_families"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from bevel import projections as P
 from bevel.families import TableShape, is_axis_aligned, read_projection, resolve_families
-from bevel.projections import FamilySpec
+from bevel.projections.base import FamilySpec
 
 
 def resolve(projection, n_projections="auto", numeric=20, nominal=0, **options):
