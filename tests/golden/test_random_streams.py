@@ -41,7 +41,7 @@ DIGESTS = {
     "signs_entropy": "d82006666bf79e16",
     "signs_regression": "842988f0714d0828",
     "gaussian_two_classes": "c95f067be407a677",
-    "rotation_regression": "3a95120941165345",
+    "rotation_regression": "0dd293b2f2df4a5d",
     "nominal_five_classes": "ce87c0825b057bb0",
     "random_cuts": "657899be917356ab",
     "purely_random": "325c5c381a841468",

@@ -209,9 +209,10 @@ def test_rotation_sampler_entries_follow_haar_first_two_moments(
         assert_mean(products[:, *np.triu_indices(flat.shape[1], 1)], 0.0)
 
 
-def test_rotation_has_determinant_one_unless_flips_are_asked_for() -> None:
-    np.testing.assert_allclose(np.linalg.det(rotations(5, 5, flip=False)), 1.0, atol=1e-5)
-    determinants = np.linalg.det(rotations(5, 5, flip=True))
+@pytest.mark.parametrize("m", [4, 5])
+def test_rotation_has_determinant_one_unless_flips_are_asked_for(m: int) -> None:
+    np.testing.assert_allclose(np.linalg.det(rotations(m, m, flip=False)), 1.0, atol=1e-5)
+    determinants = np.linalg.det(rotations(m, m, flip=True))
     np.testing.assert_allclose(np.abs(determinants), 1.0, atol=1e-5)
     assert_uniform(np.bincount((determinants > 0).astype(int), minlength=2))
 

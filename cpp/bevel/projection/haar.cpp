@@ -1,7 +1,7 @@
 #include "bevel/projection/haar.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace bevel {
 namespace {
@@ -16,50 +16,57 @@ double dot(const double* a, const double* b, size_t n) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-// Sign of the determinant of the orthogonal matrix q (column-major), by elimination on a copy.
-double determinant_sign(std::vector<double> q, size_t m) {
-  double sign = 1.0;
-  for (size_t k = 0; k < m; ++k) {
-    size_t pivot = k;
-    for (size_t i = k + 1; i < m; ++i)
-      if (std::fabs(q[k * m + i]) > std::fabs(q[k * m + pivot])) pivot = i;
-    if (pivot != k) {
-      sign = -sign;
-      for (size_t j = k; j < m; ++j) std::swap(q[j * m + k], q[j * m + pivot]);
-    }
-    if (q[k * m + k] < 0.0) sign = -sign;
-    for (size_t j = k + 1; j < m; ++j) {
-      const double factor = q[j * m + k] / q[k * m + k];
-      for (size_t i = k + 1; i < m; ++i) q[j * m + i] -= factor * q[k * m + i];
-    }
+// H = I - scale v v', which acts on the last coordinates, and the sign that makes R's diagonal
+// positive.
+struct Reflection {
+  std::vector<double> v;
+  double scale;
+  double sign;
+};
+
+// The reflection that takes a random normal vector x to -+|x| e1, where the QR of a Gaussian matrix
+// goes on with what is left of it: a smaller Gaussian matrix, independent of x.
+Reflection draw_reflection(size_t n, Stream& stream) {
+  Reflection h{std::vector<double>(n), 0.0, 1.0};
+  double norm = 0.0;
+  while (norm == 0.0) {
+    for (double& x : h.v) x = stream.normal();
+    norm = std::sqrt(dot(h.v.data(), h.v.data(), n));
   }
-  return sign;
+  const double side = h.v[0] < 0.0 ? -1.0 : 1.0;
+  if (n == 1) {  // nothing to reflect
+    h.sign = side;
+    return h;
+  }
+  h.sign = -side;
+  h.v[0] += side * norm;
+  h.scale = 2.0 / dot(h.v.data(), h.v.data(), n);
+  return h;
 }
 
 }  // namespace
 
 std::vector<double> haar_columns(int32_t m, int32_t n_columns, bool flip, Stream& stream) {
-  // Gram-Schmidt, twice for orthogonality to rounding, is the QR whose R has a positive diagonal.
-  const auto rows = static_cast<size_t>(m);
-  std::vector<double> q(rows * static_cast<size_t>(n_columns));
-  for (int32_t j = 0; j < n_columns; ++j) {
-    double* column = q.data() + static_cast<size_t>(j) * rows;
-    double norm = 0.0;
-    while (norm < 1e-8) {  // redraws a column that lies in the span of the others: never, nearly
-      for (size_t i = 0; i < rows; ++i) column[i] = stream.normal();
-      for (int pass = 0; pass < 2; ++pass) {
-        for (int32_t k = 0; k < j; ++k) {
-          const double* other = q.data() + static_cast<size_t>(k) * rows;
-          const double along = dot(column, other, rows);
-          for (size_t i = 0; i < rows; ++i) column[i] -= along * other[i];
-        }
-      }
-      norm = std::sqrt(dot(column, column, rows));
+  const auto rows = static_cast<size_t>(m), n = static_cast<size_t>(n_columns);
+  std::vector<Reflection> reflections;
+  double determinant = 1.0;
+  for (size_t k = 0; k < n; ++k) {
+    reflections.push_back(draw_reflection(rows - k, stream));
+    determinant *= reflections[k].sign * (rows - k > 1 ? -1.0 : 1.0);
+  }
+  // Column j of Q = H1 H2 ... D is H1 H2 ... Hj ej, since the later ones leave ej alone.
+  std::vector<double> q(rows * n, 0.0);
+  for (size_t j = 0; j < n; ++j) {
+    double* column = q.data() + j * rows;
+    column[j] = reflections[j].sign;
+    for (size_t k = j + 1; k-- > 0;) {
+      const Reflection& h = reflections[k];
+      const double along = h.scale * dot(h.v.data(), column + k, rows - k);
+      for (size_t i = 0; i < rows - k; ++i) column[k + i] -= along * h.v[i];
     }
-    for (size_t i = 0; i < rows; ++i) column[i] /= norm;
   }
   // With fewer than m columns the rest of the matrix can always be chosen to make it +1.
-  if (!flip && n_columns == m && determinant_sign(q, rows) < 0.0)
+  if (!flip && n == rows && determinant < 0.0)
     for (size_t i = 0; i < rows; ++i) q[i] = -q[i];
   return q;
 }
