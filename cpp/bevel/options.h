@@ -20,6 +20,9 @@ struct Family {
   int64_t n_nonzeros = 0;  // signs: entries thrown in all; else features in each direction
   bool flip = false;       // rotation: allow determinant -1
   bool per_node = false;   // rotation: a fresh one at every node
+
+  // Whether its directions are drawn once for a tree, whose nodes choose among them.
+  bool per_tree() const { return kind == FamilyKind::rotation && !per_node; }
 };
 
 struct Options {

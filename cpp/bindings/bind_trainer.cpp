@@ -144,11 +144,10 @@ nb::tuple sample_candidates(const Options& options, Vector<int32_t> levels, uint
                          medians.data(), nullptr);
   Stream stream(root_key(options.seed, tree), Purpose::candidates);
   Candidates candidates;
-  for (const Family& family : options.families) {
+  for (const auto& sampler : make_samplers(options, data)) {
     SamplerScratch scratch;
-    const auto sampler = make_sampler(family, data);
     sampler->prepare(scratch);
-    sampler->sample({nullptr, {}}, stream, scratch, candidates);
+    sampler->sample({nullptr, {}, nullptr, nullptr}, stream, scratch, candidates);
   }
   return nb::make_tuple(to_numpy(std::move(candidates.offset)),
                         to_numpy(std::move(candidates.index)),

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from bevel.counts import Count, resolve_count
 from bevel.errors import shorten, wrong_type, wrong_value
-from bevel.projections import NAMED, Axis, FamilySpec, Projection, RandomRotation
+from bevel.projections import NAMED, Axis, Projection
+from bevel.projections.base import FamilySpec
 
 __all__ = ["Member", "TableShape", "read_projection", "resolve_families"]
 
@@ -60,17 +61,7 @@ def read_projection(projection: object, n_projections: Count) -> list[Member]:
         raise wrong_value(
             "projection", "at least one member", projection, "Use for example [P.Axis()]."
         )
-    members = [_read_list_member(member) for member in projection]
-    _check_one_rotation_per_tree(members)
-    return members
-
-
-def _check_one_rotation_per_tree(members: Sequence[Member]) -> None:
-    shared = [m.projection for m in members if isinstance(m.projection, RandomRotation)]
-    shared = [rotation for rotation in shared if rotation.per == "tree"]
-    if len(shared) > 1:
-        required = 'a list with at most one RandomRotation(per="tree"): a tree has one rotation'
-        raise wrong_value("projection", required, shared, 'Make the others per="node".')
+    return [_read_list_member(member) for member in projection]
 
 
 def _read_list_member(member: object) -> Member:

@@ -50,7 +50,7 @@ class FlatForest:
     entry_offset : ndarray of int64, N + 1
         Where the entries of each node begin.
     entry_index : ndarray of int32
-        Split: features of the direction; n_features + a stands for axis a of the tree's rotation.
+        Split: features of the direction; n_features + a stands for axis a of the tree.
         Leaf of a classifier: classes.
     entry_weight : ndarray of float32
         Split: coefficients of the direction. Leaf of a classifier: shares of the classes.
@@ -61,7 +61,7 @@ class FlatForest:
     bits_offset, bits : ndarray of int64 and uint32
         Bitsets of the levels that go left.
     rotation_offset : ndarray of int64, shape (n_trees + 1,)
-        First rotation axis of each tree.
+        First axis of each tree: directions its nodes share, such as those of a rotation.
     rotation_entry_offset : ndarray of int64
         Where the entries of each axis begin.
     rotation_index, rotation_weight : ndarray of int32 and float32

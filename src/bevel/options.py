@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from bevel.errors import NoOutOfBagError, shorten
 from bevel.families import Member, TableShape, resolve_families
-from bevel.projections import FamilySpec
+from bevel.projections.base import FamilySpec
 
 __all__ = ["TrainingOptions", "check_combinations", "draw_seed", "resolve_options"]
 

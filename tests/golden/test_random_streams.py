@@ -41,7 +41,7 @@ DIGESTS = {
     "signs_entropy": "d82006666bf79e16",
     "signs_regression": "9243a6484617f5b5",
     "gaussian_two_classes": "c95f067be407a677",
-    "rotation_regression": "07bdda0f0a72f5cc",
+    "rotation_regression": "aae1e30db34dbc53",
     "nominal_five_classes": "ce87c0825b057bb0",
     "random_cuts": "657899be917356ab",
     "purely_random": "325c5c381a841468",

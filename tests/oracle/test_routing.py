@@ -28,6 +28,7 @@ FAMILIES = {
     "rotation": [("rotation", 3, 5)],
     "rotation_of_some": [("rotation", 2, 3, True)],
     "rotation_per_node": [("rotation", 3, 4, False, True)],
+    "two_rotations": [("rotation", 2, 3), ("rotation", 2, 5)],
     "categorical": [("categorical", 2)],
     "mixed": [("axis", 2), ("signs", 3, 6), ("rotation", 2, 4), ("categorical", 1)],
 }

@@ -209,9 +209,10 @@ def test_rotation_sampler_entries_follow_haar_first_two_moments(
         assert_mean(products[:, *np.triu_indices(flat.shape[1], 1)], 0.0)
 
 
-def test_rotation_has_determinant_one_unless_flips_are_asked_for() -> None:
-    np.testing.assert_allclose(np.linalg.det(rotations(5, 5, flip=False)), 1.0, atol=1e-5)
-    determinants = np.linalg.det(rotations(5, 5, flip=True))
+@pytest.mark.parametrize("m", [4, 5])
+def test_rotation_has_determinant_one_unless_flips_are_asked_for(m: int) -> None:
+    np.testing.assert_allclose(np.linalg.det(rotations(m, m, flip=False)), 1.0, atol=1e-5)
+    determinants = np.linalg.det(rotations(m, m, flip=True))
     np.testing.assert_allclose(np.abs(determinants), 1.0, atol=1e-5)
     assert_uniform(np.bincount((determinants > 0).astype(int), minlength=2))
 
@@ -249,6 +250,25 @@ def test_rotation_of_a_tree_has_the_moments_of_haar_and_takes_all_features_alike
     subsets = np.unique(chosen, axis=0, return_counts=True)[1]
     assert subsets.size == comb(p, m)
     assert_uniform(subsets)
+
+
+def test_two_rotations_of_a_tree_each_deal_from_axes_of_their_own() -> None:
+    """One direction of each is drawn and one of the two kept; their sizes tell them apart."""
+    data = problem(np.random.default_rng(0).normal(size=(40, 6)), np.arange(40) % 2)
+    sizes = []
+    for seed in SEEDS:
+        how = options(
+            ("rotation", 1, 2),
+            ("rotation", 1, 5),
+            threshold="purely_random",
+            growth="random_leaf",
+            max_leaf_nodes=2,
+            seed=seed,
+        )
+        arrays = grow(data, how, N_TREES).arrays
+        sizes.append(np.diff(arrays["rotation_entry_offset"]))
+    assert_uniform(np.unique(np.concatenate(sizes), return_counts=True)[1])
+    assert set(np.concatenate(sizes)) == {2, 5}
 
 
 @pytest.mark.parametrize("lag", [1, 2, 7])

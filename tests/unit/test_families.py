@@ -6,7 +6,7 @@ import pytest
 
 from bevel import projections as P
 from bevel.families import TableShape, is_axis_aligned, read_projection, resolve_families
-from bevel.projections import FamilySpec
+from bevel.projections.base import FamilySpec
 
 
 def resolve(projection, n_projections="auto", numeric=20, nominal=0, **options):
@@ -130,7 +130,6 @@ def test_only_lists_of_axis_are_axis_aligned():
     assert not is_axis_aligned(read_projection(["axis", "sparse"], "auto"))
 
 
-def test_list_with_two_rotations_of_the_tree_is_refused():
-    with pytest.raises(ValueError, match=r"at most one RandomRotation.*per=\"node\""):
-        read_projection([P.RandomRotation(), P.RandomRotation(max_features=4)], "auto")
-    assert len(read_projection([P.RandomRotation(), P.RandomRotation(per="node")], "auto")) == 2
+def test_list_may_hold_several_rotations_of_the_tree():
+    rotations = [P.RandomRotation(), P.RandomRotation(max_features=4)]
+    assert resolve(rotations) == [FamilySpec("rotation", 4, 20), FamilySpec("rotation", 4, 4)]

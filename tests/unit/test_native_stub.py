@@ -3,12 +3,11 @@
 import ast
 from pathlib import Path
 
-import bevel
-from bevel import _core
+from bevel import _core, errors
 
 
 def _stub() -> ast.Module:
-    return ast.parse((Path(bevel.projections.__file__).parent / "_core.pyi").read_text("utf-8"))
+    return ast.parse((Path(errors.__file__).parent / "_core.pyi").read_text("utf-8"))
 
 
 def _public(owner: object) -> set[str]:

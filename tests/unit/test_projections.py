@@ -9,7 +9,8 @@ import pickle
 import pytest
 
 from bevel import projections as P
-from bevel.projections import NAMED, FamilySpec
+from bevel.projections import NAMED
+from bevel.projections.base import FamilySpec
 
 ALL = [P.Axis(), P.SparseSigns(), P.RandomCombination(), P.Gaussian(), P.RandomRotation()]
 

@@ -51,38 +51,45 @@ void join_offsets(std::vector<GrownTree>& trees, std::vector<int64_t> NodeStore:
   release_freed_memory();
 }
 
-// Keeps the axes that some node uses, and numbers them anew in the nodes.
-void append_rotation(FlatForest& forest, GrownTree& tree, int32_t n_features) {
-  const TreeRotation& rotation = tree.rotation;
-  std::vector<int32_t> kept(static_cast<size_t>(rotation.n_axes()), -1);
-  int32_t n_kept = 0;
-  NodeStore& nodes = tree.nodes;
-  for (size_t node = 0; node < nodes.size(); ++node) {
-    if (nodes.right[node] < 0) continue;
-    for (int64_t e = nodes.entry_offset[node]; e < nodes.entry_offset[node + 1]; ++e) {
-      int32_t& index = nodes.entry_index[e];
-      if (index < n_features) continue;
-      int32_t& place = kept[index - n_features];
-      if (place < 0) {
-        place = n_kept++;
-        const float* axis = rotation.axis(index - n_features);
-        append(forest.rotation_index, rotation.features);
-        forest.rotation_weight.insert(forest.rotation_weight.end(), axis, axis + rotation.n_axes());
-        forest.rotation_entry_offset.push_back(static_cast<int64_t>(forest.rotation_index.size()));
-      }
-      index = n_features + place;
-    }
-  }
-  forest.rotation_offset.push_back(forest.rotation_offset.back() + n_kept);
+void append_axes(FlatForest& forest, const Candidates& axes) {
+  const int64_t base = forest.rotation_entry_offset.back();
+  for (size_t axis = 0; axis < axes.size(); ++axis)
+    forest.rotation_entry_offset.push_back(base + axes.offset[axis + 1]);
+  append(forest.rotation_index, axes.index);
+  append(forest.rotation_weight, axes.weight);
+  forest.rotation_offset.push_back(forest.rotation_offset.back() +
+                                   static_cast<int64_t>(axes.size()));
 }
 
 }  // namespace
 
-FlatForest flatten(std::vector<GrownTree>& trees, int32_t n_features, bool is_regression) {
+GrownTree with_used_axes(NodeStore&& nodes, const Candidates& axes, int32_t n_features) {
+  GrownTree tree{std::move(nodes), {}};
+  std::vector<int32_t> place(axes.size(), -1);
+  for (size_t node = 0; node < tree.nodes.size(); ++node) {
+    if (tree.nodes.right[node] < 0) continue;
+    for (int64_t e = tree.nodes.entry_offset[node]; e < tree.nodes.entry_offset[node + 1]; ++e) {
+      int32_t& index = tree.nodes.entry_index[e];
+      if (index < n_features) continue;
+      const auto axis = static_cast<size_t>(index - n_features);
+      if (place[axis] < 0) {
+        place[axis] = static_cast<int32_t>(tree.axes.size());
+        for (int k = 0; k < axes.n_nonzeros(axis); ++k)
+          tree.axes.add_entry(axes.indices(axis)[k], axes.weights(axis)[k]);
+        tree.axes.close();
+      }
+      index = n_features + place[axis];
+    }
+  }
+  return tree;
+}
+
+FlatForest flatten(std::vector<GrownTree>& trees, bool is_regression) {
   FlatForest forest;
   bool has_categories = false;
   for (GrownTree& tree : trees) {
-    append_rotation(forest, tree, n_features);
+    append_axes(forest, tree.axes);
+    tree.axes = Candidates();
     forest.tree_offset.push_back(forest.tree_offset.back() +
                                  static_cast<int64_t>(tree.nodes.size()));
     has_categories |= !tree.nodes.bits.empty();

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "bevel/projection/rotation.h"
+#include "bevel/projection/candidates.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
@@ -32,12 +32,15 @@ struct FlatForest {
   std::vector<float> rotation_weight;
 };
 
-// A tree as its worker left it.
+// A tree as its worker left it, with the axes that some node uses.
 struct GrownTree {
   NodeStore nodes;
-  TreeRotation rotation;
+  Candidates axes;
 };
 
-FlatForest flatten(std::vector<GrownTree>& trees, int32_t n_features, bool is_regression);
+// Drops the axes that no node uses and numbers the others anew.
+GrownTree with_used_axes(NodeStore&& nodes, const Candidates& axes, int32_t n_features);
+
+FlatForest flatten(std::vector<GrownTree>& trees, bool is_regression);
 
 }  // namespace bevel

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bevel/forest/bag.h"
+#include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels.h"
 #include "bevel/support/check.h"
 #include "bevel/support/crew.h"
@@ -136,9 +137,9 @@ class Trainer {
         first_tree_(first_tree),
         kernels_(kernels(options.simd)),
         table_(options.criterion == Criterion::entropy && weighting.whole ? table_size() : 0),
-        trees_(n_trees) {
+        trees_(n_trees),
+        samplers_(make_samplers(options, data_)) {
     set_scales();
-    for (const Family& family : options.families) samplers_.push_back(make_sampler(family, data_));
   }
 
   FlatForest run(int n_threads, const Progress& progress) {
@@ -156,7 +157,7 @@ class Trainer {
     crew.finish();
     if (crew.cancelled()) throw Cancelled{};
     workspaces_.clear();  // not needed any more, while the forest is copied
-    return flatten(trees_, data_.n_features, training_.targets != nullptr);
+    return flatten(trees_, training_.targets != nullptr);
   }
 
  private:
@@ -193,33 +194,34 @@ class Trainer {
     const uint64_t tree_number = first_tree_ + job;
     std::vector<int32_t> multiplicity = draw_bag(options_, data_.n_rows, tree_number);
     if (weighting_.values) take_all_if_none_counts(multiplicity);
-    TreeData<Task> tree = gather(multiplicity, tree_number);
-    Targets targets;
-    targets.values = training_.targets;
-    targets.weights = weighting_.values;
-    targets.multiplicity = multiplicity.data();
-    targets.weight_unit = std::is_same_v<Task, WideTask> ? scales_.weight : 1.0;
+    std::vector<double> class_weights;
+    if (options_.balanced_subsample) class_weights = balance(training_, multiplicity);
+    RowFacts facts;
+    facts.labels = training_.labels;
+    facts.targets = training_.targets;
+    facts.n_classes = training_.n_classes;
+    facts.weights = weighting_.values;
+    facts.class_weights = class_weights.empty() ? nullptr : class_weights.data();
+    facts.multiplicity = multiplicity.data();
+    TreeData<Task> tree = gather(facts, tree_number);
     TreeBuilder<Task> builder(options_, data_, samplers_, workspaces_, kernels_, *crew_);
-    trees_[job].nodes = builder.grow(tree, targets, worker);
+    trees_[job] = with_used_axes(builder.grow(tree, worker), tree.axes, data_.n_features);
     trees_[job].nodes.shrink();
-    trees_[job].rotation = std::move(tree.rotation);
   }
 
-  TreeData<Task> gather(const std::vector<int32_t>& multiplicity, uint64_t tree_number) const {
+  TreeData<Task> gather(const RowFacts& facts, uint64_t tree_number) const {
     TreeData<Task> tree;
     tree.root = root_key(options_.seed, tree_number);
-    std::vector<double> class_weight;
-    if (options_.balanced_subsample) class_weight = balance(training_, multiplicity);
+    tree.facts = facts;
+    tree.weight_unit = std::is_same_v<Task, WideTask> ? scales_.weight : 1.0;
     size_t n = 0;
-    for (int32_t m : multiplicity) n += m > 0;
+    for (size_t row = 0; row < data_.n_rows; ++row) n += facts.multiplicity[row] > 0;
     tree.rows.reserve(n);
     tree.payload.reserve(n);
     for (size_t row = 0; row < data_.n_rows; ++row) {
-      const double weight = weighting_.values ? weighting_.values[row] : 1.0;
-      if (multiplicity[row] == 0 || weight == 0.0) continue;
-      RowWeight w{0, multiplicity[row] * weight};
+      if (facts.multiplicity[row] == 0 || (facts.weights && facts.weights[row] == 0.0)) continue;
+      RowWeight w{0, facts.weight(row)};
       if (weighting_.whole) w.whole = static_cast<int64_t>(w.real);
-      if (!class_weight.empty()) w.real *= class_weight[training_.labels[row]];
       tree.rows.push_back(static_cast<uint32_t>(row));
       tree.payload.push_back(TaskMaker<Task>::payload(training_, row, w, scales_));
     }
@@ -241,11 +243,10 @@ class Trainer {
 
   void set_columns(TreeData<Task>& tree) const {
     tree.columns.assign(static_cast<size_t>(data_.n_features), nullptr);
-    const Family* rotation = nullptr;
-    bool reads_numeric = false, reads_nominal = false;
+    bool has_axes = false, reads_numeric = false, reads_nominal = false;
     for (const Family& family : options_.families) {
-      if (family.kind == FamilyKind::rotation && !family.per_node)
-        rotation = &family;
+      if (family.per_tree())
+        has_axes = true;
       else if (family.kind == FamilyKind::categorical)
         reads_nominal = true;
       else
@@ -256,17 +257,16 @@ class Trainer {
         tree.columns[f] = data_.column(f);
         tree.used.push_back(f);
       }
-    if (rotation) rotate(tree, *rotation);
+    if (has_axes) add_axes(tree);
   }
 
-  // A rotated tree works on columns of its own: the axes of its rotation and whatever else it
-  // reads, for the rows of its bag.
-  void rotate(TreeData<Task>& tree, const Family& family) const {
+  // A tree with axes works on columns of its own: the axes and whatever else it reads, for the rows
+  // of its bag.
+  void add_axes(TreeData<Task>& tree) const {
     Stream stream(tree.root, Purpose::rotation);
-    tree.rotation = draw_tree_rotation(family, data_, stream);
+    draw_tree_axes(options_, data_, {tree.rows, tree.facts}, stream, tree.axes);
     const size_t n = tree.rows.size();
-    const auto n_axes = static_cast<size_t>(tree.rotation.n_axes());
-    tree.own.resize(n * (tree.used.size() + n_axes));
+    tree.own.resize(n * (tree.used.size() + tree.axes.size()));
     float* target = tree.own.data();
     for (int32_t f : tree.used) {
       for (size_t i = 0; i < n; ++i) target[i] = data_.column(f)[tree.rows[i]];
@@ -275,13 +275,16 @@ class Trainer {
     }
     std::vector<const float*> sources;
     std::vector<float> fill;
-    for (int32_t f : tree.rotation.features) {
-      sources.push_back(data_.column(f));
-      fill.push_back(data_.medians[f]);
-    }
-    for (size_t axis = 0; axis < n_axes; ++axis) {
-      const Projection projection{sources.data(), tree.rotation.axis(static_cast<int32_t>(axis)),
-                                  fill.data(), static_cast<int>(sources.size())};
+    for (size_t axis = 0; axis < tree.axes.size(); ++axis) {
+      sources.clear();
+      fill.clear();
+      for (int k = 0; k < tree.axes.n_nonzeros(axis); ++k) {
+        const int32_t f = tree.axes.indices(axis)[k];
+        sources.push_back(data_.column(f));
+        fill.push_back(data_.medians[f]);
+      }
+      const Projection projection{sources.data(), tree.axes.weights(axis), fill.data(),
+                                  tree.axes.n_nonzeros(axis)};
       kernels_.project(projection, tree.rows.data(), n, target);
       tree.columns.push_back(target);
       tree.used.push_back(data_.n_features + static_cast<int32_t>(axis));
@@ -300,7 +303,7 @@ class Trainer {
   EntropyTable table_;
   TaskScales scales_;
   std::vector<GrownTree> trees_;
-  std::vector<std::unique_ptr<Sampler>> samplers_;
+  Samplers samplers_;
   std::vector<std::unique_ptr<Workspace<Task>>> workspaces_;
   Crew* crew_ = nullptr;
 };

@@ -1,4 +1,5 @@
-// The directions a node is about to try: feature indices and weights of each, back to back.
+// Directions, such as those a node is about to try: feature indices and weights of each, back to
+// back.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@ namespace bevel {
 
 struct Candidates {
   std::vector<uint32_t> offset{0};  // size() + 1
-  std::vector<int32_t> index;       // features; >= n_features: axes of the tree's rotation
+  std::vector<int32_t> index;       // features; >= n_features: axes of the tree
   std::vector<float> weight;
 
   size_t size() const { return offset.size() - 1; }

@@ -30,14 +30,12 @@ struct NodeItem {
 template <class Task>
 class TreeBuilder {
  public:
-  using Samplers = std::vector<std::unique_ptr<Sampler>>;
-
   TreeBuilder(const Options& options, const DatasetView& data, const Samplers& samplers,
               std::vector<std::unique_ptr<Workspace<Task>>>& workspaces, const Kernels& kernels,
               Crew& crew);
 
   // Grows the whole tree on the calling worker; idle workers of the crew may be given parts.
-  NodeStore grow(TreeData<Task>& tree, const Targets& targets, int worker);
+  NodeStore grow(TreeData<Task>& tree, int worker);
 
  private:
   struct Subtree {
@@ -61,7 +59,7 @@ class TreeBuilder {
   bool begin_node(const NodeItem& item, Workspace<Task>& w);
   bool same_targets(const NodeItem& item, const Workspace<Task>& w) const;
   bool find_split(const NodeItem& item, Workspace<Task>& w, int worker, SplitRecord& out);
-  void sample(const NodeView& node, Stream& stream, Workspace<Task>& w) const;
+  void sample(const NodeRows& node, Stream& stream, Workspace<Task>& w) const;
   void keep_one(Stream& stream, size_t first, Candidates& candidates) const;
   void search(const NodeView& node, size_t first, Workspace<Task>& w, int worker, Found& found);
   void record(const NodeView& node, Found& found, Workspace<Task>& w, SplitRecord& out) const;
@@ -84,6 +82,13 @@ class TreeBuilder {
     if (level > 0) return &w.blocks[level - 1].origin;
     return tree_->origin.empty() ? nullptr : &tree_->origin;
   }
+  NodeRows rows_of(const NodeItem& item, const Workspace<Task>& w) const {
+    const auto* rows = origin(item.level, w);
+    return {columns(item.level, w),
+            {tree_->rows.data() + item.start, item.end - item.start},
+            rows ? rows->data() : nullptr,
+            &tree_->facts};
+  }
   NodeView view(const NodeItem& item, const Workspace<Task>& w) const {
     return {columns(item.level, w), tree_->rows.data() + item.start, item.end - item.start,
             item.key, item.level == 0 && data_is_far_};
@@ -100,7 +105,6 @@ class TreeBuilder {
   bool data_is_far_;         // too large for a cache
 
   TreeData<Task>* tree_ = nullptr;
-  const Targets* targets_ = nullptr;
 };
 
 }  // namespace bevel

@@ -43,8 +43,8 @@ TreeBuilder<Task>::TreeBuilder(const Options& options, const DatasetView& data,
                    growing::kBlockBytes[0]) {
   limits_.min_rows = static_cast<size_t>(std::max<int64_t>(1, options.min_samples_leaf));
   for (const Family& f : options.families) {
-    const bool one_each = f.kind == FamilyKind::axis || f.kind == FamilyKind::categorical ||
-                          (f.kind == FamilyKind::rotation && !f.per_node);
+    const bool one_each =
+        f.kind == FamilyKind::axis || f.kind == FamilyKind::categorical || f.per_tree();
     const auto draws = static_cast<size_t>(f.n_draws);
     const auto nonzeros = static_cast<size_t>(f.n_nonzeros);
     touched_per_node_ += one_each                      ? draws
@@ -54,9 +54,8 @@ TreeBuilder<Task>::TreeBuilder(const Options& options, const DatasetView& data,
 }
 
 template <class Task>
-NodeStore TreeBuilder<Task>::grow(TreeData<Task>& tree, const Targets& targets, int worker) {
+NodeStore TreeBuilder<Task>::grow(TreeData<Task>& tree, int worker) {
   tree_ = &tree;
-  targets_ = &targets;
   limits_.min_weight = options_.min_weight_leaf * tree.total_weight;
   if (options_.growth != Growth::depth_first) return grow_frontier(worker);
   Subtree whole = grow_depth_first({0, tree.rows.size(), tree.root, 0, -1, 0, false}, worker);
@@ -220,7 +219,7 @@ template <class Task>
 bool TreeBuilder<Task>::same_targets(const NodeItem& item, const Workspace<Task>& w) const {
   if constexpr (std::is_same_v<Task, WideTask>) {
     // Equal targets with whole weights have equal means on the grid: a look at what is at hand.
-    if (targets_->weight_unit == 1.0) {
+    if (tree_->weight_unit == 1.0) {
       const WidePair* p = tree_->payload.data();
       const WidePair first = p[item.start];
       for (size_t i = item.start + 1; i < item.end; ++i)
@@ -232,7 +231,7 @@ bool TreeBuilder<Task>::same_targets(const NodeItem& item, const Workspace<Task>
   const auto* rows = origin(item.level, w);
   auto target = [&](size_t i) {
     const uint32_t row = tree_->rows[i];
-    return targets_->values[rows ? (*rows)[row] : row];
+    return tree_->facts.targets[rows ? (*rows)[row] : row];
   };
   const double first = target(item.start);
   for (size_t i = item.start + 1; i < item.end; ++i)
@@ -247,11 +246,11 @@ bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int
   Stream stream(item.key, Purpose::candidates);
   Found found;
   w.candidates.clear();
-  sample(node, stream, w);
+  const NodeRows rows = rows_of(item, w);
+  sample(rows, stream, w);
   if (options_.threshold == ThresholdRule::purely_random) keep_one(stream, 0, w.candidates);
   search(node, 0, w, worker, found);
   // A forest on single features goes on until one of them can be cut, as scikit-learn's does.
-  const NodeRows rows{node.columns, {node.rows, node.n}};
   for (int redraws = 0; !found.cut.found(); ++redraws) {
     const size_t first = w.candidates.size();
     bool asked = false;
@@ -272,15 +271,14 @@ bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int
   if (!found.cut.found()) return false;
   record(node, found, w, out);
   constexpr double kSlack = 1e-12;  // a split that removes exactly what is asked for is kept
-  const double total_weight = tree_->total_weight / targets_->weight_unit;
+  const double total_weight = tree_->total_weight / tree_->weight_unit;
   return out.gain >= (options_.min_impurity_decrease - kSlack) * total_weight;
 }
 
 template <class Task>
-void TreeBuilder<Task>::sample(const NodeView& node, Stream& stream, Workspace<Task>& w) const {
-  const NodeRows rows{node.columns, {node.rows, node.n}};
+void TreeBuilder<Task>::sample(const NodeRows& node, Stream& stream, Workspace<Task>& w) const {
   for (size_t f = 0; f < samplers_.size(); ++f)
-    samplers_[f]->sample(rows, stream, w.samplers[f], w.candidates);
+    samplers_[f]->sample(node, stream, w.samplers[f], w.candidates);
 }
 
 // Purely random trees look at one direction: a nominal column as often as columns are nominal.
@@ -481,13 +479,13 @@ void TreeBuilder<Task>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_
       w.lone_leaves.push_back({node, row_of(item.start)});
     } else {
       // Differences to the first target: a leaf of equal targets has exactly their value.
-      const double first = targets_->values[row_of(item.start)];
+      const RowFacts& facts = tree_->facts;
+      const double first = facts.targets[row_of(item.start)];
       double sum = 0.0, weights = 0.0;
       for (size_t i = item.start; i < item.end; ++i) {
         const uint32_t row = row_of(i);
-        const double weight = (targets_->multiplicity ? targets_->multiplicity[row] : 1) *
-                              (targets_->weights ? targets_->weights[row] : 1.0);
-        sum += weight * (targets_->values[row] - first);
+        const double weight = facts.weight(row);
+        sum += weight * (facts.targets[row] - first);
         weights += weight;
       }
       nodes.leaf_value[node] = first + sum / weights;
@@ -503,13 +501,13 @@ void TreeBuilder<Task>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_
 // wait; looked up together they overlap.
 template <class Task>
 void TreeBuilder<Task>::fill_lone_leaves(NodeStore& nodes, Workspace<Task>& w) const {
-  for (auto [node, row] : w.lone_leaves) nodes.leaf_value[node] = targets_->values[row];
+  for (auto [node, row] : w.lone_leaves) nodes.leaf_value[node] = tree_->facts.targets[row];
   w.lone_leaves.clear();
 }
 
 template <class Task>
 float TreeBuilder<Task>::node_weight(const Workspace<Task>& w) const {
-  return static_cast<float>(w.task.weight() / targets_->weight_unit);
+  return static_cast<float>(w.task.weight() / tree_->weight_unit);
 }
 
 }  // namespace bevel

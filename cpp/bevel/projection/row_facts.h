@@ -1,0 +1,27 @@
+// What the rows of a tree carry besides their features: read by families that learn from the data
+// and by the leaves of regression trees.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bevel {
+
+// Arrays are by row of the data; a null array of weights or multiplicities is all ones.
+struct RowFacts {
+  const int32_t* labels = nullptr;        // classification: 0 .. n_classes - 1
+  const double* targets = nullptr;        // regression
+  int32_t n_classes = 0;                  // 0: regression
+  const double* weights = nullptr;        // given with the rows
+  const double* class_weights = nullptr;  // by class: what balances the tree's bag
+  const int32_t* multiplicity = nullptr;  // in the tree's bag
+
+  int32_t times_drawn(size_t row) const { return multiplicity ? multiplicity[row] : 1; }
+  // Of all drawings of a row together.
+  double weight(size_t row) const {
+    const double weight = times_drawn(row) * (weights ? weights[row] : 1.0);
+    return class_weights ? weight * class_weights[labels[row]] : weight;
+  }
+};
+
+}  // namespace bevel

@@ -1,0 +1,25 @@
+// The samplers there are, one file each. make_samplers() chooses among them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bevel/projection/sampler.h"
+
+namespace bevel {
+
+// d distinct ones of a list of columns: features for Breiman's forest, axes of a tree, or
+// nominal columns.
+std::unique_ptr<Sampler> make_list_sampler(std::vector<int32_t> columns, int32_t n_draws);
+// SPORF 3.1: n_nonzeros entries of +-1 thrown uniformly, without replacement, into the p x d
+// matrix. Columns that stay empty are no candidates.
+std::unique_ptr<Sampler> make_signs_sampler(const Family& family, const DatasetView& data);
+// Forest-RC (Breiman 2001): L distinct features, weights uniform on (-1, 1).
+std::unique_ptr<Sampler> make_combination_sampler(const Family& family, const DatasetView& data);
+// oRF-rnd (Menze et al. 2011, section 2): mtry features standardised in the node, weights N(0, 1).
+std::unique_ptr<Sampler> make_gaussian_sampler(const Family& family, const DatasetView& data);
+// Axes of a fresh Haar rotation at every node: its first d columns, dense in the chosen features.
+std::unique_ptr<Sampler> make_node_rotation_sampler(const Family& family, const DatasetView& data);
+
+}  // namespace bevel

@@ -1,0 +1,29 @@
+// Directions that all nodes of a tree share. Nodes refer to them as columns n_features, n_features
+// + 1, ... in the order of the families that draw them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "bevel/data/dataset_view.h"
+#include "bevel/options.h"
+#include "bevel/projection/candidates.h"
+#include "bevel/projection/row_facts.h"
+#include "bevel/random/stream.h"
+
+namespace bevel {
+
+// The rows that a tree is grown on, ascending; those of weight zero are not among them.
+struct TreeRows {
+  std::span<const uint32_t> rows;
+  const RowFacts& facts;
+};
+
+// How many axes a family that works per tree draws for each.
+int32_t count_tree_axes(const Family& family, const DatasetView& data);
+
+// Appends the axes of every family that works per tree.
+void draw_tree_axes(const Options& options, const DatasetView& data, const TreeRows& tree,
+                    Stream& stream, Candidates& axes);
+
+}  // namespace bevel
