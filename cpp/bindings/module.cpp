@@ -6,10 +6,12 @@ namespace nb = nanobind;
 void bind_options(nb::module_& m);
 void bind_trainer(nb::module_& m);
 void bind_forest(nb::module_& m);
+void bind_models(nb::module_& m);
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   bind_options(m);
   bind_trainer(m);
   bind_forest(m);
+  bind_models(m);
 }
