@@ -47,6 +47,25 @@ void transposed_times(ConstMatrix a, const double* v, double* out, size_t first)
   if (column < a.stride) transposed_times_block<kBlock>(a, v, out, column);
 }
 
+void column_squares(ConstMatrix a, double* out) {
+  for (size_t column = 0; column < a.stride; column += kBlock) {
+    double sum[kBlock] = {};
+    const double* row = a.data + column;
+    for (size_t i = 0; i < a.n_rows; ++i, row += a.stride)
+      for (size_t j = 0; j < kBlock; ++j) sum[j] += row[j] * row[j];
+    for (size_t j = 0; j < kBlock; ++j) out[column + j] = sum[j];
+  }
+}
+
+double dot(const double* a, const double* b, size_t n) {
+  double sum[8] = {};
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (size_t k = 0; k < 8; ++k) sum[k] += a[i + k] * b[i + k];
+  for (; i < n; ++i) sum[0] += a[i] * b[i];
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
 void subtract_outer(Matrix a, const double* v, const double* s, size_t first) {
   size_t column = first / kBlock * kBlock;
   for (; column + 2 * kBlock <= a.stride; column += 2 * kBlock)

@@ -12,11 +12,9 @@ void PivotedQr::factorise(Matrix a, size_t n_columns) {
   n_columns_ = n_columns;
   order_.resize(n_columns);
   std::iota(order_.begin(), order_.end(), size_t{0});
-  square_.assign(a.stride, 0.0);
-  s_.assign(a.stride, 0.0);
-  for (size_t i = 0; i < a.n_rows; ++i)
-    for (size_t j = 0; j < a.stride; ++j)
-      square_[j] += a.data[i * a.stride + j] * a.data[i * a.stride + j];
+  square_.resize(a.stride);
+  s_.resize(a.stride);
+  column_squares(a, square_.data());
   const size_t most = std::min(a.n_rows, n_columns);
   v_.resize(most * a.n_rows);
   tau_.resize(most);
@@ -43,11 +41,9 @@ void PivotedQr::eliminate(size_t k) {
   const size_t n_left = a_.n_rows - k;
   const Matrix rest{a_.data + k * a_.stride, n_left, a_.stride};
   double* v = v_.data() + k * a_.n_rows;
-  double tail = 0.0;
   for (size_t i = 0; i < n_left; ++i) v[i] = rest.data[i * a_.stride + k];
-  for (size_t i = 1; i < n_left; ++i) tail += v[i] * v[i];
   const double head = v[0];
-  const double norm = std::sqrt(head * head + tail);
+  const double norm = std::sqrt(dot(v, v, n_left));
   const double diagonal = head > 0.0 ? -norm : norm;
   const double inverse = 1.0 / (head - diagonal);
   tau_[k] = (diagonal - head) / diagonal;
@@ -65,9 +61,7 @@ void PivotedQr::apply_q(double* b) const {
   std::fill(b + rank_, b + a_.n_rows, 0.0);
   for (size_t k = rank_; k-- > 0;) {
     const double* v = v_.data() + k * a_.n_rows;
-    double sum = 0.0;
-    for (size_t i = k; i < a_.n_rows; ++i) sum += v[i - k] * b[i];
-    sum *= tau_[k];
+    const double sum = tau_[k] * dot(v, b + k, a_.n_rows - k);
     for (size_t i = k; i < a_.n_rows; ++i) b[i] -= sum * v[i - k];
   }
 }

@@ -7,12 +7,6 @@ namespace {
 
 constexpr double kSmallestSquare = 1e-20;  // of what is left to explain, relative to the start
 
-double dot(const double* a, const double* b, size_t n) {
-  double sum = 0.0;
-  for (size_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 }  // namespace
 
 // w: the unit vector for which |w' X'Y| is largest.

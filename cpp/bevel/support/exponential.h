@@ -18,8 +18,22 @@ inline double fixed_exp(double x) {
   const auto k = static_cast<int64_t>(scaled < 0.0 ? scaled - 0.5 : scaled + 0.5);
   const auto whole = static_cast<double>(k);
   const double r = (x - whole * kLn2High) - whole * kLn2Low;
-  double series = 1.0;
-  for (int i = 14; i >= 1; --i) series = 1.0 + series * r * (1.0 / i);
+  constexpr double kInverseFactorial[] = {1.0,
+                                          1.0,
+                                          1.0 / 2,
+                                          1.0 / 6,
+                                          1.0 / 24,
+                                          1.0 / 120,
+                                          1.0 / 720,
+                                          1.0 / 5040,
+                                          1.0 / 40320,
+                                          1.0 / 362880,
+                                          1.0 / 3628800,
+                                          1.0 / 39916800,
+                                          1.0 / 479001600,
+                                          1.0 / 6227020800.0};
+  double series = kInverseFactorial[13];
+  for (int i = 12; i >= 0; --i) series = series * r + kInverseFactorial[i];
   return series * std::bit_cast<double>(static_cast<uint64_t>(k + 1023) << 52);
 }
 
