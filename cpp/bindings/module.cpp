@@ -7,6 +7,7 @@ void bind_data(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_trainer(nb::module_& m);
 void bind_forest(nb::module_& m);
+void bind_models(nb::module_& m);
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
@@ -14,4 +15,5 @@ NB_MODULE(_core, m) {
   bind_options(m);
   bind_trainer(m);
   bind_forest(m);
+  bind_models(m);
 }

@@ -75,6 +75,59 @@ def sample_candidates(
     options: Options, levels: npt.NDArray[np.int32], tree: int
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...
 
+# Node models, for tests only: weight, y and alphas are float64; directions are rows.
+def models_ridge_path(
+    X: npt.NDArray[np.float64],
+    weight: npt.NDArray[np.float64],
+    y: npt.NDArray[np.float64],
+    n_classes: int,
+    alphas: npt.NDArray[np.float64],
+) -> list[npt.NDArray[np.float64]]: ...
+def models_gcv(
+    X: npt.NDArray[np.float64],
+    weight: npt.NDArray[np.float64],
+    y: npt.NDArray[np.float64],
+    n_classes: int,
+    alphas: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.float64], int]: ...
+def models_lda(
+    X: npt.NDArray[np.float64],
+    weight: npt.NDArray[np.float64],
+    y: npt.NDArray[np.float64],
+    n_classes: int,
+) -> npt.NDArray[np.float64]: ...
+def models_p_values(
+    X: npt.NDArray[np.float64],
+    weight: npt.NDArray[np.float64],
+    y: npt.NDArray[np.float64],
+    n_classes: int,
+    alpha: float,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+def models_logistic(
+    X: npt.NDArray[np.float64],
+    weight: npt.NDArray[np.float64],
+    y: npt.NDArray[np.float64],
+    n_classes: int,
+    alpha: float,
+    n_steps: int,
+) -> npt.NDArray[np.float64]: ...
+def models_pls(
+    X: npt.NDArray[np.float64],
+    weight: npt.NDArray[np.float64],
+    y: npt.NDArray[np.float64],
+    n_classes: int,
+    n_components: int,
+) -> npt.NDArray[np.float64]: ...
+def models_cca(
+    X: npt.NDArray[np.float64],
+    weight: npt.NDArray[np.float64],
+    y: npt.NDArray[np.float64],
+    n_classes: int,
+) -> npt.NDArray[np.float64]: ...
+def models_principal_components(
+    X: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+
 class ForestView:
     def __init__(
         self,

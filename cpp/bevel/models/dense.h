@@ -1,0 +1,50 @@
+// Loops over small row-major matrices. Rows are padded with zeros to a multiple of kBlock columns;
+// columns are done in blocks, a lane per column, so that every sum runs over the rows in their
+// order and has the same bits on all machines.
+#pragma once
+
+#include <cstddef>
+
+namespace bevel {
+
+constexpr size_t kBlock = 4;
+constexpr size_t padded(size_t n_columns) { return (n_columns + kBlock - 1) / kBlock * kBlock; }
+
+struct ConstMatrix {
+  const double* data;
+  size_t n_rows;
+  size_t stride;  // a multiple of kBlock
+};
+struct Matrix {
+  double* data;
+  size_t n_rows;
+  size_t stride;
+  operator ConstMatrix() const { return {data, n_rows, stride}; }
+};
+
+// out[j] = sum over i of v[i] a[i][j], for the columns from the block that holds `first` on.
+void transposed_times(ConstMatrix a, const double* v, double* out, size_t first = 0);
+
+// out[j] = sum over i of a[i][j]^2.
+void column_squares(ConstMatrix a, double* out);
+
+// Sum of a[i] b[i] in eight running sums that are added in a fixed order.
+double dot(const double* a, const double* b, size_t n);
+
+// a[i][j] -= v[i] s[j], for the columns from the block that holds `first` on.
+void subtract_outer(Matrix a, const double* v, const double* s, size_t first = 0);
+
+// out = a' a, stride x stride, both halves.
+void gram(ConstMatrix a, double* out);
+
+// out[i] = sum over the first n_columns of a[i][j] v[j].
+void times(ConstMatrix a, const double* v, size_t n_columns, double* out);
+
+// out[j][i] = a[i][j] for j below n_columns; out has padded(n_rows) columns.
+void transpose(ConstMatrix a, size_t n_columns, double* out);
+
+// Solves a x = b in place of b, for a symmetric positive definite a of n_rows columns whose upper
+// half is overwritten. False when a pivot is not positive.
+bool solve_positive(Matrix a, double* b);
+
+}  // namespace bevel

@@ -1,0 +1,128 @@
+#include "bevel/models/logistic.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bevel/support/exponential.h"
+#include "bevel/support/logarithm.h"
+
+namespace bevel {
+namespace {
+
+// The third derivative of the loss is bounded by the second, so that a Newton step that moves no
+// row's b0 + x b by more than 1.5 always lowers the objective: (e^s - s - 1) / s^2 < 1 (Bach 2010,
+// Self-concordant analysis for logistic regression).
+constexpr double kLargestMove = 1.5;
+constexpr double kConverged = 1e-6;
+constexpr double kSmallestCurvature = 1e-8;  // of p (1 - p): a larger Hessian only shortens steps
+constexpr double kSmallestAlpha = 1e-10;     // relative to the total weight
+
+double sigmoid(double x) {
+  const double e = fixed_exp(-std::fabs(x));
+  return x >= 0.0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
+}
+
+}  // namespace
+
+// With fewer rows than features the solution lies in the rows' span, where a QR of the transposed
+// rows gives it as many coordinates as the rows' rank; lengths, hence the penalty, stay the same.
+void LogisticModel::set_design() {
+  const size_t n = rows_.n;
+  reduced_ = n < rows_.size;
+  n_coordinates_ = rows_.size;
+  if (reduced_) {
+    const size_t stride = padded(n);
+    transposed_.resize(rows_.size * stride);
+    transpose(rows_.matrix(), rows_.size, transposed_.data());
+    qr_.factorise({transposed_.data(), rows_.size, stride}, n);
+    n_coordinates_ = qr_.rank();
+  }
+  stride_ = padded(n_coordinates_ + 1);
+  design_.assign(n * stride_, 0.0);
+  for (size_t i = 0; i < n; ++i) {
+    const size_t row = reduced_ ? qr_.order()[i] : i;
+    double* to = design_.data() + row * stride_;
+    if (reduced_)
+      for (size_t k = 0; k < std::min(n_coordinates_, i + 1); ++k) to[k] = qr_.r(k, i);
+    else
+      std::copy_n(rows_.z.data() + row * rows_.stride, n_coordinates_, to);
+    to[n_coordinates_] = rows_.root_weight[row];
+  }
+}
+
+// Moves coefficient_ and linear_, the rows' b0 + x b; gives the largest move that a row wanted.
+double LogisticModel::newton_step(double alpha) {
+  const size_t n = rows_.n, size = n_coordinates_ + 1;
+  for (size_t i = 0; i < n; ++i) {
+    const double p = sigmoid(linear_[i]);
+    const double curvature = std::sqrt(std::max(p * (1.0 - p), kSmallestCurvature));
+    residual_[i] = rows_.root_weight[i] * (p - indicator_[i]);
+    const double* from = design_.data() + i * stride_;
+    double* to = scaled_.data() + i * stride_;
+    for (size_t j = 0; j < stride_; ++j) to[j] = curvature * from[j];
+  }
+  const ConstMatrix design{design_.data(), n, stride_};
+  gram({scaled_.data(), n, stride_}, hessian_.data());
+  transposed_times(design, residual_.data(), step_.data());
+  for (size_t j = 0; j < n_coordinates_; ++j) {
+    hessian_[j * stride_ + j] += alpha;
+    step_[j] += alpha * coefficient_[j];
+  }
+  if (!solve_positive({hessian_.data(), size, stride_}, step_.data())) return 0.0;
+  times(design, step_.data(), size, move_.data());
+  double largest = 0.0;
+  for (size_t i = 0; i < n; ++i) {
+    move_[i] *= inverse_root_weight_[i];
+    largest = std::max(largest, std::fabs(move_[i]));
+  }
+  const double share = largest > kLargestMove ? kLargestMove / largest : 1.0;
+  for (size_t j = 0; j < size; ++j) coefficient_[j] -= share * step_[j];
+  for (size_t i = 0; i < n; ++i) linear_[i] -= share * move_[i];
+  return largest;
+}
+
+void LogisticModel::fit_class(const NodeSample& sample, int32_t positive, double alpha,
+                              size_t n_steps) {
+  double weight = 0.0;
+  for (size_t i = 0; i < sample.n; ++i) {
+    indicator_[i] = sample.label[i] == positive ? 1.0 : 0.0;
+    weight += sample.weight[i] * indicator_[i];
+  }
+  coefficient_.assign(stride_, 0.0);
+  const double others = rows_.total_weight - weight;
+  if (!(weight > 0.0) || !(others > 0.0)) return;
+  coefficient_[n_coordinates_] = fixed_log(weight / others);
+  linear_.assign(sample.n, coefficient_[n_coordinates_]);
+  for (size_t step = 0; step < n_steps; ++step)
+    if (newton_step(alpha) < kConverged) return;
+}
+
+void LogisticModel::directions(const NodeSample& sample, double alpha, size_t n_steps,
+                               Directions& out) {
+  out.clear(sample.m);
+  rows_.standardise(sample);
+  if (sample.n < 2 || rows_.size == 0) return;
+  set_design();
+  const size_t n = sample.n;
+  scaled_.resize(n * stride_);
+  hessian_.resize(stride_ * stride_);
+  step_.resize(stride_);
+  for (auto* buffer : {&inverse_root_weight_, &indicator_, &residual_, &move_}) buffer->resize(n);
+  for (size_t i = 0; i < n; ++i)
+    inverse_root_weight_[i] = rows_.root_weight[i] > 0.0 ? 1.0 / rows_.root_weight[i] : 0.0;
+  alpha = std::max(alpha, kSmallestAlpha * rows_.total_weight);
+  const int32_t first = sample.n_classes == 2 ? 1 : 0;
+  for (int32_t k = first; k < sample.n_classes; ++k) {
+    fit_class(sample, k, alpha, n_steps);
+    if (!reduced_) {
+      rows_.add_direction(coefficient_.data(), out);
+      continue;
+    }
+    back_.resize(rows_.size);
+    std::copy_n(coefficient_.data(), n_coordinates_, back_.data());
+    qr_.apply_q(back_.data());
+    rows_.add_direction(back_.data(), out);
+  }
+}
+
+}  // namespace bevel

@@ -1,0 +1,103 @@
+#include "bevel/models/standard_rows.h"
+
+#include <cmath>
+
+namespace bevel {
+namespace {
+
+constexpr double kSmallestSpread = 1.0 / (1 << 23);
+
+// out[j] = sum of w[i] (x[i][j] - mean[j])^2
+void squares_block(const NodeSample& sample, const double* mean, double* out, size_t column) {
+  double sum[kBlock] = {}, centre[kBlock];
+  for (size_t j = 0; j < kBlock; ++j) centre[j] = mean[column + j];
+  const double* row = sample.values.data() + column;
+  for (size_t i = 0; i < sample.n; ++i, row += sample.stride) {
+    const double w = sample.weight[i];
+    for (size_t j = 0; j < kBlock; ++j) {
+      const double difference = row[j] - centre[j];
+      sum[j] += w * (difference * difference);
+    }
+  }
+  for (size_t j = 0; j < kBlock; ++j) out[column + j] = sum[j];
+}
+
+}  // namespace
+
+void StandardRows::weigh(const NodeSample& sample) {
+  n = sample.n;
+  n_features = sample.m;
+  features.clear();
+  sd.clear();
+  total_weight = 0.0;
+  root_weight.resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    total_weight += sample.weight[i];
+    root_weight[i] = std::sqrt(sample.weight[i]);
+  }
+  mean_.resize(sample.stride);
+  factor_.resize(sample.stride);
+  transposed_times({sample.values.data(), n, sample.stride}, sample.weight.data(), mean_.data());
+  for (double& mean : mean_) mean /= total_weight;
+}
+
+void StandardRows::fill(const NodeSample& sample) {
+  size = features.size();
+  stride = padded(size);
+  z.resize(n * stride);
+  if (size == n_features) {
+    for (size_t column = 0; column < stride; column += kBlock) {
+      const double* from = sample.values.data() + column;
+      double* to = z.data() + column;
+      double centre[kBlock], factor[kBlock];
+      for (size_t j = 0; j < kBlock; ++j) centre[j] = mean_[column + j];
+      for (size_t j = 0; j < kBlock; ++j) factor[j] = factor_[column + j];
+      for (size_t i = 0; i < n; ++i, from += stride, to += stride)
+        for (size_t j = 0; j < kBlock; ++j)
+          to[j] = root_weight[i] * ((from[j] - centre[j]) * factor[j]);
+    }
+    return;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    const double* from = sample.row(i);
+    double* to = z.data() + i * stride;
+    for (size_t k = 0; k < size; ++k) {
+      const size_t j = features[k];
+      to[k] = root_weight[i] * ((from[j] - mean_[j]) * factor_[j]);
+    }
+    for (size_t k = size; k < stride; ++k) to[k] = 0.0;
+  }
+}
+
+void StandardRows::standardise(const NodeSample& sample) {
+  weigh(sample);
+  for (size_t column = 0; column < sample.stride; column += kBlock)
+    squares_block(sample, mean_.data(), factor_.data(), column);
+  for (size_t j = 0; j < n_features; ++j) {
+    const double deviation = std::sqrt(factor_[j] / total_weight);
+    if (!(deviation > kSmallestSpread * std::fabs(mean_[j]))) continue;
+    features.push_back(j);
+    sd.push_back(deviation);
+    factor_[j] = 1.0 / deviation;
+  }
+  fill(sample);
+}
+
+void StandardRows::centre(const NodeSample& sample) {
+  weigh(sample);
+  for (size_t j = 0; j < n_features; ++j) {
+    features.push_back(j);
+    sd.push_back(1.0);
+    factor_[j] = 1.0;
+  }
+  fill(sample);
+}
+
+bool StandardRows::add_direction(const double* coefficient, Directions& out) const {
+  const size_t start = out.coefficient.size();
+  out.coefficient.resize(start + n_features, 0.0);
+  for (size_t k = 0; k < size; ++k) out.coefficient[start + features[k]] = coefficient[k] / sd[k];
+  return out.close();
+}
+
+}  // namespace bevel
