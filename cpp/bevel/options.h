@@ -11,7 +11,31 @@ enum class Criterion : uint8_t { gini, entropy, squared_error };
 enum class ThresholdRule : uint8_t { best, random, purely_random };
 enum class SplitSearch : uint8_t { automatic, exact, histogram };
 enum class Growth : uint8_t { depth_first, best_first, breadth_first, random_leaf };
-enum class FamilyKind : uint8_t { axis, signs, combination, gaussian, rotation, categorical };
+enum class FamilyKind : uint8_t {
+  axis,
+  signs,
+  combination,
+  gaussian,
+  rotation,
+  categorical,
+  ridge,
+  lda,
+  logistic,
+  pls,
+  cca
+};
+enum class Tuning : uint8_t { none, cross_validation, out_of_bag };
+
+// How a model of the node's rows is fitted.
+struct ModelSettings {
+  std::vector<double> alphas;              // ridge: ascending penalties; logistic: one
+  Tuning tune = Tuning::cross_validation;  // ridge: how the penalty is chosen at a node
+  bool parent_when_exhausted = false;      // without rows out of the bag: the parent's penalty
+  int32_t n_steps = 0;                     // logistic: Newton steps
+  int32_t n_components = 0;                // pls
+  bool bootstrap = false;                  // cca: of the node's rows
+  bool record = false;                     // keep the p-values of coefficients
+};
 
 // One member of the list of projections that a node draws its candidates from.
 struct Family {
@@ -20,7 +44,12 @@ struct Family {
   int64_t n_nonzeros = 0;  // signs: entries thrown in all; else features in each direction
   bool flip = false;       // rotation: allow determinant -1
   bool per_node = false;   // rotation: a fresh one at every node
+  ModelSettings model;     // families of node models
 
+  bool is_model() const { return kind >= FamilyKind::ridge && kind <= FamilyKind::cca; }
+  bool asks_out_of_bag() const {
+    return kind == FamilyKind::ridge && model.tune == Tuning::out_of_bag;
+  }
   // Whether its directions are drawn once for a tree, whose nodes choose among them.
   bool per_tree() const { return kind == FamilyKind::rotation && !per_node; }
 };
@@ -43,6 +72,12 @@ struct Options {
   std::vector<Family> families;
   uint64_t seed = 0;
   std::string simd = "auto";
+
+  bool any_family(bool (Family::*is)() const) const {
+    for (const Family& family : families)
+      if ((family.*is)()) return true;
+    return false;
+  }
 };
 
 }  // namespace bevel

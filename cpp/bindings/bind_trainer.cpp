@@ -27,6 +27,7 @@ nb::dict to_dict(FlatForest&& f) {
   d["entry_offset"] = to_numpy(std::move(f.entry_offset));
   d["entry_index"] = to_numpy(std::move(f.entry_index));
   d["entry_weight"] = to_numpy(std::move(f.entry_weight));
+  d["entry_p_value"] = to_numpy(std::move(f.entry_p_value));
   d["leaf_value"] = to_numpy(std::move(f.leaf_value));
   d["bits_index"] = to_numpy(std::move(f.bits_index));
   d["bits_offset"] = to_numpy(std::move(f.bits_offset));

@@ -54,6 +54,8 @@ class FlatForest:
         Leaf of a classifier: classes.
     entry_weight : ndarray of float32
         Split: coefficients of the direction. Leaf of a classifier: shares of the classes.
+    entry_p_value : ndarray of float32, one for each entry, or empty unless recorded
+        p-value of a coefficient that a node model has tested, else NaN.
     leaf_value : ndarray of float64, N in regression, else empty
         Mean target of a leaf.
     bits_index : ndarray of int32, N, or empty without splits by levels
@@ -81,6 +83,7 @@ class FlatForest:
     entry_offset: npt.NDArray[np.int64]
     entry_index: npt.NDArray[np.int32]
     entry_weight: npt.NDArray[np.float32]
+    entry_p_value: npt.NDArray[np.float32]
     leaf_value: npt.NDArray[np.float64]
     bits_index: npt.NDArray[np.int32]
     bits_offset: npt.NDArray[np.int64]

@@ -109,6 +109,13 @@ FlatForest flatten(std::vector<GrownTree>& trees, bool is_regression) {
   }
   if (is_regression) join(trees, &NodeStore::leaf_value, forest.leaf_value);
   join_offsets(trees, &NodeStore::entry_offset, forest.entry_offset);
+  const bool recorded = std::any_of(trees.begin(), trees.end(), [](const GrownTree& tree) {
+    return !tree.nodes.entry_p_value.empty();
+  });
+  if (recorded) {
+    for (GrownTree& tree : trees) tree.nodes.fill_p_values();
+    join(trees, &NodeStore::entry_p_value, forest.entry_p_value);
+  }
   join(trees, &NodeStore::entry_index, forest.entry_index);
   join(trees, &NodeStore::entry_weight, forest.entry_weight);
   join(trees, &NodeStore::right, forest.right);

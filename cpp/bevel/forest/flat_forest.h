@@ -22,6 +22,7 @@ struct FlatForest {
   std::vector<int64_t> entry_offset{0};
   std::vector<int32_t> entry_index;
   std::vector<float> entry_weight;
+  std::vector<float> entry_p_value;
   std::vector<double> leaf_value;
   std::vector<int32_t> bits_index;
   std::vector<int64_t> bits_offset{0};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "bevel/forest/bag.h"
@@ -228,6 +229,10 @@ class Trainer {
     auto task = TaskMaker<Task>::task(training_, options_, scales_, &table_);
     task.begin_node(tree.payload.data(), tree.payload.size());
     tree.total_weight = task.weight();
+    if (options_.any_family(&Family::asks_out_of_bag))
+      for (size_t row = 0; row < data_.n_rows; ++row)
+        if (facts.multiplicity[row] == 0 && facts.weight_outside(row) > 0.0)
+          tree.out_of_bag.push_back(static_cast<uint32_t>(row));
     set_columns(tree);
     return tree;
   }
@@ -261,15 +266,17 @@ class Trainer {
   }
 
   // A tree with axes works on columns of its own: the axes and whatever else it reads, for the rows
-  // of its bag.
+  // of its bag and behind them for those out of it, if they are asked for.
   void add_axes(TreeData<Task>& tree) const {
     Stream stream(tree.root, Purpose::rotation);
     draw_tree_axes(options_, data_, {tree.rows, tree.facts}, stream, tree.axes);
-    const size_t n = tree.rows.size();
+    tree.origin = tree.rows;
+    tree.origin.insert(tree.origin.end(), tree.out_of_bag.begin(), tree.out_of_bag.end());
+    const size_t n = tree.origin.size();
     tree.own.resize(n * (tree.used.size() + tree.axes.size()));
     float* target = tree.own.data();
     for (int32_t f : tree.used) {
-      for (size_t i = 0; i < n; ++i) target[i] = data_.column(f)[tree.rows[i]];
+      for (size_t i = 0; i < n; ++i) target[i] = data_.column(f)[tree.origin[i]];
       tree.columns[f] = target;
       target += n;
     }
@@ -285,13 +292,21 @@ class Trainer {
       }
       const Projection projection{sources.data(), tree.axes.weights(axis), fill.data(),
                                   tree.axes.n_nonzeros(axis)};
-      kernels_.project(projection, tree.rows.data(), n, target);
+      project_all(projection, tree.rows.size(), tree.origin, target);
       tree.columns.push_back(target);
       tree.used.push_back(data_.n_features + static_cast<int32_t>(axis));
       target += n;
     }
-    tree.origin = tree.rows;
-    for (size_t i = 0; i < n; ++i) tree.rows[i] = static_cast<uint32_t>(i);
+    std::iota(tree.rows.begin(), tree.rows.end(), 0u);
+    std::iota(tree.out_of_bag.begin(), tree.out_of_bag.end(),
+              static_cast<uint32_t>(tree.rows.size()));
+  }
+
+  // Rows of the bag are ascending, and so are those behind them.
+  void project_all(const Projection& projection, size_t n_bag, const std::vector<uint32_t>& rows,
+                   float* out) const {
+    kernels_.project(projection, rows.data(), n_bag, out);
+    kernels_.project(projection, rows.data() + n_bag, rows.size() - n_bag, out + n_bag);
   }
 
   const TrainingSet& training_;

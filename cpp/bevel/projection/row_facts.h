@@ -17,6 +17,11 @@ struct RowFacts {
   const int32_t* multiplicity = nullptr;  // in the tree's bag
 
   int32_t times_drawn(size_t row) const { return multiplicity ? multiplicity[row] : 1; }
+  // Of a row that is not in the bag.
+  double weight_outside(size_t row) const {
+    const double weight = weights ? weights[row] : 1.0;
+    return class_weights ? weight * class_weights[labels[row]] : weight;
+  }
   // Of all drawings of a row together.
   double weight(size_t row) const {
     const double weight = times_drawn(row) * (weights ? weights[row] : 1.0);

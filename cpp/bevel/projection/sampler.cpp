@@ -28,6 +28,12 @@ std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetVi
       return make_gaussian_sampler(family, data);
     case FamilyKind::rotation:
       return make_node_rotation_sampler(family, data);
+    case FamilyKind::ridge:
+    case FamilyKind::lda:
+    case FamilyKind::logistic:
+    case FamilyKind::pls:
+    case FamilyKind::cca:
+      return make_model_sampler(family, data);
   }
   throw std::logic_error("[make_samplers] unknown family");
 }

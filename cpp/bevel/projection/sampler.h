@@ -17,6 +17,13 @@
 
 namespace bevel {
 
+// Rows that reach the node but are not in the tree's bag; they have columns of their own.
+struct OutOfBagRows {
+  const float* const* columns = nullptr;
+  std::span<const uint32_t> rows;
+  const uint32_t* origin = nullptr;
+};
+
 // The node's rows, for samplers that look at the data: columns[feature][rows[i]] are features,
 // facts are by row of the data.
 struct NodeRows {
@@ -24,12 +31,20 @@ struct NodeRows {
   std::span<const uint32_t> rows;
   const uint32_t* origin = nullptr;  // row of `columns` -> row of the data; null: the same
   const RowFacts* facts = nullptr;
+  OutOfBagRows out_of_bag{};
+  int32_t* inherited = nullptr;  // per family: left by the parent, then for the children
 
   size_t data_row(size_t i) const { return origin ? origin[rows[i]] : rows[i]; }
 };
 
+// What a family needs beyond the common scratch.
+struct FamilyScratch {
+  virtual ~FamilyScratch() = default;
+};
+
 // What a sampler may scribble on; one per thread.
 struct SamplerScratch {
+  std::unique_ptr<FamilyScratch> family;
   Deck features;  // over the sampler's features
   Deck subset;
   CellSet cells;

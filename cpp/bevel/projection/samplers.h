@@ -21,5 +21,7 @@ std::unique_ptr<Sampler> make_combination_sampler(const Family& family, const Da
 std::unique_ptr<Sampler> make_gaussian_sampler(const Family& family, const DatasetView& data);
 // Axes of a fresh Haar rotation at every node: its first d columns, dense in the chosen features.
 std::unique_ptr<Sampler> make_node_rotation_sampler(const Family& family, const DatasetView& data);
+// Directions of a model of the node's rows in a random subspace (Menze et al. 2011; CCF).
+std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data);
 
 }  // namespace bevel

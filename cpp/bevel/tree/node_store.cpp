@@ -1,5 +1,6 @@
 #include "bevel/tree/node_store.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace bevel {
@@ -31,6 +32,10 @@ void append_nodes(NodeStore& to, const NodeStore& from, size_t first, size_t las
   }
   const auto entry_first = static_cast<size_t>(from.entry_offset[first]);
   const auto entry_last = static_cast<size_t>(from.entry_offset[last]);
+  if (const size_t end = std::min(entry_last, from.entry_p_value.size()); end > entry_first) {
+    to.fill_p_values();
+    append(to.entry_p_value, from.entry_p_value, entry_first, end);
+  }
   append(to.entry_index, from.entry_index, entry_first, entry_last);
   append(to.entry_weight, from.entry_weight, entry_first, entry_last);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,9 @@ constexpr uint8_t kCategoryNode = 2;
 struct SplitRecord {
   std::vector<int32_t> index;
   std::vector<float> coefficient;
+  std::vector<float> p_value;        // of the coefficients, empty unless recorded
   std::vector<uint32_t> level_bits;  // category nodes
+  std::vector<int32_t> inherited;    // what the node's models leave for its children, per family
   float threshold = 0.0f;
   uint8_t flags = 0;
   double gain = 0.0;
@@ -32,8 +35,9 @@ struct NodeStore {
   std::vector<int64_t> entry_offset{0};
   std::vector<int32_t> entry_index;
   std::vector<float> entry_weight;
-  std::vector<double> leaf_value;   // regression only: one per node
-  std::vector<int32_t> bits_index;  // per node, -1 without a set of levels
+  std::vector<float> entry_p_value;  // NaN where there is none; ends with the last recorded one
+  std::vector<double> leaf_value;    // regression only: one per node
+  std::vector<int32_t> bits_index;   // per node, -1 without a set of levels
   std::vector<int64_t> bits_offset{0};
   std::vector<uint32_t> bits;
 
@@ -41,7 +45,8 @@ struct NodeStore {
   // Gives back what growing has allocated in advance.
   void shrink() {
     for (auto* array : {&right, &entry_index, &bits_index}) array->shrink_to_fit();
-    for (auto* array : {&threshold, &gain, &weight, &entry_weight}) array->shrink_to_fit();
+    for (auto* array : {&threshold, &gain, &weight, &entry_weight, &entry_p_value})
+      array->shrink_to_fit();
     flags.shrink_to_fit();
     entry_offset.shrink_to_fit();
     leaf_value.shrink_to_fit();
@@ -62,12 +67,20 @@ struct NodeStore {
     entry_index.push_back(index);
     entry_weight.push_back(value);
   }
+  // One for each entry so far.
+  void fill_p_values() {
+    entry_p_value.resize(entry_index.size(), std::numeric_limits<float>::quiet_NaN());
+  }
   void close() { entry_offset.push_back(static_cast<int64_t>(entry_index.size())); }
 
   void set_split(int32_t node, const SplitRecord& split) {
     threshold[node] = split.threshold;
     flags[node] = split.flags;
     gain[node] = static_cast<float>(split.gain);
+    if (!split.p_value.empty()) {
+      fill_p_values();
+      entry_p_value.insert(entry_p_value.end(), split.p_value.begin(), split.p_value.end());
+    }
     for (size_t k = 0; k < split.index.size(); ++k) add_entry(split.index[k], split.coefficient[k]);
     if (split.is_category()) {
       bits_index[node] = static_cast<int32_t>(bits_offset.size()) - 1;

@@ -25,6 +25,8 @@ struct NodeItem {
   int32_t parent;  // whose right child it is; -1: a left child or the root
   int level;       // block its rows are numbered in; 0: the tree's own columns
   bool dense;      // its rows are a run in each column of its block, and are kept so
+  size_t out_start = 0, out_end = 0;  // of the rows out of the bag, if they are asked for
+  std::vector<int32_t> inherited{};   // per family: what the parent's models left, if they do
 };
 
 template <class Task>
@@ -55,17 +57,21 @@ class TreeBuilder {
                           Stream& stream) const;
   NodeStore to_preorder(const std::vector<FrontierNode>& nodes, Workspace<Task>& w);
 
+  NodeItem root() const;
   // Sets the task's totals; false when the node must be a leaf whatever its candidates.
   bool begin_node(const NodeItem& item, Workspace<Task>& w);
   bool same_targets(const NodeItem& item, const Workspace<Task>& w) const;
   bool find_split(const NodeItem& item, Workspace<Task>& w, int worker, SplitRecord& out);
-  void sample(const NodeRows& node, Stream& stream, Workspace<Task>& w) const;
+  void sample(size_t family, NodeRows node, Stream& stream, Workspace<Task>& w) const;
   void keep_one(Stream& stream, size_t first, Candidates& candidates) const;
   void search(const NodeView& node, size_t first, Workspace<Task>& w, int worker, Found& found);
   void record(const NodeView& node, Found& found, Workspace<Task>& w, SplitRecord& out) const;
   // values: of the split's direction on the node's rows.
   size_t partition(const NodeItem& item, const SplitRecord& split, const float* values,
                    Workspace<Task>& w);
+  // Gives the children their rows out of the bag, and what the node's models leave them.
+  void pass_on(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w, NodeItem& left,
+               NodeItem& right);
   void find_sides(const SplitRecord& split, const float* values, size_t n,
                   uint8_t* goes_left) const;
   const float* project(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w);
@@ -87,7 +93,10 @@ class TreeBuilder {
     return {columns(item.level, w),
             {tree_->rows.data() + item.start, item.end - item.start},
             rows ? rows->data() : nullptr,
-            &tree_->facts};
+            &tree_->facts,
+            {tree_->columns.data(),
+             {tree_->out_of_bag.data() + item.out_start, item.out_end - item.out_start},
+             tree_->origin.empty() ? nullptr : tree_->origin.data()}};
   }
   NodeView view(const NodeItem& item, const Workspace<Task>& w) const {
     return {columns(item.level, w), tree_->rows.data() + item.start, item.end - item.start,

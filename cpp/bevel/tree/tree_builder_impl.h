@@ -25,6 +25,14 @@ constexpr size_t kMinBlockRows = 64;
 // Below this the columns of a dense block are left as they are and rows are listed.
 constexpr size_t kMinDenseRows = 32;
 
+inline Candidates as_candidate(const SplitRecord& split) {
+  Candidates only;
+  for (size_t k = 0; k < split.index.size(); ++k)
+    only.add_entry(split.index[k], split.coefficient[k]);
+  only.close();
+  return only;
+}
+
 }  // namespace growing
 
 template <class Task>
@@ -54,11 +62,19 @@ TreeBuilder<Task>::TreeBuilder(const Options& options, const DatasetView& data,
 }
 
 template <class Task>
+NodeItem TreeBuilder<Task>::root() const {
+  NodeItem item{0, tree_->rows.size(), tree_->root, 0, -1, 0, false};
+  item.out_end = tree_->out_of_bag.size();
+  if (item.out_end > 0) item.inherited.assign(samplers_.size(), -1);
+  return item;
+}
+
+template <class Task>
 NodeStore TreeBuilder<Task>::grow(TreeData<Task>& tree, int worker) {
   tree_ = &tree;
   limits_.min_weight = options_.min_weight_leaf * tree.total_weight;
   if (options_.growth != Growth::depth_first) return grow_frontier(worker);
-  Subtree whole = grow_depth_first({0, tree.rows.size(), tree.root, 0, -1, 0, false}, worker);
+  Subtree whole = grow_depth_first(root(), worker);
   return assemble(std::move(whole.nodes), std::move(whole.grafts));
 }
 
@@ -100,10 +116,11 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
     const size_t middle = partition(item, split, w.values.data(), w);
     nodes.set_split(node, split);
     const bool dense = item.dense && item.end - item.start >= growing::kMinDenseRows;
-    const NodeItem left{item.start, middle, child_key(item.key, false), item.depth + 1, -1,
-                        item.level, dense};
-    const NodeItem right{middle,     item.end, child_key(item.key, true), item.depth + 1, node,
-                         item.level, dense};
+    NodeItem left{item.start, middle, child_key(item.key, false), item.depth + 1, -1,
+                  item.level, dense};
+    NodeItem right{middle,     item.end, child_key(item.key, true), item.depth + 1, node,
+                   item.level, dense};
+    pass_on(item, split, w, left, right);
     int32_t index = -1;
     const bool large =
         std::min(right.end - right.start, left.end - left.start) >= growing::kParallelSubtreeRows;
@@ -116,8 +133,8 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
         *out = grow_depth_first(alone, helper);
       });
     }
-    stack.push_back({right, index});
-    stack.push_back({left, -1});
+    stack.push_back({std::move(right), index});
+    stack.push_back({std::move(left), -1});
   }
   fill_lone_leaves(result.nodes, w);
   parts.wait(worker, true);
@@ -143,7 +160,7 @@ NodeStore TreeBuilder<Task>::grow_frontier(int worker) {
     if (nodes[id].splittable) frontier.push_back(id);
     return id;
   };
-  add({0, tree_->rows.size(), tree_->root, 0, -1, 0, false});
+  add(root());
   const auto budget = options_.max_leaf_nodes > 0 ? static_cast<size_t>(options_.max_leaf_nodes)
                                                   : tree_->rows.size();
   Stream stream(tree_->root, Purpose::leaf);
@@ -153,10 +170,13 @@ NodeStore TreeBuilder<Task>::grow_frontier(int worker) {
     const NodeItem item = nodes[id].item;
     const size_t middle = partition(item, nodes[id].split, project(item, nodes[id].split, w), w);
     const int32_t depth = item.depth + 1;
-    const int32_t left = add({item.start, middle, child_key(item.key, false), depth, -1, 0, false});
-    const int32_t right = add({middle, item.end, child_key(item.key, true), depth, -1, 0, false});
-    nodes[id].left = left;
-    nodes[id].right = right;
+    NodeItem left{item.start, middle, child_key(item.key, false), depth, -1, 0, false};
+    NodeItem right{middle, item.end, child_key(item.key, true), depth, -1, 0, false};
+    pass_on(item, nodes[id].split, w, left, right);
+    const int32_t left_id = add(left);
+    const int32_t right_id = add(right);
+    nodes[id].left = left_id;
+    nodes[id].right = right_id;
   }
   return to_preorder(nodes, w);
 }
@@ -246,8 +266,9 @@ bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int
   Stream stream(item.key, Purpose::candidates);
   Found found;
   w.candidates.clear();
+  w.inherited = item.inherited;
   const NodeRows rows = rows_of(item, w);
-  sample(rows, stream, w);
+  for (size_t f = 0; f < samplers_.size(); ++f) sample(f, rows, stream, w);
   if (options_.threshold == ThresholdRule::purely_random) keep_one(stream, 0, w.candidates);
   search(node, 0, w, worker, found);
   // A forest on single features goes on until one of them can be cut, as scikit-learn's does.
@@ -258,7 +279,7 @@ bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int
       if (!samplers_[f]->can_redraw()) {
         asked |= samplers_[f]->sample_more(stream, w.samplers[f], w.candidates);
       } else if (redraws < growing::kMaxRedraws) {
-        samplers_[f]->sample(rows, stream, w.samplers[f], w.candidates);
+        sample(f, rows, stream, w);
         asked = true;  // though a draw may come back empty
       }
     }
@@ -270,15 +291,17 @@ bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int
   for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->end_node(w.samplers[f]);
   if (!found.cut.found()) return false;
   record(node, found, w, out);
+  out.inherited = w.inherited;
   constexpr double kSlack = 1e-12;  // a split that removes exactly what is asked for is kept
   const double total_weight = tree_->total_weight / tree_->weight_unit;
   return out.gain >= (options_.min_impurity_decrease - kSlack) * total_weight;
 }
 
 template <class Task>
-void TreeBuilder<Task>::sample(const NodeRows& node, Stream& stream, Workspace<Task>& w) const {
-  for (size_t f = 0; f < samplers_.size(); ++f)
-    samplers_[f]->sample(node, stream, w.samplers[f], w.candidates);
+void TreeBuilder<Task>::sample(size_t family, NodeRows node, Stream& stream,
+                               Workspace<Task>& w) const {
+  if (!w.inherited.empty()) node.inherited = &w.inherited[family];
+  samplers_[family]->sample(node, stream, w.samplers[family], w.candidates);
 }
 
 // Purely random trees look at one direction: a nominal column as often as columns are nominal.
@@ -349,6 +372,12 @@ void TreeBuilder<Task>::record(const NodeView& node, Found& found, Workspace<Tas
   const int n = w.candidates.n_nonzeros(cut.candidate);
   out.index.assign(index, index + n);
   out.coefficient.assign(weight, weight + n);
+  const auto& p_values = w.candidates.p_value;
+  const size_t first = w.candidates.offset[cut.candidate];
+  out.p_value.clear();
+  if (first < p_values.size())  // recorded together or not at all
+    out.p_value.assign(p_values.begin() + static_cast<ptrdiff_t>(first),
+                       p_values.begin() + static_cast<ptrdiff_t>(first) + n);
   out.gain = w.task.gain(cut.score);
   const bool category = index[0] < data_.n_features && data_.levels[index[0]] > 0;
   // What the node has not seen goes with the heavier child.
@@ -383,12 +412,8 @@ void TreeBuilder<Task>::find_sides(const SplitRecord& split, const float* values
 template <class Task>
 const float* TreeBuilder<Task>::project(const NodeItem& item, const SplitRecord& split,
                                         Workspace<Task>& w) {
-  Candidates winner;
-  for (size_t k = 0; k < split.index.size(); ++k)
-    winner.add_entry(split.index[k], split.coefficient[k]);
-  winner.close();
   if (w.values.size() < item.end - item.start) w.values.resize(item.end - item.start);
-  return w.finder.project(0, view(item, w), winner, w.values.data());
+  return w.finder.project(0, view(item, w), growing::as_candidate(split), w.values.data());
 }
 
 // Stable, so that rows stay ascending:  [l r l l r]  ->  [l l l | r r]. In a dense block it is the
@@ -427,6 +452,31 @@ size_t TreeBuilder<Task>::partition(const NodeItem& item, const SplitRecord& spl
   std::copy_n(w.payload.data(), right, payload + left);
   BEVEL_CHECK(left > 0 && right > 0);
   return item.start + left;
+}
+
+template <class Task>
+void TreeBuilder<Task>::pass_on(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w,
+                                NodeItem& left, NodeItem& right) {
+  if (tree_->out_of_bag.empty()) return;
+  left.inherited = right.inherited = split.inherited;
+  left.out_start = left.out_end = item.out_start;
+  right.out_start = right.out_end = item.out_end;
+  const size_t n = item.out_end - item.out_start;
+  if (n == 0) return;
+  constexpr size_t kSpare = 16;  // kernels store whole registers
+  if (w.out_values.size() < n + kSpare) {
+    w.out_values.resize(n + kSpare);
+    w.out_rows.resize(n + kSpare);
+    w.out_sides.resize(n + kSpare);
+  }
+  uint32_t* rows = tree_->out_of_bag.data() + item.out_start;
+  w.finder.project(0, {tree_->columns.data(), rows, n, item.key}, growing::as_candidate(split),
+                   w.out_values.data());
+  find_sides(split, w.out_values.data(), n, w.out_sides.data());
+  kernels_.partition_rows(rows, n, w.out_sides.data(), w.out_rows.data());
+  size_t n_left = 0;
+  for (size_t i = 0; i < n; ++i) n_left += w.out_sides[i];
+  left.out_end = right.out_start = item.out_start + n_left;
 }
 
 // Copies the rows of a subtree together once they fit a cache, if it will read them often enough.

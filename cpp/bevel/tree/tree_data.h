@@ -17,11 +17,12 @@ struct TreeData {
   std::vector<typename Task::Payload> payload;
   NodeKey root = 0;
   RowFacts facts;
-  double total_weight = 0.0;          // in the units of the task
-  double weight_unit = 1.0;           // weight of the task per unit of weight
-  Candidates axes;                    // directions that all nodes share
-  std::vector<uint32_t> origin;       // row of `columns` -> row of the data; empty: the same
-  std::vector<float> own;             // columns of a tree with axes: only the rows of the bag
+  double total_weight = 0.0;         // in the units of the task
+  double weight_unit = 1.0;          // weight of the task per unit of weight
+  Candidates axes;                   // directions that all nodes share
+  std::vector<uint32_t> out_of_bag;  // rows of `columns`; empty unless a family asks for them
+  std::vector<uint32_t> origin;      // row of `columns` -> row of the data; empty: the same
+  std::vector<float> own;  // columns of a tree with axes: the rows of the bag, then those out of it
   std::vector<const float*> columns;  // per feature, then per axis; null where never read
   std::vector<int32_t> used;          // columns that are read
 };

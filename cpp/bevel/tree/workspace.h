@@ -41,6 +41,10 @@ struct Workspace {
   std::vector<uint32_t> rows;
   std::vector<uint8_t> goes_left;
   std::vector<typename Task::Payload> payload;
+  std::vector<float> out_values;  // the same for rows out of the bag
+  std::vector<uint32_t> out_rows;
+  std::vector<uint8_t> out_sides;
+  std::vector<int32_t> inherited;  // per family
   Block blocks[kBlockLevels];
   std::vector<LoneLeaf> lone_leaves;
 };

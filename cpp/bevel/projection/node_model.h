@@ -1,0 +1,34 @@
+// Supervised families: a model of the node's rows in a random subspace of the features gives the
+// directions. Model samplers read the rows; node models, one per thread, do the rest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bevel/models/node_sample.h"
+#include "bevel/options.h"
+#include "bevel/random/stream.h"
+
+namespace bevel {
+
+// What a node model may learn from.
+struct ModelInput {
+  const NodeSample& sample;      // the node's rows of the bag
+  const NodeSample& out_of_bag;  // rows that reach the node but are not in the bag, if asked for
+  Stream& stream;
+  int32_t& inherited;  // what the parent's model left for its children, -1: nothing; then the own
+};
+
+class NodeModel {
+ public:
+  virtual ~NodeModel() = default;
+  // Sets the directions, none when the model drops out. p_values: null, or room for one number per
+  // coefficient, filled by models that have them.
+  virtual void fit(const ModelInput& input, Directions& out, std::vector<double>* p_values) = 0;
+};
+
+// The family must outlive the model.
+std::unique_ptr<NodeModel> make_node_model(const Family& family);
+
+}  // namespace bevel

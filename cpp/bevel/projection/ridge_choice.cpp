@@ -1,0 +1,112 @@
+#include "bevel/projection/ridge_choice.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace bevel {
+
+void RidgeChoice::project(const NodeSample& rows, std::span<const double> direction,
+                          std::vector<double>& out) const {
+  out.resize(rows.n);
+  for (size_t i = 0; i < rows.n; ++i) {
+    const double* row = rows.row(i);
+    double sum = 0.0;
+    for (size_t j = 0; j < rows.m; ++j) sum += direction[j] * row[j];
+    out[i] = sum;
+  }
+}
+
+void RidgeChoice::set_responses(const NodeSample& bag) {
+  width_ = bag.n_classes > 0 ? static_cast<size_t>(bag.n_classes) : 1;
+  total_.assign(width_, 0.0);
+  total_weight_ = 0.0;
+  for (size_t i = 0; i < bag.n; ++i) {
+    total_weight_ += bag.weight[i];
+    if (bag.n_classes > 0)
+      total_[bag.label[i]] += bag.weight[i];
+    else
+      total_[0] += bag.weight[i] * bag.target[i];
+  }
+}
+
+// One walk over the sorted values. Sums of squares of the sides are kept up to date, so that a step
+// costs the same for any number of classes.
+void RidgeChoice::find_cut(const NodeSample& bag, std::span<const double> direction, Split& best) {
+  project(bag, direction, values_);
+  order_.resize(bag.n);
+  std::iota(order_.begin(), order_.end(), 0u);
+  std::sort(order_.begin(), order_.end(), [this](uint32_t a, uint32_t b) {
+    return values_[a] != values_[b] ? values_[a] < values_[b] : a < b;
+  });
+  left_.assign(width_, 0.0);
+  double weight = 0.0, left_square = 0.0, right_square = 0.0;
+  for (double t : total_) right_square += t * t;
+  for (size_t k = 0; k + 1 < bag.n; ++k) {
+    const uint32_t i = order_[k];
+    const size_t c = bag.n_classes > 0 ? static_cast<size_t>(bag.label[i]) : 0;
+    const double step = bag.weight[i] * (bag.n_classes > 0 ? 1.0 : bag.target[i]);
+    const double before = left_[c], behind = total_[c] - before;
+    left_[c] = before + step;
+    left_square += step * (2.0 * before + step);
+    right_square -= step * (2.0 * behind - step);
+    weight += bag.weight[i];
+    if (values_[order_[k + 1]] == values_[i]) continue;
+    const double score = left_square / weight + right_square / (total_weight_ - weight);
+    if (!(score > best.score)) continue;
+    best.score = score;
+    best.cut = values_[i] + (values_[order_[k + 1]] - values_[i]) / 2.0;
+    best.left.resize(width_);
+    best.right.resize(width_);
+    for (size_t r = 0; r < width_; ++r) {
+      best.left[r] = left_[r] / weight;
+      best.right[r] = (total_[r] - left_[r]) / (total_weight_ - weight);
+    }
+  }
+}
+
+double RidgeChoice::error(const NodeSample& rows, std::span<const double> direction,
+                          const Split& split) const {
+  double total = 0.0;
+  for (size_t i = 0; i < rows.n; ++i) {
+    const double* row = rows.row(i);
+    double value = 0.0;
+    for (size_t j = 0; j < rows.m; ++j) value += direction[j] * row[j];
+    const std::vector<double>& predicted = value <= split.cut ? split.left : split.right;
+    double square = 0.0;
+    if (rows.n_classes == 0) {
+      square = (predicted[0] - rows.target[i]) * (predicted[0] - rows.target[i]);
+    } else {
+      // A class that the node's bag does not have (label -1) is missed by all alike.
+      for (size_t k = 0; k < width_; ++k) {
+        const double off = predicted[k] - (static_cast<int32_t>(k) == rows.label[i] ? 1.0 : 0.0);
+        square += off * off;
+      }
+    }
+    total += rows.weight[i] * square;
+  }
+  return total;
+}
+
+int32_t RidgeChoice::choose(const NodeSample& bag, const NodeSample& out_of_bag,
+                            const std::vector<Directions>& path) {
+  set_responses(bag);
+  int32_t chosen = -1;
+  double smallest = 0.0;
+  for (size_t a = 0; a < path.size(); ++a) {
+    split_.score = -1.0;
+    size_t best = 0;
+    for (size_t k = 0; k < path[a].count(); ++k) {
+      const double before = split_.score;
+      find_cut(bag, path[a][k], split_);
+      if (split_.score > before) best = k;
+    }
+    if (split_.score < 0.0) continue;
+    const double loss = error(out_of_bag, path[a][best], split_);
+    if (chosen >= 0 && loss > smallest) continue;
+    smallest = loss;
+    chosen = static_cast<int32_t>(a);
+  }
+  return chosen;
+}
+
+}  // namespace bevel

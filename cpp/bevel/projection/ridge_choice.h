@@ -1,0 +1,44 @@
+// Chooses the penalty of a ridge model on rows that it has not seen (Menze et al. 2011, section 2,
+// step 4a). Every penalty's best cut is made on the rows of the bag; the rows that are out of the
+// bag but reach the node then fall on its sides, each of which predicts the mean of its rows of the
+// bag: class shares, or the mean target. The smallest squared error wins.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bevel/models/node_sample.h"
+
+namespace bevel {
+
+class RidgeChoice {
+ public:
+  // Index into path; ties go to the last, that is the largest penalty of ascending ones. -1 when no
+  // penalty has a direction that cuts.
+  int32_t choose(const NodeSample& bag, const NodeSample& out_of_bag,
+                 const std::vector<Directions>& path);
+
+ private:
+  struct Split {
+    double score = -1.0;  // sum over sides of (sum of responses)^2 / weight
+    double cut = 0.0;
+    std::vector<double> left, right;  // what the sides predict
+  };
+
+  void set_responses(const NodeSample& bag);
+  void find_cut(const NodeSample& bag, std::span<const double> direction, Split& best);
+  double error(const NodeSample& rows, std::span<const double> direction, const Split& split) const;
+  void project(const NodeSample& rows, std::span<const double> direction,
+               std::vector<double>& out) const;
+
+  size_t width_ = 0;           // classes, or 1
+  std::vector<double> total_;  // of the responses, by class
+  double total_weight_ = 0.0;
+  std::vector<double> values_, left_;
+  std::vector<uint32_t> order_;
+  Split split_;
+};
+
+}  // namespace bevel
