@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ enum class FamilyKind : uint8_t {
   lda,
   logistic,
   pls,
-  cca
+  cca,
+  custom
 };
 enum class Tuning : uint8_t { none, cross_validation, out_of_bag };
 
@@ -37,6 +39,19 @@ struct ModelSettings {
   bool record = false;                     // keep the p-values of coefficients
 };
 
+struct NodeRows;
+struct DatasetView;
+struct Candidates;
+
+// Somebody else's directions for a node.
+class DirectionSource {
+ public:
+  virtual ~DirectionSource() = default;
+  // Appends directions over the numeric features, counted from 0.
+  virtual void propose(const NodeRows& node, const DatasetView& data, uint64_t seed,
+                       Candidates& out) const = 0;
+};
+
 // One member of the list of projections that a node draws its candidates from.
 struct Family {
   FamilyKind kind = FamilyKind::axis;
@@ -45,6 +60,8 @@ struct Family {
   bool flip = false;       // rotation: allow determinant -1
   bool per_node = false;   // rotation: a fresh one at every node
   ModelSettings model;     // families of node models
+  std::shared_ptr<const DirectionSource> source;  // custom: asked at every node, or null
+  std::shared_ptr<const Candidates> pool;         // custom: else directions to draw from
 
   bool is_model() const { return kind >= FamilyKind::ridge && kind <= FamilyKind::cca; }
   bool asks_out_of_bag() const {

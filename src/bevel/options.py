@@ -18,7 +18,13 @@ from bevel.errors import NoOutOfBagError, shorten
 from bevel.families import Member, TableShape, resolve_families
 from bevel.projections.base import FamilySpec
 
-__all__ = ["TrainingOptions", "check_combinations", "draw_seed", "resolve_options"]
+__all__ = [
+    "TrainingOptions",
+    "check_combinations",
+    "draw_seed",
+    "draws_bags",
+    "resolve_options",
+]
 
 # Expected share of distinct rows in a bootstrap of n rows, 1 - 1/e; the default of ranger too.
 DISTINCT_SHARE = 0.632
@@ -56,6 +62,20 @@ def draw_seed(random_state: Any) -> int:
     return int(generator.randint(0, np.iinfo(np.uint64).max, dtype=np.uint64))
 
 
+def draws_bags(bootstrap: bool | str, members: Sequence[Member]) -> bool:
+    """Resolve `bootstrap`: "auto" draws bags unless a projection needs all rows."""
+    takes_all_rows = [m.projection for m in members if m.projection.takes_all_rows]
+    if bootstrap == "auto":
+        return not takes_all_rows
+    if bootstrap and takes_all_rows:
+        raise ValueError(
+            f"bootstrap must be False or \"auto\" with {shorten(takes_all_rows[0])}, which "
+            "bootstraps rows at the nodes and needs all of them in every tree; got True. Leave it "
+            "out, or use CCA(bootstrap=None)."
+        )
+    return bool(bootstrap)
+
+
 def check_combinations(values: Mapping[str, Any], members: Sequence[Member]) -> None:
     """Raise if two parameters contradict each other, whatever the data.
 
@@ -69,10 +89,32 @@ def check_combinations(values: Mapping[str, Any], members: Sequence[Member]) -> 
     for broken, message in (*_split_rules(values, members), *_bag_rules(values)):
         if broken:
             raise ValueError(message)
-    if values["oob_score"] and not values["bootstrap"]:
+    _check_out_of_bag(values, members)
+
+
+def _check_out_of_bag(values: Mapping[str, Any], members: Sequence[Member]) -> None:
+    tuned = [m.projection for m in members if m.projection.needs_out_of_bag]
+    if tuned and not values["bootstrap"]:
+        raise ValueError(
+            f"{shorten(tuned[0])} needs bootstrap=True: it chooses its penalty on out-of-bag rows; "
+            'got bootstrap=False. Set bootstrap=True, or use Ridge(tune="gcv").'
+        )
+    if not values["oob_score"]:
+        return
+    if tuned:
+        raise NoOutOfBagError(
+            f"oob_score must be False with {shorten(tuned[0])}, which has seen the out-of-bag rows "
+            f"when it chose its penalty; got {values['oob_score']}. Use Ridge(tune=\"gcv\"), or "
+            "estimate the score by cross-validation."
+        )
+    if not values["bootstrap"]:
+        takes_all_rows = any(m.projection.takes_all_rows for m in members)
+        why = ' (as CCA(bootstrap="projection") has it)' if takes_all_rows else ""
+        remedy = "use CCA(bootstrap=None)" if takes_all_rows else "Set bootstrap=True"
         raise NoOutOfBagError(
             "oob_score needs bootstrap=True: without a bag no row is ever out of it; got "
-            "bootstrap=False. Set bootstrap=True, or estimate the score by cross-validation."
+            f"bootstrap=False{why}. {remedy[0].upper()}{remedy[1:]}, or estimate the score by "
+            "cross-validation."
         )
 
 
@@ -80,6 +122,7 @@ def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[t
     threshold, growth = values["threshold"], values["growth"]
     n_thresholds, search = values["n_thresholds"], values["split_search"]
     purely_random = threshold == "purely_random"
+    supervised = [m.projection for m in members if m.projection.reads_target]
     draws = [m.n_projections for m in members if m.n_projections not in ("auto", 1)]
     return [
         (
@@ -107,6 +150,11 @@ def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[t
             bool(draws) and purely_random,
             'n_projections must be "auto" or 1 with threshold="purely_random", which takes one '
             f"direction without comparing any; got {shorten(draws[:1])[1:-1]}. Leave it out.",
+        ),
+        (
+            bool(supervised) and purely_random,
+            'projection must not look at the target with threshold="purely_random"; got '
+            f"{shorten(supervised[:1])[1:-1]}. Use for example P.SparseSigns().",
         ),
         (
             values["min_impurity_decrease"] > 0 and purely_random,
@@ -176,9 +224,11 @@ def resolve_options(
         families=tuple(families),
         seed=seed,
     )
-    if values["oob_score"] and not options.leaves_rows_out(shape.n_rows):
+    asks = "oob_score" if values["oob_score"] else 'Ridge(tune="oob")'
+    wanted = values["oob_score"] or any(m.projection.needs_out_of_bag for m in members)
+    if wanted and not options.leaves_rows_out(shape.n_rows):
         raise NoOutOfBagError(
-            "oob_score needs rows out of the bag: a bag of all rows without replacement leaves "
+            f"{asks} needs rows out of the bag: a bag of all rows without replacement leaves "
             f"none; got replace=False with max_samples={values['max_samples']}. Draw fewer rows."
         )
     return options

@@ -133,9 +133,10 @@ _SPLITS = [
 _BAGS = [
     Parameter(
         "bootstrap",
-        True,
-        [Flag()],
-        "Whether each tree is grown on a random bag of rows, or on all rows.",
+        "auto",
+        [Word(("auto",)), Flag()],
+        'Whether each tree is grown on a random bag of rows, or on all rows. "auto" draws bags '
+        'unless a projection needs all rows, as `CCA(bootstrap="projection")` does.',
     ),
     Parameter(
         "max_samples",

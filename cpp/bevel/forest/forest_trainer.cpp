@@ -198,6 +198,7 @@ class Trainer {
     std::vector<double> class_weights;
     if (options_.balanced_subsample) class_weights = balance(training_, multiplicity);
     RowFacts facts;
+    facts.tree = tree_number;
     facts.labels = training_.labels;
     facts.targets = training_.targets;
     facts.n_classes = training_.n_classes;

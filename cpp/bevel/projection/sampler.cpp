@@ -34,6 +34,8 @@ std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetVi
     case FamilyKind::pls:
     case FamilyKind::cca:
       return make_model_sampler(family, data);
+    case FamilyKind::custom:
+      return make_custom_sampler(family, data);
   }
   throw std::logic_error("[make_samplers] unknown family");
 }

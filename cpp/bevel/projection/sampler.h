@@ -32,6 +32,7 @@ struct NodeRows {
   const uint32_t* origin = nullptr;  // row of `columns` -> row of the data; null: the same
   const RowFacts* facts = nullptr;
   OutOfBagRows out_of_bag{};
+  int32_t depth = 0;
   int32_t* inherited = nullptr;  // per family: left by the parent, then for the children
 
   size_t data_row(size_t i) const { return origin ? origin[rows[i]] : rows[i]; }

@@ -96,7 +96,8 @@ class TreeBuilder {
             &tree_->facts,
             {tree_->columns.data(),
              {tree_->out_of_bag.data() + item.out_start, item.out_end - item.out_start},
-             tree_->origin.empty() ? nullptr : tree_->origin.data()}};
+             tree_->origin.empty() ? nullptr : tree_->origin.data()},
+            item.depth};
   }
   NodeView view(const NodeItem& item, const Workspace<Task>& w) const {
     return {columns(item.level, w), tree_->rows.data() + item.start, item.end - item.start,

@@ -19,7 +19,13 @@ from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
 from bevel.families import Member, TableShape, is_axis_aligned, read_projection
 from bevel.forest import FlatForest, join_forests
 from bevel.importance import gain_importances
-from bevel.options import TrainingOptions, check_combinations, draw_seed, resolve_options
+from bevel.options import (
+    TrainingOptions,
+    check_combinations,
+    draw_seed,
+    draws_bags,
+    resolve_options,
+)
 from bevel.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.parameters import check_each
 from bevel.predictor import PackedPredictor
@@ -38,7 +44,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     _bags: tuple[int, int, bool] | None  # rows, draws, replacement; None: trees differ
 
     @abstractmethod
-    def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> Target:
+    def _read_target(self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool) -> Target:
         """Check y and the weights; set what the estimator remembers of them."""
 
     @abstractmethod
@@ -66,13 +72,14 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         values = self.get_params(deep=False)
         check_each(values, self._parameters)
         members = read_projection(values["projection"], values["n_projections"])
+        values["bootstrap"] = draws_bags(values["bootstrap"], members)
         check_combinations(values, members)
         n_threads = count_threads(self.n_jobs)
         n_before = self._trees_to_keep()
         if n_before == 0 and hasattr(self, "forest_"):
             del self.forest_  # a fit that fails half-way leaves no forest behind
         table = self._read(X, y, reset=n_before == 0)
-        target = self._read_target(y, sample_weight, table.n_rows)
+        target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
         dataset = self._dataset(table, members, n_before)
         seed = self._seed if n_before else draw_seed(self.random_state)
         options = resolve_options(values, members, _shape(dataset), seed)

@@ -81,7 +81,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         max_leaf_nodes: int | None = None,
         growth: str | None = None,
         min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
+        bootstrap: bool | str = "auto",
         max_samples: int | float | None = None,
         replace: bool = True,
         voting: str = "soft",
@@ -174,13 +174,13 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     def _decide(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         return np.asarray(self.classes_.take(probabilities.argmax(axis=1)))
 
-    def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> Target:
+    def _read_target(self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool) -> Target:
         classes, codes = read_labels(y, n_rows)
         self._check_same_classes(classes)
         class_weight = self.class_weight
         if class_weight == "balanced_subsample":
             # The core balances bags by itself; without bags it is the same as "balanced".
-            class_weight = None if self.bootstrap else "balanced"
+            class_weight = None if draws_bags else "balanced"
         weights = read_weights(sample_weight, class_weight, classes[codes], n_rows)
         self.classes_ = classes
         self.n_classes_ = len(classes)

@@ -76,7 +76,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         max_leaf_nodes: int | None = None,
         growth: str | None = None,
         min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
+        bootstrap: bool | str = "auto",
         max_samples: int | float | None = None,
         replace: bool = True,
         scale: str | None = "auto",
@@ -130,7 +130,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         rows = self._encode(X)
         return self._predictor.values(rows, count_threads(self.n_jobs))
 
-    def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> Target:
+    def _read_target(self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool) -> Target:
         weights = read_weights(sample_weight, None, None, n_rows)
         return Target(read_numbers(y, n_rows), 0, weights)
 

@@ -1,0 +1,13 @@
+// A function of Python's as a source of directions.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <vector>
+
+#include "bevel/options.h"
+
+// function(seed, (tree, depth), X, y, weight) -> (offset, index, weight); called with the GIL from
+// whatever thread grows the node. What it raises reaches the caller of train().
+std::shared_ptr<const bevel::DirectionSource> make_python_source(nanobind::object function);

@@ -1,0 +1,176 @@
+"""Directions of the user's own."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from bevel.errors import shorten, wrong_type, wrong_value
+from bevel.projections.base import Directions, FamilySpec, Projection
+
+__all__ = ["Custom"]
+
+# Sums of weighted features stay finite in float32.
+LARGEST_WEIGHT = 1e30
+
+
+@dataclass(frozen=True, eq=False)
+class Custom(Projection):
+    """Directions from a function of yours, called at every node, or from a fixed matrix.
+
+    Thesis (Tomita 2018), section 3.4: a forest is its distribution of directions, and this is the
+    place for new ones. Both see the numeric features only, in their order, as scaled by `scale`;
+    nominal columns are split by subsets of their levels as always.
+
+    A function costs a call of Python at every node, one at a time whatever `n_jobs`: some 20
+    microseconds and what it does itself. The directions are kept in the nodes, so that a forest
+    predicts, and is saved, without the function; only growing more trees needs it again. A function
+    that pickle cannot find by name, such as a lambda, is not saved.
+
+    Parameters
+    ----------
+    sampler : callable or matrix
+        A function `sampler(rng, X_node, y_node, weight_node)`, called once per node, that returns a
+        matrix of shape (p, d), dense or sparse: each column is a direction over the p numeric
+        features, zero columns are no candidates. `rng` is a `numpy.random.Generator` of the node's
+        own, which makes forests reproducible for any number of threads; `X_node` holds the rows of
+        the node, float32 with missing values replaced by medians; `y_node` their targets (classes
+        as integers in the order of `classes_`), `weight_node` their weights (how often a row was
+        drawn times its sample weight). How many directions there are is up to the function:
+        `n_projections` must be "auto".
+
+        Or a matrix of such columns, from which each node draws `n_projections` without replacement;
+        "auto" tries them all.
+    """
+
+    name: ClassVar[str] = "custom"
+    sampler: Any
+
+    def __post_init__(self) -> None:
+        if callable(self.sampler) or isinstance(self.sampler, _Lost):
+            return
+        matrix = self.sampler
+        if not (sp.issparse(matrix) or isinstance(matrix, np.ndarray)):
+            required = "a function or a matrix of shape (n_features, n_directions)"
+            raise wrong_type("Custom(sampler=)", required, matrix, "Pass a NumPy or SciPy matrix.")
+        read_directions(matrix, matrix.shape[0] if matrix.ndim == 2 else 0, "Custom(sampler=)")
+
+    def __reduce__(self) -> tuple[type[Custom], tuple[Any]]:
+        return type(self), (_what_pickle_keeps(self.sampler),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Custom:
+        return self  # never changes; copies, as scikit-learn's clone makes them, keep the function
+
+    @property
+    def reads_target(self) -> bool:  # type: ignore[override]
+        """A function is shown the target, whatever it does with it."""
+        return self._is_function
+
+    @property
+    def _is_function(self) -> bool:
+        return callable(self.sampler)
+
+    def default_draws(self, n_features: int, regression: bool) -> int:  # noqa: ARG002
+        """All columns of the matrix; one call of the function."""
+        return 1 if self._is_function else max(1, self._pool(None).n_directions)
+
+    def most_draws(self, n_numeric: int) -> int:
+        return 1 if self._is_function else self._pool(n_numeric).n_directions
+
+    def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
+        if isinstance(self.sampler, _Lost):
+            raise ValueError(
+                f"Growing trees needs the function of Custom(sampler=); got {self.sampler.name}, "
+                "which was not saved with the estimator. Set projection=P.Custom(function) again."
+            )
+        if self._is_function:
+            return FamilySpec("custom", n_draws, n_numeric, source=_Caller(self.sampler, n_numeric))
+        return FamilySpec("custom", n_draws, n_numeric, pool=self._pool(n_numeric))
+
+    def _pool(self, n_numeric: int | None) -> Directions:
+        if isinstance(self.sampler, _Lost):
+            return Directions.none()
+        n_rows = self.sampler.shape[0] if n_numeric is None else n_numeric
+        return read_directions(self.sampler, n_rows, "Custom(sampler=)")
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """Stands for a function that could not be saved."""
+
+    name: str
+
+
+def _what_pickle_keeps(sampler: Any) -> Any:
+    if not callable(sampler):
+        return sampler
+    try:
+        pickle.dumps(sampler)
+    except Exception:
+        return _Lost(shorten(getattr(sampler, "__qualname__", sampler)))
+    return sampler
+
+
+@dataclass(frozen=True, eq=False)
+class _Caller:
+    """Calls the user's function for the core, and reads what it returns."""
+
+    function: Callable[..., Any]
+    n_numeric: int
+
+    def __call__(
+        self,
+        seed: int,
+        place: tuple[int, int],
+        X: npt.NDArray[np.float32],
+        y: npt.NDArray[Any],
+        weight: npt.NDArray[np.float64],
+    ) -> tuple[npt.NDArray[Any], ...]:
+        try:
+            matrix = self.function(np.random.default_rng(seed), X, y, weight)
+            directions = read_directions(matrix, self.n_numeric, "the result of Custom's function")
+        except Exception as error:
+            tree, depth = place
+            raise RuntimeError(
+                f"Custom's function failed in tree {tree} at a node of depth {depth} with "
+                f"{len(X)} rows: {type(error).__name__}: {error}"
+            ) from error
+        return directions.offset, directions.index, directions.weight
+
+
+def read_directions(matrix: Any, n_numeric: int, name: str) -> Directions:
+    """Read the columns of a matrix as directions; zero columns are left out.
+
+    Parameters
+    ----------
+    matrix : array or sparse matrix of shape (n_numeric, d)
+        As given by the user.
+    n_numeric : int
+        Rows that it must have.
+    name : str
+        What it is called in messages.
+    """
+    required = f"a matrix of {n_numeric} rows (one per numeric feature) of finite numbers"
+    remedy = "Each column is a direction over the numeric features."
+    if not (sp.issparse(matrix) or isinstance(matrix, np.ndarray)):
+        raise wrong_type(name, required, matrix, remedy)
+    if matrix.ndim != 2 or matrix.shape[0] != n_numeric:
+        raise wrong_value(name, required, f"shape {matrix.shape}", remedy)
+    if matrix.dtype.kind not in "fiub":
+        raise wrong_type(name, required, matrix.dtype, remedy)
+    columns = sp.csc_array(matrix)
+    columns.sum_duplicates()
+    weight = columns.data.astype(np.float32)
+    if not np.all(np.abs(weight) < LARGEST_WEIGHT):
+        raise wrong_value(name, required, "an entry that is NaN or too large", remedy)
+    kept = weight != 0.0
+    owner = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))[kept]
+    sizes = np.bincount(owner, minlength=columns.shape[1])
+    offset = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.uint32)
+    return Directions(offset, columns.indices[kept].astype(np.int32), weight[kept])
