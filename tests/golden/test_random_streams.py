@@ -34,6 +34,8 @@ FIRST_BAGS = {
     "subsample": [[1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0], [0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 0, 1]],
 }
 
+IMAGE = _core.Patch([(2, 2, 1, 2), (2, 1, 1, 2)], weights="uniform")
+
 DIGESTS = {
     "axis_two_classes": "191540a189093b5a",
     "signs_two_classes": "9f9f390abcbd8200",
@@ -42,6 +44,10 @@ DIGESTS = {
     "signs_regression": "842988f0714d0828",
     "gaussian_two_classes": "c95f067be407a677",
     "rotation_regression": "0dd293b2f2df4a5d",
+    "multirotation_two_classes": "6ed0827949d28ace",
+    "principal_five_classes": "7f04510109748a95",
+    "principal_per_node_regression": "5ab97a7ae7cb7df4",
+    "patches_two_classes": "5840c70067bc451e",
     "nominal_five_classes": "ce87c0825b057bb0",
     "random_cuts": "657899be917356ab",
     "purely_random": "325c5c381a841468",
@@ -93,6 +99,10 @@ def pinned_forest(name: str) -> Forest:
         "signs_regression": (0, [("signs", 4, 8)], {}),
         "gaussian_two_classes": (2, [("gaussian", 3, 2)], {}),
         "rotation_regression": (0, [("rotation", 2, 4)], {}),
+        "multirotation_two_classes": (2, [("multirotation", 3, 4, False, False, 4)], {}),
+        "principal_five_classes": (5, [("principal", 4, 3, False, False, 1, 0.75)], {}),
+        "principal_per_node_regression": (0, [("principal", 4, 3, False, True)], {}),
+        "patches_two_classes": (2, [_core.Family("patches", 4, 2, patch=IMAGE)], {}),
         "nominal_five_classes": (5, [("axis", 2), ("categorical", 1)], {}),
         "random_cuts": (2, [("signs", 4, 8)], {"threshold": "random", "n_thresholds": 3}),
         "purely_random": (
@@ -103,7 +113,10 @@ def pinned_forest(name: str) -> Forest:
     }[name]
     criterion = "gini" if n_classes else "squared_error"
     values = {"criterion": criterion, "seed": 0, "bag_size": 400, **values}
-    return grow(pinned_problem(n_classes), options(*families, **values), 3)
+    data = pinned_problem(n_classes)
+    if name.startswith("patches"):  # which take no nominal columns
+        data = problem(data.X[:, :4], data.target)
+    return grow(data, options(*families, **values), 3)
 
 
 def digest(forest: Forest) -> str:

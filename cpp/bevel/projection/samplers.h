@@ -21,5 +21,15 @@ std::unique_ptr<Sampler> make_combination_sampler(const Family& family, const Da
 std::unique_ptr<Sampler> make_gaussian_sampler(const Family& family, const DatasetView& data);
 // Axes of a fresh Haar rotation at every node: its first d columns, dense in the chosen features.
 std::unique_ptr<Sampler> make_node_rotation_sampler(const Family& family, const DatasetView& data);
+// Blaser 3.2: d distinct ones of the features and the axes of n_rotations - 1 Haar rotations, which
+// are drawn here from a stream of the forest and are the same in all trees.
+std::unique_ptr<Sampler> make_multirotation_sampler(const Family& family, const DatasetView& data,
+                                                    Stream& forest);
+// Tomita's thesis, Table 3.1: principal components, on the node's rows, of random groups of
+// features; those of eigenvalue zero are no candidates.
+std::unique_ptr<Sampler> make_principal_sampler(const Family& family, const DatasetView& data);
+// Tomita's thesis 3.3.8: random weights on the entries of a random patch of an array. All columns
+// are numeric.
+std::unique_ptr<Sampler> make_patches_sampler(const Family& family);
 
 }  // namespace bevel

@@ -10,11 +10,32 @@ from __future__ import annotations
 
 from bevel.projections.base import Projection
 from bevel.projections.features import Axis, Gaussian, RandomCombination, SparseSigns
-from bevel.projections.rotations import RandomRotation
+from bevel.projections.patches import Patches
+from bevel.projections.rotations import MultiRotation, PrincipalRotation, RandomRotation
 
-__all__ = ["Axis", "Gaussian", "Projection", "RandomCombination", "RandomRotation", "SparseSigns"]
+__all__ = [
+    "Axis",
+    "Gaussian",
+    "MultiRotation",
+    "Patches",
+    "PrincipalRotation",
+    "Projection",
+    "RandomCombination",
+    "RandomRotation",
+    "SparseSigns",
+]
 
 NAMED: dict[str, type[Projection]] = {
     member.name: member
-    for member in (Axis, SparseSigns, RandomCombination, Gaussian, RandomRotation)
+    for member in (
+        Axis,
+        SparseSigns,
+        RandomCombination,
+        Gaussian,
+        RandomRotation,
+        MultiRotation,
+        PrincipalRotation,
+    )
 }
+# Those that a name does not say enough about, and how to write them.
+NEED_SETTINGS = {Patches.name: "P.Patches(shape), such as P.Patches((28, 28))"}

@@ -12,6 +12,19 @@ from bevel.errors import wrong_type, wrong_value
 
 
 @dataclass(frozen=True)
+class PatchSpec:
+    """The array whose entries the features are, and the patches that are drawn from it."""
+
+    axes: tuple[tuple[int, int, int, int], ...]  # length, stride, shortest and longest patch
+    n_channels: int = 1
+    channel_stride: int = 1
+    one_channel: bool = False
+    weights: str = "signs"
+    shuffle: bool = False
+    wrap: bool = False
+
+
+@dataclass(frozen=True)
 class FamilySpec:
     """One of the samplers that the trainer runs at each node, in resolved numbers."""
 
@@ -20,6 +33,9 @@ class FamilySpec:
     n_nonzeros: int = 0
     flip: bool = False
     per_node: bool = False
+    n_rotations: int = 1
+    share: float = 1.0
+    patch: PatchSpec | None = None
 
 
 @dataclass(frozen=True)
@@ -27,6 +43,7 @@ class Projection(ABC):
     """What every distribution of directions answers; not used by itself."""
 
     name: ClassVar[str]
+    combines_units: ClassVar[bool] = True  # features that may be in different units
 
     def default_draws(self, n_features: int, regression: bool) -> int:
         """Draws per node when `n_projections="auto"`: √p, or p/3 in regression."""
@@ -35,6 +52,9 @@ class Projection(ABC):
     def most_draws(self, n_numeric: int) -> int | None:  # noqa: ARG002
         """Distinct directions that exist, None when they are drawn with replacement."""
         return None
+
+    def check_columns(self, n_numeric: int, n_nominal: int) -> None:  # noqa: B027
+        """Raise if it cannot work on a table of such columns."""
 
     @abstractmethod
     def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
@@ -53,12 +73,23 @@ def check_real(name: str, value: object) -> None:
         raise wrong_value(name, "a positive number", value, remedy)
 
 
-def check_integer(name: str, value: object) -> None:
-    remedy = "Pass a whole number of features."
+def check_integer(name: str, value: object, things: str = "features") -> None:
+    remedy = f"Pass a whole number of {things}."
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise wrong_type(name, "an integer of at least 1", value, remedy)
     if value < 1:
         raise wrong_value(name, "an integer of at least 1", value, remedy)
+
+
+def check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise wrong_type(name, "a bool", value, "Choose True or False.")
+
+
+def check_word(name: str, value: object, words: tuple[str, ...]) -> None:
+    if value not in words:
+        *others, last = (f'"{word}"' for word in words)
+        raise wrong_value(name, f"{', '.join(others)} or {last}", value, "Choose one.")
 
 
 def check_fits(name: str, value: float, n_numeric: int) -> None:
