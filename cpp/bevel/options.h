@@ -19,12 +19,31 @@ enum class FamilyKind : uint8_t {
   gaussian,
   rotation,
   categorical,
+  multirotation,
+  principal,
+  patches,
   ridge,
   lda,
   logistic,
   pls,
   cca,
   custom
+};
+enum class PatchWeights : uint8_t { signs, uniform, ones };
+
+// One axis of the array whose entries the features are, and how long patches are along it.
+struct PatchAxis {
+  int32_t length, stride;  // stride: features from one entry to the next
+  int32_t shortest, longest;
+};
+
+struct Patch {
+  std::vector<PatchAxis> axes;
+  int32_t n_channels = 1, channel_stride = 1;
+  bool one_channel = false;  // else a patch covers all of them
+  PatchWeights weights = PatchWeights::signs;
+  bool shuffle = false;  // as many entries, anywhere
+  bool wrap = false;     // beyond an end the array begins again, else patches are cut off there
 };
 enum class Tuning : uint8_t { none, cross_validation, out_of_bag };
 
@@ -55,10 +74,13 @@ class DirectionSource {
 // One member of the list of projections that a node draws its candidates from.
 struct Family {
   FamilyKind kind = FamilyKind::axis;
-  int32_t n_draws = 1;     // d: candidates drawn at a node
-  int64_t n_nonzeros = 0;  // signs: entries thrown in all; else features in each direction
-  bool flip = false;       // rotation: allow determinant -1
-  bool per_node = false;   // rotation: a fresh one at every node
+  int32_t n_draws = 1;      // d: candidates drawn at a node
+  int64_t n_nonzeros = 0;   // signs: entries thrown in all; else features in each direction
+  bool flip = false;        // rotation, multirotation: allow determinant -1
+  bool per_node = false;    // rotation, principal: a fresh one at every node
+  int32_t n_rotations = 1;  // multirotation: the identity counts as one
+  double share = 1.0;       // principal, per tree: of the rows that a group learns from
+  Patch patch;              // patches
   ModelSettings model;     // families of node models
   std::shared_ptr<const DirectionSource> source;  // custom: asked at every node, or null
   std::shared_ptr<const Candidates> pool;         // custom: else directions to draw from
@@ -68,7 +90,9 @@ struct Family {
     return kind == FamilyKind::ridge && model.tune == Tuning::out_of_bag;
   }
   // Whether its directions are drawn once for a tree, whose nodes choose among them.
-  bool per_tree() const { return kind == FamilyKind::rotation && !per_node; }
+  bool per_tree() const {
+    return (kind == FamilyKind::rotation || kind == FamilyKind::principal) && !per_node;
+  }
 };
 
 struct Options {

@@ -1,13 +1,19 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "arrays.h"
 #include "bevel/options.h"
+#include "bevel/projection/candidates.h"
 #include "bevel/split/kernels.h"
+#include "python_source.h"
 
 namespace nb = nanobind;
 using namespace bevel;
@@ -27,8 +33,11 @@ struct Words {
   std::string name(Enum value) const { return names[static_cast<size_t>(value)]; }
 };
 
-constexpr Words<FamilyKind, 6> kFamilies{
-    {"axis", "signs", "combination", "gaussian", "rotation", "categorical"}};
+constexpr Words<FamilyKind, 15> kFamilies{{"axis", "signs", "combination", "gaussian", "rotation",
+                                           "categorical", "multirotation", "principal", "patches",
+                                           "ridge", "lda", "logistic", "pls", "cca", "custom"}};
+constexpr Words<Tuning, 3> kTunings{{"none", "cross_validation", "out_of_bag"}};
+constexpr Words<PatchWeights, 3> kPatchWeights{{"signs", "uniform", "ones"}};
 constexpr Words<Criterion, 3> kCriteria{{"gini", "entropy", "squared_error"}};
 constexpr Words<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
 constexpr Words<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};
@@ -41,23 +50,83 @@ void def_word(Class& c, const char* name, Enum Owner::* member, const Words<Enum
       [member, &words](Owner& o, const std::string& word) { o.*member = words.parse(word); });
 }
 
+std::shared_ptr<const Candidates> read_pool(const nb::tuple& arrays) {
+  const auto offset = nb::cast<Vector<uint32_t>>(arrays[0], false);
+  const auto index = nb::cast<Vector<int32_t>>(arrays[1], false);
+  const auto weight = nb::cast<Vector<float>>(arrays[2], false);
+  auto pool = std::make_shared<Candidates>();
+  pool->offset.assign(offset.data(), offset.data() + offset.shape(0));
+  pool->index.assign(index.data(), index.data() + index.shape(0));
+  pool->weight.assign(weight.data(), weight.data() + weight.shape(0));
+  return pool;
+}
+
 }  // namespace
 
 void bind_options(nb::module_& m) {
+  nb::class_<Patch> patch(m, "Patch");
+  patch.def(
+      "__init__",
+      [](Patch* self, const std::vector<std::array<int32_t, 4>>& axes, int32_t n_channels,
+         int32_t channel_stride, bool one_channel, const std::string& weights, bool shuffle,
+         bool wrap) {
+        new (self)
+            Patch{{},      n_channels, channel_stride, one_channel, kPatchWeights.parse(weights),
+                  shuffle, wrap};
+        for (auto [length, stride, shortest, longest] : axes)
+          self->axes.push_back({length, stride, shortest, longest});
+      },
+      nb::arg("axes"), nb::arg("n_channels") = 1, nb::arg("channel_stride") = 1,
+      nb::arg("one_channel") = false, nb::arg("weights") = "signs", nb::arg("shuffle") = false,
+      nb::arg("wrap") = false);
+
+  nb::class_<ModelSettings> model(m, "ModelSettings");
+  model.def(
+      "__init__",
+      [](ModelSettings* self, std::vector<double> alphas, const std::string& tune,
+         bool parent_when_exhausted, int32_t n_steps, int32_t n_components, bool bootstrap,
+         bool record) {
+        new (self) ModelSettings{std::move(alphas),
+                                 kTunings.parse(tune),
+                                 parent_when_exhausted,
+                                 n_steps,
+                                 n_components,
+                                 bootstrap,
+                                 record};
+      },
+      nb::arg("alphas"), nb::arg("tune") = "none", nb::arg("parent_when_exhausted") = false,
+      nb::arg("n_steps") = 0, nb::arg("n_components") = 0, nb::arg("bootstrap") = false,
+      nb::arg("record") = false);
+
   nb::class_<Family> family(m, "Family");
   family.def(
       "__init__",
       [](Family* self, const std::string& kind, int32_t n_draws, int64_t n_nonzeros, bool flip,
-         bool per_node) {
-        new (self) Family{kFamilies.parse(kind), n_draws, n_nonzeros, flip, per_node};
+         bool per_node, int32_t n_rotations, double share, std::optional<Patch> patch,
+         std::optional<ModelSettings> model, nb::object source, nb::object pool) {
+        new (self) Family{kFamilies.parse(kind),
+                          n_draws,
+                          n_nonzeros,
+                          flip,
+                          per_node,
+                          n_rotations,
+                          share,
+                          patch.value_or(Patch{}),
+                          model.value_or(ModelSettings{})};
+        if (!source.is_none()) self->source = make_python_source(std::move(source));
+        if (!pool.is_none()) self->pool = read_pool(nb::cast<nb::tuple>(pool));
       },
       nb::arg("kind"), nb::arg("n_draws"), nb::arg("n_nonzeros") = 0, nb::arg("flip") = false,
-      nb::arg("per_node") = false);
+      nb::arg("per_node") = false, nb::arg("n_rotations") = 1, nb::arg("share") = 1.0,
+      nb::arg("patch") = nb::none(), nb::arg("model") = nb::none(), nb::arg("source") = nb::none(),
+      nb::arg("pool") = nb::none());
   family.def_prop_ro("kind", [](const Family& f) { return kFamilies.name(f.kind); });
   family.def_ro("n_draws", &Family::n_draws);
   family.def_ro("n_nonzeros", &Family::n_nonzeros);
   family.def_ro("flip", &Family::flip);
   family.def_ro("per_node", &Family::per_node);
+  family.def_ro("n_rotations", &Family::n_rotations);
+  family.def_ro("share", &Family::share);
 
   nb::class_<Options> options(m, "Options");
   options.def(nb::init<>());

@@ -9,6 +9,7 @@
 #include "bevel/forest/bag.h"
 #include "bevel/forest/forest_trainer.h"
 #include "bevel/projection/sampler.h"
+#include "bevel/projection/tree_axes.h"
 #include "bevel/support/check.h"
 #include "bevel/support/crew.h"
 
@@ -79,6 +80,17 @@ class Reporter {
   PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
 };
 
+void check_patch(const Patch& patch, const DatasetView& data) {
+  int64_t last = (patch.n_channels - 1) * static_cast<int64_t>(patch.channel_stride);
+  for (const PatchAxis& axis : patch.axes) {
+    require(1 <= axis.shortest && axis.shortest <= axis.longest && axis.longest <= axis.length,
+            "[train] size of a patch");
+    last += (axis.length - 1) * static_cast<int64_t>(axis.stride);
+  }
+  require(!patch.axes.empty() && last < data.n_features && data.categorical.empty(),
+          "[train] patches do not fit the features");
+}
+
 void check_shapes(const TrainingSet& t, const Options& options) {
   const DatasetView& data = t.data;
   require(data.n_rows > 0 && data.n_features > 0, "[train] empty data");
@@ -88,6 +100,8 @@ void check_shapes(const TrainingSet& t, const Options& options) {
   require(options.bag_size >= 0 && options.bag_size < (int64_t{1} << 31), "[train] bag_size");
   require(options.replace || options.bag_size <= static_cast<int64_t>(data.n_rows),
           "[train] bag_size above the number of rows without replacement");
+  for (const Family& family : options.families)
+    if (family.kind == FamilyKind::patches) check_patch(family.patch, data);
   if (t.labels)
     for (size_t i = 0; i < data.n_rows; ++i)
       require(t.labels[i] >= 0 && t.labels[i] < t.n_classes, "[train] label out of range");
@@ -99,34 +113,67 @@ void check_shapes(const TrainingSet& t, const Options& options) {
     }
 }
 
+// The arrays of a training set, kept alive and checked against each other.
+class TrainingArrays {
+ public:
+  TrainingArrays(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
+                 std::optional<Vector<uint8_t>> has_nan, nb::object target, int32_t n_classes,
+                 std::optional<Vector<double>> weights)
+      : X_(X),
+        levels_(levels),
+        medians_(medians),
+        has_nan_(has_nan),
+        n_classes_(n_classes),
+        weights_(weights) {
+    const size_t n = X.shape(0);
+    require(levels.shape(0) == X.shape(1) && medians.shape(0) == X.shape(1) &&
+                (!has_nan || has_nan->shape(0) == X.shape(1)),
+            "[train] levels, medians and has_nan need one entry per feature");
+    if (n_classes > 0)
+      labels_ = nb::cast<Vector<int32_t>>(target, false);
+    else
+      targets_ = nb::cast<Vector<double>>(target, false);
+    require((n_classes > 0 ? labels_.shape(0) : targets_.shape(0)) == n,
+            "[train] length of target");
+    require(!weights || weights->shape(0) == n, "[train] length of weights");
+  }
+
+  DatasetView data() const {
+    return DatasetView(X_.data(), X_.shape(0), static_cast<int32_t>(X_.shape(1)), levels_.data(),
+                       medians_.data(), has_nan_ ? has_nan_->data() : nullptr);
+  }
+  TrainingSet training(const DatasetView& data) const {
+    TrainingSet training{data};
+    training.labels = n_classes_ > 0 ? labels_.data() : nullptr;
+    training.targets = n_classes_ > 0 ? nullptr : targets_.data();
+    training.n_classes = n_classes_;
+    training.weights = weights_ ? weights_->data() : nullptr;
+    return training;
+  }
+
+ private:
+  ColumnMatrix X_;
+  Vector<int32_t> levels_;
+  Vector<float> medians_;
+  std::optional<Vector<uint8_t>> has_nan_;
+  int32_t n_classes_;
+  std::optional<Vector<double>> weights_;
+  Vector<int32_t> labels_;
+  Vector<double> targets_;
+};
+
 nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
                       Vector<uint8_t> has_nan, nb::object target, int32_t n_classes,
                       std::optional<Vector<double>> weights, const Options& options,
                       uint64_t first_tree, size_t n_trees, int n_threads, nb::object progress) {
-  const size_t n = X.shape(0);
-  require(levels.shape(0) == X.shape(1) && medians.shape(0) == X.shape(1) &&
-              has_nan.shape(0) == X.shape(1),
-          "[train] levels, medians and has_nan need one entry per feature");
-  Vector<int32_t> labels;
-  Vector<double> targets;
-  if (n_classes > 0)
-    labels = nb::cast<Vector<int32_t>>(target, false);
-  else
-    targets = nb::cast<Vector<double>>(target, false);
-  require((n_classes > 0 ? labels.shape(0) : targets.shape(0)) == n, "[train] length of target");
-  require(!weights || weights->shape(0) == n, "[train] length of weights");
+  const TrainingArrays arrays(X, levels, medians, has_nan, std::move(target), n_classes, weights);
   Reporter reporter(std::move(progress));
   const Options copy = options;
   std::optional<FlatForest> forest;
   {
     nb::gil_scoped_release release;
-    const DatasetView data(X.data(), n, static_cast<int32_t>(X.shape(1)), levels.data(),
-                           medians.data(), has_nan.data());
-    TrainingSet training{data};
-    training.labels = n_classes > 0 ? labels.data() : nullptr;
-    training.targets = n_classes > 0 ? nullptr : targets.data();
-    training.n_classes = n_classes;
-    training.weights = weights ? weights->data() : nullptr;
+    const DatasetView data = arrays.data();
+    const TrainingSet training = arrays.training(data);
     check_shapes(training, copy);
     try {
       forest = train(training, copy, first_tree, n_trees, n_threads,
@@ -138,21 +185,60 @@ nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
   return to_dict(std::move(*forest));
 }
 
-// Directions that the root of a tree draws, for families that do not look at the data.
-nb::tuple sample_candidates(const Options& options, Vector<int32_t> levels, uint64_t tree) {
-  const std::vector<float> medians(levels.shape(0), 0.0f);
-  const DatasetView data(nullptr, 0, static_cast<int32_t>(levels.shape(0)), levels.data(),
-                         medians.data(), nullptr);
+nb::tuple to_tuple(Candidates&& directions) {
+  return nb::make_tuple(to_numpy(std::move(directions.offset)),
+                        to_numpy(std::move(directions.index)),
+                        to_numpy(std::move(directions.weight)));
+}
+
+Candidates sample_root(const Options& options, const DatasetView& data, const NodeRows& node,
+                       uint64_t tree) {
   Stream stream(root_key(options.seed, tree), Purpose::candidates);
   Candidates candidates;
   for (const auto& sampler : make_samplers(options, data)) {
     SamplerScratch scratch;
     sampler->prepare(scratch);
-    sampler->sample({nullptr, {}, nullptr, nullptr}, stream, scratch, candidates);
+    sampler->sample(node, stream, scratch, candidates);
   }
-  return nb::make_tuple(to_numpy(std::move(candidates.offset)),
-                        to_numpy(std::move(candidates.index)),
-                        to_numpy(std::move(candidates.weight)));
+  return candidates;
+}
+
+// Directions that the root of a tree draws, for families that do not look at the data.
+nb::tuple sample_candidates(const Options& options, Vector<int32_t> levels, uint64_t tree) {
+  const std::vector<float> medians(levels.shape(0), 0.0f);
+  const DatasetView data(nullptr, 0, static_cast<int32_t>(levels.shape(0)), levels.data(),
+                         medians.data(), nullptr);
+  return to_tuple(sample_root(options, data, {nullptr, {}, nullptr, nullptr}, tree));
+}
+
+// Axes of a tree and directions that its root draws, for any family.
+nb::tuple sample_tree(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
+                      nb::object target, int32_t n_classes, std::optional<Vector<double>> weights,
+                      const Options& options, uint64_t tree) {
+  const TrainingArrays arrays(X, levels, medians, std::nullopt, std::move(target), n_classes,
+                              weights);
+  const DatasetView data = arrays.data();
+  const TrainingSet training = arrays.training(data);
+  check_shapes(training, options);
+  const std::vector<int32_t> multiplicity = draw_bag(options, data.n_rows, tree);
+  RowFacts facts;
+  facts.labels = training.labels;
+  facts.targets = training.targets;
+  facts.n_classes = n_classes;
+  facts.weights = training.weights;
+  facts.multiplicity = multiplicity.data();
+  std::vector<uint32_t> rows, outside;
+  for (size_t row = 0; row < data.n_rows; ++row)
+    if (facts.weight_outside(row) > 0.0)
+      (facts.weight(row) > 0.0 ? rows : outside).push_back(static_cast<uint32_t>(row));
+  std::vector<const float*> columns;
+  for (int32_t f = 0; f < data.n_features; ++f) columns.push_back(data.column(f));
+  Stream stream(root_key(options.seed, tree), Purpose::rotation);
+  Candidates axes;
+  draw_tree_axes(options, data, {rows, facts}, stream, axes);
+  const NodeRows node{columns.data(), rows, nullptr, &facts, {columns.data(), outside}};
+  Candidates root = sample_root(options, data, node, tree);
+  return nb::make_tuple(to_tuple(std::move(axes)), to_tuple(std::move(root)));
 }
 
 }  // namespace
@@ -169,6 +255,9 @@ void bind_trainer(nb::module_& m) {
         return to_numpy(draw_bag(options, n_rows, tree));
       },
       nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"));
+  m.def("sample_tree", &sample_tree, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
+        nb::arg("medians").noconvert(), nb::arg("target"), nb::arg("n_classes"),
+        nb::arg("weights").noconvert().none(), nb::arg("options"), nb::arg("tree"));
   m.def("sample_candidates", &sample_candidates, nb::arg("options"), nb::arg("levels").noconvert(),
         nb::arg("tree"));
 }

@@ -67,8 +67,7 @@ class PythonSource : public DirectionSource {
   }
   static nb::object weights(const NodeRows& node) {
     std::vector<double> values(node.rows.size());
-    for (size_t i = 0; i < values.size(); ++i)
-      values[i] = node.facts->weight(node.data_row(i));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = node.facts->weight(node.data_row(i));
     return nb::cast(to_numpy(std::move(values)));
   }
 

@@ -1,10 +1,34 @@
 """The native core: what crosses is checked in Python before; see ARCHITECTURE.md."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+class Patch:
+    def __init__(
+        self,
+        axes: Sequence[tuple[int, int, int, int]],
+        n_channels: int = 1,
+        channel_stride: int = 1,
+        one_channel: bool = False,
+        weights: str = "signs",
+        shuffle: bool = False,
+        wrap: bool = False,
+    ) -> None: ...
+
+class ModelSettings:
+    def __init__(
+        self,
+        alphas: Sequence[float],
+        tune: str = "none",
+        parent_when_exhausted: bool = False,
+        n_steps: int = 0,
+        n_components: int = 0,
+        bootstrap: bool = False,
+        record: bool = False,
+    ) -> None: ...
 
 class Family:
     def __init__(
@@ -14,6 +38,12 @@ class Family:
         n_nonzeros: int = 0,
         flip: bool = False,
         per_node: bool = False,
+        n_rotations: int = 1,
+        share: float = 1.0,
+        patch: Patch | None = None,
+        model: ModelSettings | None = None,
+        source: Callable[..., tuple[npt.NDArray[Any], ...]] | None = None,
+        pool: tuple[npt.NDArray[Any], ...] | None = None,
     ) -> None: ...
     @property
     def kind(self) -> str: ...
@@ -25,6 +55,10 @@ class Family:
     def flip(self) -> bool: ...
     @property
     def per_node(self) -> bool: ...
+    @property
+    def n_rotations(self) -> int: ...
+    @property
+    def share(self) -> float: ...
 
 class Options:
     criterion: str
@@ -74,6 +108,19 @@ def store_columns(
 def sample_candidates(
     options: Options, levels: npt.NDArray[np.int32], tree: int
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...
+def sample_tree(
+    X: npt.NDArray[np.float32],
+    levels: npt.NDArray[np.int32],
+    medians: npt.NDArray[np.float32],
+    target: npt.NDArray[Any],
+    n_classes: int,
+    weights: npt.NDArray[np.float64] | None,
+    options: Options,
+    tree: int,
+) -> tuple[
+    tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]],
+    tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]],
+]: ...
 
 # Node models, for tests only: weight, y and alphas are float64; directions are rows.
 def models_ridge_path(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bevel.counts import Count, resolve_count
 from bevel.errors import shorten, wrong_type, wrong_value
-from bevel.projections import NAMED, Axis, Projection
+from bevel.projections import NAMED, NEED_SETTINGS, Projection
 from bevel.projections.base import FamilySpec
 
 __all__ = ["Member", "TableShape", "read_projection", "resolve_families"]
@@ -79,6 +79,9 @@ def _read_member(projection: object, n_projections: Count) -> Member:
     names = ", ".join(f'"{name}"' for name in NAMED)
     required = f"one of {names}, an object of bevel.projections, or a list of them"
     if isinstance(projection, str):
+        if projection in NEED_SETTINGS:
+            remedy = f"Pass the object, which has settings of its own: {NEED_SETTINGS[projection]}."
+            raise wrong_value("projection", required, projection, remedy)
         if projection not in NAMED:
             raise wrong_value("projection", required, projection, "Check the spelling.")
         return Member(NAMED[projection](), n_projections, by_name=True)
@@ -116,6 +119,8 @@ def resolve_families(
     nominal_draws = 0
     for member in members:
         projection = _projection_for(member, shape)
+        projection.check_columns(shape.n_numeric, shape.n_nominal)
+        projection.check_task(regression)
         if single_draw:
             directions, nominal = _divide(1, shape)
         else:
@@ -128,9 +133,9 @@ def resolve_families(
     return families
 
 
-def is_axis_aligned(members: Sequence[Member]) -> bool:
-    """Whether no member ever combines features, so that their scales cannot matter."""
-    return all(isinstance(member.projection, Axis) for member in members)
+def combines_units(members: Sequence[Member]) -> bool:
+    """Whether some member combines features that may be in different units."""
+    return any(member.projection.combines_units for member in members)
 
 
 def _projection_for(member: Member, shape: TableShape) -> Projection:

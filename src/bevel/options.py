@@ -69,7 +69,7 @@ def draws_bags(bootstrap: bool | str, members: Sequence[Member]) -> bool:
         return not takes_all_rows
     if bootstrap and takes_all_rows:
         raise ValueError(
-            f"bootstrap must be False or \"auto\" with {shorten(takes_all_rows[0])}, which "
+            f'bootstrap must be False or "auto" with {shorten(takes_all_rows[0])}, which '
             "bootstraps rows at the nodes and needs all of them in every tree; got True. Leave it "
             "out, or use CCA(bootstrap=None)."
         )
@@ -104,7 +104,7 @@ def _check_out_of_bag(values: Mapping[str, Any], members: Sequence[Member]) -> N
     if tuned:
         raise NoOutOfBagError(
             f"oob_score must be False with {shorten(tuned[0])}, which has seen the out-of-bag rows "
-            f"when it chose its penalty; got {values['oob_score']}. Use Ridge(tune=\"gcv\"), or "
+            f'when it chose its penalty; got {values["oob_score"]}. Use Ridge(tune="gcv"), or '
             "estimate the score by cross-validation."
         )
     if not values["bootstrap"]:

@@ -39,17 +39,19 @@ _FOREST = [
         "sparse",
         [Special("a name, an object of bevel.projections, or a list of them")],
         'Where candidate directions come from. "axis" gives Breiman\'s random forest; "sparse", '
-        '"combination", "gaussian" and "rotation" combine features; a list evaluates the '
-        "candidates of all its members, each a projection or a pair `(projection, "
-        "n_projections)`. See `bevel.projections`.",
+        '"combination", "gaussian", "rotation", "multirotation" and "principal" combine features; '
+        "`P.Patches(shape)` combines neighbouring pixels; a list evaluates the candidates of all "
+        "its members, each a projection or a pair `(projection, n_projections)`. See "
+        "`bevel.projections`.",
     ),
     Parameter(
         "n_projections",
         "auto",
         [Special('"auto", an integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k"')],
         'Candidates drawn at each node, where p counts all columns. "auto" is √p for "axis", '
-        '"gaussian" and "rotation" (p/3 in regression), and p for "sparse" and "combination". '
-        '"sqrt", "log2" and shares round down, "p**k" rounds up, all to at least 1. More '
+        '"gaussian" and "rotation" (p/3 in regression), √(Kp) for the K views of "multirotation", '
+        'and p for "sparse", "combination", "principal" and patches. "sqrt", '
+        '"log2" and shares round down, "p**k" rounds up, all to at least 1. More '
         "candidates give stronger and more alike trees; training time grows in proportion. With "
         "nominal columns, their share of the draws (rounded, at least one) are nominal columns, "
         "and at least one is not.",
@@ -162,7 +164,8 @@ _DATA = [
         "How features are made comparable before they are combined; learned on the training rows "
         'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
         '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
-        '"auto" scales only when features are combined, by "quantile" (docs/design/scale.md).',
+        '"auto" scales only when features that may be in different units are combined, by '
+        '"quantile" (docs/design/scale.md).',
     ),
     Parameter(
         "categorical_features",

@@ -32,13 +32,15 @@ class Scaler(Protocol):
         ...
 
 
-def automatic_scale(axis_aligned: bool) -> str | None:
-    """Choice behind `scale="auto"`: none for single features, "quantile" for combined ones.
+def automatic_scale(combines_units: bool) -> str | None:
+    """Choice behind `scale="auto"`: "quantile" where features in several units are combined.
+
+    Single features need none, and neither do pixels of one image.
 
     Over 54 data sets it had the lowest mean error and mean rank of all candidates, and the smallest
     worst loss against no scale: `docs/design/scale.md`.
     """
-    return None if axis_aligned else "quantile"
+    return "quantile" if combines_units else None
 
 
 @dataclass(frozen=True)

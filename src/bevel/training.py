@@ -13,8 +13,9 @@ from bevel.dataset import Dataset
 from bevel.forest import FlatForest
 from bevel.options import TrainingOptions
 from bevel.progress import Progress
+from bevel.projections.base import FamilySpec
 
-__all__ = ["Target", "native_options", "train"]
+__all__ = ["Target", "native_family", "native_options", "train"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,5 +95,17 @@ def native_options(options: TrainingOptions) -> _core.Options:
     for name, value in vars(options).items():
         if name != "families":
             setattr(native, name, value)
-    native.families = [_core.Family(**asdict(family)) for family in options.families]
+    native.families = [native_family(family) for family in options.families]
     return native
+
+
+def native_family(family: FamilySpec) -> _core.Family:
+    """One sampler as the core reads it."""
+    values = dict(vars(family))
+    if family.patch is not None:
+        values["patch"] = _core.Patch(**asdict(family.patch))
+    if family.model is not None:
+        values["model"] = _core.ModelSettings(**asdict(family.model))
+    if family.pool is not None:
+        values["pool"] = (family.pool.offset, family.pool.index, family.pool.weight)
+    return _core.Family(**values)

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
+from bevel.projections import NAMED
 
 BOTH = pytest.mark.parametrize("estimator", [ObliqueForestClassifier, ObliqueForestRegressor])
 X = np.random.default_rng(0).normal(size=(30, 4))
@@ -34,7 +35,7 @@ def test_empty_table_raises(estimator, bad, message):
 
 
 @BOTH
-@pytest.mark.parametrize("projection", ["axis", "sparse", "combination", "gaussian", "rotation"])
+@pytest.mark.parametrize("projection", NAMED)
 def test_one_row_makes_a_leaf(estimator, projection):
     fitted = fit(estimator, X[:1], y[:1], projection=projection)
     assert fitted.forest_.n_nodes == 5
@@ -50,7 +51,7 @@ def test_one_class_is_predicted_everywhere():
 
 
 @BOTH
-@pytest.mark.parametrize("projection", ["axis", "sparse", "combination", "gaussian", "rotation"])
+@pytest.mark.parametrize("projection", NAMED)
 def test_column_without_values_is_never_used_alone_and_does_no_harm(estimator, projection):
     holes = X.copy()
     holes[:, 1] = np.nan
@@ -69,7 +70,7 @@ def test_table_without_any_value_makes_leaves(estimator):
 
 
 @BOTH
-@pytest.mark.parametrize("projection", ["axis", "sparse", "combination", "gaussian", "rotation"])
+@pytest.mark.parametrize("projection", NAMED)
 @pytest.mark.parametrize("threshold", ["best", "random", "purely_random"])
 def test_constant_table_makes_leaves(estimator, projection, threshold):
     fitted = fit(estimator, np.full((30, 4), 7.5), projection=projection, threshold=threshold)

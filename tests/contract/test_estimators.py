@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
@@ -97,9 +100,31 @@ def test_limits_on_size_are_kept(estimator):
 
 
 @BOTH
-def test_warm_start_equals_growing_at_once(estimator):
-    at_once = estimator(30, random_state=0).fit(X, y)
-    in_steps = estimator(10, random_state=0, warm_start=True).fit(X, y)
+@pytest.mark.parametrize(
+    "projection",
+    [
+        P.Patches(5),
+        [P.Axis(), (P.Patches((5, 1), weights="uniform"), 3), P.SparseSigns(2)],
+        [P.RandomRotation(), P.PrincipalRotation(2), P.PrincipalRotation(2, per="node")],
+        [P.MultiRotation(3), P.PrincipalRotation(4)],
+    ],
+    ids=str,
+)
+def test_lists_of_structured_and_rotated_directions_are_copied_pickled_and_grown(
+    estimator, projection
+):
+    forest = clone(estimator(10, projection=projection, random_state=0)).fit(X, y)
+    again = pickle.loads(pickle.dumps(clone(forest).set_params(n_jobs=1))).fit(X, y)
+    assert same_trees(forest, again)
+    assert forest.score(X, y) > 0.7
+    assert np.isclose(forest.feature_importances_.sum(), 1.0)
+
+
+@BOTH
+@pytest.mark.parametrize("projection", ["sparse", "multirotation", "principal"])
+def test_warm_start_equals_growing_at_once(estimator, projection):
+    at_once = estimator(30, projection=projection, random_state=0).fit(X, y)
+    in_steps = estimator(10, projection=projection, random_state=0, warm_start=True).fit(X, y)
     in_steps.set_params(n_estimators=30).fit(X, y)
     assert same_trees(at_once, in_steps)
     assert np.array_equal(at_once.predict(X), in_steps.predict(X))

@@ -35,6 +35,7 @@ SMALL: dict[str, Any] = {"n_estimators": 20, "n_jobs": 1}
         ObliqueForestRegressor(**SMALL, projection="rotation", scale="rank"),
         ObliqueForestClassifier(**SMALL, bootstrap=False, scale=None, threshold="random"),
         ObliqueForestRegressor(**SMALL, projection=[P.Axis(), P.Gaussian()]),
+        ObliqueForestClassifier(**SMALL, projection=["multirotation", "principal"]),
     ],
     expected_failed_checks=expected_failed_checks,
 )

@@ -34,17 +34,23 @@ FIRST_BAGS = {
     "subsample": [[1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0], [0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 0, 1]],
 }
 
+IMAGE = _core.Patch([(2, 2, 1, 2), (2, 1, 1, 2)], weights="uniform")
+
 DIGESTS = {
-    "axis_two_classes": "191540a189093b5a",
-    "signs_two_classes": "9f9f390abcbd8200",
-    "combination_five_classes": "1327a41c78eba328",
-    "signs_entropy": "d82006666bf79e16",
-    "signs_regression": "9243a6484617f5b5",
-    "gaussian_two_classes": "c95f067be407a677",
-    "rotation_regression": "aae1e30db34dbc53",
-    "nominal_five_classes": "ce87c0825b057bb0",
-    "random_cuts": "657899be917356ab",
-    "purely_random": "325c5c381a841468",
+    "axis_two_classes": "2424dcd7189702e9",
+    "signs_two_classes": "d2c1a81e79d8e78e",
+    "combination_five_classes": "0c3637f550a281cd",
+    "signs_entropy": "1d5866345c407090",
+    "signs_regression": "4b471d2a96d16526",
+    "gaussian_two_classes": "eb5925bc865a7d94",
+    "rotation_regression": "d314023d202f4121",
+    "multirotation_two_classes": "35d581a4a10e0ec8",
+    "principal_five_classes": "9e330c395592b143",
+    "principal_per_node_regression": "34bbe8f5123a9704",
+    "patches_two_classes": "fa5c53970e16a4de",
+    "nominal_five_classes": "9078aebffd667da6",
+    "random_cuts": "68aaf7e18d0f85c4",
+    "purely_random": "e7baa35a8cae2c06",
 }
 
 
@@ -93,6 +99,10 @@ def pinned_forest(name: str) -> Forest:
         "signs_regression": (0, [("signs", 4, 8)], {}),
         "gaussian_two_classes": (2, [("gaussian", 3, 2)], {}),
         "rotation_regression": (0, [("rotation", 2, 4)], {}),
+        "multirotation_two_classes": (2, [("multirotation", 3, 4, False, False, 4)], {}),
+        "principal_five_classes": (5, [("principal", 4, 3, False, False, 1, 0.75)], {}),
+        "principal_per_node_regression": (0, [("principal", 4, 3, False, True)], {}),
+        "patches_two_classes": (2, [_core.Family("patches", 4, 2, patch=IMAGE)], {}),
         "nominal_five_classes": (5, [("axis", 2), ("categorical", 1)], {}),
         "random_cuts": (2, [("signs", 4, 8)], {"threshold": "random", "n_thresholds": 3}),
         "purely_random": (
@@ -103,7 +113,10 @@ def pinned_forest(name: str) -> Forest:
     }[name]
     criterion = "gini" if n_classes else "squared_error"
     values = {"criterion": criterion, "seed": 0, "bag_size": 400, **values}
-    return grow(pinned_problem(n_classes), options(*families, **values), 3)
+    data = pinned_problem(n_classes)
+    if name.startswith("patches"):  # which take no nominal columns
+        data = problem(data.X[:, :4], data.target)
+    return grow(data, options(*families, **values), 3)
 
 
 def digest(forest: Forest) -> str:

@@ -29,6 +29,10 @@ FAMILIES = {
     "rotation_of_some": [("rotation", 2, 3, True)],
     "rotation_per_node": [("rotation", 3, 4, False, True)],
     "two_rotations": [("rotation", 2, 3), ("rotation", 2, 5)],
+    "multirotation": [_core.Family("multirotation", 4, 4, n_rotations=3)],
+    "principal": [("principal", 3, 2, False, False, 1, 0.75)],
+    "principal_per_node": [("principal", 4, 3, False, True)],
+    "rotations": [("rotation", 2, 4), ("principal", 5, 3), ("axis", 1), ("categorical", 1)],
     "categorical": [("categorical", 2)],
     "mixed": [("axis", 2), ("signs", 3, 6), ("rotation", 2, 4), ("categorical", 1)],
 }

@@ -30,6 +30,16 @@ from bevel import _core
 
 Features = Callable[[np.random.Generator, int, int], np.ndarray]
 
+# Families that ask for eight numeric columns.
+NUMERIC_FAMILIES = {
+    "multirotation": _core.Family("multirotation", 5, 8, n_rotations=4),
+    "principal": _core.Family("principal", 8, 3, share=0.75),
+    "principal_per_node": _core.Family("principal", 8, 3, per_node=True),
+    "patches": _core.Family(
+        "patches", 8, 4, patch=_core.Patch([(4, 2, 1, 3), (2, 1, 1, 2)], weights="uniform")
+    ),
+}
+
 
 def heavy_tailed(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
     return np.exp(5 * rng.normal(size=(n, p)))
@@ -272,7 +282,13 @@ def test_forest_is_identical_for_all_instruction_sets(n_classes: int, simd: str)
     criterion = "gini" if n_classes else "squared_error"
     for weights in (None, rng.uniform(0.1, 3, n)):
         data = problem(X, y, n_classes, weights)
-        for family in [("signs", 8, 24), ("gaussian", 4, 3), ("rotation", 4, 8), ("axis", 5)]:
+        for family in [
+            ("signs", 8, 24),
+            ("gaussian", 4, 3),
+            ("rotation", 4, 8),
+            ("axis", 5),
+            *NUMERIC_FAMILIES.values(),
+        ]:
             how = {"criterion": criterion, "bag_size": n, "n_trees": 1}
             plain = grow_by("exact", data, family, simd="baseline", **how)
             fast = grow_by("auto", data, family, simd=simd, **how)
@@ -288,7 +304,7 @@ def test_forest_is_identical_for_1_2_and_7_threads(n_classes: int, search: str) 
     y = labels(rng, X, n_classes) if n_classes else X[:, 0] + rng.normal(size=n)
     X[:, 1][rng.random(n) < 0.1] = np.nan
     data = problem(X, y, n_classes, levels=[0, 0, 0, 0, 0, 9])
-    families = [("signs", 5, 12), ("rotation", 2, 5), ("categorical", 1)]
+    families = [("signs", 5, 12), ("rotation", 2, 5), ("principal", 5, 2), ("categorical", 1)]
     criterion = "gini" if n_classes else "squared_error"
     forests = [
         grow_by(search, data, *families, criterion=criterion, n_trees=8, n_threads=t, bag_size=n)
@@ -296,6 +312,33 @@ def test_forest_is_identical_for_1_2_and_7_threads(n_classes: int, search: str) 
     ]
     assert differing_arrays(forests[0], forests[1]) == []
     assert differing_arrays(forests[0], forests[2]) == []
+
+
+@pytest.mark.parametrize("family", NUMERIC_FAMILIES)
+@pytest.mark.parametrize("threshold", ["best", "random", "purely_random"])
+@pytest.mark.parametrize("growth", ["depth_first", "best_first"])
+@pytest.mark.parametrize("n_classes", [3, 0])
+def test_forest_of_any_family_is_identical_for_1_2_and_7_threads(
+    n_classes: int, growth: str, threshold: str, family: str
+) -> None:
+    rng = np.random.default_rng(n_classes)
+    n = 1500
+    X = smooth(rng, n, 8)
+    y = labels(rng, X, n_classes) if n_classes else X[:, 0] + rng.normal(size=n)
+    X[rng.random((n, 8)) < 0.05] = np.nan
+    how = options(
+        NUMERIC_FAMILIES[family],
+        criterion="entropy" if n_classes else "squared_error",
+        threshold=threshold,
+        growth="random_leaf" if threshold == "purely_random" else growth,
+        max_leaf_nodes=0 if growth == "depth_first" else 60,
+        bag_size=n,
+    )
+    data = problem(X, y, n_classes, rng.uniform(0.2, 2, n))
+    forests = [grow(data, how, 5, n_threads=t) for t in (1, 2, 7)]
+    assert differing_arrays(forests[0], forests[1]) == []
+    assert differing_arrays(forests[0], forests[2]) == []
+    assert next(forests[0].trees).n_nodes > 20
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 0])

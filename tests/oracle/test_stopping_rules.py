@@ -155,8 +155,15 @@ def structure(tree: Tree) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize("growth", ["random_leaf", "breadth_first"])
 @pytest.mark.parametrize(
     "families",
-    [[("signs", 1, 3)], [("axis", 1), ("categorical", 1)], [("rotation", 1, 4)]],
-    ids=["signs", "single_columns", "rotation"],
+    [
+        [("signs", 1, 3)],
+        [("axis", 1), ("categorical", 1)],
+        [("rotation", 1, 4)],
+        [("multirotation", 1, 4, False, False, 3)],
+        [("principal", 1, 3)],
+        [("principal", 1, 3, False, True)],
+    ],
+    ids=["signs", "single_columns", "rotation", "multirotation", "principal", "at_nodes"],
 )
 def test_purely_random_tree_does_not_look_at_the_targets(
     families: list[tuple[object, ...]], growth: str, n_classes: int
@@ -214,7 +221,10 @@ def test_more_random_cuts_find_larger_gains() -> None:
 
 
 @pytest.mark.parametrize("threshold", ["best", "random", "purely_random"])
-@pytest.mark.parametrize("family", ["axis", "signs", "combination", "gaussian", "rotation"])
+@pytest.mark.parametrize(
+    "family",
+    ["axis", "signs", "combination", "gaussian", "rotation", "multirotation", "principal"],
+)
 def test_constant_columns_give_a_single_leaf_whatever_the_threshold(
     family: str, threshold: str
 ) -> None:

@@ -284,12 +284,32 @@ class Tree:
         return depth
 
 
-def directions_of_root(
-    how: _core.Options, levels: np.ndarray, tree: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Features and weights of each direction that the root of a tree draws."""
-    offset, index, weight = _core.sample_candidates(how, levels, tree)
+Directions = list[tuple[np.ndarray, np.ndarray]]
+
+
+def _read_directions(arrays: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Directions:
+    offset, index, weight = arrays
     return [(index[start:end], weight[start:end]) for start, end in pairwise(offset)]
+
+
+def directions_of_root(how: _core.Options, levels: np.ndarray, tree: int) -> Directions:
+    """Features and weights of each direction that the root of a tree draws."""
+    return _read_directions(_core.sample_candidates(how, levels, tree))
+
+
+def directions_on(data: Problem, how: _core.Options, tree: int) -> tuple[Directions, Directions]:
+    """Axes of a tree and directions that its root draws, for families that look at the data."""
+    arrays = (data.X, data.levels, data.medians, data.target, data.n_classes, data.weights)
+    axes, root = _core.sample_tree(*arrays, how, tree)
+    return _read_directions(axes), _read_directions(root)
+
+
+def as_matrix(directions: Directions, n_features: int) -> np.ndarray:
+    """Directions as dense rows."""
+    matrix = np.zeros((len(directions), n_features))
+    for row, (index, weight) in zip(matrix, directions, strict=True):
+        row[index] = weight
+    return matrix
 
 
 def bag_rows(data: Problem, how: _core.Options, tree: int) -> tuple[np.ndarray, np.ndarray]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bevel import projections as P
-from bevel.families import TableShape, is_axis_aligned, read_projection, resolve_families
-from bevel.projections.base import FamilySpec
+from bevel.families import TableShape, combines_units, read_projection, resolve_families
+from bevel.projections import NAMED
+from bevel.projections.base import FamilySpec, PatchSpec
 
 
 def resolve(projection, n_projections="auto", numeric=20, nominal=0, **options):
@@ -21,13 +22,15 @@ def test_sparse_on_twenty_features_draws_the_papers_defaults():
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 10, 5000])
-@pytest.mark.parametrize("name", ["axis", "sparse", "combination", "gaussian", "rotation"])
+@pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("regression", [False, True])
 def test_every_name_with_auto_fits_any_table(name, p, regression):
     (family,) = resolve(name, numeric=p, regression=regression)
     assert family.n_draws >= 1
-    if name in ("axis", "rotation"):
+    if name in ("axis", "rotation", "principal"):
         assert family.n_draws <= min(p, 1000 if name == "rotation" else p)
+    if name == "multirotation":
+        assert family.n_draws <= p + 29 * min(p, 1000)
 
 
 def test_list_evaluates_every_member_with_its_own_number():
@@ -85,6 +88,9 @@ def test_purely_random_draws_one_of_each_kind():
         ("axis", 6, 0, 5, 5),
         ("rotation", "p", 1500, 0, 1000),
         (P.RandomRotation(max_features=4), 5, 20, 0, 4),
+        (P.MultiRotation(3, max_features=4), 29, 20, 0, 28),
+        (P.PrincipalRotation(), 21, 20, 0, 20),
+        (P.PrincipalRotation(per="node"), 21, 20, 0, 20),
     ],
 )
 def test_more_draws_than_distinct_directions_raises(
@@ -104,6 +110,7 @@ def test_density_above_p_raises_for_an_object_and_adapts_for_a_name():
     ("projection", "n_projections", "error", "message"),
     [
         ("sprse", "auto", ValueError, "got 'sprse'. Check the spelling"),
+        ("patches", "auto", ValueError, r"got 'patches'\. .*P\.Patches\(shape\), such as"),
         (7, "auto", TypeError, "got 7 of type int"),
         (None, "auto", TypeError, "got None"),
         (P.Axis, "auto", TypeError, r"Add parentheses: P.Axis\(\)"),
@@ -125,11 +132,32 @@ def test_zero_draws_raises_and_mentions_auto():
         resolve("sparse", 0)
 
 
-def test_only_lists_of_axis_are_axis_aligned():
-    assert is_axis_aligned(read_projection(["axis", P.Axis()], "auto"))
-    assert not is_axis_aligned(read_projection(["axis", "sparse"], "auto"))
+def test_single_features_and_pixels_are_no_combination_of_units():
+    assert not combines_units(read_projection(["axis", P.Axis()], "auto"))
+    assert not combines_units(read_projection([P.Axis(), P.Patches((4, 5))], "auto"))
+    assert combines_units(read_projection(["axis", "sparse"], "auto"))
 
 
 def test_list_may_hold_several_rotations_of_the_tree():
     rotations = [P.RandomRotation(), P.RandomRotation(max_features=4)]
     assert resolve(rotations) == [FamilySpec("rotation", 4, 20), FamilySpec("rotation", 4, 4)]
+
+
+def test_patches_draw_p_directions_of_the_mean_size():
+    # Sizes 1 to 5 of 28 overlap it in 1, 56/29, 84/30, 112/31 and 140/32 entries: 2.742 on average.
+    patch = PatchSpec(((28, 28, 1, 5), (28, 1, 1, 5)))
+    expected = [FamilySpec("patches", 784, 8, patch=patch)]
+    assert resolve(P.Patches((28, 28)), numeric=784) == expected
+
+
+@pytest.mark.parametrize(
+    ("numeric", "nominal", "message"),
+    [
+        (20, 1, "needs columns that are all numeric.*got 1 nominal columns. Drop them"),
+        (21, 0, "needs as many columns as the array has entries, 20; got 21. Pass the shape"),
+        (0, 20, "all numeric"),
+    ],
+)
+def test_patches_on_columns_that_are_no_array_of_that_shape_raises(numeric, nominal, message):
+    with pytest.raises(ValueError, match=message):
+        resolve(P.Patches((4, 5)), numeric=numeric, nominal=nominal)

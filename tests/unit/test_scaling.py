@@ -94,6 +94,6 @@ def test_scaler_survives_pickling(kind):
     assert np.array_equal(copy.transform(train, slice(0, 3)), scaler.transform(train, slice(0, 3)))
 
 
-def test_automatic_scale_leaves_single_features_alone():
-    assert automatic_scale(axis_aligned=True) is None
-    assert automatic_scale(axis_aligned=False) in SCALES
+def test_automatic_scale_leaves_features_of_one_unit_alone():
+    assert automatic_scale(combines_units=False) is None
+    assert automatic_scale(combines_units=True) in SCALES

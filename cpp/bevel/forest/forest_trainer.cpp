@@ -281,6 +281,7 @@ class Trainer {
       tree.columns[f] = target;
       target += n;
     }
+    const std::vector<float> rounding = axis_rounding(tree.axes, data_, tree.rows);
     std::vector<const float*> sources;
     std::vector<float> fill;
     for (size_t axis = 0; axis < tree.axes.size(); ++axis) {
@@ -294,6 +295,10 @@ class Trainer {
       const Projection projection{sources.data(), tree.axes.weights(axis), fill.data(),
                                   tree.axes.n_nonzeros(axis)};
       project_all(projection, tree.rows.size(), tree.origin, target);
+      // An axis along which rows differ by rounding alone, such as one that vanishes on data of low
+      // rank, must not tell them apart.
+      const ValueRange range = kernels_.range(target, n);
+      if (range.high - range.low <= rounding[axis]) std::fill_n(target, n, 0.0f);
       tree.columns.push_back(target);
       tree.used.push_back(data_.n_features + static_cast<int32_t>(axis));
       target += n;

@@ -1,20 +1,14 @@
 #include "bevel/projection/haar.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
+#include "bevel/projection/deck.h"
+#include "bevel/support/dot.h"
+
 namespace bevel {
 namespace {
-
-// Eight running sums in a fixed order: quick on any machine, and the same number on all of them.
-double dot(const double* a, const double* b, size_t n) {
-  double sums[8] = {};
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (size_t k = 0; k < 8; ++k) sums[k] += a[i + k] * b[i + k];
-  for (; i < n; ++i) sums[0] += a[i] * b[i];
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-}
 
 // H = I - scale v v', which acts on the last coordinates, and the sign that makes R's diagonal
 // positive.
@@ -69,6 +63,26 @@ std::vector<double> haar_columns(int32_t m, int32_t n_columns, bool flip, Stream
   if (!flip && n == rows && determinant < 0.0)
     for (size_t i = 0; i < rows; ++i) q[i] = -q[i];
   return q;
+}
+
+void append_haar_rotation(std::vector<int32_t> features, int64_t max_features, bool flip,
+                          Stream& stream, Candidates& axes) {
+  if (max_features < static_cast<int64_t>(features.size())) {
+    Deck deck;
+    deck.resize(static_cast<int32_t>(features.size()));
+    std::vector<int32_t> chosen;
+    for (int64_t k = 0; k < max_features; ++k) chosen.push_back(features[deck.deal(stream)]);
+    // In order: a permutation might turn a rotation into a reflection.
+    std::sort(chosen.begin(), chosen.end());
+    features = std::move(chosen);
+  }
+  const size_t m = features.size();
+  const std::vector<double> q =
+      haar_columns(static_cast<int32_t>(m), static_cast<int32_t>(m), flip, stream);
+  for (size_t axis = 0; axis < m; ++axis) {
+    for (size_t k = 0; k < m; ++k) axes.add_entry(features[k], static_cast<float>(q[axis * m + k]));
+    axes.close();
+  }
 }
 
 }  // namespace bevel

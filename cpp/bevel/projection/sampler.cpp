@@ -14,7 +14,8 @@ void Sampler::end_node(SamplerScratch&) const {}
 
 namespace {
 
-std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetView& data) {
+std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetView& data,
+                                           Stream& forest) {
   switch (family.kind) {
     case FamilyKind::axis:
       return make_list_sampler(data.numeric, family.n_draws);
@@ -28,6 +29,12 @@ std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetVi
       return make_gaussian_sampler(family, data);
     case FamilyKind::rotation:
       return make_node_rotation_sampler(family, data);
+    case FamilyKind::multirotation:
+      return make_multirotation_sampler(family, data, forest);
+    case FamilyKind::principal:
+      return make_principal_sampler(family, data);
+    case FamilyKind::patches:
+      return make_patches_sampler(family);
     case FamilyKind::ridge:
     case FamilyKind::lda:
     case FamilyKind::logistic:
@@ -44,10 +51,11 @@ std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetVi
 
 Samplers make_samplers(const Options& options, const DatasetView& data) {
   Samplers samplers;
+  Stream forest(root_key(options.seed, 0), Purpose::forest_rotations);
   int32_t next_axis = data.n_features;
   for (const Family& family : options.families) {
     if (!family.per_tree()) {
-      samplers.push_back(make_node_sampler(family, data));
+      samplers.push_back(make_node_sampler(family, data, forest));
       continue;
     }
     std::vector<int32_t> axes(static_cast<size_t>(count_tree_axes(family, data)));

@@ -51,6 +51,7 @@ struct SamplerScratch {
   CellSet cells;
   std::vector<int32_t> column, row;  // of each entry thrown
   std::vector<uint32_t> next_entry;  // of each column
+  std::vector<double> weights;       // of the node's rows
 };
 
 class Sampler {

@@ -12,6 +12,8 @@ namespace bevel {
 // d distinct ones of a list of columns: features for Breiman's forest, axes of a tree, or
 // nominal columns.
 std::unique_ptr<Sampler> make_list_sampler(std::vector<int32_t> columns, int32_t n_draws);
+// d distinct ones of directions that are the same for all trees.
+std::unique_ptr<Sampler> make_pool_sampler(Candidates pool, int32_t n_draws);
 // SPORF 3.1: n_nonzeros entries of +-1 thrown uniformly, without replacement, into the p x d
 // matrix. Columns that stay empty are no candidates.
 std::unique_ptr<Sampler> make_signs_sampler(const Family& family, const DatasetView& data);
@@ -21,6 +23,16 @@ std::unique_ptr<Sampler> make_combination_sampler(const Family& family, const Da
 std::unique_ptr<Sampler> make_gaussian_sampler(const Family& family, const DatasetView& data);
 // Axes of a fresh Haar rotation at every node: its first d columns, dense in the chosen features.
 std::unique_ptr<Sampler> make_node_rotation_sampler(const Family& family, const DatasetView& data);
+// Blaser 3.2: d distinct ones of the features and the axes of n_rotations - 1 Haar rotations, which
+// are drawn here from a stream of the forest and are the same in all trees.
+std::unique_ptr<Sampler> make_multirotation_sampler(const Family& family, const DatasetView& data,
+                                                    Stream& forest);
+// Tomita's thesis, Table 3.1: principal components, on the node's rows, of random groups of
+// features; those of eigenvalue zero are no candidates.
+std::unique_ptr<Sampler> make_principal_sampler(const Family& family, const DatasetView& data);
+// Tomita's thesis 3.3.8: random weights on the entries of a random patch of an array. All columns
+// are numeric.
+std::unique_ptr<Sampler> make_patches_sampler(const Family& family);
 // Directions of a model of the node's rows in a random subspace (Menze et al. 2011; CCF).
 std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data);
 // Directions of the user's own: a source that is asked at every node, or a pool to draw from.

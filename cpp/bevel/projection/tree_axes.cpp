@@ -1,47 +1,54 @@
 #include "bevel/projection/tree_axes.h"
 
 #include <algorithm>
-#include <stdexcept>
-#include <vector>
+#include <cmath>
 
-#include "bevel/projection/deck.h"
 #include "bevel/projection/haar.h"
+#include "bevel/projection/principal_axes.h"
 
 namespace bevel {
-namespace {
-
-// One Haar rotation of all numeric features, or of a random subset.
-void append_haar_axes(const Family& family, const DatasetView& data, Stream& stream,
-                      Candidates& axes) {
-  const auto n_numeric = static_cast<int32_t>(data.numeric.size());
-  const int32_t m = count_tree_axes(family, data);
-  std::vector<int32_t> features = data.numeric;
-  if (m < n_numeric) {
-    Deck deck;
-    deck.resize(n_numeric);
-    features.clear();
-    for (int32_t k = 0; k < m; ++k) features.push_back(data.numeric[deck.deal(stream)]);
-    std::sort(features.begin(), features.end());
-  }
-  const std::vector<double> q = haar_columns(m, m, family.flip, stream);
-  for (int32_t axis = 0; axis < m; ++axis) {
-    for (int32_t k = 0; k < m; ++k)
-      axes.add_entry(features[k], static_cast<float>(q[static_cast<size_t>(axis) * m + k]));
-    axes.close();
-  }
-}
-
-}  // namespace
 
 int32_t count_tree_axes(const Family& family, const DatasetView& data) {
   const auto n_numeric = static_cast<int64_t>(data.numeric.size());
+  if (family.kind == FamilyKind::principal) return static_cast<int32_t>(n_numeric);
   return static_cast<int32_t>(std::min<int64_t>(family.n_nonzeros, n_numeric));
 }
 
-void draw_tree_axes(const Options& options, const DatasetView& data, const TreeRows&,
+void draw_tree_axes(const Options& options, const DatasetView& data, const TreeRows& tree,
                     Stream& stream, Candidates& axes) {
-  for (const Family& family : options.families)
-    if (family.per_tree()) append_haar_axes(family, data, stream, axes);
+  const bool by_class = tree.facts.labels && options.threshold != ThresholdRule::purely_random;
+  for (const Family& family : options.families) {
+    if (!family.per_tree()) continue;
+    if (family.kind == FamilyKind::principal)
+      append_principal_axes(family, data, tree, by_class, stream, axes);
+    else
+      append_haar_rotation(data.numeric, family.n_nonzeros, family.flip, stream, axes);
+  }
+}
+
+std::vector<float> axis_rounding(const Candidates& axes, const DatasetView& data,
+                                 std::span<const uint32_t> rows) {
+  std::vector<float> largest(static_cast<size_t>(data.n_features), -1.0f);
+  for (int32_t f : axes.index) {
+    float& size = largest[static_cast<size_t>(f)];
+    if (size >= 0.0f) continue;
+    size = std::fabs(data.medians[f]);
+    for (uint32_t row : rows) {
+      const float x = std::fabs(data.column(f)[row]);
+      if (x > size) size = x;
+    }
+  }
+  // A sum of k products is off by at most (k + 1) 2^-24 of the sizes of its terms, either way; the
+  // rounded weights add one.
+  std::vector<float> rounding;
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    double size = 0.0;
+    for (int k = 0; k < axes.n_nonzeros(axis); ++k)
+      size += std::fabs(axes.weights(axis)[k]) *
+              static_cast<double>(largest[static_cast<size_t>(axes.indices(axis)[k])]);
+    rounding.push_back(static_cast<float>(2.0 * (axes.n_nonzeros(axis) + 2) * 0x1.0p-24 * size));
+  }
+  return rounding;
 }
 
 }  // namespace bevel

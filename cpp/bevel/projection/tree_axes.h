@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "bevel/data/dataset_view.h"
 #include "bevel/options.h"
@@ -25,5 +26,9 @@ int32_t count_tree_axes(const Family& family, const DatasetView& data);
 // Appends the axes of every family that works per tree.
 void draw_tree_axes(const Options& options, const DatasetView& data, const TreeRows& tree,
                     Stream& stream, Candidates& axes);
+
+// How far apart values of each axis may lie on the given rows by rounding to float32 alone.
+std::vector<float> axis_rounding(const Candidates& axes, const DatasetView& data,
+                                 std::span<const uint32_t> rows);
 
 }  // namespace bevel

@@ -9,7 +9,14 @@
 
 namespace bevel {
 
-enum class Purpose : uint64_t { bag = 1, candidates = 2, thresholds = 3, rotation = 4, leaf = 5 };
+enum class Purpose : uint64_t {
+  bag = 1,
+  candidates = 2,
+  thresholds = 3,
+  rotation = 4,
+  leaf = 5,
+  forest_rotations = 6,  // of no tree: drawn with the key of tree 0
+};
 
 inline uint64_t mix(uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

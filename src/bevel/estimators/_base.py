@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bevel.constraints import Parameter
 from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
-from bevel.families import Member, TableShape, is_axis_aligned, read_projection
+from bevel.families import Member, TableShape, combines_units, read_projection
 from bevel.forest import FlatForest, join_forests
 from bevel.importance import gain_importances
 from bevel.options import (
@@ -173,7 +173,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         n_threads = count_threads(self.n_jobs)
         if n_before:
             return encode_dataset(table, self._encoding, n_threads)
-        scale = automatic_scale(is_axis_aligned(members)) if self.scale == "auto" else self.scale
+        scale = automatic_scale(combines_units(members)) if self.scale == "auto" else self.scale
         return learn_dataset(table, self.categorical_features, scale, n_threads)
 
     def _check_same_bags(self, options: TrainingOptions, n_rows: int, n_before: int) -> None:

@@ -9,12 +9,49 @@ from the numeric features only: nominal columns are split by subsets of their le
 from __future__ import annotations
 
 from bevel.projections.base import Projection
+from bevel.projections.custom import Custom
 from bevel.projections.features import Axis, Gaussian, RandomCombination, SparseSigns
-from bevel.projections.rotations import RandomRotation
+from bevel.projections.models import CCA, LDA, PLS, Logistic, Ridge
+from bevel.projections.patches import Patches
+from bevel.projections.rotations import MultiRotation, PrincipalRotation, RandomRotation
 
-__all__ = ["Axis", "Gaussian", "Projection", "RandomCombination", "RandomRotation", "SparseSigns"]
+__all__ = [
+    "CCA",
+    "LDA",
+    "PLS",
+    "Axis",
+    "Custom",
+    "Gaussian",
+    "Logistic",
+    "MultiRotation",
+    "Patches",
+    "PrincipalRotation",
+    "Projection",
+    "RandomCombination",
+    "RandomRotation",
+    "Ridge",
+    "SparseSigns",
+]
 
 NAMED: dict[str, type[Projection]] = {
     member.name: member
-    for member in (Axis, SparseSigns, RandomCombination, Gaussian, RandomRotation)
+    for member in (
+        Axis,
+        SparseSigns,
+        RandomCombination,
+        Gaussian,
+        RandomRotation,
+        MultiRotation,
+        PrincipalRotation,
+        Ridge,
+        LDA,
+        Logistic,
+        PLS,
+        CCA,
+    )
+}
+# Those that a name does not say enough about, and how to write them.
+NEED_SETTINGS = {
+    Patches.name: "P.Patches(shape), such as P.Patches((28, 28))",
+    Custom.name: "P.Custom(function) or P.Custom(matrix)",
 }

@@ -4,11 +4,54 @@ from __future__ import annotations
 
 import numbers
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
 
 from bevel.counts import resolve_count
 from bevel.errors import wrong_type, wrong_value
+
+
+@dataclass(frozen=True)
+class PatchSpec:
+    """The array whose entries the features are, and the patches that are drawn from it."""
+
+    axes: tuple[tuple[int, int, int, int], ...]  # length, stride, shortest and longest patch
+    n_channels: int = 1
+    channel_stride: int = 1
+    one_channel: bool = False
+    weights: str = "signs"
+    shuffle: bool = False
+    wrap: bool = False
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """How a model of the node's rows is fitted; field names are the native ones."""
+
+    alphas: tuple[float, ...] = ()
+    tune: str = "none"
+    parent_when_exhausted: bool = False
+    n_steps: int = 0
+    n_components: int = 0
+    bootstrap: bool = False
+    record: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Directions over the numeric features: entries of each, back to back."""
+
+    offset: npt.NDArray[np.uint32]
+    index: npt.NDArray[np.int32]
+    weight: npt.NDArray[np.float32]
+
+    @property
+    def n_directions(self) -> int:
+        return len(self.offset) - 1
 
 
 @dataclass(frozen=True)
@@ -20,6 +63,12 @@ class FamilySpec:
     n_nonzeros: int = 0
     flip: bool = False
     per_node: bool = False
+    n_rotations: int = 1
+    share: float = 1.0
+    patch: PatchSpec | None = None
+    model: ModelSpec | None = None
+    source: Callable[..., tuple[npt.NDArray[Any], ...]] | None = None
+    pool: Directions | None = None
 
 
 @dataclass(frozen=True)
@@ -27,6 +76,18 @@ class Projection(ABC):
     """What every distribution of directions answers; not used by itself."""
 
     name: ClassVar[str]
+    combines_units: ClassVar[bool] = True  # features that may be in different units
+    reads_target: ClassVar[bool] = False
+
+    @property
+    def needs_out_of_bag(self) -> bool:
+        """Whether it learns from the rows out of a tree's bag."""
+        return False
+
+    @property
+    def takes_all_rows(self) -> bool:
+        """Whether every tree must be grown on all rows."""
+        return False
 
     def default_draws(self, n_features: int, regression: bool) -> int:
         """Draws per node when `n_projections="auto"`: √p, or p/3 in regression."""
@@ -35,6 +96,12 @@ class Projection(ABC):
     def most_draws(self, n_numeric: int) -> int | None:  # noqa: ARG002
         """Distinct directions that exist, None when they are drawn with replacement."""
         return None
+
+    def check_columns(self, n_numeric: int, n_nominal: int) -> None:  # noqa: B027
+        """Raise if it cannot work on a table of such columns."""
+
+    def check_task(self, regression: bool) -> None:  # noqa: B027
+        """Raise if it has no meaning for the task."""
 
     @abstractmethod
     def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
@@ -53,12 +120,23 @@ def check_real(name: str, value: object) -> None:
         raise wrong_value(name, "a positive number", value, remedy)
 
 
-def check_integer(name: str, value: object) -> None:
-    remedy = "Pass a whole number of features."
+def check_integer(name: str, value: object, things: str = "features") -> None:
+    remedy = f"Pass a whole number of {things}."
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise wrong_type(name, "an integer of at least 1", value, remedy)
     if value < 1:
         raise wrong_value(name, "an integer of at least 1", value, remedy)
+
+
+def check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise wrong_type(name, "a bool", value, "Choose True or False.")
+
+
+def check_word(name: str, value: object, words: tuple[str, ...]) -> None:
+    if value not in words:
+        *others, last = (f'"{word}"' for word in words)
+        raise wrong_value(name, f"{', '.join(others)} or {last}", value, "Choose one.")
 
 
 def check_fits(name: str, value: float, n_numeric: int) -> None:

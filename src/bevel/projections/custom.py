@@ -95,7 +95,9 @@ class Custom(Projection):
 
     def _pool(self, n_numeric: int | None) -> Directions:
         if isinstance(self.sampler, _Lost):
-            return Directions.none()
+            return Directions(
+                np.zeros(1, np.uint32), np.zeros(0, np.int32), np.zeros(0, np.float32)
+            )
         n_rows = self.sampler.shape[0] if n_numeric is None else n_numeric
         return read_directions(self.sampler, n_rows, "Custom(sampler=)")
 

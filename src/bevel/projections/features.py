@@ -20,6 +20,7 @@ class Axis(Projection):
     """Single features, drawn without replacement: Breiman's random forest (SPORF section 2.1)."""
 
     name: ClassVar[str] = "axis"
+    combines_units: ClassVar[bool] = False
 
     def most_draws(self, n_numeric: int) -> int:
         return n_numeric

@@ -163,7 +163,7 @@ class Logistic(_NodeModel):
 
     def check_task(self, regression: bool) -> None:
         if regression:
-            remedy = "Use P.Ridge(tune=\"gcv\") or P.PLS()."
+            remedy = 'Use P.Ridge(tune="gcv") or P.PLS().'
             raise wrong_value("projection", "able to learn a numeric target", self, remedy)
 
     def _model(self) -> ModelSpec:
