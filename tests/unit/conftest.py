@@ -27,6 +27,7 @@ def small_forest() -> FlatForest:
         weight=np.array([10, 4, 6, 2, 4, 10, 5, 5], np.float32),
         entry_offset=np.array([0, 2, 3, 4, 5, 7, 8, 9, 10], np.int64),
         entry_index=np.array([0, 1, 0, 2, 1, 0, 1, 4, 1, 0], np.int32),
+        entry_p_value=np.empty(0, np.float32),
         entry_weight=np.array([1, -2, 1, 1, 1, 0.5, 0.5, 1, 1, 1], np.float32),
         leaf_value=np.empty(0),
         bits_index=np.array([-1, -1, 0, -1, -1, -1, -1, -1], np.int32),

@@ -55,7 +55,7 @@ def test_defaults_pass_their_own_checks(estimator, table):
         ("max_leaf_nodes", 1, ValueError),
         ("growth", "depth_first", ValueError),
         ("min_impurity_decrease", -0.1, ValueError),
-        ("bootstrap", "yes", TypeError),
+        ("bootstrap", "yes", ValueError),
         ("max_samples", 0, ValueError),
         ("max_samples", 1.5, ValueError),
         ("replace", None, TypeError),

@@ -24,6 +24,11 @@ def test_names_are_those_of_the_documentation():
         "rotation",
         "multirotation",
         "principal",
+        "ridge",
+        "lda",
+        "logistic",
+        "pls",
+        "cca",
     ]
 
 

@@ -130,7 +130,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         rows = self._encode(X)
         return self._predictor.values(rows, count_threads(self.n_jobs))
 
-    def _read_target(self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool) -> Target:
+    def _read_target(self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool) -> Target:
         weights = read_weights(sample_weight, None, None, n_rows)
         return Target(read_numbers(y, n_rows), 0, weights)
 

@@ -56,7 +56,7 @@ class Custom(Projection):
         if callable(self.sampler) or isinstance(self.sampler, _Lost):
             return
         matrix = self.sampler
-        if not (sp.issparse(matrix) or isinstance(matrix, np.ndarray)):
+        if not _is_matrix(matrix):
             required = "a function or a matrix of shape (n_features, n_directions)"
             raise wrong_type("Custom(sampler=)", required, matrix, "Pass a NumPy or SciPy matrix.")
         read_directions(matrix, matrix.shape[0] if matrix.ndim == 2 else 0, "Custom(sampler=)")
@@ -160,19 +160,30 @@ def read_directions(matrix: Any, n_numeric: int, name: str) -> Directions:
     """
     required = f"a matrix of {n_numeric} rows (one per numeric feature) of finite numbers"
     remedy = "Each column is a direction over the numeric features."
-    if not (sp.issparse(matrix) or isinstance(matrix, np.ndarray)):
+    if not _is_matrix(matrix):
         raise wrong_type(name, required, matrix, remedy)
     if matrix.ndim != 2 or matrix.shape[0] != n_numeric:
         raise wrong_value(name, required, f"shape {matrix.shape}", remedy)
     if matrix.dtype.kind not in "fiub":
         raise wrong_type(name, required, matrix.dtype, remedy)
-    columns = sp.csc_array(matrix)
-    columns.sum_duplicates()
-    weight = columns.data.astype(np.float32)
-    if not np.all(np.abs(weight) < LARGEST_WEIGHT):
+    if sp.issparse(matrix):
+        entries: Any = matrix.tocoo(copy=True)
+        entries.sum_duplicates()  # sorts by column, then by row
+        owner, index, weight = entries.col, entries.row, entries.data
+    else:
+        owner, index = np.nonzero(matrix.T)
+        weight = matrix.T[owner, index]
+    weight = weight.astype(np.float32)
+    if not (np.abs(weight) < LARGEST_WEIGHT).all():
         raise wrong_value(name, required, "an entry that is NaN or too large", remedy)
     kept = weight != 0.0
-    owner = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))[kept]
-    sizes = np.bincount(owner, minlength=columns.shape[1])
-    offset = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.uint32)
-    return Directions(offset, columns.indices[kept].astype(np.int32), weight[kept])
+    if not kept.all():
+        owner, index, weight = owner[kept], index[kept], weight[kept]
+    sizes = np.bincount(owner)
+    offset = np.zeros(1 + np.count_nonzero(sizes), np.uint32)
+    np.cumsum(sizes[sizes > 0], out=offset[1:])
+    return Directions(offset, index.astype(np.int32), weight)
+
+
+def _is_matrix(value: Any) -> bool:
+    return bool(sp.issparse(value)) or isinstance(value, np.ndarray)
