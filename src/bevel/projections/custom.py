@@ -166,13 +166,13 @@ def read_directions(matrix: Any, n_numeric: int, name: str) -> Directions:
         raise wrong_value(name, required, f"shape {matrix.shape}", remedy)
     if matrix.dtype.kind not in "fiub":
         raise wrong_type(name, required, matrix.dtype, remedy)
-    if sp.issparse(matrix):
-        entries: Any = matrix.tocoo(copy=True)
-        entries.sum_duplicates()  # sorts by column, then by row
-        owner, index, weight = entries.col, entries.row, entries.data
-    else:
+    if isinstance(matrix, np.ndarray):
         owner, index = np.nonzero(matrix.T)
         weight = matrix.T[owner, index]
+    else:
+        entries = matrix.tocoo(copy=True)
+        entries.sum_duplicates()  # sorts by column, then by row
+        owner, index, weight = entries.col, entries.row, entries.data
     weight = weight.astype(np.float32)
     if not (np.abs(weight) < LARGEST_WEIGHT).all():
         raise wrong_value(name, required, "an entry that is NaN or too large", remedy)
