@@ -187,6 +187,7 @@ void LinearModel::solve_classes_by_rows(size_t lane) {
   while (n_solutions_ + 1 < n_present && fit_square(n_solutions_) > kSmallestScore * fit_square(0))
     ++n_solutions_;
   score_.resize(n_solutions_ * width);
+  column_.resize(side);
   solution_.assign(side * n_solutions_, 0.0);
   for (size_t k = 0; k < n_solutions_; ++k) {
     for (size_t j = 0; j < width; ++j)

@@ -11,11 +11,13 @@ namespace {
 
 // The third derivative of the loss is bounded by the second, so that a Newton step that moves no
 // row's b0 + x b by more than 1.5 always lowers the objective: (e^s - s - 1) / s^2 < 1 (Bach 2010,
-// Self-concordant analysis for logistic regression).
-constexpr double kLargestMove = 1.5;
+// Self-concordant analysis for logistic regression). A longer step is taken when it does not climb
+// on the far side of the minimum along it.
+constexpr double kSafeMove = 1.5;
+constexpr double kLargestMove = 48.0;  // 1.5 * 2^5: at most five halvings
+constexpr double kLargestClimb = 0.1;  // relative to the descent at the start of the step
 constexpr double kConverged = 1e-6;
-constexpr double kSmallestCurvature = 1e-8;  // of p (1 - p): a larger Hessian only shortens steps
-constexpr double kSmallestAlpha = 1e-10;     // relative to the total weight
+constexpr double kSmallestAlpha = 1e-10;  // relative to the total weight
 
 double sigmoid(double x) {
   const double e = fixed_exp(-std::fabs(x));
@@ -50,12 +52,25 @@ void LogisticModel::set_design() {
   }
 }
 
-// Moves coefficient_ and linear_, the rows' b0 + x b; gives the largest move that a row wanted.
+// Probabilities at linear - share * move, and the objective's slope there along the step.
+double LogisticModel::try_step(double share, double alpha) {
+  double slope = 0.0;
+  for (size_t i = 0; i < rows_.n; ++i) {
+    probability_[i] = sigmoid(linear_[i] - share * move_[i]);
+    slope -= weight_[i] * (probability_[i] - indicator_[i]) * move_[i];
+  }
+  for (size_t j = 0; j < n_coordinates_; ++j)
+    slope -= alpha * (coefficient_[j] - share * step_[j]) * step_[j];
+  return slope;
+}
+
+// Moves coefficient_, linear_ (the rows' b0 + x b) and probability_; gives the largest move that a
+// row wanted, 0 when all rows are fitted so well that the loss is flat.
 double LogisticModel::newton_step(double alpha) {
   const size_t n = rows_.n, size = n_coordinates_ + 1;
   for (size_t i = 0; i < n; ++i) {
-    const double p = sigmoid(linear_[i]);
-    const double curvature = std::sqrt(std::max(p * (1.0 - p), kSmallestCurvature));
+    const double p = probability_[i];
+    const double curvature = std::sqrt(p * (1.0 - p));
     residual_[i] = rows_.root_weight[i] * (p - indicator_[i]);
     const double* from = design_.data() + i * stride_;
     double* to = scaled_.data() + i * stride_;
@@ -68,14 +83,18 @@ double LogisticModel::newton_step(double alpha) {
     hessian_[j * stride_ + j] += alpha;
     step_[j] += alpha * coefficient_[j];
   }
+  gradient_ = step_;
   if (!solve_positive({hessian_.data(), size, stride_}, step_.data())) return 0.0;
+  const double descent = dot(gradient_.data(), step_.data(), size);
   times(design, step_.data(), size, move_.data());
   double largest = 0.0;
   for (size_t i = 0; i < n; ++i) {
     move_[i] *= inverse_root_weight_[i];
     largest = std::max(largest, std::fabs(move_[i]));
   }
-  const double share = largest > kLargestMove ? kLargestMove / largest : 1.0;
+  double share = largest > kLargestMove ? kLargestMove / largest : 1.0;
+  while (try_step(share, alpha) > kLargestClimb * descent && share * largest > kSafeMove)
+    share *= 0.5;
   for (size_t j = 0; j < size; ++j) coefficient_[j] -= share * step_[j];
   for (size_t i = 0; i < n; ++i) linear_[i] -= share * move_[i];
   return largest;
@@ -93,6 +112,7 @@ void LogisticModel::fit_class(const NodeSample& sample, int32_t positive, double
   if (!(weight > 0.0) || !(others > 0.0)) return;
   coefficient_[n_coordinates_] = fixed_log(weight / others);
   linear_.assign(sample.n, coefficient_[n_coordinates_]);
+  probability_.assign(sample.n, weight / rows_.total_weight);
   for (size_t step = 0; step < n_steps; ++step)
     if (newton_step(alpha) < kConverged) return;
 }
@@ -107,6 +127,7 @@ void LogisticModel::directions(const NodeSample& sample, double alpha, size_t n_
   scaled_.resize(n * stride_);
   hessian_.resize(stride_ * stride_);
   step_.resize(stride_);
+  weight_ = sample.weight;
   for (auto* buffer : {&inverse_root_weight_, &indicator_, &residual_, &move_}) buffer->resize(n);
   for (size_t i = 0; i < n; ++i)
     inverse_root_weight_[i] = rows_.root_weight[i] > 0.0 ? 1.0 / rows_.root_weight[i] : 0.0;

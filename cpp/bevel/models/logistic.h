@@ -23,14 +23,16 @@ class LogisticModel {
   void set_design();
   void fit_class(const NodeSample& sample, int32_t positive, double alpha, size_t n_steps);
   double newton_step(double alpha);
+  double try_step(double share, double alpha);
 
   StandardRows rows_;
   // The rows in as few coordinates as they have, with sqrt(weight) as last column.
   size_t n_coordinates_ = 0, stride_ = 0;
   bool reduced_ = false;  // coordinates are those of the rows' span: rows_ = R' Q'
   PivotedQr qr_;
-  std::vector<double> transposed_, design_, scaled_, hessian_, step_;
-  std::vector<double> inverse_root_weight_, indicator_, linear_, residual_, move_;
+  std::vector<double> transposed_, design_, scaled_, hessian_, gradient_, step_;
+  std::vector<double> weight_, inverse_root_weight_, indicator_;
+  std::vector<double> linear_, probability_, residual_, move_;
   std::vector<double> coefficient_, back_;
 };
 

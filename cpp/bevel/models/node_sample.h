@@ -67,7 +67,7 @@ struct Directions {
       coefficient.resize(coefficient.size() - m);
       return false;
     }
-    for (size_t j = 0; j < m; ++j) entry[j] /= largest;
+    for (size_t j = 0; j < m; ++j) entry[j] = entry[j] / largest + 0.0;  // no -0
     return true;
   }
 };

@@ -1,5 +1,6 @@
 #include "bevel/models/responses.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace bevel {
