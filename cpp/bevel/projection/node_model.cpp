@@ -22,20 +22,23 @@ class RidgeNodeModel : public NodeModel {
     const bool exhausted = settings_.tune == Tuning::out_of_bag && input.out_of_bag.n == 0;
     if (exhausted && (!settings_.parent_when_exhausted || input.inherited < 0)) return;
     model_.fit(input.sample);
-    model_.ridge_path(settings_.alphas, path_);
     int32_t chosen = 0;
-    if (exhausted)
+    if (exhausted) {
       chosen = input.inherited;
-    else if (settings_.tune == Tuning::out_of_bag)
+    } else if (settings_.tune == Tuning::out_of_bag) {
+      model_.ridge_path(settings_.alphas, path_);
       chosen = choice_.choose(input.sample, input.out_of_bag, path_);
-    else if (settings_.alphas.size() > 1)
+      if (chosen < 0) return;
+    } else {
       chosen = static_cast<int32_t>(model_.gcv(settings_.alphas, score_));
-    if (chosen < 0) return;
+    }
     input.inherited = chosen;
-    if (p_values)
+    if (p_values) {
       model_.p_values(settings_.alphas[chosen], out, *p_values);
-    else
-      std::swap(out, path_[chosen]);
+    } else {
+      model_.ridge_path({&settings_.alphas[chosen], 1}, path_);
+      std::swap(out, path_[0]);
+    }
   }
 
  private:

@@ -3,18 +3,35 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bevel/support/sortable.h"
+
 namespace bevel {
 
-void RidgeChoice::project(const NodeSample& rows, std::span<const double> direction,
-                          std::vector<double>& out) const {
-  out.resize(rows.n);
-  for (size_t i = 0; i < rows.n; ++i) {
-    const double* row = rows.row(i);
-    double sum = 0.0;
-    for (size_t j = 0; j < rows.m; ++j) sum += direction[j] * row[j];
-    out[i] = sum;
+namespace {
+
+double project(const NodeSample& rows, size_t i, std::span<const double> direction) {
+  const double* row = rows.row(i);
+  double sum = 0.0;
+  for (size_t j = 0; j < rows.m; ++j) sum += direction[j] * row[j];
+  return sum;
+}
+
+// By insertion, unless that turns out to be much work.
+void sort_nearly_sorted(std::vector<uint64_t>& keys) {
+  size_t budget = 4 * keys.size();
+  for (size_t k = 1; k < keys.size(); ++k) {
+    const uint64_t key = keys[k];
+    size_t place = k;
+    for (; place > 0 && keys[place - 1] > key; --place) keys[place] = keys[place - 1];
+    keys[place] = key;
+    if (k - place > budget) return std::sort(keys.begin(), keys.end());
+    budget -= k - place;
   }
 }
+
+double value(uint64_t key) { return from_sortable(static_cast<uint32_t>(key >> 32)); }
+
+}  // namespace
 
 void RidgeChoice::set_responses(const NodeSample& bag) {
   width_ = bag.n_classes > 0 ? static_cast<size_t>(bag.n_classes) : 1;
@@ -31,18 +48,20 @@ void RidgeChoice::set_responses(const NodeSample& bag) {
 
 // One walk over the sorted values. Sums of squares of the sides are kept up to date, so that a step
 // costs the same for any number of classes.
-void RidgeChoice::find_cut(const NodeSample& bag, std::span<const double> direction, Split& best) {
-  project(bag, direction, values_);
-  order_.resize(bag.n);
-  std::iota(order_.begin(), order_.end(), 0u);
-  std::sort(order_.begin(), order_.end(), [this](uint32_t a, uint32_t b) {
-    return values_[a] != values_[b] ? values_[a] < values_[b] : a < b;
-  });
+void RidgeChoice::find_cut(const NodeSample& bag, std::span<const double> direction,
+                           std::vector<uint64_t>& keys, Split& best) {
+  // Values in float32, as the tree will have them, with the row behind. They start in the order of
+  // the penalty before, which is often nearly theirs.
+  for (uint64_t& key : keys) {
+    const auto i = static_cast<uint32_t>(key);
+    key = uint64_t{sortable(static_cast<float>(project(bag, i, direction)) + 0.0f)} << 32 | i;
+  }
+  sort_nearly_sorted(keys);
   left_.assign(width_, 0.0);
   double weight = 0.0, left_square = 0.0, right_square = 0.0;
   for (double t : total_) right_square += t * t;
   for (size_t k = 0; k + 1 < bag.n; ++k) {
-    const uint32_t i = order_[k];
+    const auto i = static_cast<uint32_t>(keys[k]);
     const size_t c = bag.n_classes > 0 ? static_cast<size_t>(bag.label[i]) : 0;
     const double step = bag.weight[i] * (bag.n_classes > 0 ? 1.0 : bag.target[i]);
     const double before = left_[c], behind = total_[c] - before;
@@ -50,16 +69,19 @@ void RidgeChoice::find_cut(const NodeSample& bag, std::span<const double> direct
     left_square += step * (2.0 * before + step);
     right_square -= step * (2.0 * behind - step);
     weight += bag.weight[i];
-    if (values_[order_[k + 1]] == values_[i]) continue;
-    const double score = left_square / weight + right_square / (total_weight_ - weight);
-    if (!(score > best.score)) continue;
-    best.score = score;
-    best.cut = values_[i] + (values_[order_[k + 1]] - values_[i]) / 2.0;
+    if (keys[k] >> 32 == keys[k + 1] >> 32) continue;
+    const double behind_weight = total_weight_ - weight;
+    const double numerator = left_square * behind_weight + right_square * weight;
+    const double denominator = weight * behind_weight;
+    if (!(numerator > best.score * denominator)) continue;
+    best.score = numerator / denominator;
+    const double below = value(keys[k]), above = value(keys[k + 1]);
+    best.cut = below + (above - below) / 2.0;
     best.left.resize(width_);
     best.right.resize(width_);
     for (size_t r = 0; r < width_; ++r) {
       best.left[r] = left_[r] / weight;
-      best.right[r] = (total_[r] - left_[r]) / (total_weight_ - weight);
+      best.right[r] = (total_[r] - left_[r]) / behind_weight;
     }
   }
 }
@@ -68,9 +90,7 @@ double RidgeChoice::error(const NodeSample& rows, std::span<const double> direct
                           const Split& split) const {
   double total = 0.0;
   for (size_t i = 0; i < rows.n; ++i) {
-    const double* row = rows.row(i);
-    double value = 0.0;
-    for (size_t j = 0; j < rows.m; ++j) value += direction[j] * row[j];
+    const double value = project(rows, i, direction);
     const std::vector<double>& predicted = value <= split.cut ? split.left : split.right;
     double square = 0.0;
     if (rows.n_classes == 0) {
@@ -90,6 +110,14 @@ double RidgeChoice::error(const NodeSample& rows, std::span<const double> direct
 int32_t RidgeChoice::choose(const NodeSample& bag, const NodeSample& out_of_bag,
                             const std::vector<Directions>& path) {
   set_responses(bag);
+  size_t n_directions = 0;
+  for (const Directions& directions : path)
+    n_directions = std::max(n_directions, directions.count());
+  if (keys_.size() < n_directions) keys_.resize(n_directions);
+  for (size_t k = 0; k < n_directions; ++k) {
+    keys_[k].resize(bag.n);
+    std::iota(keys_[k].begin(), keys_[k].end(), uint64_t{0});
+  }
   int32_t chosen = -1;
   double smallest = 0.0;
   for (size_t a = 0; a < path.size(); ++a) {
@@ -97,7 +125,7 @@ int32_t RidgeChoice::choose(const NodeSample& bag, const NodeSample& out_of_bag,
     size_t best = 0;
     for (size_t k = 0; k < path[a].count(); ++k) {
       const double before = split_.score;
-      find_cut(bag, path[a][k], split_);
+      find_cut(bag, path[a][k], keys_[k], split_);
       if (split_.score > before) best = k;
     }
     if (split_.score < 0.0) continue;

@@ -28,16 +28,15 @@ class RidgeChoice {
   };
 
   void set_responses(const NodeSample& bag);
-  void find_cut(const NodeSample& bag, std::span<const double> direction, Split& best);
+  void find_cut(const NodeSample& bag, std::span<const double> direction,
+                std::vector<uint64_t>& keys, Split& best);
   double error(const NodeSample& rows, std::span<const double> direction, const Split& split) const;
-  void project(const NodeSample& rows, std::span<const double> direction,
-               std::vector<double>& out) const;
 
   size_t width_ = 0;           // classes, or 1
   std::vector<double> total_;  // of the responses, by class
   double total_weight_ = 0.0;
-  std::vector<double> values_, left_;
-  std::vector<uint32_t> order_;
+  std::vector<double> left_;
+  std::vector<std::vector<uint64_t>> keys_;  // per direction: sorted value and row
   Split split_;
 };
 
