@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from bevel.counts import Count, resolve_count
@@ -23,7 +23,7 @@ from bevel.projections.base import (
 MENZE_ALPHAS = tuple(10.0**i for i in range(-5, 6))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _NodeModel(Projection):
     """What the models share: a random subspace, and one model per node unless asked for more."""
 
@@ -33,6 +33,14 @@ class _NodeModel(Projection):
 
     def __post_init__(self) -> None:
         resolve_count(f"{type(self).__name__}(n_features=)", self.n_features, 1)
+
+    def __repr__(self) -> str:
+        """Show what differs from the defaults: eleven penalties would drown the rest."""
+        shown = {f.name: repr(getattr(self, f.name)) for f in fields(self)}
+        given = [
+            f"{f.name}={shown[f.name]}" for f in fields(self) if shown[f.name] != repr(f.default)
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def default_draws(self, n_features: int, regression: bool) -> int:  # noqa: ARG002
         """One model per node."""
@@ -48,7 +56,7 @@ class _NodeModel(Projection):
         return ModelSpec()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ridge(_NodeModel):
     """Ridge regression of the target on a random subspace: oRF-ridge.
 
@@ -107,7 +115,7 @@ class Ridge(_NodeModel):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LDA(_NodeModel):
     """Linear discriminant analysis on a random subspace: oRF-lda.
 
@@ -135,7 +143,7 @@ class LDA(_NodeModel):
         return ModelSpec(record=self.record)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Logistic(_NodeModel):
     """Logistic regression on a random subspace, by a few Newton steps; classification only.
 
@@ -170,7 +178,7 @@ class Logistic(_NodeModel):
         return ModelSpec(alphas=(float(self.alpha),), n_steps=int(self.n_steps))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PLS(_NodeModel):
     """Partial least squares on a random subspace.
 
@@ -196,7 +204,7 @@ class PLS(_NodeModel):
         return ModelSpec(n_components=int(self.n_components))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CCA(_NodeModel):
     """Canonical correlation of a random subspace with the classes: canonical correlation forests.
 
