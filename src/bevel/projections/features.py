@@ -50,7 +50,7 @@ class SparseSigns(Projection):
         check_real("SparseSigns(density=)", self.density)
 
     def default_draws(self, n_features: int, regression: bool) -> int:  # noqa: ARG002
-        """p draws: the default of SPORF's section 5.4, in regression too."""
+        """p draws: the default of SPORF's section 5.2, in regression too."""
         return n_features
 
     def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
