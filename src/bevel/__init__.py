@@ -9,7 +9,7 @@
 
 from importlib.metadata import version
 
-from bevel import projections
+from bevel import presets, projections
 from bevel.errors import NoOutOfBagError, PrecisionWarning
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.forest import FlatForest
@@ -21,6 +21,7 @@ __all__ = [
     "ObliqueForestRegressor",
     "PrecisionWarning",
     "__version__",
+    "presets",
     "projections",
 ]
 

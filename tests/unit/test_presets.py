@@ -1,0 +1,250 @@
+"""`bevel.presets`: the settings of the papers, written down a second time."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor, presets
+from bevel import projections as P
+from bevel.families import TableShape, read_projection, resolve_families
+
+TASKS = ("classification", "regression")
+NAMES = [preset.name for preset in presets.TABLE]
+OWN = {"s_rerf": {"shape": 4}}  # what a preset cannot do without
+
+# What differs from the defaults of the classifier; the projection is judged by what it resolves to.
+CLASSIFIERS = {
+    "random_forest": {"n_estimators": 500, "bootstrap": True, "voting": "hard"},
+    "extra_trees": {
+        "n_estimators": 500,
+        "threshold": "random",
+        "bootstrap": False,
+        "voting": "hard",
+    },
+    "forest_rc": {
+        "n_estimators": 500,
+        "min_samples_split": 10,
+        "bootstrap": True,
+        "voting": "hard",
+    },
+    "frank": {
+        "n_estimators": 500,
+        "min_samples_split": 10,
+        "bootstrap": True,
+        "voting": "hard",
+        "scale": "rank",
+    },
+    "rr_rf": {"n_estimators": 500, "bootstrap": True, "voting": "hard", "scale": "minmax_clip"},
+    "rr_et": {
+        "n_estimators": 500,
+        "threshold": "random",
+        "bootstrap": False,
+        "voting": "hard",
+        "scale": "minmax_clip",
+    },
+    "rotation_forest": {
+        "n_estimators": 10,
+        "criterion": "entropy",
+        "bootstrap": False,
+        "voting": "soft",
+        "scale": "minmax",
+    },
+    "orf_rnd": {"n_estimators": 300, "n_projections": 1, "bootstrap": True, "voting": "hard"},
+    "orf_lda": {"n_estimators": 300, "n_projections": 1, "bootstrap": True, "voting": "hard"},
+    "orf_ridge": {"n_estimators": 300, "n_projections": 1, "bootstrap": True, "voting": "hard"},
+    "ccf": {"n_estimators": 500, "criterion": "entropy", "bootstrap": False, "voting": "hard"},
+    "sporf": {"n_estimators": 500, "bootstrap": True, "voting": "hard"},
+    "s_rerf": {"n_estimators": 500, "bootstrap": True, "voting": "hard"},
+    "multi_rotation": {
+        "n_estimators": 500,
+        "bootstrap": True,
+        "voting": "hard",
+        "scale": "minmax_clip",
+    },
+    "data_agnostic": {
+        "n_estimators": 500,
+        "threshold": "purely_random",
+        "bootstrap": True,
+        "voting": "hard",
+    },
+    "random_side": {"n_estimators": 100, "n_projections": 1, "bootstrap": False},
+    "random_point": {
+        "n_estimators": 100,
+        "threshold": "random",
+        "n_projections": "p",
+        "bootstrap": False,
+    },
+}
+
+# Smallest node that is split, in regression where that differs from classification.
+REGRESSION_SPLITS = {"random_forest": 6, "extra_trees": 5, "rr_rf": 6, "rr_et": 5}
+
+# Sampler, draws and features per direction (or in a group) on 36 columns: √36 = 6, √(30·36) = 32.
+SAMPLERS = {
+    "random_forest": ("axis", 6, 0),
+    "extra_trees": ("axis", 6, 0),
+    "forest_rc": ("combination", 36, 2),
+    "frank": ("combination", 36, 2),
+    "rr_rf": ("rotation", 6, 36),
+    "rr_et": ("rotation", 6, 36),
+    "rotation_forest": ("principal", 36, 3),
+    "orf_rnd": ("gaussian", 1, 6),
+    "orf_lda": ("lda", 1, 6),
+    "orf_ridge": ("ridge", 1, 6),
+    "ccf": ("cca", 1, 6),
+    "sporf": ("signs", 36, 3 * 36),
+    "multi_rotation": ("multirotation", 32, 36),
+    "data_agnostic": ("signs", 1, 3),
+    "random_side": ("axis", 1, 0),
+    "random_point": ("axis", 36, 0),
+}
+
+
+def make(name: str, **parameters):
+    return getattr(presets, name)(**(OWN.get(name, {}) | parameters))
+
+
+def sampler(forest, n_features: int = 36):
+    members = read_projection(forest.projection, forest.n_projections)
+    shape = TableShape(n_rows=100, n_numeric=n_features, n_nominal=0)
+    single_draw = forest.threshold == "purely_random"
+    regression = isinstance(forest, ObliqueForestRegressor)
+    (family,) = resolve_families(members, shape, regression=regression, single_draw=single_draw)
+    return family
+
+
+def settings(forest) -> dict[str, object]:
+    return {name: value for name, value in forest.get_params().items() if name != "projection"}
+
+
+def test_expectations_cover_every_preset():
+    assert list(CLASSIFIERS) == NAMES
+    assert {*SAMPLERS, "s_rerf"} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_classifier_has_the_settings_of_the_paper(name):
+    expected = settings(ObliqueForestClassifier(scale=None)) | CLASSIFIERS[name]
+    assert settings(make(name)) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_regressor_has_the_same_settings_but_for_small_nodes(name):
+    expected = settings(ObliqueForestRegressor(scale=None)) | CLASSIFIERS[name]
+    expected = {key: expected[key] for key in settings(ObliqueForestRegressor())}
+    expected["criterion"] = "squared_error"
+    expected["min_samples_split"] = REGRESSION_SPLITS.get(name, expected["min_samples_split"])
+    assert settings(make(name, task="regression")) == expected
+
+
+@pytest.mark.parametrize("name", list(SAMPLERS))
+def test_nodes_draw_as_many_directions_as_in_the_paper(name):
+    family = sampler(make(name))
+    assert (family.kind, family.n_draws, family.n_nonzeros) == SAMPLERS[name]
+
+
+def test_regression_draws_a_third_of_the_features_where_r_does():
+    for name in ("random_forest", "extra_trees", "rr_rf", "rr_et"):
+        assert sampler(make(name, task="regression")).n_draws == 12, name
+
+
+def test_settings_within_the_projections_are_those_of_the_papers():
+    ridge = sampler(presets.orf_ridge()).model
+    assert ridge.alphas == tuple(10.0**i for i in range(-5, 6))
+    assert ridge.tune == "out_of_bag"
+    assert not ridge.parent_when_exhausted
+    assert sampler(presets.ccf()).model.bootstrap
+    assert sampler(presets.multi_rotation()).n_rotations == 30
+    rotation = sampler(presets.rotation_forest())
+    assert (rotation.share, rotation.per_node) == (0.75, False)
+    assert not sampler(presets.rr_rf()).per_node
+    patches = sampler(presets.s_rerf((6, 6)))
+    assert (patches.kind, patches.n_draws, patches.patch.shuffle) == ("patches", 36, False)
+
+
+def test_own_parameters_reach_the_projection():
+    assert presets.rr_rf(flip=True).projection == P.RandomRotation(flip=True)
+    assert presets.rr_et(flip=True).projection == P.RandomRotation(flip=True)
+    assert presets.multi_rotation(n_rotations=5).projection == P.MultiRotation(5)
+    assert presets.s_rerf((8, 8), shuffle=True).projection == P.Patches((8, 8), shuffle=True)
+    assert presets.random_side(k=7).min_samples_split == 8
+    assert presets.random_point(k=7).min_samples_split == 8
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("task", TASKS)
+def test_preset_fits_predicts_and_repeats(name, task):
+    X, y = load_iris(return_X_y=True)
+    if task == "regression":
+        y = X[:, 2] * X[:, 3]
+    forest = make(name, task=task, n_estimators=20, random_state=3, n_jobs=1).fit(X[::2], y[::2])
+    assert forest.score(X[1::2], y[1::2]) > 0.75
+    again = clone(forest).fit(X[::2], y[::2])
+    np.testing.assert_array_equal(forest.predict(X), again.predict(X))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_columns_are_enough(name):
+    X, y = load_iris(return_X_y=True)
+    own = {"shape": 2} if name == "s_rerf" else {}
+    make(name, **own, n_estimators=2, random_state=0).fit(X[:, 2:], y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("task", TASKS)
+def test_parameters_of_the_user_replace_those_of_the_paper(name, task):
+    mine = {"n_estimators": 7, "bootstrap": "auto", "scale": "standard", "projection": "axis"}
+    mine |= {"threshold": "best", "min_samples_split": 4, "n_projections": 2, "random_state": 1}
+    forest = make(name, task=task, **mine)
+    assert {key: forest.get_params()[key] for key in mine} == mine
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_preset_with_an_unknown_task_says_which_there_are(name):
+    with pytest.raises(ValueError, match=r'^task must be "classification" or "regression"; got '):
+        make(name, task="ranking")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_estimator": 5}, "ObliqueForestClassifier; got n_estimator. Did you mean n_estimators"),
+        ({"bananas": 5}, r"got bananas. See help\(ObliqueForestClassifier\)"),
+        (
+            {"task": "regression", "voting": "soft"},
+            'ObliqueForestRegressor; got voting. Leave it out: .* task="classification" only',
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_preset_with_an_unknown_parameter_names_it(name, parameters, message):
+    with pytest.raises(TypeError, match=message):
+        make(name, **parameters)
+
+
+@pytest.mark.parametrize("k", [0, 2.5])
+def test_terminal_node_size_must_be_a_number_of_rows(k):
+    with pytest.raises((TypeError, ValueError), match=r"^k must be an integer of at least 1; got "):
+        presets.random_side(k=k)
+
+
+def test_table_lists_all_presets():
+    assert sorted([*NAMES, "TABLE"]) == sorted(presets.__all__)
+    assert all(getattr(presets, preset.name) is preset.make for preset in presets.TABLE)
+    lines = str(presets.TABLE).splitlines()
+    assert lines[0].split() == ["preset", "system", "paper", "section"]
+    assert [line.split()[0] for line in lines[2:]] == NAMES
+
+
+@pytest.mark.parametrize("preset", presets.TABLE, ids=NAMES)
+def test_docstring_names_paper_and_parameters(preset):
+    document = " ".join(preset.make.__doc__.split())
+    assert f"Source: {preset.paper}, {preset.section}." in document
+    for name in inspect.signature(preset.make).parameters:
+        assert f"{name} : " in document or f"**{name}" in document
+    assert document.count("Parameters ----------") == 1
