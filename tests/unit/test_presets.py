@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -248,3 +249,9 @@ def test_docstring_names_paper_and_parameters(preset):
     for name in inspect.signature(preset.make).parameters:
         assert f"{name} : " in document or f"**{name}" in document
     assert document.count("Parameters ----------") == 1
+
+
+def test_readme_lists_all_presets():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for name in NAMES:
+        assert f"| `{name}" in readme, name
