@@ -45,9 +45,9 @@ class ClassHistogramSearch {
   void count_rows(bool needed) { count_rows_ = needed; }
 
   void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
-              const Upcoming&) {
+              Upcoming& upcoming) {
     Binning binning;
-    const ValueRange range = kernels_.range(values, n);
+    const ValueRange range = kernels_.range(values, n, upcoming);
     if (!(range.low < range.high)) return;
     if (!Binning::make(range, n_bins_, binning)) return sorted(values, n, context);
     fill(values, n, binning);

@@ -143,7 +143,7 @@ class Finder {
     if (!node_->far || span_ == 0 || static_cast<size_t>(n) * span_ > kMostFloats) return {};
     columns_.resize(static_cast<size_t>(n));
     for (int k = 0; k < n; ++k) columns_[k] = node_->columns[candidates_->indices(candidate)[k]];
-    return {columns_.data(), n, node_->rows[0], span_};
+    return {columns_.data(), n, node_->rows[0], node_->rows[0] + span_};
   }
 
   // Valid until the next call.
@@ -228,7 +228,7 @@ class Finder {
         // hide is on the list of pending bins.
         if (found_->cut.score >= perfect && found_->cut.candidate < c) break;
         project(c);
-        const Upcoming next = i + 1 < plain_.size() ? upcoming(plain_[i + 1]) : Upcoming{};
+        Upcoming next = i + 1 < plain_.size() ? upcoming(plain_[i + 1]) : Upcoming{};
         histogram_.coarse(values_.data(), node_->n, context(c), approximate, next);
       }
       histogram_.refine(node_->n, context(0), [this](int32_t c) { return project(c); });
@@ -402,7 +402,8 @@ class Finder {
   }
   void random_cuts(const float* values, const Payload* payload, size_t n,
                    const std::vector<Payload>* missing, SearchContext c) {
-    const ValueRange range = kernels_.range(values, n);
+    Upcoming nothing;
+    const ValueRange range = kernels_.range(values, n, nothing);
     if (!(range.low < range.high)) return;
     Stream stream(mix(node_->key + static_cast<uint64_t>(c.candidate)), Purpose::thresholds);
     Accumulator left(*task_);

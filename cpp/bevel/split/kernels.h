@@ -39,11 +39,28 @@ struct Projection {
   int n_nonzeros;
 };
 
-// Rows of columns that will be read next and are far away in memory; empty when nothing is.
+// Rows of columns that will be read next and are far away in memory; empty when nothing is. Whoever
+// has work to do meanwhile asks for some lines now and then: all at once would fill the queue of
+// the memory and stop everything.
 struct Upcoming {
   const float* const* columns = nullptr;
   int n_columns = 0;
-  size_t first = 0, n_rows = 0;
+  size_t next = 0, end = 0;  // rows not yet asked for
+
+  // Inlined by force: GCC drops calls of a function that returns nothing and does nothing else.
+#if defined(__GNUC__)
+  __attribute__((always_inline)) void fetch_some() {
+    constexpr size_t kLine = 16;  // floats
+    if (next >= end) return;
+    for (int c = 0; c < n_columns; ++c) {
+      __builtin_prefetch(columns[c] + next);
+      __builtin_prefetch(columns[c] + next + kLine);
+    }
+    next += 2 * kLine;
+  }
+#else
+  void fetch_some() {}
+#endif
 };
 
 // Parameters of the score D^2 / (w (W - w)), D = a W - w A, over cumulative (w, a).
@@ -74,16 +91,16 @@ struct Kernels {
   // The same for the rows first + i with member[i] = 1, i < span; out has room for 16 more.
   void (*project_span)(const Projection&, size_t first, size_t span, const uint8_t* member,
                        float* out);
-  ValueRange (*range)(const float* values, size_t n);
+  ValueRange (*range)(const float* values, size_t n, Upcoming&);
   // Largest value in bins up to the edge and smallest value beyond.
   ValueRange (*neighbours)(const float* values, size_t n, float low, float scale, int edge);
   void (*bins)(const float* values, size_t n, float low, float scale, int last, uint16_t* out);
   // histogram has 2 * n_bins entries, the second half is work space. While bins are filled, the
   // memory fetches what comes next.
   void (*histogram_packed)(const float* values, const uint64_t* payload, size_t n, float low,
-                           float scale, int n_bins, const Upcoming&, uint64_t* histogram);
+                           float scale, int n_bins, Upcoming&, uint64_t* histogram);
   void (*histogram_wide)(const float* values, const WidePair* payload, size_t n, float low,
-                         float scale, int n_bins, const Upcoming&, WidePair* histogram);
+                         float scale, int n_bins, Upcoming&, WidePair* histogram);
   // flags[e] = 1 where the cut after bin e may reach best; cumulative arrays of length n.
   void (*pair_edges)(const double* weight, const double* sum, int n, PairTotals totals, double best,
                      uint8_t* flags);

@@ -53,9 +53,9 @@ class PairHistogramSearch {
 
   // Cuts on the edges of bins; what may hide inside bins is put on the list of pending ones.
   void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
-              const Upcoming& upcoming) {
+              Upcoming& upcoming) {
     Binning binning;
-    const ValueRange range = kernels_.range(values, n);
+    const ValueRange range = kernels_.range(values, n, upcoming);
     if (!Binning::make(range, bins_for(n), binning)) {
       if (range.low < range.high) sorted(values, task_->payload(), n, {0, 0}, 0, context);
       return;
@@ -119,7 +119,7 @@ class PairHistogramSearch {
   // Fills the cumulative arrays and offers the best edge.
   void edges(const float* values, const Payload* payload, size_t n, const Binning& binning,
              WidePair before, size_t rows_before, const SearchContext& context,
-             const Upcoming& upcoming = {}) {
+             Upcoming& upcoming) {
     const int n_bins = binning.n_bins;
     if constexpr (sizeof(Payload) == 8) {
       kernels_.histogram_packed(values, payload, n, binning.low, binning.scale, n_bins, upcoming,
@@ -134,6 +134,7 @@ class PairHistogramSearch {
     weight_[0] = static_cast<double>(before.weight);
     sum_[0] = static_cast<double>(before.sum);
     for (int b = 0; b < n_bins; ++b) {
+      if (b % 4 == 0) upcoming.fetch_some();
       if constexpr (sizeof(Payload) == 8)
         cumulative_[b + 1] =
             cumulative_[b] + widen(reinterpret_cast<const uint64_t*>(histogram_.data())[b]);
@@ -242,12 +243,13 @@ class PairHistogramSearch {
     if (n < 2) return;
     const float* values = levels_[level].values.data() + first;
     const Payload* payload = levels_[level].payload.data() + first;
-    const ValueRange range = kernels_.range(values, n);
+    Upcoming nothing;
+    const ValueRange range = kernels_.range(values, n, nothing);
     if (!(range.low < range.high)) return;
     Binning binning;
     if (n <= kSortRows || level >= kMaxLevels || !Binning::make(range, bins_for(n), binning))
       return sorted(values, payload, n, before, rows_before, context);
-    edges(values, payload, n, binning, before, rows_before, context);
+    edges(values, payload, n, binning, before, rows_before, context, nothing);
     bounds(binning, context);
     std::vector<Pending> found;
     for (int b = 0; b < binning.n_bins; ++b)
