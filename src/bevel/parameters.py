@@ -40,9 +40,10 @@ _FOREST = [
         [Special("a name, an object of bevel.projections, or a list of them")],
         'Where candidate directions come from. "axis" gives Breiman\'s random forest; "sparse", '
         '"combination", "gaussian", "rotation", "multirotation" and "principal" combine features; '
-        "`P.Patches(shape)` combines neighbouring pixels; a list evaluates the candidates of all "
-        "its members, each a projection or a pair `(projection, n_projections)`. See "
-        "`bevel.projections`.",
+        '"ridge", "lda", "logistic", "pls" and "cca" fit a model to the rows of each node; '
+        "`P.Patches(shape)` combines neighbouring pixels, `P.Custom(...)` is your own; a list "
+        "evaluates the candidates of all its members, each a projection or a pair `(projection, "
+        "n_projections)`. See `bevel.projections`.",
     ),
     Parameter(
         "n_projections",
@@ -50,7 +51,8 @@ _FOREST = [
         [Special('"auto", an integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k"')],
         'Candidates drawn at each node, where p counts all columns. "auto" is √p for "axis", '
         '"gaussian" and "rotation" (p/3 in regression), √(Kp) for the K views of "multirotation", '
-        'and p for "sparse", "combination", "principal" and patches. "sqrt", '
+        'p for "sparse", "combination", "principal" and patches, and one model per node for those '
+        'that fit one, all of whose directions are tried. "sqrt", '
         '"log2" and shares round down, "p**k" rounds up, all to at least 1. More '
         "candidates give stronger and more alike trees; training time grows in proportion. With "
         "nominal columns, their share of the draws (rounded, at least one) are nominal columns, "
