@@ -10,7 +10,6 @@
 #include "bevel/models/linear_model.h"
 #include "bevel/models/logistic.h"
 #include "bevel/models/pls.h"
-#include "bevel/models/principal_components.h"
 #include "bevel/support/check.h"
 
 using namespace bevel;
@@ -111,14 +110,6 @@ Array cca(DoubleMatrix X, Vector<double> weight, Vector<double> y, int32_t n_cla
   return to_array(out);
 }
 
-nb::tuple principal_components(DoubleMatrix X, Vector<double> weight) {
-  PrincipalComponents model;
-  model.fit(to_sample(X, weight));
-  return nb::make_tuple(
-      to_numpy(std::vector<double>(model.components()), {model.size(), model.size()}),
-      to_numpy(std::vector<double>(model.variance())));
-}
-
 }  // namespace
 
 void bind_models(nb::module_& m) {
@@ -133,5 +124,4 @@ void bind_models(nb::module_& m) {
   m.def("models_logistic", &logistic, X(), w(), y(), k, nb::arg("alpha"), nb::arg("n_steps"));
   m.def("models_pls", &pls, X(), w(), y(), k, nb::arg("n_components"));
   m.def("models_cca", &cca, X(), w(), y(), k);
-  m.def("models_principal_components", &principal_components, X(), w());
 }

@@ -171,9 +171,6 @@ def models_cca(
     y: npt.NDArray[np.float64],
     n_classes: int,
 ) -> npt.NDArray[np.float64]: ...
-def models_principal_components(
-    X: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
 
 class ForestView:
     def __init__(

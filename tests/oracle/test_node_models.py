@@ -196,22 +196,6 @@ def test_logistic_separates_nearly_all_rows_within_a_few_steps() -> None:
     assert min(wrong, 200 - wrong) <= 4
 
 
-@EACH
-def test_principal_components_diagonalise_the_covariance(problem: NodeProblem) -> None:
-    components, variance = _core.models_principal_components(problem.X, problem.weight)
-    covariance = np.cov(problem.X.T, aweights=problem.weight, ddof=0).reshape(components.shape)
-    want = np.linalg.eigvalsh(covariance)[::-1]
-    np.testing.assert_allclose(variance, want, atol=1e-12 * want[0])
-    assert np.all(np.diff(variance) <= 0)
-    assert np.all(variance >= 0)
-    np.testing.assert_allclose(components @ components.T, np.eye(len(components)), atol=1e-12)
-    np.testing.assert_allclose(
-        components @ covariance @ components.T, np.diag(variance), atol=1e-11 * want[0]
-    )
-    largest = components[np.arange(len(components)), np.abs(components).argmax(axis=1)]
-    assert np.all(largest > 0)
-
-
 def test_features_at_the_rounding_of_float32_drop_out() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3))

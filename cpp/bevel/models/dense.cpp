@@ -57,15 +57,6 @@ void column_squares(ConstMatrix a, double* out) {
   }
 }
 
-double dot(const double* a, const double* b, size_t n) {
-  double sum[8] = {};
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (size_t k = 0; k < 8; ++k) sum[k] += a[i + k] * b[i + k];
-  for (; i < n; ++i) sum[0] += a[i] * b[i];
-  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-}
-
 void subtract_outer(Matrix a, const double* v, const double* s, size_t first) {
   size_t column = first / kBlock * kBlock;
   for (; column + 2 * kBlock <= a.stride; column += 2 * kBlock)

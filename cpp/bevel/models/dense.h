@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "bevel/support/dot.h"
+
 namespace bevel {
 
 constexpr size_t kBlock = 4;
@@ -27,9 +29,6 @@ void transposed_times(ConstMatrix a, const double* v, double* out, size_t first 
 
 // out[j] = sum over i of a[i][j]^2.
 void column_squares(ConstMatrix a, double* out);
-
-// Sum of a[i] b[i] in eight running sums that are added in a fixed order.
-double dot(const double* a, const double* b, size_t n);
 
 // a[i][j] -= v[i] s[j], for the columns from the block that holds `first` on.
 void subtract_outer(Matrix a, const double* v, const double* s, size_t first = 0);
