@@ -6,7 +6,7 @@ All work on a `NodeProblem`, in standard units: columns are directions over the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -27,7 +27,7 @@ class Lines:
     def __len__(self) -> int:
         return self.standard.shape[1]
 
-    @property
+    @cached_property
     def raw(self) -> np.ndarray:
         """In units of the features, one direction per row."""
         return self.problem.raw(self.standard).T
@@ -43,6 +43,9 @@ class Lines:
 
     def _distance(self, direction: np.ndarray, lines: np.ndarray) -> float:
         direction = direction / np.linalg.norm(direction)
+        if len(self) == 1:
+            line = lines[:, 0] / np.linalg.norm(lines[:, 0])
+            return float(np.linalg.norm(direction - line * (line @ direction)))
         group = np.cumsum(np.r_[False, np.diff(self.value) < -1e-5 * self.value[0]])
         spaces = (scipy.linalg.orth(lines[:, group == g], rcond=1e-9) for g in np.unique(group))
         return min(
@@ -158,25 +161,29 @@ def out_of_bag_errors(lines: Lines, outside: OutOfBag) -> np.ndarray:
         target, truth = (problem.y[:, None] == one_hot) * 1.0, (outside.y[:, None] == one_hot) * 1.0
     else:
         target, truth = problem.y[:, None] - problem.y.mean(), outside.y[:, None] - problem.y.mean()
-    found = []
+    weight = problem.weight[:, None]
+    tolerance = 1e-9 * weight.sum() * np.var(target)
+    left_overs, errors = [], []
     for direction in lines.raw:
         values, new = problem.X @ direction, outside.X @ direction
-        span = np.ptp(values)
-        distinct = np.unique(values)
-        distinct = distinct[np.r_[True, np.diff(distinct) > 1e-9 * span]]
-        for low, high in pairwise(distinct):
-            cut = (low + high) / 2
-            sides, new_sides = values <= cut, new <= cut
-            left_over = error = 0.0
-            for side, new_side in ((sides, new_sides), (~sides, ~new_sides)):
-                mean = np.average(target[side], axis=0, weights=problem.weight[side])
-                left_over += problem.weight[side] @ ((target[side] - mean) ** 2).sum(axis=1)
-                error += outside.weight[new_side] @ ((truth[new_side] - mean) ** 2).sum(axis=1)
-            found.append((left_over, error))
-    if not found:
-        return np.empty(0)
-    left_over, error = np.array(found).T
-    return error[left_over <= left_over.min() + 1e-9 * problem.weight.sum() * np.var(target)]
+        order = np.argsort(values)
+        gaps = np.diff(values[order])
+        cuts = np.flatnonzero(gaps > 1e-9 * np.ptp(values))
+        left = [np.cumsum((weight * power)[order], axis=0)[cuts] for power in (target, target**2)]
+        total = [(weight * power).sum(axis=0) for power in (target, target**2)]
+        weight_left = np.cumsum(weight[order], axis=0)[cuts]
+        left_over = total[1].sum() - (left[0] ** 2 / weight_left).sum(axis=1)
+        right = total[0] - left[0]
+        left_over -= (right**2 / (weight.sum() - weight_left)).sum(axis=1)
+        middle = values[order][cuts] + gaps[cuts] / 2
+        mean_left, mean_right = left[0] / weight_left, right / (weight.sum() - weight_left)
+        best = np.flatnonzero(left_over <= left_over.min(initial=np.inf) + tolerance)
+        for cut in best:
+            mean = np.where((new <= middle[cut])[:, None], mean_left[cut], mean_right[cut])
+            errors.append(outside.weight @ ((truth - mean) ** 2).sum(axis=1))
+            left_overs.append(left_over[cut])
+    left_overs, errors = np.array(left_overs), np.array(errors)
+    return errors[left_overs <= left_overs.min(initial=np.inf) + tolerance]
 
 
 def two_sided_p_values(problem: NodeProblem, alpha: float, lines: Lines) -> np.ndarray | None:

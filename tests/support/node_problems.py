@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -28,22 +29,22 @@ class NodeProblem:
         """Arguments that all models of the core begin with."""
         return self.X, self.weight, self.y, self.n_classes
 
-    @property
+    @cached_property
     def sd(self) -> np.ndarray:
         mean = np.average(self.X, axis=0, weights=self.weight)
         return np.sqrt(np.average((self.X - mean) ** 2, axis=0, weights=self.weight))
 
-    @property
+    @cached_property
     def varies(self) -> np.ndarray:
         return self.sd > 2.0**-23 * np.abs(np.average(self.X, axis=0, weights=self.weight))
 
-    @property
+    @cached_property
     def Z(self) -> np.ndarray:
         """Standardised features that vary, rows multiplied by the root of their weight."""
         Z = self.X - np.average(self.X, axis=0, weights=self.weight)
         return np.sqrt(self.weight)[:, None] * Z[:, self.varies] / self.sd[self.varies]
 
-    @property
+    @cached_property
     def Y(self) -> np.ndarray:
         """Responses: centred, weighted; indicators divided by the root of their class's weight."""
         columns = self.y[:, None]

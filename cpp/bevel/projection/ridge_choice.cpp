@@ -1,6 +1,8 @@
 #include "bevel/projection/ridge_choice.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace bevel {
@@ -16,16 +18,27 @@ void RidgeChoice::project(const NodeSample& rows, std::span<const double> direct
   }
 }
 
+// Targets count from their mean: squares of targets far from zero would lose all their digits.
 void RidgeChoice::set_responses(const NodeSample& bag) {
   width_ = bag.n_classes > 0 ? static_cast<size_t>(bag.n_classes) : 1;
   total_.assign(width_, 0.0);
   total_weight_ = 0.0;
+  centre_ = 0.0;
+  spread_ = 1.0;
   for (size_t i = 0; i < bag.n; ++i) {
     total_weight_ += bag.weight[i];
     if (bag.n_classes > 0)
       total_[bag.label[i]] += bag.weight[i];
     else
-      total_[0] += bag.weight[i] * bag.target[i];
+      centre_ += bag.weight[i] * (bag.target[i] - bag.target[0]);
+  }
+  if (bag.n_classes > 0) return;
+  centre_ = bag.target[0] + centre_ / total_weight_;
+  spread_ = 0.0;
+  for (size_t i = 0; i < bag.n; ++i) {
+    const double target = bag.target[i] - centre_;
+    total_[0] += bag.weight[i] * target;
+    spread_ += bag.weight[i] * target * target / total_weight_;
   }
 }
 
@@ -44,7 +57,7 @@ void RidgeChoice::find_cut(const NodeSample& bag, std::span<const double> direct
   for (size_t k = 0; k + 1 < bag.n; ++k) {
     const uint32_t i = order_[k];
     const size_t c = bag.n_classes > 0 ? static_cast<size_t>(bag.label[i]) : 0;
-    const double step = bag.weight[i] * (bag.n_classes > 0 ? 1.0 : bag.target[i]);
+    const double step = bag.weight[i] * (bag.n_classes > 0 ? 1.0 : bag.target[i] - centre_);
     const double before = left_[c], behind = total_[c] - before;
     left_[c] = before + step;
     left_square += step * (2.0 * before + step);
@@ -74,7 +87,8 @@ double RidgeChoice::error(const NodeSample& rows, std::span<const double> direct
     const std::vector<double>& predicted = value <= split.cut ? split.left : split.right;
     double square = 0.0;
     if (rows.n_classes == 0) {
-      square = (predicted[0] - rows.target[i]) * (predicted[0] - rows.target[i]);
+      const double off = predicted[0] - (rows.target[i] - centre_);
+      square = off * off;
     } else {
       // A class that the node's bag does not have (label -1) is missed by all alike.
       for (size_t k = 0; k < width_; ++k) {
@@ -90,8 +104,7 @@ double RidgeChoice::error(const NodeSample& rows, std::span<const double> direct
 int32_t RidgeChoice::choose(const NodeSample& bag, const NodeSample& out_of_bag,
                             const std::vector<Directions>& path) {
   set_responses(bag);
-  int32_t chosen = -1;
-  double smallest = 0.0;
+  loss_.assign(path.size(), std::numeric_limits<double>::infinity());
   for (size_t a = 0; a < path.size(); ++a) {
     split_.score = -1.0;
     size_t best = 0;
@@ -100,13 +113,16 @@ int32_t RidgeChoice::choose(const NodeSample& bag, const NodeSample& out_of_bag,
       find_cut(bag, path[a][k], split_);
       if (split_.score > before) best = k;
     }
-    if (split_.score < 0.0) continue;
-    const double loss = error(out_of_bag, path[a][best], split_);
-    if (chosen >= 0 && loss > smallest) continue;
-    smallest = loss;
-    chosen = static_cast<int32_t>(a);
+    if (split_.score >= 0.0) loss_[a] = error(out_of_bag, path[a][best], split_);
   }
-  return chosen;
+  double smallest = std::numeric_limits<double>::infinity(), weight = 0.0;
+  for (double loss : loss_) smallest = std::min(smallest, loss);
+  for (double w : out_of_bag.weight) weight += w;
+  // Penalties that cut alike sum their rows in different orders: what differs by rounding ties.
+  const double limit = smallest * (1.0 + 1e-9) + 1e-18 * weight * spread_;
+  for (size_t a = path.size(); a-- > 0;)
+    if (std::isfinite(loss_[a]) && loss_[a] <= limit) return static_cast<int32_t>(a);
+  return -1;
 }
 
 }  // namespace bevel

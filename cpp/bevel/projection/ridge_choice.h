@@ -15,8 +15,8 @@ namespace bevel {
 
 class RidgeChoice {
  public:
-  // Index into path; ties go to the last, that is the largest penalty of ascending ones. -1 when no
-  // penalty has a direction that cuts.
+  // Index into path; ties, up to rounding, go to the last, that is the largest penalty of ascending
+  // ones. -1 when no penalty has a direction that cuts.
   int32_t choose(const NodeSample& bag, const NodeSample& out_of_bag,
                  const std::vector<Directions>& path);
 
@@ -36,7 +36,9 @@ class RidgeChoice {
   size_t width_ = 0;           // classes, or 1
   std::vector<double> total_;  // of the responses, by class
   double total_weight_ = 0.0;
-  std::vector<double> values_, left_;
+  double centre_ = 0.0;  // mean target, which responses are counted from
+  double spread_ = 1.0;  // of the targets around it; 1 for classes
+  std::vector<double> values_, left_, loss_;
   std::vector<uint32_t> order_;
   Split split_;
 };
