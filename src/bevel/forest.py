@@ -290,6 +290,20 @@ def _aligned(
         return one[:-1], one[-1] + other
     if name == "bits_index":
         return _join_bits_index(first, second)
+    if name == "entry_p_value":
+        return _join_p_values(first, second)
+    return one, other
+
+
+def _join_p_values(first: FlatForest, second: FlatForest) -> tuple[Array, Array]:
+    """One for each entry as soon as one of the forests has recorded them; NaN in the other."""
+    recorded = [len(f.entry_p_value) > 0 for f in (first, second)]
+    one, other = (
+        f.entry_p_value
+        if is_recorded or not any(recorded)
+        else np.full(len(f.entry_index), np.nan, np.float32)
+        for f, is_recorded in zip((first, second), recorded, strict=True)
+    )
     return one, other
 
 

@@ -109,3 +109,19 @@ def test_joining_forests_with_and_without_level_splits_marks_the_latter(forest):
     joined = join_forests(plain, forest)
     assert joined.bits_index.tolist() == [*[-1] * 8, -1, -1, 0, *[-1] * 5]
     assert join_forests(plain, plain).bits_index.tolist() == []
+
+
+def test_joining_forests_with_and_without_p_values_keeps_one_for_each_entry(forest):
+    recorded = pickle.loads(pickle.dumps(forest))
+    p_values = np.linspace(0, 1, len(forest.entry_index), dtype=np.float32)
+    object.__setattr__(recorded, "entry_p_value", p_values)
+    missing = np.full(len(p_values), np.nan, np.float32)
+    for pair, expected in (
+        ((recorded, forest), (p_values, missing)),
+        ((forest, recorded), (missing, p_values)),
+        ((recorded, recorded), (p_values, p_values)),
+        ((forest, forest), ([], [])),
+    ):
+        joined = join_forests(*pair)
+        assert joined.entry_p_value.dtype == np.float32
+        np.testing.assert_array_equal(joined.entry_p_value, np.concatenate(expected))
