@@ -105,7 +105,7 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
       nodes.close();
       continue;
     }
-    if (item.end - item.start >= growing::kParallelSubtreeRows) crew_.throw_if_cancelled();
+    crew_.throw_if_cancelled();
     compact(item, w);
     const bool may_split = begin_node(item, w);
     const int32_t node = nodes.open(node_weight(w), w.task.is_regression());
