@@ -151,7 +151,10 @@ def _draws(
     most = projection.most_draws(shape.n_numeric)
     if member.n_projections == "auto":
         directions, nominal = _divide(projection.default_draws(shape.n_features, regression), shape)
-        return (directions if most is None else min(directions, most)), nominal
+        if most is not None:
+            directions = most if projection.tries_all else min(directions, most)
+        return directions, nominal
+    projection.check_draws(member.n_projections)
     n_draws = resolve_count("n_projections", member.n_projections, shape.n_features, '"auto", ')
     directions, nominal = _divide(n_draws, shape)
     if most is not None and directions > most:

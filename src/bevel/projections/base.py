@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bevel.counts import resolve_count
+from bevel.counts import Count, resolve_count
 from bevel.errors import wrong_type, wrong_value
 
 
@@ -96,6 +96,14 @@ class Projection(ABC):
     def most_draws(self, n_numeric: int) -> int | None:  # noqa: ARG002
         """Distinct directions that exist, None when they are drawn with replacement."""
         return None
+
+    @property
+    def tries_all(self) -> bool:
+        """Whether `n_projections="auto"` means all directions, beside any nominal columns."""
+        return False
+
+    def check_draws(self, n_projections: Count) -> None:  # noqa: B027
+        """Raise if draws per node other than "auto" mean nothing to it."""
 
     def check_columns(self, n_numeric: int, n_nominal: int) -> None:  # noqa: B027
         """Raise if it cannot work on a table of such columns."""

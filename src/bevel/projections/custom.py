@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel.counts import Count
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.projections.base import Directions, FamilySpec, Projection
 
@@ -46,7 +47,7 @@ class Custom(Projection):
         `n_projections` must be "auto".
 
         Or a matrix of such columns, from which each node draws `n_projections` without replacement;
-        "auto" tries them all.
+        "auto" tries them all, and a share of nominal columns besides.
     """
 
     name: ClassVar[str] = "custom"
@@ -59,13 +60,20 @@ class Custom(Projection):
         if not _is_matrix(matrix):
             required = "a function or a matrix of shape (n_features, n_directions)"
             raise wrong_type("Custom(sampler=)", required, matrix, "Pass a NumPy or SciPy matrix.")
-        read_directions(matrix, matrix.shape[0] if matrix.ndim == 2 else 0, "Custom(sampler=)")
+        n_rows = matrix.shape[0] if matrix.ndim == 2 else 0
+        if read_directions(matrix, n_rows, "Custom(sampler=)").n_directions == 0:
+            required = "a matrix with a column that is not zero"
+            remedy = "Each column is a direction; zero columns are left out."
+            raise wrong_value("Custom(sampler=)", required, matrix.shape, remedy)
 
     def __reduce__(self) -> tuple[type[Custom], tuple[Any]]:
         return type(self), (_what_pickle_keeps(self.sampler),)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Custom:
+    def __copy__(self) -> Custom:
         return self  # never changes; copies, as scikit-learn's clone makes them, keep the function
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Custom:
+        return self
 
     @property
     def reads_target(self) -> bool:  # type: ignore[override]
@@ -83,12 +91,25 @@ class Custom(Projection):
     def most_draws(self, n_numeric: int) -> int:
         return 1 if self._is_function else self._pool(n_numeric).n_directions
 
-    def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
+    @property
+    def tries_all(self) -> bool:
+        return not self._is_function
+
+    def check_draws(self, n_projections: Count) -> None:
+        self._check_not_lost()
+        if self._is_function:
+            required = '"auto" with a function in Custom, which returns as many as it likes'
+            raise wrong_value("n_projections", required, n_projections, "Leave it out.")
+
+    def _check_not_lost(self) -> None:
         if isinstance(self.sampler, _Lost):
             raise ValueError(
                 f"Growing trees needs the function of Custom(sampler=); got {self.sampler.name}, "
                 "which was not saved with the estimator. Set projection=P.Custom(function) again."
             )
+
+    def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
+        self._check_not_lost()
         if self._is_function:
             return FamilySpec("custom", n_draws, n_numeric, source=_Caller(self.sampler, n_numeric))
         return FamilySpec("custom", n_draws, n_numeric, pool=self._pool(n_numeric))
@@ -115,7 +136,7 @@ def _what_pickle_keeps(sampler: Any) -> Any:
     try:
         pickle.dumps(sampler)
     except Exception:
-        return _Lost(shorten(getattr(sampler, "__qualname__", sampler)))
+        return _Lost(getattr(sampler, "__qualname__", None) or shorten(sampler))
     return sampler
 
 
@@ -163,19 +184,22 @@ def read_directions(matrix: Any, n_numeric: int, name: str) -> Directions:
     if not _is_matrix(matrix):
         raise wrong_type(name, required, matrix, remedy)
     if matrix.ndim != 2 or matrix.shape[0] != n_numeric:
-        raise wrong_value(name, required, f"shape {matrix.shape}", remedy)
+        raise wrong_value(name, required, matrix.shape, remedy)
     if matrix.dtype.kind not in "fiub":
         raise wrong_type(name, required, matrix.dtype, remedy)
     if isinstance(matrix, np.ndarray):
-        owner, index = np.nonzero(matrix.T)
-        weight = matrix.T[owner, index]
+        columns = np.asarray(matrix).T  # np.matrix has ways of its own
+        owner, index = np.nonzero(columns)
+        weight = columns[owner, index]
     else:
         entries = matrix.tocoo(copy=True)
         entries.sum_duplicates()  # sorts by column, then by row
         owner, index, weight = entries.col, entries.row, entries.data
+    weight = weight.astype(np.float64)
+    too_large = ~(np.abs(weight) < LARGEST_WEIGHT)
+    if too_large.any():
+        raise wrong_value(name, required, float(weight[too_large][0]), remedy)
     weight = weight.astype(np.float32)
-    if not (np.abs(weight) < LARGEST_WEIGHT).all():
-        raise wrong_value(name, required, "an entry that is NaN or too large", remedy)
     kept = weight != 0.0
     if not kept.all():
         owner, index, weight = owner[kept], index[kept], weight[kept]

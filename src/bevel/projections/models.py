@@ -87,6 +87,8 @@ class Ridge(_NodeModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_alphas(self.alphas)
+        # A tuple can be compared and does not change when the caller's list does.
+        object.__setattr__(self, "alphas", tuple(float(alpha) for alpha in self.alphas))
         check_word("Ridge(tune=)", self.tune, ("oob", "gcv"))
         check_word("Ridge(when_exhausted=)", self.when_exhausted, ("stop", "parent"))
         check_flag("Ridge(record=)", self.record)
@@ -100,7 +102,7 @@ class Ridge(_NodeModel):
 
     def _model(self) -> ModelSpec:
         return ModelSpec(
-            alphas=tuple(sorted(float(alpha) for alpha in self.alphas)),
+            alphas=tuple(sorted(self.alphas)),
             tune="out_of_bag" if self.tune == "oob" else "cross_validation",
             parent_when_exhausted=self.when_exhausted == "parent",
             record=self.record,
