@@ -81,7 +81,7 @@ struct Family {
   int32_t n_rotations = 1;  // multirotation: the identity counts as one
   double share = 1.0;       // principal, per tree: of the rows that a group learns from
   Patch patch;              // patches
-  ModelSettings model;     // families of node models
+  ModelSettings model;      // families of node models
   std::shared_ptr<const DirectionSource> source;  // custom: asked at every node, or null
   std::shared_ptr<const Candidates> pool;         // custom: else directions to draw from
 
