@@ -36,6 +36,11 @@ SMALL: dict[str, Any] = {"n_estimators": 20, "n_jobs": 1}
         ObliqueForestClassifier(**SMALL, bootstrap=False, scale=None, threshold="random"),
         ObliqueForestRegressor(**SMALL, projection=[P.Axis(), P.Gaussian()]),
         ObliqueForestClassifier(**SMALL, projection=["multirotation", "principal"]),
+        ObliqueForestClassifier(**SMALL, projection=P.Ridge(tune="gcv")),
+        ObliqueForestRegressor(**SMALL, projection=P.CCA()),
+        ObliqueForestClassifier(
+            **SMALL, projection=["axis", "sparse", P.Ridge(tune="gcv")], min_samples_leaf=2
+        ),
     ],
     expected_failed_checks=expected_failed_checks,
 )

@@ -30,11 +30,10 @@ def training_data(
     n: int | None = None,
     weights: str = "none",
     missing: bool = False,
-    seed: int = 0,
 ) -> Problem:
     """Correlated numeric columns around a nominal one; weights and targets fit float32."""
     n = n or (110 if n_classes else 60)
-    rng = np.random.default_rng([seed, n_classes])
+    rng = np.random.default_rng(n_classes)
     X = rng.normal(size=(n, 6)) @ (np.eye(6) + 0.8 * rng.normal(size=(6, 6)))
     X[:, 2] = rng.integers(0, 5, n)
     signal = X[:, 0] - X[:, 1] * X[:, 3] + (X[:, 2] == 2) + 2 * rng.normal(size=n)
