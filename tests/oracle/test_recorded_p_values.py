@@ -107,8 +107,11 @@ def test_recording_changes_nothing_else(kind: str, n_classes: int) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 0])
 def test_p_values_keep_their_place_when_subtrees_are_grown_elsewhere(n_classes: int) -> None:
-    data = training_data(n_classes, n=30_000)
-    how = ways(data, ("axis", 1), family("lda", 4), bag_size=0, max_depth=7)
+    small = training_data(n_classes, n=24_000)
+    noise = np.random.default_rng(0).normal(size=(24_000, 50))  # too wide to be copied together
+    levels = [*small.levels, *[0] * 50]
+    data = problem(np.hstack([small.X, noise]), small.target, n_classes, levels=levels)
+    how = ways(data, ("axis", 1), family("lda", 4), bag_size=0, max_depth=5)
     one, two, seven = (grow(data, how, 1, n_threads=n) for n in (1, 2, 7))
     assert differing_arrays(one, two) == differing_arrays(one, seven) == []
     assert_nan_where_nothing_was_tested(one)

@@ -35,9 +35,10 @@ TASKS = {"two_classes": 2, "four_classes": 4, "regression": 0}
 
 
 @cache
-def training_data(n: int, n_classes: int) -> Problem:
+def training_data(n: int, n_classes: int, n_noise: int = 0) -> Problem:
     rng = np.random.default_rng(n_classes)
-    X = rng.normal(size=(n, 7)) * [1, 1, 50, 1, 1, 1, 1]
+    X = rng.normal(size=(n, 7 + n_noise))
+    X[:, 2] *= 50
     X[:, 4] = rng.integers(0, 6, n)
     X[:, 5] = np.round(X[:, 5])
     signal = X[:, 0] + X[:, 1] * X[:, 3] + 0.4 * (X[:, 4] > 2) + rng.normal(size=n)
@@ -45,7 +46,7 @@ def training_data(n: int, n_classes: int) -> Problem:
     if n_classes:
         y = np.digitize(signal, np.quantile(signal, np.arange(1, n_classes) / n_classes))
     X[rng.random(n) < 0.1, 1] = np.nan
-    return problem(X, y, n_classes, levels=[0, 0, 0, 0, 6, 0, 0])
+    return problem(X, y, n_classes, levels=[0, 0, 0, 0, 6, *[0] * (n_noise + 2)])
 
 
 def ways(data: Problem, name: str, **values: object) -> _core.Options:
@@ -83,9 +84,10 @@ def test_forest_is_identical_for_any_threads_and_instructions(name: str, n_class
 def test_large_tree_is_identical_when_its_subtrees_are_grown_together(
     name: str, n_classes: int
 ) -> None:
-    """Rows enough for subtrees, and for the search of the root, to be given away."""
+    """Rows enough for subtrees, and for the search of the root, to be given away; and so many
+    columns that no worker copies its part of them and keeps it to itself."""
     skip_logistic_regression(name, n_classes)
-    data = training_data(50_000, n_classes)
+    data = training_data(34_000, n_classes, 43)
     expected = grow(data, ways(data, name, max_depth=5))
     assert expected.arrays["right"].size > 40
     for n_threads in (2, 7):
@@ -100,9 +102,9 @@ def test_large_tree_is_identical_when_its_subtrees_are_grown_together(
 @pytest.mark.parametrize("weights", ["none", "real", "balanced"])
 @pytest.mark.parametrize("growth", ["depth_first", "best_first"])
 def test_threads_change_nothing_beside_rotations_of_the_tree(growth: str, weights: str) -> None:
-    data = training_data(12_000, 2)
+    data = training_data(20_000, 2, 43)
     if weights == "real":
-        w = np.random.default_rng(0).uniform(0, 2, 12_000)
+        w = np.random.default_rng(0).uniform(0, 2, 20_000)
         data = problem(data.X, data.target, 2, w, data.levels)
     model = _core.Family("ridge", 1, 4, model=_core.ModelSettings(ALPHAS, "out_of_bag"))
     leaves = {"max_leaf_nodes": 40} if growth == "best_first" else {"max_depth": 6}
@@ -110,7 +112,7 @@ def test_threads_change_nothing_beside_rotations_of_the_tree(growth: str, weight
         ("rotation", 1, 5),
         model,
         growth=growth,
-        bag_size=12_000,
+        bag_size=20_000,
         balanced_subsample=weights == "balanced",
         **leaves,
     )
