@@ -29,8 +29,8 @@ class Custom(Projection):
     place for new ones. Both see the numeric features only, in their order, as scaled by `scale`;
     nominal columns are split by subsets of their levels as always.
 
-    A function costs a call of Python at every node, one at a time whatever `n_jobs`: some 60
-    microseconds and what it does itself. The directions are kept in the nodes, so that a forest
+    A function costs a call of Python at every node: some 60 microseconds and what it does itself.
+    Python's lock lets one thread compute at a time, whatever `n_jobs`, but may switch between calls. The directions are kept in the nodes, so that a forest
     predicts, and is saved, without the function; only growing more trees needs it again. A function
     that pickle cannot find by name, such as a lambda, is not saved.
 
