@@ -6,10 +6,11 @@
 namespace bevel {
 namespace {
 
-constexpr double kSmallestAlpha = 1e-12;       // relative to the trace of the Gram matrix
-constexpr double kSmallestEigenvalue = 1e-10;  // the same, for lda
-constexpr double kSmallestResidual = 1e-10;    // of the responses' total square, for gcv
-constexpr double kSmallestScore = 1e-10;       // squared correlation relative to the largest
+constexpr double kSmallestAlpha = 1e-14;  // relative to the trace of the Gram matrix
+constexpr double kSmallestEigenvalue =
+    1e-13;  // the same, for lda: squared rounding of float32 is below
+constexpr double kSmallestResidual = 1e-10;  // of the responses' total square, for gcv
+constexpr double kSmallestScore = 1e-10;     // squared correlation relative to the largest
 
 using Index = Eigen::Index;
 

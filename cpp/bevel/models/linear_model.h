@@ -29,7 +29,7 @@ class LinearModel {
   void fit(const NodeSample& sample);
 
   // Directions of every alpha: one for two classes and regression, at most K - 1 for K classes. An
-  // alpha below 1e-12 of the trace of the features' Gram matrix (which is size * total weight)
+  // alpha below 1e-14 of the trace of the features' Gram matrix (which is size * total weight)
   // counts as that.
   void ridge_path(std::span<const double> alphas, std::vector<Directions>& out);
 
@@ -42,7 +42,7 @@ class LinearModel {
   // degree of freedom for b0. RSS below 1e-10 of the total is rounding and counts as that.
   size_t gcv(std::span<const double> alphas, std::vector<double>& score);
 
-  // alpha = 0: the solution of least length in standardised units, where eigenvalues below 1e-10 of
+  // alpha = 0: the solution of least length in standardised units, where eigenvalues below 1e-13 of
   // their sum count as 0.
   void lda(Directions& out);
 

@@ -30,7 +30,7 @@ class Custom(Projection):
     nominal columns are split by subsets of their levels as always.
 
     A function costs a call of Python at every node: some 60 microseconds and what it does itself.
-    Python's lock lets one thread compute at a time, whatever `n_jobs`, but may switch within a call.
+    Python's lock lets one thread compute at a time, whatever `n_jobs`, and may switch within calls.
     The directions are kept in the nodes, so that a forest predicts, and is saved, without the
     function; only growing more trees needs it again. A function that pickle cannot find by name,
     such as a lambda, is not saved.
