@@ -272,8 +272,8 @@ class Treeple(Estimator):
 class Aeon(Estimator):
     """aeon's Rotation Forest: groups of 3, the PCA of each on half of the rows of some classes.
 
-    `remove_proportion` is the share that is *kept* in sktime's code; at its default of 0.5 in both
-    there is no difference. Trees are scikit-learn's, by entropy, on all rows and all components.
+    `remove_proportion` is the share that is *kept*, in aeon's code as in sktime's. Trees are
+    scikit-learn's, by entropy, on all rows and all components.
     """
 
     def __init__(self, data: Data, work: Work) -> None:
@@ -288,7 +288,7 @@ class Aeon(Estimator):
             raise ValueError("aeon and sktime are compared in rotation forests only.")
         return self.kind(
             n_estimators=self.work.n_trees,
-            remove_proportion=1 - ROTATION_SHARE,
+            remove_proportion=ROTATION_SHARE,
             n_jobs=self.work.n_threads,
             random_state=self.work.seed,
         )
