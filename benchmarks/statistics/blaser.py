@@ -15,13 +15,20 @@ EXTRA = {"threshold": "random", "bootstrap": False}
 def waveform_cases(data: Path | None) -> list[Case]:  # noqa: ARG001
     from bevel import projections as P
 
-    forests = {
+    kinds = {
         "rf": {"projection": P.Axis()},
         "rr_rf": {"projection": P.RandomRotation()},
         "et": {"projection": P.Axis(), **EXTRA},
         "rr_et": {"projection": P.RandomRotation(), **EXTRA},
     }
-    return [Case("waveform", lambda r: [waveform(r)], forests)]
+    return [
+        Case(
+            f"scale {scale}",
+            lambda r: [waveform(r)],
+            {name: {**kind, "scale": scale} for name, kind in kinds.items()},
+        )
+        for scale in ("minmax", "quantile")  # the paper's basic and quantile scaling
+    ]
 
 
 def waveform(repeat: int) -> Split:
@@ -46,7 +53,7 @@ WAVEFORM = Study(
     "waveform",
     "Blaser's thesis, Table 1.2: rotations on waveform",
     *(waveform_cases, judge_rotations),
-    n_repeats=20,
+    n_repeats=30,
     n_trees=300,
 )
 
