@@ -178,6 +178,7 @@ def hill_cases(data: Path | None) -> list[Case]:
         "axis": {"projection": P.Axis()},
         "sparse": {"projection": P.SparseSigns(3)},
         "sparse, no scale": {"projection": P.SparseSigns(3), "scale": None},
+        "sparse, d = p^1.5": {"projection": P.SparseSigns(3), "n_projections": "p**1.5"},
         "cca": {"projection": P.CCA()},
         "ridge": {"projection": P.Ridge(tune="oob")},
     }
