@@ -1,6 +1,7 @@
 """Facts of Blaser's thesis: waveform (Table 1.2), iris (1.3, 1.4), sizes of trees (3.1)."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -57,28 +58,32 @@ WAVEFORM = Study(
     n_trees=300,
 )
 
-# ntree, and mtry of Table 1.3 or ncut of Table 1.4.
-FORESTS = ((50, 1), (50, 4), (500, 1), (500, 2), (500, 4))
+# ntree, and mtry of Table 1.3 or ncut of Table 1.4. Nothing is said of a scale there, and only on
+# the features as they are (all in centimetres) do the rotated forests err as rarely as printed.
+RANDOM_FORESTS = ((50, 1), (50, 4), (500, 1), (500, 2), (500, 4))
 EXTRA_TREES = ((50, 1), (50, 4), (500, 1), (500, 4))
+SCALED = (500, 1)  # the setting that is also run with the scale of the other tables
 
 
 def iris_cases(data: Path | None) -> list[Case]:  # noqa: ARG001
+    cases = [iris_case("rf", *setting, None) for setting in RANDOM_FORESTS]
+    cases += [iris_case("et", *setting, None) for setting in EXTRA_TREES]
+    return [*cases, iris_case("rf", *SCALED, "minmax"), iris_case("et", *SCALED, "minmax")]
+
+
+def iris_case(kind: str, n_trees: int, number: int, scale: str | None) -> Case:
     from bevel import projections as P
 
-    plain = {"projection": P.Axis(), "scale": "minmax"}
-    rotated = {"projection": P.RandomRotation(), "scale": "minmax"}
-    cases = []
-    for n_trees, mtry in FORESTS:
-        setting = {"n_projections": mtry}
-        forests = {"rf": {**plain, **setting}, "rr_rf": {**rotated, **setting}}
-        name = f"ntree {n_trees}, mtry {mtry}"
-        cases.append(Case(name, lambda r: [iris(r)], forests, n_trees))
-    for n_trees, ncut in EXTRA_TREES:
-        setting = {"n_projections": 2, "n_thresholds": ncut, **EXTRA}
-        forests = {"et": {**plain, **setting}, "rr_et": {**rotated, **setting}}
-        name = f"ntree {n_trees}, ncut {ncut}"
-        cases.append(Case(name, lambda r: [iris(r)], forests, n_trees))
-    return cases
+    settings: dict[str, Any] = {"n_projections": number, "scale": scale}
+    if kind == "et":
+        settings = {"n_projections": 2, "n_thresholds": number, "scale": scale, **EXTRA}
+    forests = {
+        kind: {"projection": P.Axis(), **settings},
+        f"rr_{kind}": {"projection": P.RandomRotation(), **settings},
+    }
+    word = "ncut" if kind == "et" else "mtry"
+    name = f"{scale or 'no scale'}, ntree {n_trees}, {word} {number}"
+    return Case(name, lambda r: [iris(r)], forests, n_trees)
 
 
 def iris(repeat: int) -> Split:
@@ -91,7 +96,7 @@ IRIS = Study(
     "iris",
     "Blaser's thesis, Tables 1.3 and 1.4: rotations on iris",
     *(iris_cases, judge_rotations),
-    n_repeats=500,
+    n_repeats=300,
     n_trees=500,
 )
 
