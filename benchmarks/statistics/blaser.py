@@ -1,5 +1,7 @@
 """Facts of Blaser's thesis: waveform (Table 1.2), iris (1.3, 1.4), sizes of trees (3.1)."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +15,26 @@ __all__ = ["IRIS", "TREE_SIZE", "WAVEFORM"]
 EXTRA = {"threshold": "random", "bootstrap": False}
 
 
-def waveform_cases(data: Path | None) -> list[Case]:  # noqa: ARG001
+def waveform_cases(data: Path | None) -> list[Case]:
+    """Fresh rows with the paper's basic and quantile scaling; with a folder, the paper's file."""
+    cases = [waveform_case(scale, waveform, f"scale {scale}") for scale in ("minmax", "quantile")]
+    if data is not None and "wave" in (found := tables(data)):
+        X, y = found["wave"]
+        draw = partial(halves, X, y, share=0.7)
+        cases.append(waveform_case("minmax", draw, "the UCI file, scale minmax"))
+    return cases
+
+
+def waveform_case(scale: str, draw: Callable[[int], Split], name: str) -> Case:
     from bevel import projections as P
 
-    kinds = {
-        "rf": {"projection": P.Axis()},
-        "rr_rf": {"projection": P.RandomRotation()},
-        "et": {"projection": P.Axis(), **EXTRA},
-        "rr_et": {"projection": P.RandomRotation(), **EXTRA},
+    forests = {
+        "rf": {"projection": P.Axis(), "scale": scale},
+        "rr_rf": {"projection": P.RandomRotation(), "scale": scale},
+        "et": {"projection": P.Axis(), "scale": scale, **EXTRA},
+        "rr_et": {"projection": P.RandomRotation(), "scale": scale, **EXTRA},
     }
-    return [
-        Case(
-            f"scale {scale}",
-            lambda r: [waveform(r)],
-            {name: {**kind, "scale": scale} for name, kind in kinds.items()},
-        )
-        for scale in ("minmax", "quantile")  # the paper's basic and quantile scaling
-    ]
+    return Case(name, lambda repeat: [draw(repeat)], forests)
 
 
 def waveform(repeat: int) -> Split:
