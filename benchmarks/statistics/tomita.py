@@ -160,7 +160,7 @@ SCALING = Study(
     "scaling",
     "Tomita's thesis, 2.3.2: scaled features and corrupt training cells",
     *(scaling_cases, judge_scaling),
-    n_repeats=10,
+    n_repeats=40,
     n_trees=500,
 )
 
