@@ -8,6 +8,7 @@ needs: peers that live in another interpreter import it too.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -89,6 +90,11 @@ def smooth_surface(n_features: int, seed: int) -> Draw:
 
 
 TASKS = {
+    **{
+        f"mixture{p}x{k}": Task(2_000, partial(blobs, p, k, 8, seed=p + k), "a UCI set, larger")
+        for p in (20, 50, 100)
+        for k in (2, 5)
+    },
     "small10": Task(1_000, lambda: blobs(10, 3, 4, seed=4), "a UCI set"),
     "parity20": Task(20_000, lambda: parity(20, 3, seed=0), "the papers' simulation"),
     "higgs28": Task(100_000, lambda: blobs(28, 2, 8, seed=1), "Higgs: many rows, few features"),

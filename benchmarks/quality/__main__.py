@@ -9,6 +9,7 @@ sparse-ydf    Bevel's sparse forest (its own scale, and none) and ydf's with p p
               (no normalisation, and min-max); numeric data sets
 scale         the candidates for scale="auto" with the sparse forest; numeric data sets
 categories    nominal columns as they are and one-hot; data sets that have some
+lists         projection=["axis", "sparse", Ridge(tune="gcv")] and each of its members; all sets
 
 Folds are stratified and the same for all systems. Small data sets are cross-validated several
 times, so that at least about --min-tests rows are predicted for each. One line per (data set,
@@ -105,7 +106,7 @@ def systems_for(data_set: DataSet, comparisons: list[str]) -> Iterator[str]:
     kind = "numeric" if data_set.is_numeric else "nominal"
     for comparison in comparisons:
         wanted, systems = COMPARISONS[comparison]
-        if wanted == kind:
+        if wanted in (kind, "all"):
             yield from systems
 
 
@@ -135,10 +136,10 @@ def report(jobs: list[Job], options: argparse.Namespace) -> None:
     complete = {cell: c[0] / c[1] for cell, c in counts.items() if c[2] == needed[cell]}
     kinds = {job.data_set.name: job.data_set for job in jobs}
     for comparison in options.compare:
-        numeric = COMPARISONS[comparison][0] == "numeric"
+        wanted = COMPARISONS[comparison][0]
         errors: dict[str, dict[str, float]] = defaultdict(dict)
         for (name, system), error in complete.items():
-            if kinds[name].is_numeric == numeric:
+            if wanted == "all" or kinds[name].is_numeric == (wanted == "numeric"):
                 errors[system][name] = error
         print(f"## {comparison}\n\n{summarise(comparison, errors)}\n", flush=True)
     save(complete, counts, kinds, options)

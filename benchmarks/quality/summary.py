@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.intervals import Interval, paired
-from benchmarks.quality.systems import SCALES
+from benchmarks.quality.systems import COMPARISONS, SCALES
 from benchmarks.tables import markdown
 
 __all__ = ["NOISE", "summarise"]
@@ -28,6 +28,8 @@ def summarise(comparison: str, errors: Errors) -> str:
         )
     if comparison == "scale":
         return scales(errors)
+    if comparison == "lists":
+        return lists(errors)
     return "\n\n".join(
         [
             against(errors, "bevel-sparse", ["bevel-sparse-onehot"], equivalence=False),
@@ -127,3 +129,33 @@ def scales(errors: Errors) -> str:
     header = ["scale", "error %", "mean rank", "difference to none [95 %], points"]
     header += ["worst loss to none", "worst loss to the best scale"]
     return markdown(header, rows) + f"\n\n{len(names)} data sets; sparse forest, d = p, density 3."
+
+
+def lists(errors: Errors) -> str:
+    """A list of projections beside its members: ranks, differences, losses to the best of them."""
+    systems = COMPARISONS["lists"][1]  # the list first
+    names = shared(errors, systems)
+    if len(names) < 2:
+        return "lists: fewer than two data sets are finished for all systems."
+    table = np.array([column(errors, system, names) for system in systems])
+    ranks = stats.rankdata(np.round(table, 9), axis=0).mean(axis=1)
+    best = table[1:].min(axis=0)
+    rows = []
+    for system, error, rank in zip(systems, table, ranks, strict=True):
+        loss = error - best
+        worst = int(np.argmax(loss))
+        difference = "–" if system == systems[0] else paired(table[0], error).in_points()
+        rows.append(
+            [
+                system.removeprefix("bevel-"),
+                f"{100 * error.mean():.2f}",
+                f"{rank:.2f}",
+                difference,
+                f"{100 * loss.mean():+.2f}",
+                f"{100 * loss[worst]:+.1f} {names[worst]}",
+            ]
+        )
+    header = ["projection", "error %", "mean rank", "list − it [95 %], points"]
+    header += ["mean loss to the best member", "worst loss to the best member"]
+    text = markdown(header, rows) + f"\n\n{len(names)} data sets."
+    return text + f" The list ranks {int(np.sum(ranks[1:] < ranks[0])) + 1} of {len(systems)}."

@@ -34,6 +34,17 @@ def bevel(fold: Fold, n_trees: int, n_threads: int, **parameters: Any) -> np.nda
         return model.fit(fold.X_train, fold.y_train).predict(fold.X_test)
 
 
+def bevel_ridge(fold: Fold, n_trees: int, n_threads: int, beside: tuple[str, ...]) -> np.ndarray:
+    """Ridge tuned by generalised cross-validation, alone or in a list after others.
+
+    Others are given by name: on tables of one or two numeric columns a name adapts its density.
+    """
+    from bevel import projections
+
+    members = [*beside, projections.Ridge(tune="gcv")]
+    return bevel(fold, n_trees, n_threads, projection=members)
+
+
 def bevel_one_hot(fold: Fold, n_trees: int, n_threads: int, **parameters: Any) -> np.ndarray:
     """Bevel on indicator columns; a missing value is a level of its own, as in the native way."""
     return bevel(one_hot(fold), n_trees, n_threads, **parameters)
@@ -117,6 +128,8 @@ SYSTEMS: dict[str, Predict] = {
         )
         for scale in SCALES
     },
+    "bevel-ridge-gcv": partial(bevel_ridge, beside=()),
+    "bevel-list": partial(bevel_ridge, beside=("axis", "sparse")),
     "bevel-axis-onehot": partial(bevel_one_hot, projection="axis"),
     "bevel-sparse-onehot": partial(bevel_one_hot, projection="sparse", n_projections="p"),
     "sklearn": sklearn_forest,
@@ -125,7 +138,8 @@ SYSTEMS: dict[str, Predict] = {
     "ydf-sparse-minmax": partial(ydf_sparse, normalization="MIN_MAX"),
 }
 
-# Which systems a comparison needs, and on which data sets: numeric ones or those with categories.
+# Which systems a comparison needs, and on which data sets: numeric ones, those with categories
+# ("nominal"), or "all".
 COMPARISONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "axis-sklearn": ("numeric", ("bevel-axis", "sklearn")),
     "sparse-ydf": (
@@ -140,6 +154,7 @@ COMPARISONS: dict[str, tuple[str, tuple[str, ...]]] = {
             "sklearn-onehot",
         ),
     ),
+    "lists": ("all", ("bevel-list", "bevel-axis", "bevel-sparse", "bevel-ridge-gcv")),
 }
 
 

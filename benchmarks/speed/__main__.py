@@ -3,6 +3,7 @@
     python -m benchmarks.speed --treeple-python /path/to/python
     python -m benchmarks.speed --rows quick
     python -m benchmarks.speed --only ydf --repeats 5
+    python -m benchmarks.speed --only rotation --rotation-python /path/to/python
     python -m benchmarks.speed --against /path/to/other/python     # another build of Bevel
 
 The two sides of a row are fitted in turn and the smallest time of each counts. Both get the same
@@ -86,6 +87,11 @@ def parse() -> argparse.Namespace:
         help="interpreter that has treeple (or set TREEPLE_PYTHON)",
     )
     parser.add_argument(
+        "--rotation-python",
+        default=os.environ.get("ROTATION_PYTHON", sys.executable),
+        help="interpreter that has aeon and sktime (or set ROTATION_PYTHON)",
+    )
+    parser.add_argument(
         "--against", help="interpreter that has another build of Bevel; replaces the peers"
     )
     parser.add_argument("--out", type=Path, default=machine.ROOT / "benchmarks/results/speed.csv")
@@ -165,6 +171,8 @@ def make_peer(row: Row, data: Data, options: argparse.Namespace) -> System:
         return Remote(options.against, "bevel", data, work)
     if row.peer == "treeple":
         return Remote(options.treeple_python, "treeple", data, work)
+    if row.peer in ("aeon", "sktime"):
+        return Remote(options.rotation_python, row.peer, data, work)
     return make_system(row.peer, data, work)
 
 

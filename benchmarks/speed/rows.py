@@ -15,7 +15,10 @@ DENSITY = 3
 class Work:
     """What one side is asked to grow. Depth is never limited, out-of-bag scores never computed."""
 
-    mode: str  # "sparse": ±1 on DENSITY features on average; "axis": single features
+    # "sparse": ±1 on `density` features on average; "axis": single features; "ridge" (tuned out of
+    # bag), "ridge-gcv", "lda", "cca": models of √p features; "rotation": PCA of groups of 3;
+    # "patches": of 1 to 5 by 1 to 5 pixels of a square image.
+    mode: str
     d: int  # directions drawn at each node
     n_trees: int
     n_threads: int = N_THREADS
@@ -32,7 +35,7 @@ class Row:
     name: str
     task: str
     mode: str
-    d: str  # "p", "sqrt" or "p/3"
+    d: str  # "p", "sqrt", "p/3" or "1"
     peer: str
     at_least: float
     aim: float
@@ -41,6 +44,7 @@ class Row:
     split_search: str = "auto"
     peer_mode: str | None = None  # None: as Bevel's
     peer_d: str | None = None
+    peer_density: float = DENSITY
     peer_threads: int = N_THREADS
 
     @property
@@ -55,13 +59,22 @@ class Row:
     def peer_work(self, n_features: int) -> Work:
         """The peer's side: the same, except where the row says otherwise."""
         d = resolve(self.peer_d or self.d, n_features)
-        return Work(self.peer_mode or self.mode, d, self.n_trees, self.peer_threads)
+        mode, density = self.peer_mode or self.mode, self.peer_density
+        return Work(mode, d, self.n_trees, self.peer_threads, density=density)
 
 
 def resolve(d: str, n_features: int) -> int:
     """The number of directions that a word stands for; both sides are given this integer."""
-    return {"p": n_features, "sqrt": math.isqrt(n_features), "p/3": n_features // 3}[d]
+    return {"p": n_features, "sqrt": math.isqrt(n_features), "p/3": n_features // 3, "1": 1}[d]
 
+
+def patch_entries(length: int, longest: int = 5) -> float:
+    """Mean number of pixels in a patch of a square image, where what hangs over is cut off."""
+    sizes = range(1, longest + 1)
+    return (sum(size * length / (length + size - 1) for size in sizes) / longest) ** 2
+
+
+SIX_TIMES_SLOWER = 0.167
 
 ROWS = (
     Row("sparse-ydf-parity20", "parity20", "sparse", "p", "ydf", 10, 20),
@@ -90,6 +103,30 @@ ROWS = (
     Row("axis-sklearn-regression20", "regression20", "axis", "p/3", "sklearn", 8, 20),
     Row("threads-bevel-parity20", "parity20", "sparse", "p", "bevel", 1.8, 1.95, peer_threads=1),
     Row("threads-bevel-higgs28", "higgs28", "sparse", "p", "bevel", 1.8, 1.95, peer_threads=1),
+    # Node models beside the sparse forest: ratios below 1 say how many times slower they are.
+    *(
+        Row(
+            f"{mode}-sparse-{task}",
+            *(task, mode, "1", "bevel", SIX_TIMES_SLOWER, float("nan")),
+            peer_mode="sparse",
+            peer_d="p",
+        )
+        for mode in ("ridge", "ridge-gcv", "lda", "cca")
+        for task in TASKS
+        if task.startswith("mixture")
+    ),
+    *(
+        Row(f"rotation-{peer}-{task}", task, "rotation", "p", peer, 5, float("nan"))
+        for peer in ("aeon", "sktime")
+        for task in ("mixture50x2", "mixture50x5")
+    ),
+    # As many non-zeros on both sides; a fifth is left for noise and for trees of another size.
+    Row(
+        "patches-sparse-image784",
+        *("image784", "patches", "sqrt", "bevel", 0.8, 1),
+        peer_mode="sparse",
+        peer_density=patch_entries(28),
+    ),
 )
 
 # Seconds instead of minutes: shows that everything runs, ratios only roughly.
