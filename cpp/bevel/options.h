@@ -85,7 +85,6 @@ struct Family {
   std::shared_ptr<const DirectionSource> source;  // custom: asked at every node, or null
   std::shared_ptr<const Candidates> pool;         // custom: else directions to draw from
 
-  bool is_model() const { return kind >= FamilyKind::ridge && kind <= FamilyKind::cca; }
   bool asks_out_of_bag() const {
     return kind == FamilyKind::ridge && model.tune == Tuning::out_of_bag;
   }

@@ -38,7 +38,7 @@ class ModelSampler : public Sampler {
     int32_t nothing = -1;
     for (int32_t draw = 0; draw < family_.n_draws; ++draw) {
       draw_features(stream, scratch.subset, own.features);
-      read(node.columns, node.rows, node, own, own.sample);
+      read_bag(node, own);
       if (own.sample.n_classes == 1) return;
       own.out_of_bag.n = 0;
       if (family_.asks_out_of_bag()) read_out_of_bag(node, own);
@@ -72,15 +72,15 @@ class ModelSampler : public Sampler {
   }
 
   // Rows of the bag. The classes that they have are renumbered in the order of their first row.
-  void read(const float* const* columns, std::span<const uint32_t> rows, const NodeRows& node,
-            ModelScratch& own, NodeSample& sample) const {
-    read_values(columns, rows, own.features, sample);
+  void read_bag(const NodeRows& node, ModelScratch& own) const {
     const RowFacts& facts = *node.facts;
+    NodeSample& sample = own.sample;
+    read_values(node.columns, node.rows, own.features, sample);
     own.class_id.assign(static_cast<size_t>(facts.n_classes), -1);
     sample.n_classes = 0;
-    sample.label.resize(facts.n_classes > 0 ? rows.size() : 0);
-    sample.target.resize(facts.n_classes > 0 ? 0 : rows.size());
-    for (size_t i = 0; i < rows.size(); ++i) {
+    sample.label.resize(facts.n_classes > 0 ? sample.n : 0);
+    sample.target.resize(facts.n_classes > 0 ? 0 : sample.n);
+    for (size_t i = 0; i < sample.n; ++i) {
       const size_t row = node.data_row(i);
       sample.weight[i] = facts.weight(row);
       if (facts.n_classes == 0) {
