@@ -297,8 +297,7 @@ class Trainer {
       project_all(projection, tree.rows.size(), tree.origin, target);
       // An axis along which rows of the bag differ by rounding alone, such as one that vanishes on
       // data of low rank, must not tell them apart.
-      Upcoming nothing;
-      const ValueRange range = kernels_.range(target, tree.rows.size(), nothing);
+      const ValueRange range = kernels_.range(target, tree.rows.size());
       if (range.high - range.low <= rounding[axis]) std::fill_n(target, n, 0.0f);
       tree.columns.push_back(target);
       tree.used.push_back(data_.n_features + static_cast<int32_t>(axis));

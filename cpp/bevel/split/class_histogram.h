@@ -47,7 +47,7 @@ class ClassHistogramSearch {
   void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
               Upcoming& upcoming) {
     Binning binning;
-    const ValueRange range = kernels_.range(values, n, upcoming);
+    const ValueRange range = kernels_.range_meanwhile(values, n, upcoming);
     if (!(range.low < range.high)) return;
     if (!Binning::make(range, n_bins_, binning)) return sorted(values, n, context);
     fill(values, n, binning);

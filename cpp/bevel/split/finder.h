@@ -402,8 +402,7 @@ class Finder {
   }
   void random_cuts(const float* values, const Payload* payload, size_t n,
                    const std::vector<Payload>* missing, SearchContext c) {
-    Upcoming nothing;
-    const ValueRange range = kernels_.range(values, n, nothing);
+    const ValueRange range = kernels_.range(values, n);
     if (!(range.low < range.high)) return;
     Stream stream(mix(node_->key + static_cast<uint64_t>(c.candidate)), Purpose::thresholds);
     Accumulator left(*task_);

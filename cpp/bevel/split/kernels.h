@@ -91,7 +91,7 @@ struct Kernels {
   // The same for the rows first + i with member[i] = 1, i < span; out has room for 16 more.
   void (*project_span)(const Projection&, size_t first, size_t span, const uint8_t* member,
                        float* out);
-  ValueRange (*range)(const float* values, size_t n, Upcoming&);
+  ValueRange (*range_meanwhile)(const float* values, size_t n, Upcoming&);
   // Largest value in bins up to the edge and smallest value beyond.
   ValueRange (*neighbours)(const float* values, size_t n, float low, float scale, int edge);
   void (*bins)(const float* values, size_t n, float low, float scale, int last, uint16_t* out);
@@ -137,6 +137,12 @@ struct Kernels {
   void (*partition_floats)(float* values, size_t n, const uint8_t* goes_left, float* rest);
   void (*partition_rows)(uint32_t* values, size_t n, const uint8_t* goes_left, uint32_t* rest);
   void (*sides)(const float* values, size_t n, float threshold, bool missing_left, uint8_t* out);
+
+  // With nothing to fetch.
+  ValueRange range(const float* values, size_t n) const {
+    Upcoming nothing;
+    return range_meanwhile(values, n, nothing);
+  }
 };
 
 // Bin of a value: the same arithmetic everywhere, monotone in the value.

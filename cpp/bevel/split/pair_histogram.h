@@ -55,7 +55,7 @@ class PairHistogramSearch {
   void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
               Upcoming& upcoming) {
     Binning binning;
-    const ValueRange range = kernels_.range(values, n, upcoming);
+    const ValueRange range = kernels_.range_meanwhile(values, n, upcoming);
     if (!Binning::make(range, bins_for(n), binning)) {
       if (range.low < range.high) sorted(values, task_->payload(), n, {0, 0}, 0, context);
       return;
@@ -243,12 +243,12 @@ class PairHistogramSearch {
     if (n < 2) return;
     const float* values = levels_[level].values.data() + first;
     const Payload* payload = levels_[level].payload.data() + first;
-    Upcoming nothing;
-    const ValueRange range = kernels_.range(values, n, nothing);
+    const ValueRange range = kernels_.range(values, n);
     if (!(range.low < range.high)) return;
     Binning binning;
     if (n <= kSortRows || level >= kMaxLevels || !Binning::make(range, bins_for(n), binning))
       return sorted(values, payload, n, before, rows_before, context);
+    Upcoming nothing;
     edges(values, payload, n, binning, before, rows_before, context, nothing);
     bounds(binning, context);
     std::vector<Pending> found;

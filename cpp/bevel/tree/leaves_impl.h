@@ -1,0 +1,49 @@
+// Definitions of TreeBuilder: what leaves hold.
+#pragma once
+
+#include "bevel/tree/tree_builder.h"
+
+namespace bevel {
+
+template <class Task>
+void TreeBuilder<Task>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
+                                  Workspace<Task>& w) const {
+  if (w.task.is_regression()) {
+    const auto* rows = origin(item.level, w);
+    auto row_of = [&](size_t i) { return rows ? (*rows)[tree_->rows[i]] : tree_->rows[i]; };
+    if (item.end - item.start == 1) {
+      w.lone_leaves.push_back({node, row_of(item.start)});
+    } else {
+      // Differences to the first target: a leaf of equal targets has exactly their value.
+      const RowFacts& facts = tree_->facts;
+      const double first = facts.targets[row_of(item.start)];
+      double sum = 0.0, weights = 0.0;
+      for (size_t i = item.start; i < item.end; ++i) {
+        const uint32_t row = row_of(i);
+        const double weight = facts.weight(row);
+        sum += weight * (facts.targets[row] - first);
+        weights += weight;
+      }
+      nodes.leaf_value[node] = first + sum / weights;
+    }
+  } else {
+    w.task.class_shares(
+        [&](int32_t label, double share) { nodes.add_entry(label, static_cast<float>(share)); });
+  }
+  nodes.close();
+}
+
+// Targets lie anywhere in memory. Looked up one after the other, as leaves come up, each costs a
+// wait; looked up together they overlap.
+template <class Task>
+void TreeBuilder<Task>::fill_lone_leaves(NodeStore& nodes, Workspace<Task>& w) const {
+  for (auto [node, row] : w.lone_leaves) nodes.leaf_value[node] = tree_->facts.targets[row];
+  w.lone_leaves.clear();
+}
+
+template <class Task>
+float TreeBuilder<Task>::node_weight(const Workspace<Task>& w) const {
+  return static_cast<float>(w.task.weight() / tree_->weight_unit);
+}
+
+}  // namespace bevel

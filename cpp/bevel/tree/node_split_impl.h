@@ -1,0 +1,194 @@
+// Definitions of TreeBuilder: whether a node may be split, its candidates and the best cut.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "bevel/tree/tree_builder.h"
+
+namespace bevel {
+
+namespace growing {
+
+// Random directions that all miss are drawn again this often before the node becomes a leaf.
+constexpr int kMaxRedraws = 8;
+// Nodes smaller than this are not worth another thread.
+constexpr size_t kParallelNodeRows = 32768;
+
+}  // namespace growing
+
+template <class Task>
+bool TreeBuilder<Task>::begin_node(const NodeItem& item, Workspace<Task>& w) {
+  const size_t n = item.end - item.start;
+  w.task.begin_node(tree_->payload.data() + item.start, n);
+  if (n < static_cast<size_t>(std::max<int64_t>(2, options_.min_samples_split))) return false;
+  if (n < 2 * limits_.min_rows || w.task.weight() < 2.0 * limits_.min_weight) return false;
+  if (options_.max_depth >= 0 && item.depth >= options_.max_depth) return false;
+  if (options_.threshold == ThresholdRule::purely_random) return true;  // purity is not looked at
+  return !w.task.pure() && !(w.task.is_regression() && same_targets(item, w));
+}
+
+template <class Task>
+bool TreeBuilder<Task>::same_targets(const NodeItem& item, const Workspace<Task>& w) const {
+  if constexpr (std::is_same_v<Task, WideTask>) {
+    // Equal targets with whole weights have equal means on the grid: a look at what is at hand.
+    if (tree_->weight_unit == 1.0) {
+      const WidePair* p = tree_->payload.data();
+      const WidePair first = p[item.start];
+      for (size_t i = item.start + 1; i < item.end; ++i)
+        if (p[i].weight == first.weight ? p[i].sum != first.sum
+                                        : p[i].sum / p[i].weight != first.sum / first.weight)
+          return false;
+    }
+  }
+  const auto* rows = origin(item.level, w);
+  auto target = [&](size_t i) {
+    const uint32_t row = tree_->rows[i];
+    return tree_->facts.targets[rows ? (*rows)[row] : row];
+  };
+  const double first = target(item.start);
+  for (size_t i = item.start + 1; i < item.end; ++i)
+    if (target(i) != first) return false;
+  return true;
+}
+
+template <class Task>
+bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int worker,
+                                   SplitRecord& out) {
+  const NodeView node = view(item, w);
+  Stream stream(item.key, Purpose::candidates);
+  Found found;
+  w.candidates.clear();
+  w.inherited = item.inherited;
+  const NodeRows rows = rows_of(item, w);
+  for (size_t f = 0; f < samplers_.size(); ++f) sample(f, rows, stream, w);
+  if (options_.threshold == ThresholdRule::purely_random) keep_one(stream, 0, w.candidates);
+  search(node, 0, w, worker, found);
+  // A forest on single features goes on until one of them can be cut, as scikit-learn's does.
+  for (int redraws = 0; !found.cut.found(); ++redraws) {
+    const size_t first = w.candidates.size();
+    bool asked = false;
+    for (size_t f = 0; f < samplers_.size(); ++f) {
+      if (!samplers_[f]->can_redraw()) {
+        asked |= samplers_[f]->sample_more(stream, w.samplers[f], w.candidates);
+      } else if (redraws < growing::kMaxRedraws) {
+        sample(f, rows, stream, w);
+        asked = true;  // though a draw may come back empty
+      }
+    }
+    if (!asked) break;
+    if (w.candidates.size() == first) continue;
+    if (options_.threshold == ThresholdRule::purely_random) keep_one(stream, first, w.candidates);
+    search(node, first, w, worker, found);
+  }
+  for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->end_node(w.samplers[f]);
+  if (!found.cut.found()) return false;
+  record(node, found, w, out);
+  out.inherited = w.inherited;
+  constexpr double kSlack = 1e-12;  // a split that removes exactly what is asked for is kept
+  const double total_weight = tree_->total_weight / tree_->weight_unit;
+  return out.gain >= (options_.min_impurity_decrease - kSlack) * total_weight;
+}
+
+template <class Task>
+void TreeBuilder<Task>::sample(size_t family, NodeRows node, Stream& stream,
+                               Workspace<Task>& w) const {
+  if (!w.inherited.empty()) node.inherited = &w.inherited[family];
+  samplers_[family]->sample(node, stream, w.samplers[family], w.candidates);
+}
+
+// Purely random trees look at one direction: a nominal column as often as columns are nominal.
+template <class Task>
+void TreeBuilder<Task>::keep_one(Stream& stream, size_t first, Candidates& candidates) const {
+  std::vector<size_t> numeric, nominal;
+  for (size_t c = first; c < candidates.size(); ++c) {
+    const int32_t f = *candidates.indices(c);
+    (f < data_.n_features && data_.levels[f] > 0 ? nominal : numeric).push_back(c);
+  }
+  if (numeric.empty() && nominal.empty()) return;
+  const bool take_nominal =
+      !nominal.empty() &&
+      (numeric.empty() ||
+       stream.below(static_cast<uint64_t>(data_.n_features)) < data_.categorical.size());
+  const auto& from = take_nominal ? nominal : numeric;
+  const size_t chosen = from[stream.below(from.size())];
+  const std::vector<int32_t> index(candidates.indices(chosen),
+                                   candidates.indices(chosen) + candidates.n_nonzeros(chosen));
+  const std::vector<float> weight(candidates.weights(chosen),
+                                  candidates.weights(chosen) + candidates.n_nonzeros(chosen));
+  candidates.offset.resize(first + 1);
+  candidates.index.resize(candidates.offset.back());
+  candidates.weight.resize(candidates.offset.back());
+  for (size_t k = 0; k < index.size(); ++k) candidates.add_entry(index[k], weight[k]);
+  candidates.close();
+}
+
+// A large node is searched by all idle threads, each with some of the candidates. The order of cuts
+// is total, so the winner does not depend on who searched what.
+template <class Task>
+void TreeBuilder<Task>::search(const NodeView& node, size_t first, Workspace<Task>& w, int worker,
+                               Found& found) {
+  const size_t last = w.candidates.size();
+  if (node.n < growing::kParallelNodeRows || last - first < 2 || !crew_.has_idle())
+    return w.finder.search(node, w.task, limits_, w.candidates, first, last, found);
+  const auto n_parts = std::min<size_t>(static_cast<size_t>(crew_.size()), last - first);
+  std::vector<Found> partial(n_parts);
+  Parts parts(crew_);
+  for (size_t i = 1; i < n_parts; ++i) {
+    const size_t begin = first + (last - first) * i / n_parts;
+    const size_t end = first + (last - first) * (i + 1) / n_parts;
+    parts.offer([&, i, begin, end](int helper) {
+      workspaces_[helper]->finder.search(node, w.task, limits_, w.candidates, begin, end,
+                                         partial[i]);
+    });
+  }
+  w.finder.search(node, w.task, limits_, w.candidates, first, first + (last - first) / n_parts,
+                  partial[0]);
+  parts.wait(worker, false);
+  for (Found& part : partial) {
+    if (beats(part.cut, found.cut)) {
+      found.cut = part.cut;
+      found.levels = std::move(part.levels);
+    }
+  }
+}
+
+template <class Task>
+void TreeBuilder<Task>::record(const NodeView& node, Found& found, Workspace<Task>& w,
+                               SplitRecord& out) const {
+  Cut& cut = found.cut;
+  if (w.values.size() < node.n) w.values.resize(node.n);
+  w.finder.project(static_cast<size_t>(cut.candidate), node, w.candidates, w.values.data());
+  cut.settle(kernels_, w.values.data(), node.n);
+  const int32_t* index = w.candidates.indices(cut.candidate);
+  const float* weight = w.candidates.weights(cut.candidate);
+  const int n = w.candidates.n_nonzeros(cut.candidate);
+  out.index.assign(index, index + n);
+  out.coefficient.assign(weight, weight + n);
+  const auto& p_values = w.candidates.p_value;
+  const size_t first = w.candidates.offset[cut.candidate];
+  out.p_value.clear();
+  if (first < p_values.size())  // recorded together or not at all
+    out.p_value.assign(p_values.begin() + static_cast<ptrdiff_t>(first),
+                       p_values.begin() + static_cast<ptrdiff_t>(first) + n);
+  out.gain = w.task.gain(cut.score);
+  const bool category = index[0] < data_.n_features && data_.levels[index[0]] > 0;
+  // What the node has not seen goes with the heavier child.
+  const bool heavier_left = cut.weight_left * 2.0 >= w.task.weight();
+  const bool missing_left = cut.saw_missing ? cut.missing_left : heavier_left;
+  out.flags =
+      static_cast<uint8_t>((missing_left ? kMissingLeft : 0) | (category ? kCategoryNode : 0));
+  out.threshold = category ? 0.0f : cut.threshold();
+  if (category) out.level_bits = found.levels.words();
+  if constexpr (!Task::kPreciseGain) {
+    if (w.goes_left.size() < node.n) w.goes_left.resize(node.n);
+    find_sides(out, w.values.data(), node.n, w.goes_left.data());
+    std::vector<double> left(w.task.n_present(), 0.0);
+    for (size_t i = 0; i < node.n; ++i)
+      if (w.goes_left[i]) left[w.task.payload()[i].label] += w.task.payload()[i].weight;
+    out.gain = w.task.gain_of_left(left);
+  }
+}
+
+}  // namespace bevel
