@@ -9,6 +9,7 @@ import logging
 import math
 import re
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
@@ -84,7 +85,7 @@ def warm_rows(data: Data) -> tuple[np.ndarray, np.ndarray]:
     return data.X[:300], data.y[:300]
 
 
-class Estimator:
+class Estimator(ABC):
     """What all libraries with scikit-learn's manners share."""
 
     version: str
@@ -96,8 +97,8 @@ class Estimator:
         self.model: Any = None
         self.make().set_params(n_estimators=2).fit(*warm_rows(data))
 
-    def make(self) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def make(self) -> Any: ...
 
     def fit(self) -> float:
         self.model = None  # frees the last forest before the clock starts

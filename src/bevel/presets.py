@@ -20,17 +20,12 @@ so; these departures are common to all:
 
 from __future__ import annotations
 
-import difflib
-import inspect
-import textwrap
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from bevel import projections as P
-from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.parameters import CLASSIFIER_PARAMETERS
-from bevel.projections.base import check_integer, check_word
+from bevel.preset_table import Forest, Registry, make_forest
+from bevel.projections.base import check_integer
 
 __all__ = [
     "TABLE",
@@ -53,7 +48,8 @@ __all__ = [
     "sporf",
 ]
 
-Forest = ObliqueForestClassifier | ObliqueForestRegressor
+_registry = Registry()
+_preset = _registry.preset
 
 BLASER = "Blaser, Random rotations in machine learning (thesis)"
 LIN_JEON = "Lin and Jeon 2006, as reviewed by Duan 2016"
@@ -61,106 +57,6 @@ MENZE = "Menze et al. 2011, On oblique random forests"
 RODRIGUEZ = "Rodriguez et al. 2006, Rotation forest"
 SPORF = "Tomita et al. 2020, Sparse projection oblique randomer forests"
 TOMITA = "Tomita 2018, Generalized linear splitting rules (thesis)"
-
-
-@dataclass(frozen=True)
-class Preset:
-    """One line of the table: a system, its function, and where it is described."""
-
-    name: str
-    system: str
-    paper: str
-    section: str
-    make: Callable[..., Forest]
-
-
-class Table(tuple[Preset, ...]):
-    """The presets in the order of this module; printed as a table."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        lines: list[tuple[str, ...]] = [("preset", "system", "paper", "section")]
-        lines += [(preset.name, preset.system, preset.paper, preset.section) for preset in self]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        lines.insert(1, tuple("-" * width for width in widths))
-        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-
-
-_presets: list[Preset] = []
-Make = TypeVar("Make", bound=Callable[..., Forest])
-
-_SHARED_PARAMETERS = """
-task : {"classification", "regression"}, default="classification"
-    Which of the two estimators to return.
-**parameters
-    Parameters of the estimator, such as `n_estimators`, `n_jobs` and `random_state`; they replace
-    the paper's.
-"""
-
-
-def _preset(system: str, paper: str, section: str) -> Callable[[Make], Make]:
-    """Function decorator: enter it into the table, complete its docstring."""
-
-    def decorate(make: Make) -> Make:
-        _presets.append(Preset(make.__name__, system, paper, section, make))
-        text = inspect.cleandoc(make.__doc__ or "")
-        heading = "" if "\nParameters\n" in text else "\n\nParameters\n----------"
-        source = textwrap.fill(f"Source: {paper}, {section}.", width=96)
-        summary, _, rest = text.partition("\n\n")
-        make.__doc__ = f"{summary}\n\n{source}\n\n{rest}{heading}{_SHARED_PARAMETERS}"
-        return make
-
-    return decorate
-
-
-def _forest(
-    task: str,
-    parameters: Mapping[str, Any],
-    *,
-    criterion: str = "gini",
-    voting: str = "hard",
-    regression: Mapping[str, Any] | None = None,
-    **settings: Any,
-) -> Forest:
-    """The estimator of a preset.
-
-    Parameters
-    ----------
-    task : str
-        As given by the user.
-    parameters : mapping
-        The user's, which come first.
-    criterion, voting : str
-        In classification: Gini and one vote per tree unless the paper says otherwise.
-    regression : mapping, default=None
-        What is different in regression.
-    **settings
-        The paper's.
-    """
-    check_word("task", task, ("classification", "regression"))
-    if task == "classification":
-        settings |= {"criterion": criterion, "voting": voting}
-        _check_names(parameters, ObliqueForestClassifier)
-        return ObliqueForestClassifier(**(settings | dict(parameters)))
-    settings |= regression or {}
-    _check_names(parameters, ObliqueForestRegressor)
-    return ObliqueForestRegressor(**(settings | dict(parameters)))
-
-
-def _check_names(parameters: Mapping[str, Any], estimator: type[Any]) -> None:
-    known = list(inspect.signature(estimator).parameters)
-    for name in parameters:
-        if name in known:
-            continue
-        close = difflib.get_close_matches(name, known, n=1)
-        remedy = f"Did you mean {close[0]}?" if close else f"See help({estimator.__name__})."
-        if name in CLASSIFIER_PARAMETERS:
-            remedy = 'Leave it out: it has a meaning with task="classification" only.'
-        raise TypeError(
-            f"Parameters of a preset must be its own or those of {estimator.__name__}; got "
-            f"{name}. {remedy}"
-        )
 
 
 # In regression, R's randomForest leaves nodes of 5 rows, and extraTrees those of fewer than 5.
@@ -176,7 +72,7 @@ def random_forest(*, task: str = "classification", **parameters: Any) -> Forest:
     features and leaves of 5 rows, the defaults of R's randomForest, which Blaser used. The number
     of features is tuned in the paper: p^1/4, p^1/2, p^3/4 or p.
     """
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=500,
@@ -196,7 +92,7 @@ def extra_trees(*, task: str = "classification", **parameters: Any) -> Forest:
     Departs: 500 trees, the package's default, for Blaser's 5000 (see `rr_rf`). Geurts et al. grow
     100 and draw all features in regression: `n_estimators=100, n_projections="p"`.
     """
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=500,
@@ -217,7 +113,7 @@ def forest_rc(*, task: str = "classification", **parameters: Any) -> Forest:
     called F-RC(r), or `frank`, with `scale="rank"`; F-RC(n) with `scale="minmax"`; F-RC(z) with
     `scale="standard"`. The thesis tunes the number of candidates from p^1/4 to p²; here it is p.
     """
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=500,
@@ -253,7 +149,7 @@ def rr_rf(*, flip: bool = False, task: str = "classification", **parameters: Any
     flip : bool, default=False
         Admit reflections, the flip rotations of 1.6.3.
     """
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=500,
@@ -276,7 +172,7 @@ def rr_et(*, flip: bool = False, task: str = "classification", **parameters: Any
     flip : bool, default=False
         Admit reflections, the flip rotations of 1.6.3.
     """
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=500,
@@ -297,7 +193,7 @@ def rotation_forest(*, task: str = "classification", **parameters: Any) -> Fores
     paper's trees are WEKA's J48, which chooses by gain ratio and can prune; here it is information
     gain and no pruning. More trees do better; the other papers grow 100 to 5000.
     """
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=10,
@@ -311,7 +207,7 @@ def rotation_forest(*, task: str = "classification", **parameters: Any) -> Fores
 
 def _menze(projection: str, task: str, parameters: Mapping[str, Any]) -> Forest:
     """300 bootstrapped trees, one direction per node, features scaled in the node alone."""
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=300,
@@ -362,7 +258,7 @@ def ccf(*, task: str = "classification", **parameters: Any) -> Forest:
     by entropy, on all of them. No scale: canonical correlation has its own. SPORF's authors tune
     the number of features, p^1/4, p^1/2, p^3/4 or p; here it is √p.
     """
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=500,
@@ -382,7 +278,7 @@ def sporf(*, task: str = "classification", **parameters: Any) -> Forest:
     4/p: `n_projections="p**2", projection=P.SparseSigns(4)`. Features are as they are: the paper
     scales none. `ObliqueForestClassifier()` is SPORF as we would have it: scaled, soft votes.
     """
-    return _forest(
+    return make_forest(
         task, parameters, n_estimators=500, projection="sparse", bootstrap=True, scale=None
     )
 
@@ -408,7 +304,7 @@ def s_rerf(
     shuffle : bool, default=False
         The paper's control: as many pixels, but anywhere.
     """
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=500,
@@ -433,7 +329,7 @@ def multi_rotation(
     n_rotations : int, default=30
         K, the number of views.
     """
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=500,
@@ -459,7 +355,7 @@ def _nearest_neighbours(
 ) -> Forest:
     """100 trees on all rows, split down to k rows; trees are averaged (soft votes)."""
     check_integer("k", k, "rows")
-    return _forest(
+    return make_forest(
         task,
         parameters,
         n_estimators=100,
@@ -504,4 +400,4 @@ def random_point(*, k: int = 1, task: str = "classification", **parameters: Any)
     return _nearest_neighbours(k, task, parameters, threshold="random", n_projections="p")
 
 
-TABLE = Table(_presets)
+TABLE = _registry.table()
