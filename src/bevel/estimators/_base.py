@@ -40,7 +40,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
-    forest_: FlatForest
+    _predictor: PackedPredictor  # and with it the forest
     _bags: tuple[int, int, bool] | None  # rows, draws, replacement; None: trees differ
 
     @abstractmethod
@@ -76,8 +76,8 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         check_combinations(values, members)
         n_threads = count_threads(self.n_jobs)
         n_before = self._trees_to_keep()
-        if n_before == 0 and hasattr(self, "forest_"):
-            del self.forest_  # a fit that fails half-way leaves no forest behind
+        if n_before == 0 and hasattr(self, "_predictor"):
+            del self._predictor  # a fit that fails half-way leaves no forest behind
         table = self._read(X, y, reset=n_before == 0)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
         dataset = self._dataset(table, members, n_before)
@@ -126,9 +126,14 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         return self._predictor.paths(rows, count_threads(self.n_jobs))
 
     @property
+    def forest_(self) -> FlatForest:
+        """The trees, as read-only arrays."""
+        check_is_fitted(self)
+        return self._predictor.forest
+
+    @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Gain importance of each feature, summing to one (see `bevel.importance`)."""
-        check_is_fitted(self)
         return gain_importances(self.forest_)
 
     def _encode(self, X: Any) -> npt.NDArray[np.float32]:
@@ -167,7 +172,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         return int(n_before)
 
     def _trees_are_kept(self) -> bool:
-        return bool(self.warm_start) and hasattr(self, "forest_")
+        return bool(self.warm_start) and hasattr(self, "_predictor")
 
     def _dataset(self, table: Table, members: Sequence[Member], n_before: int) -> Dataset:
         n_threads = count_threads(self.n_jobs)
@@ -199,13 +204,13 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         progress = Progress(trees.start, trees.stop, bool(self.verbose), self.callback)
         if len(trees):
             grown = train(dataset, target, options, trees, n_threads, progress)
-            self.forest_ = join_forests(self.forest_, grown) if trees.start else grown
+            forest = join_forests(self.forest_, grown) if trees.start else grown
+            self._predictor = PackedPredictor(forest)
         self._encoding = dataset.encoding
         self._seed = options.seed
-        self._predictor = PackedPredictor(self.forest_)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "forest_")
+        return hasattr(self, "_predictor")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
