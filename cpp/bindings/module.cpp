@@ -4,6 +4,7 @@
 namespace nb = nanobind;
 
 void bind_data(nb::module_& m);
+void bind_scaler(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_trainer(nb::module_& m);
 void bind_forest(nb::module_& m);
@@ -12,6 +13,7 @@ void bind_models(nb::module_& m);
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   bind_data(m);
+  bind_scaler(m);
   bind_options(m);
   bind_trainer(m);
   bind_forest(m);
