@@ -136,6 +136,37 @@ class Scaler:
         target: npt.NDArray[np.float32],
     ) -> None: ...
 
+class PackedForest:
+    def __init__(self, view: ForestView) -> None: ...
+    @property
+    def nbytes(self) -> int: ...
+    def predict_proba(
+        self,
+        X: npt.NDArray[np.floating[Any]],
+        scaler: Scaler,
+        limit: float,
+        hard: bool,
+        n_threads: int,
+        out: npt.NDArray[np.float64],
+    ) -> bool: ...
+    def predict_class(
+        self,
+        X: npt.NDArray[np.floating[Any]],
+        scaler: Scaler,
+        limit: float,
+        hard: bool,
+        n_threads: int,
+        out: npt.NDArray[np.int32],
+    ) -> bool: ...
+    def predict_value(
+        self,
+        X: npt.NDArray[np.floating[Any]],
+        scaler: Scaler,
+        limit: float,
+        n_threads: int,
+        out: npt.NDArray[np.float64],
+    ) -> bool: ...
+
 def sample_candidates(
     options: Options, levels: npt.NDArray[np.int32], tree: int
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...

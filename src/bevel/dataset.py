@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ from bevel.scaling import (
 )
 from bevel.tables import ArrayTable, Table
 
-__all__ = ["Dataset", "Encoding", "encode", "encode_dataset", "learn_dataset"]
+__all__ = ["Dataset", "Encoding", "Reading", "encode", "encode_dataset", "learn_dataset"]
 
 Matrix = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.floating[Any]]
@@ -46,6 +46,13 @@ TILE_SIZE = 2**20
 # Rows looked at to find columns that float32 cannot resolve, and the share of values they may lose.
 PRECISION_ROWS = 1000
 PRECISION_LOSS = 0.1
+
+
+class Reading(NamedTuple):
+    """How rows of numbers become what trees read."""
+
+    scaler: _core.Scaler
+    limit: float  # on the size of the numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +81,12 @@ class Encoding:
     def native_scaler(self) -> _core.Scaler:
         """The scaler as the core applies it, by which the codes of nominal columns pass."""
         return self.scaler.native(len(self.levels)).with_codes(self.levels)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """How a plain array of floats is read."""
+        unscaled = isinstance(self.scaler, IdentityScaler)
+        return Reading(self.native_scaler, LARGEST_STORED if unscaled else LARGEST_READ)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is saved: without the native scaler, which is made when it is needed."""
