@@ -1,0 +1,1 @@
+"""The model file: how a trained forest lies on disk."""
