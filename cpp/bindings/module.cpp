@@ -7,6 +7,7 @@ void bind_data(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_trainer(nb::module_& m);
 void bind_forest(nb::module_& m);
+void bind_file(nb::module_& m);
 void bind_models(nb::module_& m);
 
 NB_MODULE(_core, m) {
@@ -15,5 +16,6 @@ NB_MODULE(_core, m) {
   bind_options(m);
   bind_trainer(m);
   bind_forest(m);
+  bind_file(m);
   bind_models(m);
 }
