@@ -15,7 +15,13 @@ namespace {
 // No array is longer; sizes in bits and bytes stay far from overflow.
 constexpr int64_t kLongest = int64_t{1} << 48;
 
-int64_t sum(int64_t a, uint64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + b); }
+int64_t plus(int64_t a, uint64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + b); }
+
+uint64_t sum_of(const PackedBits& bits, size_t first, size_t last) {
+  uint64_t sum = 0;
+  for (size_t i = first; i < last; ++i) sum += bits[i];
+  return sum;
+}
 
 // Takes parts and numbers of one link of the chain out of the source, with their sizes checked.
 class Link {
@@ -79,6 +85,10 @@ class ConstantColumn final : public Column {
  public:
   ConstantColumn(size_t n, const Link& link) : Column(n), word_(link.number("word")) {}
 
+  uint64_t sum(size_t first, size_t last) const override {
+    return static_cast<uint64_t>(word_) * (last - first);
+  }
+
  private:
   int64_t word(size_t) const override { return word_; }
 
@@ -93,8 +103,12 @@ class PackedColumn final : public Column {
         base_(link.number("base")),
         bits_(link.packed("values", n, link.width("width"))) {}
 
+  uint64_t sum(size_t first, size_t last) const override {
+    return static_cast<uint64_t>(base_) * (last - first) + sum_of(bits_, first, last);
+  }
+
  private:
-  int64_t word(size_t i) const override { return sum(base_, bits_[i]); }
+  int64_t word(size_t i) const override { return plus(base_, bits_[i]); }
 
   int64_t base_;
   PackedBits bits_;
@@ -115,16 +129,24 @@ class HalvesColumn final : public Column {
   void verify() const override {
     if (!has_high_.is_sound(size())) fault("halves.counts must count the ones of the bitmap.");
   }
+  uint64_t sum(size_t first, size_t last) const override {
+    return static_cast<uint64_t>(base_) * (last - first) + sum_of(low_, first, last) +
+           (sum_of(high_, n_high_before(first), n_high_before(last)) << low_width_);
+  }
 
  private:
   int64_t word(size_t i) const override {
     uint64_t number = low_[i];
-    if (has_high_[i]) {
-      const auto place = static_cast<size_t>(has_high_.rank(i));
-      if (place >= n_high_) fault("halves.counts must count the ones of the bitmap.");
-      number += high_[place] << low_width_;
-    }
-    return sum(base_, number);
+    if (has_high_[i]) number += high_[n_high_before(i)] << low_width_;
+    return plus(base_, number);
+  }
+  // One of the high numbers if bit i is set, else at most their number.
+  size_t n_high_before(size_t i) const {
+    const auto n = static_cast<uint64_t>(has_high_.rank(i));
+    const bool is_high = i < size() && has_high_[i];
+    if (n > n_high_ || (is_high && n == n_high_))
+      fault("halves.counts must count the ones of the bitmap.");
+    return n;
   }
 
   int64_t base_;
@@ -169,7 +191,7 @@ class StepsColumn final : public Column {
         continue;
       }
       const int64_t before = k ? out[k - 1] : word(i - 1);
-      out[k] = sum(before, static_cast<uint64_t>(steps_->at(i - 1)));
+      out[k] = plus(before, static_cast<uint64_t>(steps_->at(i - 1)));
       if (i % kStride == 0 && out[k] != start(i / kStride))
         fault("steps.starts must agree with the steps.");
     }
@@ -179,10 +201,7 @@ class StepsColumn final : public Column {
  private:
   int64_t start(size_t block) const { return load<int64_t>(starts_, block); }
   int64_t word(size_t i) const override {
-    int64_t value = start(i / kStride);
-    for (size_t k = i / kStride * kStride; k < i; ++k)
-      value = sum(value, static_cast<uint64_t>(steps_->at(k)));
-    return value;
+    return plus(start(i / kStride), steps_->sum(i / kStride * kStride, i));
   }
 
   Bytes starts_;
@@ -281,6 +300,12 @@ float Column::real(size_t i) const {
   if (value < 0 || value > std::numeric_limits<uint32_t>::max())
     fault("A float must have 32 bits; got more.");
   return std::bit_cast<float>(static_cast<uint32_t>(value));
+}
+
+uint64_t Column::sum(size_t first, size_t last) const {
+  uint64_t sum = 0;
+  for (size_t i = first; i < last; ++i) sum += static_cast<uint64_t>(at(i));
+  return sum;
 }
 
 void Column::read(size_t first, std::span<int64_t> out) const {

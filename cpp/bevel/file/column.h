@@ -34,6 +34,8 @@ class Column {
     return word(i);
   }
   float real(size_t i) const;
+  // Sum of the values of [first, last), which is in range; it wraps.
+  virtual uint64_t sum(size_t first, size_t last) const;
 
   // Values from `first` on, a multiple of kBlock; throws if they contradict checkpoints.
   static constexpr size_t kBlock = 4096;

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel.errors import ModelFileError, wrong_type
-from bevel.files.encodings import PART_TYPES, candidates
+from bevel.files.encodings import PART_TYPES, best_plan
 
 __all__ = ["Column", "decode_column", "encode_column", "largest_decoded", "open_column"]
 
@@ -62,7 +62,7 @@ def encode_column(array: Array) -> Column:
         required = "an array of one dimension of integers or of float32 or float64"
         raise wrong_type("array", required, array, "Convert it first.")
     values = np.ascontiguousarray(array, dtype=dtype)
-    best = min(candidates(values), key=lambda encoded: encoded.cost)
+    best = best_plan(values).build()
     return Column(best.chain, dtype.str, len(values), best.meta, best.parts)
 
 
@@ -102,15 +102,17 @@ def open_column(column: Column) -> _core.ColumnReader:
     """Reader of single values; checks the sizes of the parts, in no time for any length."""
     if column.dtype not in TYPES:
         raise _damaged("The type of a column", f"one of {', '.join(TYPES)}", column.dtype)
-    for name, number in column.meta.items():
-        if type(number) is not int or not -(2**63) <= number < 2**63:
-            raise _damaged(f"Number {name} of a column", "an integer of 64 bits", number)
     if type(column.length) is not int or not 0 <= column.length < 2**48:
         raise _damaged("The length of a column", "an integer from 0 to 2^48", column.length)
     parts = {name: _bytes(name, part, column.dtype) for name, part in column.parts.items()}
-    return _core.ColumnReader(
-        column.encoding, column.dtype, column.length, dict(column.meta), parts
-    )
+    meta = {name: _integer(name, number) for name, number in column.meta.items()}
+    return _core.ColumnReader(column.encoding, column.dtype, column.length, meta, parts)
+
+
+def _integer(name: str, number: object) -> int:
+    if type(number) is not int or not -(2**63) <= number < 2**63:
+        raise _damaged(f"Number {name} of a column", "an integer of 64 bits", number)
+    return number
 
 
 def _bytes(name: str, part: Array, dtype: str) -> npt.NDArray[np.uint8]:

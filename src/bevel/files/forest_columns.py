@@ -14,11 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel import _core
 from bevel.errors import ModelFileError
-from bevel.files.columns import Column, decode_column, encode_column
+from bevel.files.columns import (
+    Column,
+    decode_column,
+    encode_column,
+    largest_decoded,
+    open_column,
+)
 from bevel.forest import FlatForest
 
-__all__ = ["COLUMN_TYPES", "decode_forest", "encode_forest"]
+__all__ = ["COLUMN_TYPES", "decode_forest", "encode_forest", "map_forest"]
 
 Array = npt.NDArray[Any]
 
@@ -45,13 +52,11 @@ COLUMN_TYPES: Mapping[str, str] = {
 
 
 def encode_forest(forest: FlatForest) -> dict[str, Column]:
-    """Columns of a forest, in the order of COLUMN_TYPES."""
+    """Columns of a forest, in the order of COLUMN_TYPES; raises ValueError if it is not sound."""
+    _check(forest)
     arrays = forest.arrays()
     arrays["left_leaves"] = _left_leaves(arrays.pop("right"), forest.tree_offset)
-    return {
-        name: encode_column(arrays[name].astype(kind, copy=False))
-        for name, kind in COLUMN_TYPES.items()
-    }
+    return {name: encode_column(arrays[name]) for name in COLUMN_TYPES}
 
 
 def decode_forest(
@@ -62,15 +67,56 @@ def decode_forest(
     medians: npt.NDArray[np.float32],
 ) -> FlatForest:
     """The forest of some columns; raises ModelFileError unless all of it is sound."""
+    _check_types(columns)
+    limit = _check_claims(columns)
+    arrays = {name: decode_column(columns[name], limit) for name in COLUMN_TYPES}
+    arrays["right"] = _right(arrays.pop("left_leaves"), arrays["tree_offset"])
+    forest = FlatForest(n_features, n_classes, levels, medians, **arrays)
+    try:
+        _check(forest)
+    except ValueError as error:
+        raise ModelFileError(f"{error} The file is damaged.") from None
+    return forest
+
+
+def map_forest(
+    columns: Mapping[str, Column],
+    n_features: int,
+    n_classes: int,
+    levels: npt.NDArray[np.int32],
+    medians: npt.NDArray[np.float32],
+) -> _core.MappedForest:
+    """The native forest that reads columns where they lie, checking what it reads."""
+    _check_types(columns)
+    readers = {name: open_column(columns[name]) for name in COLUMN_TYPES}
+    return _core.MappedForest(readers, n_features, n_classes, levels, medians)
+
+
+def _check(forest: FlatForest) -> None:
+    _core.check_forest(
+        forest.arrays(), forest.n_features, forest.n_classes, forest.levels, forest.medians
+    )
+
+
+def _check_types(columns: Mapping[str, Column]) -> None:
     for name, kind in COLUMN_TYPES.items():
         if name not in columns or columns[name].dtype != kind:
             got = columns[name].dtype if name in columns else "no such column"
             raise ModelFileError(
                 f"Column {name} must hold values of type {kind}; got {got}. The file is damaged."
             )
-    arrays = {name: decode_column(columns[name]) for name in COLUMN_TYPES}
-    arrays["right"] = _right(arrays.pop("left_leaves"), arrays["tree_offset"])
-    return FlatForest(n_features, n_classes, levels, medians, **arrays)
+
+
+def _check_claims(columns: Mapping[str, Column]) -> int:
+    """Refuse columns that would fill the memory; the bytes that each may decode to."""
+    limit = largest_decoded(sum(columns[name].nbytes for name in COLUMN_TYPES))
+    claimed = sum(columns[name].decoded_nbytes for name in COLUMN_TYPES)
+    if claimed > limit:
+        raise ModelFileError(
+            f"The columns of a forest must decode to at most {limit} bytes for their size; "
+            f"they claim {claimed}. The file is damaged."
+        )
+    return limit
 
 
 def _left_leaves(right: Array, tree_offset: Array) -> npt.NDArray[np.int32]:
@@ -79,21 +125,21 @@ def _left_leaves(right: Array, tree_offset: Array) -> npt.NDArray[np.int32]:
 
 
 def _right(left_leaves: Array, tree_offset: Array) -> npt.NDArray[np.int32]:
-    _check_offsets(tree_offset, len(left_leaves))
+    n_nodes = len(left_leaves)
+    sound = len(tree_offset) > 1 and tree_offset[0] == 0 and tree_offset[-1] == n_nodes
+    if not sound or (tree_offset[1:] <= tree_offset[:-1]).any():
+        raise ModelFileError(
+            f"tree_offset must rise from 0 to {n_nodes}, the number of nodes; it does not. "
+            "The file is damaged."
+        )
     right = _node_of_tree(tree_offset) + 2 * left_leaves.astype(np.int64)
-    return np.where(left_leaves == 0, -1, right).astype(np.int32)
+    # A child beyond the tree, wherever it is, must not come back into it by a narrower type.
+    outside = (left_leaves < 0) | (right >= n_nodes)
+    return np.where(left_leaves == 0, -1, np.where(outside, -2, right)).astype(np.int32)
 
 
 def _node_of_tree(tree_offset: Array) -> npt.NDArray[np.int64]:
     """Number of each node within its tree."""
-    first = np.repeat(tree_offset[:-1], np.diff(tree_offset))
-    return np.arange(len(first), dtype=np.int64) - first
-
-
-def _check_offsets(tree_offset: Array, n_nodes: int) -> None:
-    sound = len(tree_offset) > 1 and tree_offset[0] == 0 and tree_offset[-1] == n_nodes
-    if not sound or np.any(tree_offset[1:] <= tree_offset[:-1]):
-        raise ModelFileError(
-            f"tree_offset must rise from 0 to the {n_nodes} nodes; it does not. "
-            "The file is damaged."
-        )
+    n_nodes = int(tree_offset[-1])
+    first: npt.NDArray[np.int64] = np.repeat(tree_offset[:-1], np.diff(tree_offset))
+    return np.arange(n_nodes, dtype=np.int64) - first

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel.files.columns import Column
-from bevel.files.forest_columns import decode_forest
+from bevel.files.forest_columns import decode_forest, map_forest
 from bevel.forest import FlatForest
 from bevel.predictor import PackedPredictor
 
@@ -39,25 +39,29 @@ class MappedPredictor:
         levels: npt.NDArray[np.int32],
         medians: Matrix,
     ) -> None:
-        self._parts = (columns, n_features, n_classes, levels, medians)
+        self._forest_of = partial(decode_forest, columns, n_features, n_classes, levels, medians)
+        self._native = map_forest(columns, n_features, n_classes, levels, medians)
 
     @cached_property
     def forest(self) -> FlatForest:
         """The whole forest, read and checked on first use."""
-        return decode_forest(*self._parts)
+        return self._forest_of()
 
     def probabilities(self, X: Matrix, n_threads: int, hard: bool) -> Floats:
         """Class probabilities of each row, by mean shares or (hard) by votes."""
-        return PackedPredictor(self.forest).probabilities(X, n_threads, hard)
+        return self._native.predict_proba(X, n_threads, hard)
 
     def values(self, X: Matrix, n_threads: int) -> Floats:
         """Mean over trees of the leaf values of each row."""
-        return PackedPredictor(self.forest).values(X, n_threads)
+        return self._native.predict_value(X, n_threads)
 
     def leaves(self, X: Matrix, n_threads: int) -> npt.NDArray[np.int32]:
         """Leaf of each row in each tree, counted from the tree's root."""
-        return PackedPredictor(self.forest).leaves(X, n_threads)
+        return self._native.apply(X, n_threads)
 
     def paths(self, X: Matrix, n_threads: int) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
-        """Nodes that each row passes, as an indicator matrix, and where each tree's nodes begin."""
+        """Nodes that each row passes, as an indicator matrix, and where each tree's nodes begin.
+
+        Reads the whole forest.
+        """
         return PackedPredictor(self.forest).paths(X, n_threads)
