@@ -13,6 +13,7 @@
 #include "bevel/file/fault.h"
 #include "bevel/file/mapped_forest.h"
 #include "bevel/support/check.h"
+#include "forest_view.h"
 
 using namespace bevel;
 
@@ -161,50 +162,14 @@ class MappedView {
   MappedForest forest_;
 };
 
-// Lends the arrays of a dictionary that outlives it.
-class BorrowedArrays {
- public:
-  explicit BorrowedArrays(const nb::dict& arrays) : arrays_(arrays) {}
-
-  template <class T>
-  std::span<const T> take(const char* name) const {
-    Vector<T> array;
-    require(arrays_.contains(name) && nb::try_cast(arrays_[name], array, false),
-            "[check_forest] an array is missing or of the wrong type");
-    return as_span(array);
-  }
-
- private:
-  const nb::dict& arrays_;
-};
-
 void check_arrays(nb::dict arrays, int32_t n_features, int32_t n_classes, Vector<int32_t> levels,
                   Vector<float> medians) {
-  const BorrowedArrays from(arrays);
-  ForestArrays forest;
-  forest.n_features = n_features;
-  forest.n_classes = n_classes;
-  forest.levels = as_span(levels);
-  forest.medians = as_span(medians);
-  forest.tree_offset = from.take<int64_t>("tree_offset");
-  forest.right = from.take<int32_t>("right");
-  forest.threshold = from.take<float>("threshold");
-  forest.flags = from.take<uint8_t>("flags");
-  forest.entry_offset = from.take<int64_t>("entry_offset");
-  forest.entry_index = from.take<int32_t>("entry_index");
-  forest.entry_weight = from.take<float>("entry_weight");
-  forest.leaf_value = from.take<double>("leaf_value");
-  forest.bits_index = from.take<int32_t>("bits_index");
-  forest.bits_offset = from.take<int64_t>("bits_offset");
-  forest.bits = from.take<uint32_t>("bits");
-  forest.rotation_offset = from.take<int64_t>("rotation_offset");
-  forest.rotation_entry_offset = from.take<int64_t>("rotation_entry_offset");
-  forest.rotation_index = from.take<int32_t>("rotation_index");
-  forest.rotation_weight = from.take<float>("rotation_weight");
-  const AnalysisArrays analysis{from.take<float>("gain"), from.take<float>("weight"),
-                                from.take<float>("entry_p_value")};
+  KeptForest forest(arrays, n_features, n_classes, levels, medians);
+  const AnalysisArrays analysis{forest.take<float>(arrays, "gain"),
+                                forest.take<float>(arrays, "weight"),
+                                forest.take<float>(arrays, "entry_p_value")};
   nb::gil_scoped_release release;
-  check_forest(forest, analysis);
+  check_forest(forest.arrays(), analysis);
 }
 
 void raise_model_file_error(const std::exception_ptr& error, void*) {

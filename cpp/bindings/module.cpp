@@ -4,18 +4,22 @@
 namespace nb = nanobind;
 
 void bind_data(nb::module_& m);
+void bind_scaler(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_trainer(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_file(nb::module_& m);
+void bind_packed(nb::module_& m);
 void bind_models(nb::module_& m);
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   bind_data(m);
+  bind_scaler(m);
   bind_options(m);
   bind_trainer(m);
   bind_forest(m);
   bind_file(m);
+  bind_packed(m);
   bind_models(m);
 }

@@ -1,7 +1,7 @@
 """The native core: what crosses is checked in Python before; see ARCHITECTURE.md."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -105,6 +105,68 @@ def store_columns(
     n_threads: int,
     target: npt.NDArray[np.float32],
 ) -> tuple[int, int] | None: ...
+
+class Scaler:
+    LARGEST_STORED: ClassVar[float]
+    @staticmethod
+    def identity(n_features: int) -> Scaler: ...
+    @staticmethod
+    def linear(
+        shift: npt.NDArray[np.float64], span: npt.NDArray[np.float64], clip: bool
+    ) -> Scaler: ...
+    @staticmethod
+    def quantile(low: npt.NDArray[np.float64], high: npt.NDArray[np.float64]) -> Scaler: ...
+    @staticmethod
+    def rank(
+        relative: bool,
+        n_present: npt.NDArray[np.int64],
+        complete: npt.NDArray[np.bool_],
+        offset: npt.NDArray[np.int64],
+        knots: npt.NDArray[np.float64],
+        ranks: npt.NDArray[np.float64],
+    ) -> Scaler: ...
+    def with_codes(self, levels: npt.NDArray[np.int32]) -> Scaler: ...
+    @property
+    def n_features(self) -> int: ...
+    def transform(
+        self,
+        source: npt.NDArray[np.floating[Any]],
+        first_feature: int,
+        n_threads: int,
+        target: npt.NDArray[np.float32],
+    ) -> None: ...
+
+class PackedForest:
+    def __init__(self, view: ForestView) -> None: ...
+    @property
+    def nbytes(self) -> int: ...
+    def predict_proba(
+        self,
+        X: npt.NDArray[np.floating[Any]],
+        scaler: Scaler,
+        limit: float,
+        hard: bool,
+        n_threads: int,
+        out: npt.NDArray[np.float64],
+    ) -> bool: ...
+    def predict_class(
+        self,
+        X: npt.NDArray[np.floating[Any]],
+        scaler: Scaler,
+        limit: float,
+        hard: bool,
+        n_threads: int,
+        out: npt.NDArray[np.int32],
+    ) -> bool: ...
+    def predict_value(
+        self,
+        X: npt.NDArray[np.floating[Any]],
+        scaler: Scaler,
+        limit: float,
+        n_threads: int,
+        out: npt.NDArray[np.float64],
+    ) -> bool: ...
+
 def sample_candidates(
     options: Options, levels: npt.NDArray[np.int32], tree: int
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...

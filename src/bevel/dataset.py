@@ -1,8 +1,9 @@
 """Makes data safe to read without further checks: anything array-like in, one float32 matrix out.
 
-Numeric columns are scaled in float64 and stored in float32, nominal columns hold level codes. Work
-goes tile by tile, so that no float64 copy of the whole table is ever made; a float32 table in the
-right memory order that needs no scaling is used as it is, without a copy.
+Numeric columns are scaled in float64 and stored in float32, which the core does in one pass;
+nominal columns hold level codes. Work goes tile by tile, so that no float64 copy of the whole table
+is ever made; a float32 table in the right memory order that needs no scaling is used as it is,
+without a copy.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import itertools
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,16 +22,23 @@ import numpy.typing as npt
 from bevel import _core
 from bevel.errors import PrecisionWarning, join_names
 from bevel.nominal import Levels, choose_nominal, learn_levels
-from bevel.scaling import IdentityScaler, Scaler, learn_scaler, merge_scalers
+from bevel.scaling import (
+    IdentityScaler,
+    Scaler,
+    extremes,
+    learn_scaler,
+    merge_scalers,
+    safe_span,
+)
 from bevel.tables import ArrayTable, Table
 
-__all__ = ["Dataset", "Encoding", "encode", "encode_dataset", "learn_dataset"]
+__all__ = ["Dataset", "Encoding", "Reading", "encode", "encode_dataset", "learn_dataset"]
 
 Matrix = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.floating[Any]]
 
 # Sums of some ten thousand stored values stay finite in float32.
-LARGEST_STORED = 1e34
+LARGEST_STORED = _core.Scaler.LARGEST_STORED
 # Squares stay finite in float64.
 LARGEST_READ = 1e150
 # Entries of a tile, 8 MB of float64: small against the data, large against the cost of a call.
@@ -37,6 +46,13 @@ TILE_SIZE = 2**20
 # Rows looked at to find columns that float32 cannot resolve, and the share of values they may lose.
 PRECISION_ROWS = 1000
 PRECISION_LOSS = 0.1
+
+
+class Reading(NamedTuple):
+    """How rows of numbers become what trees read."""
+
+    scaler: _core.Scaler
+    limit: float  # on the size of the numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +76,21 @@ class Encoding:
     nominal: Mapping[int, Levels]
     levels: npt.NDArray[np.int32]
     medians: Matrix
+
+    @cached_property
+    def native_scaler(self) -> _core.Scaler:
+        """The scaler as the core applies it, by which the codes of nominal columns pass."""
+        return self.scaler.native(len(self.levels)).with_codes(self.levels)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """How a plain array of floats is read."""
+        unscaled = isinstance(self.scaler, IdentityScaler)
+        return Reading(self.native_scaler, LARGEST_STORED if unscaled else LARGEST_READ)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is saved: without the native scaler, which is made when it is needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +126,7 @@ def learn_dataset(
     scale : str or None
         One of `bevel.scaling.SCALES`.
     n_threads : int, default=1
-        Threads that copy columns and look for their medians.
+        Threads that scale columns and look for their medians.
     """
     labels = {f: table.labels(f) for f in choose_nominal(categorical_features, table)}
     nominal = {f: learn_levels(column, table.describe(f)) for f, column in labels.items()}
@@ -107,7 +138,7 @@ def learn_dataset(
     if scale is None and not ready and _store_whole(table, levels, X, n_threads):
         scaler: Scaler = IdentityScaler()
     else:
-        scaler = _learn_numeric(table, levels, scale, None if ready else X)
+        scaler = _learn_numeric(table, levels, scale, None if ready else X, n_threads)
     for feature, column in nominal.items():
         X[:, feature] = column.encode(labels[feature], table.describe(feature))
     if scale is None:
@@ -127,14 +158,16 @@ def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Data
     encoding : Encoding
         From the first training.
     n_threads : int, default=1
-        Threads that look for missing values.
+        Threads that scale columns and look for missing values.
     """
-    X = encode(table, encoding, order="F")
+    X = encode(table, encoding, "F", n_threads)
     _, has_nan = _core.column_facts(X, encoding.levels, n_threads)
     return Dataset(X, _frozen(has_nan), encoding)
 
 
-def encode(table: Table, encoding: Encoding, order: Literal["C", "F"] = "C") -> Matrix:
+def encode(
+    table: Table, encoding: Encoding, order: Literal["C", "F"] = "C", n_threads: int = 1
+) -> Matrix:
     """Read rows as the training rows were read.
 
     Parameters
@@ -145,14 +178,16 @@ def encode(table: Table, encoding: Encoding, order: Literal["C", "F"] = "C") -> 
         From training.
     order : {"C", "F"}, default="C"
         Memory order of the result: C to predict, F to train.
+    n_threads : int, default=1
+        Threads that scale.
     """
-    scaler = encoding.scaler
-    ready = isinstance(scaler, IdentityScaler) and _is_stored(table, encoding.levels, order)
+    unscaled = isinstance(encoding.scaler, IdentityScaler)
+    ready = unscaled and _is_stored(table, encoding.levels, order)
     X = table.native if ready else _allocate(table, order)
     for rows, features in _tiles(table, encoding.levels, order):
-        tile = _read(table, rows, features, isinstance(scaler, IdentityScaler))
+        tile = _read(table, rows, features, unscaled)
         if not ready:
-            X[rows, features] = _scaled(scaler, tile, features)
+            _scale(encoding.native_scaler, tile, features.start, n_threads, X[rows, features])
     for feature, column in encoding.nominal.items():
         X[:, feature] = column.encode(table.labels(feature), table.describe(feature))
     return _frozen(X)
@@ -172,7 +207,7 @@ def _store_whole(table: Table, levels: npt.NDArray[np.int32], X: Matrix, n_threa
 
 
 def _learn_numeric(
-    table: Table, levels: npt.NDArray[np.int32], scale: str | None, X: Matrix | None
+    table: Table, levels: npt.NDArray[np.int32], scale: str | None, X: Matrix | None, n_threads: int
 ) -> Scaler:
     """Learn the scaler column tile by column tile, and fill X on the way if it needs filling."""
     parts = []
@@ -188,17 +223,17 @@ def _learn_numeric(
             tile = wide = np.asfortranarray(tile, dtype=np.float64)
             part = learn_scaler(scale, wide)
         if X is not None:
-            X[:, features] = _scaled(part, tile, slice(0, width))
+            _scale(part.native(width), tile, 0, n_threads, X[:, features])
         parts.append(part)
     return merge_scalers(parts)
 
 
-def _scaled(scaler: Scaler, tile: Numbers, features: slice) -> Numbers:
-    """Scale a tile; values far outside the training range stop at what float32 sums can bear."""
-    if isinstance(scaler, IdentityScaler):
-        return tile
-    scaled = scaler.transform(tile.astype(np.float64, copy=False), features)
-    return np.clip(scaled, -LARGEST_STORED, LARGEST_STORED, out=scaled)
+def _scale(
+    scaler: _core.Scaler, tile: Numbers, first_feature: int, n_threads: int, target: Matrix
+) -> None:
+    """Scale a tile into its place; values far outside the training range stop at LARGEST_STORED."""
+    source = tile if tile.flags.aligned else tile.copy()
+    scaler.transform(source, first_feature, n_threads, target)
 
 
 def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> Numbers:
@@ -296,7 +331,8 @@ def _warn_of_collapse(table: Table, levels: npt.NDArray[np.int32], X: Matrix) ->
             continue
         wide = source.astype(np.float64, copy=False)
         # In [1, 2] float32 resolves 1e-7 of the column's spread, and no finer near its minimum.
-        unit = 1.0 + learn_scaler("minmax", wide).transform(wide, slice(0, wide.shape[1]))
+        low, high = extremes(wide)
+        unit = 1.0 + (wide - low) / safe_span(low, high)
         kept = _n_distinct(X[rows, features]) / _n_distinct(unit.astype(np.float32))
         collapsed += [features.start + int(f) for f in np.flatnonzero(kept < 1.0 - PRECISION_LOSS)]
     if collapsed:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bevel import _core
+
 __all__ = ["MOST_KNOTS", "RankScaler", "learn_ranks", "merge_ranks"]
 
 Floats = npt.NDArray[np.float64]
@@ -48,43 +50,12 @@ class RankScaler:
     knots: npt.NDArray[np.floating]
     ranks: npt.NDArray[np.floating]
 
-    def transform(self, values: Floats, features: slice) -> Floats:
-        """Rank a tile whose columns are `features` of the training table."""
-        scaled = np.empty_like(values)
-        for column, feature in enumerate(range(features.start, features.stop)):
-            scaled[:, column] = self._rank(values[:, column], feature)
-        return scaled
-
-    def _rank(self, values: Floats, feature: int) -> Floats:
-        own = slice(self.offset[feature], self.offset[feature + 1])
-        ceiling = self.n_present[feature] + 1
-        knots = np.concatenate(([-np.inf], self.knots[own], [np.inf]))
-        ranks = np.concatenate(([0.0], self.ranks[own], [ceiling]))
-        if self.relative:
-            ranks /= ceiling
-        above = np.minimum(np.searchsorted(knots, values, side="left"), len(knots) - 1)
-        below = np.maximum(above - 1, 0)
-        share = self._share(values, knots, below, above, bool(self.complete[feature]))
-        between = ranks[below] + share * (ranks[above] - ranks[below])
-        scaled = np.where(knots[above] == values, ranks[above], between)
-        return np.where(np.isnan(values), np.nan, scaled)
-
-    def _share(
-        self,
-        values: Floats,
-        knots: Floats,
-        below: npt.NDArray[np.intp],
-        above: npt.NDArray[np.intp],
-        complete: bool,
-    ) -> Floats | float:
-        """How far a value has gone from the knot below it to the knot above it, 0 to 1."""
-        if self.relative and complete:
-            return 0.5
-        with np.errstate(invalid="ignore"):  # beyond the outermost knots: settled below
-            share = (values - knots[below]) / (knots[above] - knots[below])
-        low, high = (0.5, 0.5) if self.relative else (0.0, 1.0)
-        share = np.where(below == 0, low, share)
-        return np.where(above == len(knots) - 1, high, share)
+    def native(self, n_features: int) -> _core.Scaler:  # noqa: ARG002
+        """What the core applies to a table."""
+        knots, ranks = self.knots.astype(np.float64), self.ranks.astype(np.float64)
+        return _core.Scaler.rank(
+            self.relative, self.n_present, self.complete, self.offset, knots, ranks
+        )
 
 
 def learn_ranks(tile: Floats, relative: bool) -> RankScaler:

@@ -1,9 +1,9 @@
 """Makes numeric features comparable before directions combine them (`scale=`).
 
 A scaler is learned on training rows and remembered by the forest: a frozen object of small arrays,
-one entry per column. It reads and returns float64 tiles (rows x columns); NaN stays NaN, and no
-column, constant or empty, is ever divided by zero. Arithmetic is elementwise and free of the C
-library's logarithms, so that a table is scaled to the same bits on every machine.
+one entry per column. The core applies it (`cpp/bevel/data/scaler.h`); NaN stays NaN, and no column,
+constant or empty, is ever divided by zero. Arithmetic is elementwise and free of the C library's
+logarithms, so that a table is scaled to the same bits on every machine.
 """
 
 from __future__ import annotations
@@ -15,9 +15,18 @@ from typing import Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
+from bevel import _core
 from bevel.ranking import RankScaler, learn_ranks, merge_ranks
 
-__all__ = ["SCALES", "Scaler", "automatic_scale", "learn_scaler", "merge_scalers"]
+__all__ = [
+    "SCALES",
+    "Scaler",
+    "automatic_scale",
+    "extremes",
+    "learn_scaler",
+    "merge_scalers",
+    "safe_span",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,8 +36,8 @@ SCALES = ("minmax", "minmax_clip", "quantile", "standard", "rank", "relative_ran
 class Scaler(Protocol):
     """What a dataset asks of every scaler."""
 
-    def transform(self, values: Floats, features: slice) -> Floats:
-        """Scale a tile whose columns are `features` of the training table."""
+    def native(self, n_features: int) -> _core.Scaler:
+        """What the core applies to a table of `n_features` columns, those it was learned on."""
         ...
 
 
@@ -47,8 +56,8 @@ def automatic_scale(combines_units: bool) -> str | None:
 class IdentityScaler:
     """`scale=None`: values as they are."""
 
-    def transform(self, values: Floats, features: slice) -> Floats:  # noqa: ARG002
-        return values
+    def native(self, n_features: int) -> _core.Scaler:
+        return _core.Scaler.identity(n_features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +68,8 @@ class LinearScaler:
     span: Floats
     clip: bool = False
 
-    def transform(self, values: Floats, features: slice) -> Floats:
-        scaled = (values - self.shift[features]) / self.span[features]
-        return np.clip(scaled, 0.0, 1.0) if self.clip else scaled
+    def native(self, n_features: int) -> _core.Scaler:  # noqa: ARG002
+        return _core.Scaler.linear(_flat(self.shift), _flat(self.span), self.clip)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +83,8 @@ class QuantileScaler:
     low: Floats
     high: Floats
 
-    def transform(self, values: Floats, features: slice) -> Floats:
-        low, high = self.low[features], self.high[features]
-        scaled = (np.clip(values, low, high) - low) / _safe_span(low, high)
-        under, over = values < low, values > high
-        scaled[under] = -_dampen((low - values)[under])
-        scaled[over] = 1.0 + _dampen((values - high)[over])
-        return scaled
+    def native(self, n_features: int) -> _core.Scaler:  # noqa: ARG002
+        return _core.Scaler.quantile(_flat(self.low), _flat(self.high))
 
 
 def learn_scaler(scale: str | None, tile: Floats) -> Scaler:
@@ -98,8 +101,8 @@ def learn_scaler(scale: str | None, tile: Floats) -> Scaler:
         case None:
             return IdentityScaler()
         case "minmax" | "minmax_clip":
-            low, high = _extremes(tile)
-            return LinearScaler(low, _safe_span(low, high), clip=scale == "minmax_clip")
+            low, high = extremes(tile)
+            return LinearScaler(low, safe_span(low, high), clip=scale == "minmax_clip")
         case "quantile":
             return QuantileScaler(*_outer_quantiles(tile))
         case "standard":
@@ -120,11 +123,15 @@ def merge_scalers(parts: Sequence[Scaler]) -> Scaler:
     return first
 
 
+def _flat(values: Floats) -> Floats:
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
 def _joined(parts: Sequence[Scaler], name: str) -> Floats:
     return np.concatenate([getattr(part, name) for part in parts])
 
 
-def _extremes(tile: Floats) -> tuple[Floats, Floats]:
+def extremes(tile: Floats) -> tuple[Floats, Floats]:
     """Lowest and highest value of each column, NaN ignored; 0 for a column without values."""
     if len(tile) == 0:
         return np.zeros(tile.shape[1]), np.zeros(tile.shape[1])
@@ -132,7 +139,8 @@ def _extremes(tile: Floats) -> tuple[Floats, Floats]:
     return np.nan_to_num(low), np.nan_to_num(high)
 
 
-def _safe_span(low: Floats, high: Floats) -> Floats:
+def safe_span(low: Floats, high: Floats) -> Floats:
+    """Distance of the bounds of each column; 1 for a constant column."""
     return np.where(high > low, high - low, 1.0)
 
 
@@ -143,7 +151,7 @@ def _moments(tile: Floats) -> tuple[Floats, Floats]:
     mean = np.where(missing, 0.0, tile).sum(axis=0) / np.maximum(n_present, 1)
     deviation = np.where(missing, 0.0, tile - mean)
     variance = (deviation * deviation).sum(axis=0) / np.maximum(n_present - 1, 1)
-    low, high = _extremes(tile)
+    low, high = extremes(tile)
     # Rounding gives a constant column a tiny deviation, and tiny ones may underflow to none.
     return mean, np.where((high > low) & (variance > 0.0), np.sqrt(variance), 1.0)
 
@@ -157,21 +165,3 @@ def _outer_quantiles(tile: Floats) -> tuple[Floats, Floats]:
     bounds = [np.percentile(c, (5.0, 95.0)) if len(c) else np.zeros(2) for c in columns]
     low, high = np.array(bounds).reshape(-1, 2).T
     return low, high
-
-
-def _dampen(distance: Floats) -> Floats:
-    return 0.01 * _log(1.0 + _log(1.0 + distance))
-
-
-def _log(values: Floats) -> Floats:
-    """Natural logarithm of values >= 1 by a fixed series: 2 artanh((m - 1) / (m + 1)) + e log 2."""
-    mantissa, exponent = np.frexp(values)
-    small = mantissa < 0.7071067811865476
-    mantissa = np.where(small, 2.0 * mantissa, mantissa)
-    exponent = exponent - small
-    ratio = (mantissa - 1.0) / (mantissa + 1.0)
-    square = ratio * ratio
-    series = np.zeros_like(values)
-    for odd in range(21, 0, -2):
-        series = series * square + 1.0 / odd
-    return exponent * 0.6931471805599453 + 2.0 * ratio * series

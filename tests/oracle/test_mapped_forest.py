@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.families import FAMILIES, TASKS, grow_on, new_rows, training_data
 from support.forests import Forest, grow, options, problem
+from support.random_forests import random_forest, random_rows
 
 from bevel.errors import ModelFileError
 from bevel.files.columns import Column
@@ -40,6 +41,8 @@ def assert_answers_are_those_of_the_reference(forest: Forest, X: np.ndarray) -> 
         for hard in (False, True):
             shares = predictor.probabilities(X, n_threads, hard)
             assert shares.tobytes() == forest.predict(X, hard=hard).tobytes()
+            classes = predictor.classes(X, n_threads, hard)
+            np.testing.assert_array_equal(classes, forest.predict(X, hard=hard).argmax(axis=1))
 
 
 @pytest.mark.parametrize("n_classes", TASKS.values(), ids=TASKS.keys())
@@ -96,6 +99,18 @@ def test_paths_are_those_of_the_flat_forest() -> None:
     one, other = mapped(forest).paths(X, 1), PackedPredictor(forest).paths(X, 1)
     assert (one[0] != other[0]).nnz == 0
     np.testing.assert_array_equal(one[1], other[1])
+
+
+@pytest.mark.parametrize("n_classes", [0, 1, 2, 7])
+@pytest.mark.parametrize("seed", range(10))
+def test_mapped_forest_of_every_kind_of_node_answers_as_the_reference_does(
+    seed: int, n_classes: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    n_nominal, n_axes = int(rng.integers(0, 4)), int(rng.integers(0, 4))
+    forest = random_forest(rng, 6, n_classes, 7, 6, n_nominal, n_axes)
+    plain = Forest(forest.arrays(), 6, n_classes, forest.levels, forest.medians)
+    assert_answers_are_those_of_the_reference(plain, random_rows(rng, forest, 200, missing=0.2))
 
 
 def test_opening_reads_no_nodes() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 import warnings
 
@@ -205,6 +206,41 @@ def test_float64_copies_are_made_of_tiles_only(scale):
     finally:
         tracemalloc.stop()
     assert peak < X.nbytes + 6 * 8 * module.TILE_SIZE
+
+
+@pytest.mark.parametrize("scale", [None, *SCALES])
+def test_result_does_not_depend_on_the_number_of_threads(scale):
+    X = normal(30_000, 7)
+    X[::5, 4] = np.nan
+    alone, together = (learn_dataset(read_table(X), None, scale, n) for n in (1, 2))
+    assert np.array_equal(alone.X, together.X, equal_nan=True)
+    rows = encode(read_table(X), alone.encoding, n_threads=2)
+    assert np.array_equal(rows, alone.X, equal_nan=True)
+
+
+@pytest.mark.parametrize("scale", [None, "quantile"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_array_at_odd_addresses_is_read(scale, dtype):
+    X = normal(50, 3, dtype=dtype)
+    packed = np.zeros(150, dtype=[("pad", "u1"), ("value", dtype)])
+    packed["value"] = X.ravel()
+    odd = packed["value"].reshape(50, 3)
+    assert not odd.flags.aligned
+    dataset = learn(odd, scale=scale)
+    assert np.array_equal(dataset.X, learn(X, scale=scale).X)
+    assert np.array_equal(encode(read_table(odd), dataset.encoding), dataset.X)
+
+
+@pytest.mark.parametrize("scale", [None, *SCALES])
+def test_encoding_is_saved_without_its_native_form(scale):
+    frame = mixed_frame()
+    encoding = learn(frame, scale=scale).encoding
+    before = len(pickle.dumps(encoding))
+    expected = encode(read_table(frame), encoding)
+    saved = pickle.dumps(encoding)
+    assert len(saved) == before
+    rows = encode(read_table(frame), pickle.loads(saved))
+    assert np.array_equal(rows, expected, equal_nan=True)
 
 
 def test_single_row_and_single_column_are_fine():

@@ -28,12 +28,16 @@ from bevel.options import (
 )
 from bevel.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.parameters import check_each
-from bevel.predictor import PackedPredictor
+from bevel.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.progress import Progress
 from bevel.scaling import automatic_scale
 from bevel.tables import Table, read_table
 from bevel.threads import count_threads
 from bevel.training import Target, train
+
+# Rows that are predicted before another thread would have started.
+FEW_ROWS = 32
+PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -104,8 +108,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         ndarray of int32, shape (n_rows, n_estimators)
             Nodes, counted from the root of their tree.
         """
-        rows = self._encode(X)
-        return self._predictor.leaves(rows, count_threads(self.n_jobs))
+        return self._predictor.leaves(self._encode(X), count_threads(self.n_jobs))
 
     def decision_path(self, X: Any) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
         """Nodes that each row passes.
@@ -122,8 +125,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         n_nodes_ptr : ndarray of shape (n_estimators + 1,)
             Tree t owns columns n_nodes_ptr[t] to n_nodes_ptr[t + 1].
         """
-        rows = self._encode(X)
-        return self._predictor.paths(rows, count_threads(self.n_jobs))
+        return self._predictor.paths(self._encode(X), count_threads(self.n_jobs))
 
     @property
     def forest_(self) -> FlatForest:
@@ -132,14 +134,50 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         return self._predictor.forest
 
     @property
+    def predictor_(self) -> RowPredictor:
+        """The forest for servers: no checks, any thread (see `bevel.predictor.RowPredictor`)."""
+        check_is_fitted(self)
+        hard = getattr(self, "voting", None) == "hard"
+        return RowPredictor(self._predictor, self._encoding.reading, hard)
+
+    @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Gain importance of each feature, summing to one (see `bevel.importance`)."""
         return gain_importances(self.forest_)
 
+    def _ask(self, question: str, X: Any, *arguments: Any) -> Any:
+        """Put a question to the predictor; rows that need no reading go to it as they are."""
+        if self._is_plain(X):
+            few = len(X) < FEW_ROWS and self.n_jobs != 0
+            n_threads = 1 if few else count_threads(self.n_jobs)
+            answer = getattr(self._predictor, question)
+            try:
+                return answer(X, n_threads, *arguments, self._encoding.reading)
+            except NumberTooLargeError:
+                pass  # reading it slowly tells where and what to do
+        rows = self._encode(X)
+        return getattr(self._predictor, question)(rows, count_threads(self.n_jobs), *arguments)
+
+    def _is_plain(self, X: Any) -> bool:
+        """Whether X is an array of floats as fit has seen it; costs microseconds at most."""
+        known = self.__dict__
+        return (
+            type(X) is np.ndarray
+            and X.dtype in PLAIN_TYPES
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == known.get("n_features_in_")
+            and X.flags.aligned
+            and "feature_names_in_" not in known
+            and isinstance(known.get("_predictor"), PackedPredictor)
+            and not known["_encoding"].nominal
+        )
+
     def _encode(self, X: Any) -> npt.NDArray[np.float32]:
         """Rows to predict, read as the training rows were."""
         check_is_fitted(self)
-        return encode(self._read(X, "no_validation", reset=False), self._encoding)
+        table = self._read(X, "no_validation", reset=False)
+        return encode(table, self._encoding, n_threads=count_threads(self.n_jobs))
 
     def _read(self, X: Any, y: Any, reset: bool) -> Table:
         """Read X and let scikit-learn remember, or compare, the number and names of its columns."""

@@ -16,7 +16,6 @@ from bevel.out_of_bag import OutOfBag
 from bevel.parameters import CLASSIFIER_PARAMETERS, documented
 from bevel.progress import Callback
 from bevel.target import read_labels, read_weights
-from bevel.threads import count_threads
 from bevel.training import Target
 
 
@@ -136,7 +135,8 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         ndarray of shape (n_rows,)
             Class labels; the first in `classes_` where several are equally probable.
         """
-        return self._decide(self.predict_proba(X))
+        codes: npt.NDArray[np.int32] = self._ask("classes", X, self.voting == "hard")
+        return np.asarray(self.classes_.take(codes))
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Class probabilities of each row, in the order of `classes_`.
@@ -151,9 +151,8 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         ndarray of shape (n_rows, n_classes_)
             Mean over the trees of class shares (soft voting) or of votes (hard voting).
         """
-        rows = self._encode(X)
-        threads = count_threads(self.n_jobs)
-        return self._predictor.probabilities(rows, threads, self.voting == "hard")
+        shares: npt.NDArray[np.float64] = self._ask("probabilities", X, self.voting == "hard")
+        return shares
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Logarithms of the class probabilities; minus infinity for zero.

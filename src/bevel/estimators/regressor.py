@@ -16,7 +16,6 @@ from bevel.out_of_bag import OutOfBag
 from bevel.parameters import REGRESSOR_PARAMETERS, documented
 from bevel.progress import Callback
 from bevel.target import read_numbers, read_weights
-from bevel.threads import count_threads
 from bevel.training import Target
 
 
@@ -127,8 +126,8 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         ndarray of shape (n_rows,)
             Mean over the trees of the leaf's mean target.
         """
-        rows = self._encode(X)
-        return self._predictor.values(rows, count_threads(self.n_jobs))
+        values: npt.NDArray[np.float64] = self._ask("values", X)
+        return values
 
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool) -> Target:
         weights = read_weights(sample_weight, None, None, n_rows)

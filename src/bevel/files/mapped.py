@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel import _core
 from bevel.files.columns import Column
 from bevel.files.forest_columns import decode_forest, map_forest
 from bevel.forest import FlatForest
@@ -47,9 +48,23 @@ class MappedPredictor:
         """The whole forest, read and checked on first use."""
         return self._forest_of()
 
+    @cached_property
+    def _whole(self) -> PackedPredictor:
+        return PackedPredictor(self.forest)
+
+    @property
+    def packed(self) -> _core.PackedForest:
+        """The forest laid out for speed, which reads the whole of it."""
+        return self._whole.packed
+
     def probabilities(self, X: Matrix, n_threads: int, hard: bool) -> Floats:
         """Class probabilities of each row, by mean shares or (hard) by votes."""
         return self._native.predict_proba(X, n_threads, hard)
+
+    def classes(self, X: Matrix, n_threads: int, hard: bool) -> npt.NDArray[np.int32]:
+        """Most probable class of each row, the first of several."""
+        best: npt.NDArray[np.intp] = self.probabilities(X, n_threads, hard).argmax(axis=1)
+        return best.astype(np.int32)
 
     def values(self, X: Matrix, n_threads: int) -> Floats:
         """Mean over trees of the leaf values of each row."""
@@ -64,4 +79,4 @@ class MappedPredictor:
 
         Reads the whole forest.
         """
-        return PackedPredictor(self.forest).paths(X, n_threads)
+        return self._whole.paths(X, n_threads)

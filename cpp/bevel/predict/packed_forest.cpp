@@ -1,0 +1,246 @@
+#include "bevel/predict/packed_forest.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "bevel/support/check.h"
+#include "bevel/tree/node_store.h"
+
+namespace bevel {
+namespace {
+
+constexpr int32_t kMostSmallPlaces = 1 << 16;  // what a place of 16 bits tells apart
+
+// The direction of a split, or what it says of levels.
+struct SplitView {
+  std::span<const int32_t> index;
+  std::span<const float> weight;
+  bool is_category;
+  bool missing_left;
+
+  bool has_unit_weights() const {
+    return std::all_of(weight.begin(), weight.end(), [](float w) { return w == 1.0f; });
+  }
+  bool has_signs_only() const {
+    return std::all_of(weight.begin(), weight.end(),
+                       [](float w) { return w == 1.0f || w == -1.0f; });
+  }
+};
+
+SplitView view_split(const ForestArrays& forest, size_t node) {
+  const auto first = static_cast<size_t>(forest.entry_offset[node]);
+  const auto n = static_cast<size_t>(forest.entry_offset[node + 1]) - first;
+  return {forest.entry_index.subspan(first, n), forest.entry_weight.subspan(first, n),
+          (forest.flags[node] & kCategoryNode) != 0, (forest.flags[node] & kMissingLeft) != 0};
+}
+
+// Turns splits into nodes of one kind, and what does not fit into general splits.
+class Packer {
+ public:
+  Packer(const ForestArrays& forest, PackedForest& packed) : forest_(forest), packed_(packed) {}
+
+  void run() {
+    set_layout();
+    choose_nodes();
+    set_medians();
+    std::visit([&](auto& nodes) { pack(nodes); }, packed_.nodes);
+    for (auto* array : {&packed_.share_class, &packed_.general_place}) array->shrink_to_fit();
+    packed_.share.shrink_to_fit();
+    packed_.general.shrink_to_fit();
+    packed_.general_weight.shrink_to_fit();
+  }
+
+ private:
+  bool is_leaf(size_t node) const { return forest_.right[node] < 0; }
+
+  void set_layout() {
+    RowLayout& layout = packed_.layout;
+    layout.n_features = forest_.n_features;
+    for (size_t t = 0; t < forest_.n_trees(); ++t)
+      layout.n_axes = std::max(layout.n_axes, static_cast<int32_t>(forest_.rotation_offset[t + 1] -
+                                                                   forest_.rotation_offset[t]));
+    if (layout.n_axes > 0)
+      for (size_t t = 0; t < forest_.n_trees(); ++t) packed_.axes.emplace_back(forest_, t);
+  }
+
+  void set_medians() {
+    const RowLayout& layout = packed_.layout;
+    packed_.medians.assign(static_cast<size_t>(layout.width()), 0.0f);
+    for (int32_t f = 0; f < layout.n_features; ++f) {
+      packed_.medians[f] = forest_.medians[f];
+      if (layout.has_negatives) packed_.medians[layout.negative(f)] = -forest_.medians[f];
+    }
+  }
+
+  // The kind of node into which most directions fit.
+  void choose_nodes() {
+    size_t n_axis = 0, n_signs = 0, n_weights = 0;
+    for (size_t node = 0; node < forest_.right.size(); ++node) {
+      if (is_leaf(node)) continue;
+      const SplitView split = view_split(forest_, node);
+      if (split.is_category) continue;
+      n_axis += fits<AxisNode>(split);
+      n_signs += fits<SignsNode>(split);
+      n_weights += fits<WeightsNode>(split);
+    }
+    if (n_signs > n_axis && n_signs >= n_weights) {
+      packed_.nodes.emplace<HugeVector<SignsNode>>();
+      packed_.layout.has_negatives = true;
+    } else if (n_weights > n_axis) {
+      packed_.nodes.emplace<HugeVector<WeightsNode>>();
+    }
+  }
+
+  template <class Node>
+  bool fits(const SplitView& split) const {
+    if (split.is_category) return false;
+    const size_t n = split.index.size();
+    if constexpr (std::is_same_v<Node, AxisNode>) {
+      return n == 1 && split.has_unit_weights();
+    } else {
+      if constexpr (std::is_same_v<Node, SignsNode>)
+        if (!split.has_signs_only()) return false;
+      return n <= Node::kMost && 2 * packed_.layout.n_positive() <= kMostSmallPlaces;
+    }
+  }
+
+  template <class Node>
+  void pack(HugeVector<Node>& nodes) {
+    number_splits();
+    require(n_splits_ <= std::numeric_limits<int32_t>::max(),
+            "[PackedForest] more splits than 32 bits count; predict with fewer trees");
+    nodes.reserve(n_splits_);
+    for (size_t t = 0; t < forest_.n_trees(); ++t) {
+      const auto first = static_cast<size_t>(forest_.tree_offset[t]);
+      const auto last = static_cast<size_t>(forest_.tree_offset[t + 1]);
+      children_.assign(last - first, 0);
+      for (size_t node = first, split = nodes.size(); node < last; ++node)
+        children_[node - first] = is_leaf(node) ? ~add_leaf(node) : static_cast<Child>(split++);
+      packed_.roots.push_back(children_[0]);
+      for (size_t node = first; node < last; ++node) {
+        if (is_leaf(node)) continue;
+        const Child left = children_[node + 1 - first];
+        const Child right = children_[static_cast<size_t>(forest_.right[node])];
+        nodes.push_back(make<Node>(node, left, right));
+      }
+    }
+  }
+
+  void number_splits() {
+    for (int32_t right : forest_.right) n_splits_ += right >= 0;
+  }
+
+  template <class Node>
+  Node make(size_t node, Child left, Child right) {
+    const SplitView split = view_split(forest_, node);
+    Node made{};
+    made.threshold = forest_.threshold[node];
+    made.child[0] = left;
+    made.child[1] = right;
+    const bool small = fits<Node>(split);
+    const uint32_t general = small ? 0 : add_general(node, split);
+    if constexpr (std::is_same_v<Node, AxisNode>) {
+      made.place =
+          small ? static_cast<uint32_t>(place(split.index[0])) : general | AxisNode::kGeneralBit;
+      if (split.missing_left) made.place |= AxisNode::kMissingLeftBit;
+    } else {
+      if (small) {
+        fill(made, split);
+      } else {
+        made.size = Node::kGeneralBit;
+        made.place[0] = static_cast<uint16_t>(general & 0xffff);
+        made.place[1] = static_cast<uint16_t>(general >> 16);
+      }
+      if (split.missing_left) made.size |= Node::kMissingLeftBit;
+    }
+    return made;
+  }
+
+  void fill(SignsNode& node, const SplitView& split) const {
+    node.size = static_cast<uint16_t>(split.index.size());
+    for (size_t k = 0; k < SignsNode::kMost; ++k) {
+      int32_t at = packed_.layout.zero();
+      if (k < split.index.size()) {
+        at = place(split.index[k]);
+        if (split.weight[k] < 0.0f) at = packed_.layout.negative(at);
+      }
+      node.place[k] = static_cast<uint16_t>(at);
+    }
+  }
+
+  void fill(WeightsNode& node, const SplitView& split) const {
+    node.size = static_cast<uint16_t>(split.index.size());
+    for (size_t k = 0; k < WeightsNode::kMost; ++k) {
+      const bool used = k < split.index.size();
+      node.place[k] = static_cast<uint16_t>(used ? place(split.index[k]) : packed_.layout.zero());
+      node.weight[k] = used ? split.weight[k] : 0.0f;
+    }
+  }
+
+  int32_t place(int32_t index) const {
+    return index < forest_.n_features ? index : packed_.layout.axis(index - forest_.n_features);
+  }
+
+  uint32_t add_general(size_t node, const SplitView& split) {
+    GeneralSplit general{split.is_category, split.index[0], 0, 0, 0};
+    if (split.is_category) {
+      const auto set = static_cast<size_t>(forest_.bits_index[node]);
+      const auto begin = forest_.bits.begin() + forest_.bits_offset[set];
+      general.levels = forest_.levels[split.index[0]];
+      general.first = static_cast<uint32_t>(packed_.bits.size());
+      packed_.bits.insert(packed_.bits.end(), begin,
+                          forest_.bits.begin() + forest_.bits_offset[set + 1]);
+    } else {
+      general.first = static_cast<uint32_t>(packed_.general_place.size());
+      general.n = static_cast<int32_t>(split.index.size());
+      for (int32_t index : split.index) packed_.general_place.push_back(place(index));
+      packed_.general_weight.insert(packed_.general_weight.end(), split.weight.begin(),
+                                    split.weight.end());
+    }
+    constexpr size_t kMostEntries = std::numeric_limits<uint32_t>::max();
+    require(packed_.general_place.size() <= kMostEntries && packed_.bits.size() <= kMostEntries &&
+                packed_.general.size() < AxisNode::kGeneralBit,
+            "[PackedForest] more coefficients than 32 bits count; predict with fewer trees");
+    packed_.general.push_back(general);
+    return static_cast<uint32_t>(packed_.general.size() - 1);
+  }
+
+  int32_t add_leaf(size_t node) {
+    if (forest_.n_classes == 0) {
+      packed_.leaf_value.push_back(forest_.leaf_value[node]);
+      return static_cast<int32_t>(packed_.leaf_value.size() - 1);
+    }
+    const SplitView leaf = view_split(forest_, node);
+    if (leaf.index.size() == 1 && leaf.weight[0] == 1.0f) return leaf.index[0];
+    if (packed_.share_offset.empty()) packed_.share_offset.push_back(0);
+    packed_.share_class.insert(packed_.share_class.end(), leaf.index.begin(), leaf.index.end());
+    packed_.share.insert(packed_.share.end(), leaf.weight.begin(), leaf.weight.end());
+    packed_.share_offset.push_back(static_cast<uint32_t>(packed_.share.size()));
+    const auto best = std::max_element(leaf.weight.begin(), leaf.weight.end());
+    packed_.vote.push_back(leaf.index[static_cast<size_t>(best - leaf.weight.begin())]);
+    return forest_.n_classes + static_cast<int32_t>(packed_.vote.size() - 1);
+  }
+
+  const ForestArrays& forest_;
+  PackedForest& packed_;
+  size_t n_splits_ = 0;
+  std::vector<Child> children_;  // of one tree: what each node is to its parent
+};
+
+}  // namespace
+
+PackedForest::PackedForest(const ForestArrays& forest) : n_classes(forest.n_classes) {
+  Packer(forest, *this).run();
+}
+
+size_t PackedForest::nbytes() const {
+  auto size = [](const auto& array) { return array.size() * sizeof(array[0]); };
+  size_t total = std::visit(size, nodes) + size(roots) + size(medians) + size(general) +
+                 size(general_place) + size(general_weight) + size(bits) + size(share_offset) +
+                 size(share_class) + size(share) + size(vote) + size(leaf_value);
+  for (const TreeAxesProduct& product : axes) total += product.nbytes();
+  return total;
+}
+
+}  // namespace bevel

@@ -1,0 +1,100 @@
+// A forest laid out for walking: splits only, small and with both children in them; leaves are what
+// children refer to. Derived from the flat forest and never saved.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "bevel/predict/forest_arrays.h"
+#include "bevel/predict/tree_axes_product.h"
+#include "bevel/support/huge_pages.h"
+
+namespace bevel {
+
+// A child: a split of the forest by its number, or the complement of a leaf's number.
+using Child = int32_t;
+
+// A row as nodes read it: the features, a zero for unused places, the axes of the tree, and then,
+// where nodes add and subtract, the negatives of them all: reading one costs less than making it.
+struct RowLayout {
+  int32_t n_features = 0;
+  int32_t n_axes = 0;  // of the tree that has most
+  bool has_negatives = false;
+
+  int32_t zero() const { return n_features; }
+  int32_t axis(int32_t a) const { return n_features + 1 + a; }
+  int32_t n_positive() const { return n_features + 1 + n_axes; }
+  int32_t negative(int32_t place) const { return place + n_positive(); }
+  int32_t width() const { return n_positive() * (has_negatives ? 2 : 1); }
+};
+
+// A split on one value of the row.
+struct AxisNode {
+  static constexpr uint32_t kMissingLeftBit = 1u << 31, kGeneralBit = 1u << 30;
+  float threshold;
+  uint32_t place;  // in the row, or the number of a general split, with the bits above
+  Child child[2];  // left, right
+};
+
+// A split on a sum of at most kMost values of the row; what is subtracted has its negative added.
+struct SignsNode {
+  static constexpr int kMost = 9, kAlways = 6;  // the first kAlways are read whether used or not
+  static constexpr uint16_t kMissingLeftBit = 1u << 15, kGeneralBit = 1u << 14;
+  float threshold;
+  Child child[2];
+  uint16_t size;  // number of values, with the bits above
+  uint16_t place[kMost];
+};
+
+// A split on at most kMost weighted values of the row.
+struct WeightsNode {
+  static constexpr int kMost = 3;
+  static constexpr uint16_t kMissingLeftBit = 1u << 15, kGeneralBit = 1u << 14;
+  float threshold;
+  Child child[2];
+  uint16_t size;
+  uint16_t place[kMost];
+  float weight[kMost];
+};
+
+static_assert(sizeof(AxisNode) == 16 && sizeof(SignsNode) == 32 && sizeof(WeightsNode) == 32);
+
+// What fits no small node: a long or weighted direction, or a set of levels.
+struct GeneralSplit {
+  bool is_category;
+  int32_t feature;  // category
+  int32_t levels;   // category
+  uint32_t first;   // entry, or word of the set of levels
+  int32_t n;        // entries
+};
+
+struct PackedForest {
+  explicit PackedForest(const ForestArrays& forest);
+
+  int32_t n_classes = 0;  // 0: regression
+  RowLayout layout;
+  std::vector<float> medians;  // by place in the row
+  std::variant<HugeVector<AxisNode>, HugeVector<SignsNode>, HugeVector<WeightsNode>> nodes;
+  std::vector<Child> roots;
+  std::vector<TreeAxesProduct> axes;  // by tree; empty without axes
+
+  std::vector<GeneralSplit> general;
+  std::vector<int32_t> general_place;
+  std::vector<float> general_weight;
+  std::vector<uint32_t> bits;
+
+  // Leaves. Classification: leaf k < n_classes is pure of class k, the others have shares.
+  std::vector<uint32_t> share_offset;  // of leaf n_classes + i
+  std::vector<int32_t> share_class;
+  std::vector<float> share;
+  std::vector<int32_t> vote;       // of leaf n_classes + i
+  std::vector<double> leaf_value;  // regression
+
+  size_t n_trees() const { return roots.size(); }
+  size_t nbytes() const;
+};
+
+}  // namespace bevel

@@ -1,0 +1,250 @@
+#include "bevel/predict/packed_predictor.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "bevel/predict/packed_walk.h"
+#include "bevel/support/crew.h"
+#include "bevel/support/float_environment.h"
+
+namespace bevel {
+namespace {
+
+// Bytes of a block of rows: it shares the second-level cache with the tree that it goes down.
+constexpr size_t kBlockBytes = 256 * 1024;
+constexpr size_t kLeastRows = 16, kMostRows = 4096;
+// Below this many walks a thread costs more to start than it saves.
+constexpr size_t kLeastWalks = 20000;
+// Blocks so small go down all trees at once, row by row.
+constexpr size_t kFewRows = 8;
+// Trees between two looks at which rows are decided.
+constexpr size_t kTreesBetweenLooks = 16;
+
+// Calls use(walk) with the walk that fits the forest's nodes and the block's rows.
+template <class Use>
+void with_walk(const PackedForest& forest, const RowBlock& block, Use use) {
+  std::visit(
+      [&](const auto& nodes) {
+        using Node = std::remove_cvref_t<decltype(nodes[0])>;
+        if (block.is_plain)
+          use(PackedWalk<Node, false>(forest, nodes.data()));
+        else
+          use(PackedWalk<Node, true>(forest, nodes.data()));
+      },
+      forest.nodes);
+}
+
+// Puts the values of the tree's axes behind each row.
+void add_axes(const PackedForest& forest, size_t tree, const RowBlock& block, BlockRoom& room) {
+  const auto p = static_cast<size_t>(forest.layout.n_features);
+  for (size_t i = 0; i < block.n; ++i) {
+    float* row = room.rows.data() + i * block.stride;
+    const float* complete = row;
+    if (!block.is_plain) {
+      room.complete.resize(p);
+      for (size_t f = 0; f < p; ++f)
+        room.complete[f] = row[f] != row[f] ? forest.medians[f] : row[f];
+      complete = room.complete.data();
+    }
+    forest.axes[tree].apply(complete, row + forest.layout.axis(0));
+    if (forest.layout.has_negatives)
+      negate(forest.layout, forest.layout.axis(0), forest.layout.n_positive(), row);
+  }
+}
+
+// Leaves of the rows `chosen` of a block in one tree.
+template <class Walk>
+void walk_tree(const PackedForest& forest, const Walk& walk, size_t tree, const RowBlock& block,
+               std::span<const int32_t> chosen, BlockRoom& room) {
+  if (!forest.axes.empty()) add_axes(forest, tree, block, room);
+  const Child root = forest.roots[tree];
+  int32_t* leaf = room.leaf.data();
+  walk.run(
+      chosen.size(),
+      [&](size_t i) { return WalkStart{root, block.row(static_cast<size_t>(chosen[i]))}; },
+      [&](size_t i, int32_t reached) { leaf[i] = reached; });
+}
+
+// What a leaf adds to the sums of its row.
+class SoftVotes {
+ public:
+  explicit SoftVotes(const PackedForest& forest) : forest_(forest) {}
+  size_t width() const { return static_cast<size_t>(forest_.n_classes); }
+  void add(int32_t leaf, double* sums) const {
+    if (leaf < forest_.n_classes) {
+      sums[leaf] += 1.0;
+      return;
+    }
+    const auto i = static_cast<size_t>(leaf - forest_.n_classes);
+    for (uint32_t e = forest_.share_offset[i]; e < forest_.share_offset[i + 1]; ++e)
+      sums[forest_.share_class[e]] += forest_.share[e];
+  }
+
+ private:
+  const PackedForest& forest_;
+};
+
+class HardVotes {
+ public:
+  explicit HardVotes(const PackedForest& forest) : forest_(forest) {}
+  size_t width() const { return static_cast<size_t>(forest_.n_classes); }
+  void add(int32_t leaf, double* sums) const {
+    const int32_t k = forest_.n_classes;
+    sums[leaf < k ? leaf : forest_.vote[static_cast<size_t>(leaf - k)]] += 1.0;
+  }
+
+ private:
+  const PackedForest& forest_;
+};
+
+class Values {
+ public:
+  explicit Values(const PackedForest& forest) : forest_(forest) {}
+  size_t width() const { return 1; }
+  void add(int32_t leaf, double* sums) const {
+    sums[0] += forest_.leaf_value[static_cast<size_t>(leaf)];
+  }
+
+ private:
+  const PackedForest& forest_;
+};
+
+// Adds trees [first, last) to the sums of the chosen rows.
+template <class Walk, class Leaves>
+void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leaves, size_t first,
+               size_t last, const RowBlock& block, std::span<const int32_t> chosen, BlockRoom& room,
+               double* sums) {
+  const size_t width = leaves.width();
+  if (chosen.size() <= kFewRows && forest.axes.empty()) {
+    room.leaf.resize(std::max(room.leaf.size(), last - first));
+    for (int32_t row : chosen) {
+      walk.run(
+          last - first,
+          [&](size_t t) {
+            return WalkStart{forest.roots[first + t], block.row(static_cast<size_t>(row))};
+          },
+          [&](size_t t, int32_t reached) { room.leaf[t] = reached; });
+      for (size_t t = 0; t < last - first; ++t)
+        leaves.add(room.leaf[t], sums + static_cast<size_t>(row) * width);
+    }
+    return;
+  }
+  room.leaf.resize(std::max(room.leaf.size(), chosen.size()));
+  for (size_t tree = first; tree < last; ++tree) {
+    walk_tree(forest, walk, tree, block, chosen, room);
+    for (size_t i = 0; i < chosen.size(); ++i)
+      leaves.add(room.leaf[i], sums + static_cast<size_t>(chosen[i]) * width);
+  }
+}
+
+std::vector<int32_t> all_rows(size_t n) {
+  std::vector<int32_t> rows(n);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+// Runs work(first, last, room) over blocks of rows; threads only where there is enough to do.
+template <class Work>
+void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work work) {
+  const size_t row_bytes = static_cast<size_t>(forest.layout.width()) * sizeof(float);
+  size_t n_block = std::clamp(kBlockBytes / row_bytes, kLeastRows, kMostRows);
+  if (n_threads <= 1 || n_rows < 2 * kLeastRows || n_rows * forest.n_trees() < kLeastWalks) {
+    const PlainArithmetic arithmetic;
+    BlockRoom room;
+    for (size_t first = 0; first < n_rows; first += n_block)
+      work(first, std::min(n_rows, first + n_block), room);
+    return;
+  }
+  const auto n_shares = static_cast<size_t>(n_threads) * 2;
+  n_block = std::min(n_block, std::max(kLeastRows, (n_rows + n_shares - 1) / n_shares));
+  const size_t n_blocks = (n_rows + n_block - 1) / n_block;
+  std::vector<BlockRoom> rooms(static_cast<size_t>(n_threads));
+  Crew crew(n_blocks, [&](int worker, size_t b) {
+    work(b * n_block, std::min(n_rows, (b + 1) * n_block), rooms[static_cast<size_t>(worker)]);
+  });
+  crew.start(n_threads);
+  crew.finish();
+}
+
+// Means over the trees of what leaves add; out: n_rows x leaves.width().
+template <class Leaves>
+void predict_means(const PackedForest& forest, const RowSource& rows, const Leaves& leaves,
+                   int n_threads, double* out) {
+  const size_t width = leaves.width();
+  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, BlockRoom& room) {
+    const RowBlock block = rows.read(first, last, forest, room);
+    const std::vector<int32_t> chosen = all_rows(block.n);
+    double* sums = out + first * width;
+    std::fill(sums, sums + block.n * width, 0.0);
+    with_walk(forest, block, [&](const auto& walk) {
+      add_trees(forest, walk, leaves, 0, forest.n_trees(), block, chosen, room, sums);
+    });
+    const auto n_trees = static_cast<double>(forest.n_trees());
+    for (size_t i = 0; i < block.n * width; ++i) sums[i] /= n_trees;
+  });
+}
+
+// Whether the trees that are left cannot change the first of the highest sums. A tree adds at most
+// one to a class; sums are rounded, by far less than the margin.
+bool is_decided(const double* sums, size_t n_classes, size_t n_left) {
+  constexpr double kMargin = 1e-3;
+  double best = sums[0], second = -1.0;
+  for (size_t k = 1; k < n_classes; ++k) {
+    second = std::max(second, std::min(best, sums[k]));
+    best = std::max(best, sums[k]);
+  }
+  return best - second > static_cast<double>(n_left) + kMargin;
+}
+
+template <class Votes>
+void predict_classes(const PackedForest& forest, const RowSource& rows, const Votes& votes,
+                     int n_threads, int32_t* out) {
+  const size_t k = votes.width();
+  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, BlockRoom& room) {
+    const RowBlock block = rows.read(first, last, forest, room);
+    std::vector<int32_t> open = all_rows(block.n);
+    std::vector<double> sums(block.n * k, 0.0);
+    with_walk(forest, block, [&](const auto& walk) {
+      for (size_t tree = 0; tree < forest.n_trees() && !open.empty();) {
+        const size_t next = std::min(forest.n_trees(), tree + kTreesBetweenLooks);
+        add_trees(forest, walk, votes, tree, next, block, open, room, sums.data());
+        tree = next;
+        std::erase_if(open, [&](int32_t i) {
+          return is_decided(&sums[static_cast<size_t>(i) * k], k, forest.n_trees() - tree);
+        });
+      }
+    });
+    // As probabilities, whose rounding may make equal what sums tell apart.
+    const auto n_trees = static_cast<double>(forest.n_trees());
+    for (double& sum : sums) sum /= n_trees;
+    for (size_t i = 0; i < block.n; ++i) {
+      const auto own = sums.begin() + static_cast<int64_t>(i * k);
+      out[first + i] =
+          static_cast<int32_t>(std::max_element(own, own + static_cast<int64_t>(k)) - own);
+    }
+  });
+}
+
+}  // namespace
+
+void predict_proba(const PackedForest& forest, const RowSource& rows, Voting voting, int n_threads,
+                   double* out) {
+  if (voting == Voting::hard)
+    predict_means(forest, rows, HardVotes(forest), n_threads, out);
+  else
+    predict_means(forest, rows, SoftVotes(forest), n_threads, out);
+}
+
+void predict_class(const PackedForest& forest, const RowSource& rows, Voting voting, int n_threads,
+                   int32_t* out) {
+  if (voting == Voting::hard)
+    predict_classes(forest, rows, HardVotes(forest), n_threads, out);
+  else
+    predict_classes(forest, rows, SoftVotes(forest), n_threads, out);
+}
+
+void predict_value(const PackedForest& forest, const RowSource& rows, int n_threads, double* out) {
+  predict_means(forest, rows, Values(forest), n_threads, out);
+}
+
+}  // namespace bevel

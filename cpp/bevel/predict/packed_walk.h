@@ -1,0 +1,150 @@
+// Walks down a packed forest, several at a time: while one waits for its next node to come from
+// memory, the others go on. A walk is a row in one tree; which rows and trees go together is up to
+// the caller.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bevel/predict/packed_forest.h"
+
+namespace bevel {
+
+// Where a walk begins.
+struct WalkStart {
+  Child root;
+  const float* row;
+};
+
+// Rows with missing values need more care, and pay for it.
+template <class Node, bool kHasMissing>
+class PackedWalk {
+ public:
+  PackedWalk(const PackedForest& forest, const Node* nodes) : forest_(forest), nodes_(nodes) {}
+
+  // start(i) is the beginning of walk i, finish(i, leaf) takes its end.
+  template <class Start, class Finish>
+  void run(size_t n_walks, Start start, Finish finish) const {
+    const float* row[kInFlight];
+    Child at[kInFlight];
+    size_t walk[kInFlight];
+    size_t next = 0;
+    // Begins the next walk that has a split to pass; false when there is none left.
+    auto begin = [&](size_t lane) {
+      while (next < n_walks) {
+        const WalkStart s = start(next);
+        if (s.root >= 0) {
+          row[lane] = s.row;
+          at[lane] = s.root;
+          walk[lane] = next++;
+          return true;
+        }
+        finish(next++, ~s.root);
+      }
+      return false;
+    };
+    size_t n_lanes = 0;
+    while (n_lanes < kInFlight && begin(n_lanes)) ++n_lanes;
+    while (n_lanes > 0) {
+      for (size_t lane = 0; lane < n_lanes; ++lane) {
+        const Child child = step(nodes_[at[lane]], row[lane]);
+        at[lane] = child;
+        if (child >= 0) {
+          prefetch(&nodes_[child]);
+          continue;
+        }
+        finish(walk[lane], ~child);
+        if (begin(lane)) continue;
+        --n_lanes;
+        row[lane] = row[n_lanes];
+        at[lane] = at[n_lanes];
+        walk[lane] = walk[n_lanes];
+        --lane;  // the walk that has moved here has its turn
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t kInFlight = 16;
+
+  static void prefetch([[maybe_unused]] const void* node) {
+#if defined(__GNUC__)
+    __builtin_prefetch(node);
+#endif
+  }
+
+  Child step(const AxisNode& node, const float* row) const {
+    if (node.place & AxisNode::kGeneralBit) [[unlikely]]
+      return general_step(node, node.place & (AxisNode::kGeneralBit - 1),
+                          node.place & AxisNode::kMissingLeftBit, row);
+    const float value = row[node.place & (AxisNode::kGeneralBit - 1)];
+    return choose(node, value, node.place & AxisNode::kMissingLeftBit);
+  }
+
+  Child step(const SignsNode& node, const float* row) const {
+    if (node.size & SignsNode::kGeneralBit) [[unlikely]]
+      return general_step(node, number_of_general(node), node.size & SignsNode::kMissingLeftBit,
+                          row);
+    const int size = node.size & (SignsNode::kGeneralBit - 1);
+    float value = read(node.place[0], row, size);
+    for (int k = 1; k < SignsNode::kAlways; ++k) value += read(node.place[k], row, size);
+    if (size > SignsNode::kAlways)
+      for (int k = SignsNode::kAlways; k < size; ++k) value += read(node.place[k], row, size);
+    return choose(node, value, node.size & SignsNode::kMissingLeftBit);
+  }
+
+  Child step(const WeightsNode& node, const float* row) const {
+    if (node.size & WeightsNode::kGeneralBit) [[unlikely]]
+      return general_step(node, number_of_general(node), node.size & WeightsNode::kMissingLeftBit,
+                          row);
+    const int size = node.size & (WeightsNode::kGeneralBit - 1);
+    float value = node.weight[0] * read(node.place[0], row, size);
+    for (int k = 1; k < WeightsNode::kMost; ++k)
+      value += node.weight[k] * read(node.place[k], row, size);
+    return choose(node, value, node.size & WeightsNode::kMissingLeftBit);
+  }
+
+  // With two values or more a missing one counts as its median.
+  float read(uint32_t place, const float* row, int size) const {
+    float x = row[place];
+    if constexpr (kHasMissing)
+      if (x != x && size > 1) x = forest_.medians[place];
+    return x;
+  }
+
+  template <class Node_>
+  static Child choose(const Node_& node, float value, bool missing_left) {
+    bool right = !(value <= node.threshold);
+    if (kHasMissing && value != value) right = !missing_left;
+    return node.child[right];
+  }
+
+  template <class Node_>
+  static uint32_t number_of_general(const Node_& node) {
+    return node.place[0] | static_cast<uint32_t>(node.place[1]) << 16;
+  }
+
+  template <class Node_>
+  Child general_step(const Node_& node, uint32_t number, bool missing_left,
+                     const float* row) const {
+    const GeneralSplit& split = forest_.general[number];
+    if (split.is_category) {
+      const float code = row[split.feature];
+      if (!(code >= 0.0f && code < static_cast<float>(split.levels)))
+        return node.child[!missing_left];
+      const auto level = static_cast<uint32_t>(code);
+      return node.child[!((forest_.bits[split.first + level / 32] >> (level % 32)) & 1u)];
+    }
+    const int32_t* place = &forest_.general_place[split.first];
+    const float* weight = &forest_.general_weight[split.first];
+    float value = weight[0] * read(static_cast<uint32_t>(place[0]), row, split.n);
+    for (int32_t k = 1; k < split.n; ++k)
+      value += weight[k] * read(static_cast<uint32_t>(place[k]), row, split.n);
+    return choose(node, value, missing_left);
+  }
+
+  const PackedForest& forest_;
+  const Node* nodes_;
+};
+
+}  // namespace bevel

@@ -1,0 +1,56 @@
+// Rows as the user has them, read a block at a time into the form that nodes read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "bevel/data/scaler.h"
+#include "bevel/data/store.h"
+#include "bevel/predict/packed_forest.h"
+
+namespace bevel {
+
+// Rows in memory, at a distance of `stride` floats from each other.
+struct RowBlock {
+  const float* rows = nullptr;
+  size_t stride = 0;
+  size_t n = 0;
+  bool is_plain = true;  // every number is finite: none is missing
+
+  const float* row(size_t i) const { return rows + i * stride; }
+};
+
+// Room for a block, kept from one block to the next.
+struct BlockRoom {
+  std::vector<float> rows;
+  std::vector<float> complete;  // one row with medians for what is missing
+  std::vector<int32_t> leaf;
+};
+
+// A number that is too large, infinities included; NaN is allowed.
+struct NumberBeyondLimit {
+  TablePlace place;
+};
+
+// Writes the negatives of places [first, last).
+inline void negate(const RowLayout& layout, int32_t first, int32_t last, float* row) {
+  for (int32_t i = first; i < last; ++i) row[layout.negative(i)] = -row[i];
+}
+
+struct RowSource {
+  std::variant<StridedTable<float>, StridedTable<double>> table;
+  const Scaler& scaler;
+  double limit;  // on the size of numbers; infinity for none
+
+  size_t n_rows() const {
+    return std::visit([](const auto& t) { return t.n_rows; }, table);
+  }
+  // Rows [first, last), as laid out for a forest. Rows that need nothing done to them are not
+  // copied, unless the forest writes behind them. Throws NumberBeyondLimit.
+  RowBlock read(size_t first, size_t last, const PackedForest& forest, BlockRoom& room) const;
+};
+
+}  // namespace bevel

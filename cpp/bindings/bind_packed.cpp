@@ -1,0 +1,87 @@
+#include <nanobind/nanobind.h>
+
+#include "arrays.h"
+#include "bevel/predict/packed_predictor.h"
+#include "bevel/support/check.h"
+#include "forest_view.h"
+
+using namespace bevel;
+
+namespace {
+
+template <class Number>
+using Table = nb::ndarray<const Number, nb::ndim<2>, nb::device::cpu>;
+template <class Number>
+using Target = nb::ndarray<Number, nb::c_contig, nb::device::cpu>;
+
+// Runs predict(rows, out); false if a number is too large, and then out holds nothing of use.
+template <class Number, class Out, class Predict>
+bool over_rows(const PackedForest& forest, const Table<Number>& X, const Scaler& scaler,
+               double limit, const Target<Out>& out, size_t width, Predict predict) {
+  require(static_cast<int32_t>(X.shape(1)) == forest.layout.n_features,
+          "[PackedForest] wrong number of features");
+  require(out.size() == X.shape(0) * width, "[PackedForest] out has the wrong size");
+  const StridedTable<Number> table{X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
+  const RowSource rows{table, scaler, limit};
+  nb::gil_scoped_release release;
+  try {
+    predict(rows, out.data());
+  } catch (const NumberBeyondLimit&) {
+    return false;
+  }
+  return true;
+}
+
+Voting voting(bool hard) { return hard ? Voting::hard : Voting::soft; }
+
+template <class Number>
+bool proba(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
+           bool hard, int n_threads, Target<double> out) {
+  const auto k = static_cast<size_t>(forest.n_classes);
+  return over_rows(forest, X, scaler, limit, out, k, [&](const RowSource& rows, double* to) {
+    predict_proba(forest, rows, voting(hard), n_threads, to);
+  });
+}
+
+template <class Number>
+bool classes(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
+             bool hard, int n_threads, Target<int32_t> out) {
+  return over_rows(forest, X, scaler, limit, out, 1, [&](const RowSource& rows, int32_t* to) {
+    predict_class(forest, rows, voting(hard), n_threads, to);
+  });
+}
+
+template <class Number>
+bool values(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
+            int n_threads, Target<double> out) {
+  return over_rows(forest, X, scaler, limit, out, 1, [&](const RowSource& rows, double* to) {
+    predict_value(forest, rows, n_threads, to);
+  });
+}
+
+template <class Number>
+void bind_predictions(nb::class_<PackedForest>& packed) {
+  packed
+      .def("predict_proba", &proba<Number>, nb::arg("X").noconvert(), nb::arg("scaler"),
+           nb::arg("limit"), nb::arg("hard"), nb::arg("n_threads"), nb::arg("out").noconvert())
+      .def("predict_class", &classes<Number>, nb::arg("X").noconvert(), nb::arg("scaler"),
+           nb::arg("limit"), nb::arg("hard"), nb::arg("n_threads"), nb::arg("out").noconvert())
+      .def("predict_value", &values<Number>, nb::arg("X").noconvert(), nb::arg("scaler"),
+           nb::arg("limit"), nb::arg("n_threads"), nb::arg("out").noconvert());
+}
+
+}  // namespace
+
+void bind_packed(nb::module_& m) {
+  nb::class_<PackedForest> packed(m, "PackedForest");
+  packed
+      .def(
+          "__init__",
+          [](PackedForest* self, const ForestView& view) {
+            new (self) PackedForest(view.arrays());
+          },
+          nb::arg("view"))
+      .def_prop_ro("nbytes", &PackedForest::nbytes);
+  bind_predictions<float>(packed);
+  bind_predictions<double>(packed);
+}
