@@ -171,6 +171,34 @@ def raises_or_is_consistent(column: Column) -> bool:
     return False
 
 
+@pytest.mark.parametrize(
+    ("shape", "part", "place"),
+    [
+        ("holes", "filled.counts", 0),
+        ("holes", "filled.counts", 1),
+        ("holes", "filled.bitmap", 10),  # bits beyond the last value
+        ("outliers", "halves.counts", 1),
+        ("outliers", "halves.bitmap", 10),
+        ("offsets", "steps.starts", 0),
+        ("offsets", "steps.starts", 10),
+    ],
+)
+def test_checkpoints_that_contradict_the_values_are_found(
+    shape: str, part: str, place: int
+) -> None:
+    rng = np.random.default_rng(0)
+    values = {
+        "holes": np.where(rng.random(700) < 0.5, rng.integers(0, 2**40, 700), -1),
+        "outliers": rng.integers(0, 8, 700) + (rng.random(700) < 0.02) * 2**40,
+        "offsets": np.cumsum(rng.integers(0, 8, 700)),
+    }[shape]
+    column = encode_column(values)
+    damaged_part = column.parts[part].copy()
+    damaged_part.view(np.uint8)[8 * place + (7 if "bitmap" in part else 0)] ^= 0x80
+    with pytest.raises(ModelFileError, match=r"counts must|starts must"):
+        decode_column(replace(column, parts={**column.parts, part: damaged_part}))
+
+
 def value_at(reader: _core.ColumnReader, i: int) -> int | None:
     try:
         return reader.at(i)
