@@ -14,7 +14,7 @@ from bevel.files.faults import damaged
 from bevel.files.layout import PRELUDE
 from bevel.files.model import read_model
 
-__all__ = ["ESTIMATORS", "load"]
+__all__ = ["ESTIMATORS", "load", "read_contents"]
 
 ESTIMATORS: Mapping[str, type[Any]] = {
     each.__name__: each for each in (ObliqueForestClassifier, ObliqueForestRegressor)
@@ -57,12 +57,13 @@ def load(
     array([0])
     """
     try:
-        return read_model(_contents(Path(path), mmap), ESTIMATORS, mapped=mmap)  # type: ignore[no-any-return]
+        return read_model(read_contents(Path(path), mmap), ESTIMATORS, mapped=mmap)  # type: ignore[no-any-return]
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 
 
-def _contents(path: Path, mapped: bool) -> bytes | memoryview:
+def read_contents(path: Path, mapped: bool) -> bytes | memoryview:
+    """The bytes of a file, or a map of them."""
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         if size < PRELUDE.size:

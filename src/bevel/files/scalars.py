@@ -46,7 +46,9 @@ class UnstorableError(TypeError):
     """A value of a type that model files cannot hold; the message says which."""
 
     def __init__(self, value: object) -> None:
-        super().__init__(f"{shorten(value)} of type {type(value).__name__}")
+        # Integers so long that Python shows them only when asked to are the only ones refused.
+        shown = "more digits than fit" if type(value) is int else shorten(value)
+        super().__init__(f"{shown} of type {type(value).__name__}")
 
 
 def encode_scalar(value: Any) -> Any:

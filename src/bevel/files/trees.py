@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.errors import join_names
 from bevel.files.columns import Column, decode_column
 from bevel.files.faults import damaged
 from bevel.files.fields import Fields, check_kind
@@ -129,7 +130,9 @@ class MappedFile(MappedPredictor):
         return PackedPredictor, (self.forest,)
 
 
-def decode_trees(header: Fields, layout: Layout, sections: Sections) -> dict[str, Column]:
+def decode_trees(
+    header: Fields, layout: Layout, sections: Sections, n_classes: int
+) -> dict[str, Column]:
     """Read the description of the columns; raises ModelFileError."""
     described = Fields(header.take("columns", dict), "columns")
     columns = {
@@ -137,10 +140,33 @@ def decode_trees(header: Fields, layout: Layout, sections: Sections) -> dict[str
         for name, dtype in COLUMN_TYPES.items()
     }
     described.finish()
+    _check_lengths({name: column.length for name, column in columns.items()}, n_classes)
     if _unfolded(columns) > _allowed(len(layout.buffer)):
         required = f"at most {LARGEST_UNFOLDING} times as large in memory as in the file"
         raise damaged("Columns", required, f"{_unfolded(columns)} bytes")
     return columns
+
+
+def _check_lengths(n: Mapping[str, int], n_classes: int) -> None:
+    """Compare the lengths of the columns with each other, as `bevel.forest.FlatForest` has them."""
+    n_nodes, n_trees, n_entries = n["left_leaves"], n["tree_offset"] - 1, n["entry_index"]
+    allowed = {
+        "threshold": (n_nodes,),
+        "flags": (n_nodes,),
+        "gain": (n_nodes, 0),
+        "weight": (n_nodes, 0),
+        "entry_offset": (n_nodes + 1,),
+        "entry_weight": (n_entries,),
+        "entry_p_value": (n_entries, 0),
+        "leaf_value": (0,) if n_classes else (n_nodes,),
+        "bits_index": (n_nodes, 0),
+        "rotation_offset": (n_trees + 1,),
+        "rotation_weight": (n["rotation_index"],),
+    }
+    wrong = [name for name, lengths in allowed.items() if n[name] not in lengths]
+    wrong += [name for name in ("bits_offset", "rotation_entry_offset") if n[name] < 1]
+    if wrong or not 1 <= n_trees <= n_nodes:
+        raise damaged("Columns", "of lengths that fit together", join_names(wrong) or n_trees)
 
 
 def _decode_column(name: str, dtype: str, value: object, sections: Sections) -> Column:
