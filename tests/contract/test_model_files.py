@@ -317,18 +317,18 @@ def test_what_a_file_cannot_hold_is_refused_by_name(tmp_path):
     odd = np.array([Odd(), Odd()], dtype=object)
     with pytest.raises(TypeError, match="to be saved; got Mine"):
         Mine(**FEW).fit(X, classes()).save(path)
+    weighted = again(fitted).set_params(class_weight={Odd(): 1})
     with pytest.raises(TypeError, match=r"class_weight must be made of.*Odd"):
-        clone(fitted).set_params(class_weight={"no": 1}).fit(X, classes()).set_params(
-            class_weight={Odd(): 1}
-        ).save(path)
+        weighted.save(path)
+    named = ObliqueForestClassifier(categorical_features=pd.Index(["city"]), **FEW)
+    named.fit(frame(), classes())
     with pytest.raises(TypeError, match=r"categorical_features must be made of.*Index"):
-        pick = ObliqueForestClassifier(categorical_features=pd.Index(["city"]), **FEW)
-        pick.fit(frame(), classes()).save(path)
+        named.save(path)
     column = np.column_stack([odd[np.arange(60) % 2], np.arange(60)])
     with pytest.raises(TypeError, match="nominal column 0 must be numbers, strings"):
         ObliqueForestClassifier(categorical_features=[0], **FEW).fit(column, classes()).save(path)
     with pytest.raises(ValueError, match="n_estimators must be"):
-        clone(fitted).fit(X, classes()).set_params(n_estimators=0).save(path)
+        again(fitted).set_params(n_estimators=0).save(path)
     assert not path.exists()
 
 

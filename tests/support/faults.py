@@ -1,4 +1,4 @@
-"""Sends damaged files through the loader: anything but a clean refusal, or a sound answer, fails."""
+"""Sends damaged files through the loader: they must be refused cleanly, or give answers."""
 
 from __future__ import annotations
 

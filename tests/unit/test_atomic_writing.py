@@ -130,7 +130,7 @@ def test_folder_and_device_are_no_places_for_a_model(tmp_path):
         write_whole(tmp_path, [NEW])
     with pytest.raises(ValueError, match="ordinary file"):
         write_whole(os.devnull, [NEW])
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
 
 
 KILL_OFTEN = """

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.errors import join_names
-from bevel.files.columns import Column, decode_column
+from bevel.files.columns import Column, decode_column, largest_decoded
 from bevel.files.faults import damaged
 from bevel.files.fields import Fields, check_kind
 from bevel.files.forest_columns import COLUMN_TYPES, decode_forest, encode_forest
@@ -31,15 +30,13 @@ __all__ = ["FileForest", "MappedFile", "decode_trees", "encode_trees"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-# A column of equal values takes no room in a file but does in memory: how far a file may unfold.
-LARGEST_UNFOLDING = 1000
-ALWAYS_ALLOWED = 2**26
-
 
 def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:
     """The header's field "columns"; parts are put into sections."""
     columns = encode_forest(forest)
-    if _unfolded(columns) > _allowed(sum(column.nbytes for column in columns.values())):
+    n_bytes = sum(column.nbytes for column in columns.values())
+    if sum(column.decoded_nbytes for column in columns.values()) > largest_decoded(n_bytes):
+        # A great many trees that are mere roots would look like a file that lies about its size.
         columns = {name: _written_out(column) for name, column in columns.items()}
     described = {}
     for name, column in columns.items():
@@ -55,16 +52,8 @@ def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:
 
 
 def _written_out(column: Column) -> Column:
-    values = {"raw.values": decode_column(column)}
+    values = {"raw.values": decode_column(column, column.decoded_nbytes)}
     return Column("raw", column.dtype, column.length, {}, values)
-
-
-def _unfolded(columns: Mapping[str, Column]) -> int:
-    return sum(column.length * np.dtype(column.dtype).itemsize for column in columns.values())
-
-
-def _allowed(n_bytes: int) -> int:
-    return ALWAYS_ALLOWED + LARGEST_UNFOLDING * n_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +119,7 @@ class MappedFile(MappedPredictor):
         return PackedPredictor, (self.forest,)
 
 
-def decode_trees(
-    header: Fields, layout: Layout, sections: Sections, n_classes: int
-) -> dict[str, Column]:
+def decode_trees(header: Fields, sections: Sections) -> dict[str, Column]:
     """Read the description of the columns; raises ModelFileError."""
     described = Fields(header.take("columns", dict), "columns")
     columns = {
@@ -140,33 +127,7 @@ def decode_trees(
         for name, dtype in COLUMN_TYPES.items()
     }
     described.finish()
-    _check_lengths({name: column.length for name, column in columns.items()}, n_classes)
-    if _unfolded(columns) > _allowed(len(layout.buffer)):
-        required = f"at most {LARGEST_UNFOLDING} times as large in memory as in the file"
-        raise damaged("Columns", required, f"{_unfolded(columns)} bytes")
     return columns
-
-
-def _check_lengths(n: Mapping[str, int], n_classes: int) -> None:
-    """Compare the lengths of the columns with each other, as `bevel.forest.FlatForest` has them."""
-    n_nodes, n_trees, n_entries = n["left_leaves"], n["tree_offset"] - 1, n["entry_index"]
-    allowed = {
-        "threshold": (n_nodes,),
-        "flags": (n_nodes,),
-        "gain": (n_nodes, 0),
-        "weight": (n_nodes, 0),
-        "entry_offset": (n_nodes + 1,),
-        "entry_weight": (n_entries,),
-        "entry_p_value": (n_entries, 0),
-        "leaf_value": (0,) if n_classes else (n_nodes,),
-        "bits_index": (n_nodes, 0),
-        "rotation_offset": (n_trees + 1,),
-        "rotation_weight": (n["rotation_index"],),
-    }
-    wrong = [name for name, lengths in allowed.items() if n[name] not in lengths]
-    wrong += [name for name in ("bits_offset", "rotation_entry_offset") if n[name] < 1]
-    if wrong or not 1 <= n_trees <= n_nodes:
-        raise damaged("Columns", "of lengths that fit together", join_names(wrong) or n_trees)
 
 
 def _decode_column(name: str, dtype: str, value: object, sections: Sections) -> Column:
