@@ -267,10 +267,13 @@ def test_loaded_estimators_fit_again_as_the_original_does(name):
 @WAYS
 def test_warm_start_goes_on_where_the_file_stopped(mapped):
     X = numbers(missing=0.2)
-    estimator = ObliqueForestClassifier(n_estimators=3, warm_start=True, random_state=1)
+    estimator = ObliqueForestClassifier(
+        n_estimators=20, warm_start=True, oob_score=True, random_state=1
+    )
     loaded = again(estimator.fit(X, classes()), mapped)
     for each in (estimator, loaded):
-        each.set_params(n_estimators=7).fit(X, classes())
+        each.set_params(n_estimators=24).fit(X, classes())
+    assert estimator.oob_score_ == loaded.oob_score_
     assert_same_estimator(estimator, loaded, X)
 
 

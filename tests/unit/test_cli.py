@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from support.model_files import small_models
+from support.mutations import seal, split
 from typer.testing import CliRunner
 
 from bevel.cli import main
@@ -120,6 +121,19 @@ def test_inspect_prints_what_a_model_file_holds(model_file):
     assert ["checked", "everything"] in lines
     assert any(line[:1] == ["left_leaves"] for line in lines)
     assert max(map(len, result.output.splitlines())) <= 100
+
+
+def test_inspect_prints_nothing_that_a_terminal_would_obey(model_file):
+    header, data = split(model_file.read_bytes())
+    header["bevel"] = header["feature_names"][0] = "\x1b[2Jgone"
+    model_file.write_bytes(seal(header, bytes(data)))
+    result = CliRunner().invoke(app, ["inspect", str(model_file)])
+    assert result.exit_code == 0
+    assert "\x1b" not in result.output
+    assert "?[2Jgone" in result.output
+    header["sections"][0]["name"] = "\x1b[2Jgone"
+    model_file.write_bytes(seal(header, bytes(data)))
+    assert "\x1b" not in CliRunner().invoke(app, ["inspect", str(model_file)]).output
 
 
 def test_inspect_as_json_is_json(model_file):

@@ -107,6 +107,8 @@ def test_endless_containers_are_unstorable():
         {"labels": {"dtype": "U", "values": [1]}},
         {"labels": {"dtype": "U", "values": ["a"], "more": 1}},
         {"labels": {"dtype": "U", "values": ["x" * 70_000] + [""] * 1000}},
+        {"labels": {"dtype": "object", "values": [k * (2**61 - 1) for k in range(5000)]}},
+        {"dict": [[k * (2**61 - 1), 0] for k in range(5000)]},
         {"projection": {"class": "os.system", "arguments": {}}},
         {"projection": {"class": "Projection", "arguments": {}}},
         {"projection": {"class": "Ridge", "arguments": {"secret": 1}}},

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bevel.errors import ModelFileError, join_names, shorten
+from bevel.files.faults import printable
 from bevel.files.summary import summarise
 
 __all__ = ["inspect"]
@@ -82,7 +83,7 @@ def _settings(described: Mapping[str, Any]) -> str:
 def _grid(lines: Mapping[str, str]) -> Table:
     table = Table.grid(padding=(0, 2))
     for name, text in lines.items():
-        table.add_row(name, Text(text))
+        table.add_row(name, Text(printable(text)))
     return table
 
 
@@ -100,4 +101,9 @@ def _columns(facts: Mapping[str, Any]) -> Table:
 def _cells(column: Mapping[str, Any]) -> Sequence[str | Text]:
     bits = 8 * column["bytes"] / column["length"] if column["length"] else 0.0
     words = (column["name"], column.get("encoding", ""), column["dtype"])
-    return [*map(Text, words), f"{column['length']:,}", f"{column['bytes']:,}", f"{bits:.1f}"]
+    return [
+        *(Text(printable(word)) for word in words),
+        f"{column['length']:,}",
+        f"{column['bytes']:,}",
+        f"{bits:.1f}",
+    ]

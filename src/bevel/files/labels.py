@@ -21,6 +21,7 @@ from bevel.files.scalars import (
     UnstorableError,
     decode_scalar,
     encode_scalar,
+    has_many_huge,
     numpy_array,
 )
 
@@ -34,6 +35,8 @@ def encode_labels(labels: npt.NDArray[Any]) -> dict[str, Any]:
     """Turn a one-dimensional array of labels into what JSON can hold; raises UnstorableError."""
     dtype = labels.dtype
     if dtype.kind == "O":
+        if has_many_huge(labels):
+            raise UnstorableError(labels)
         return {"dtype": "object", "values": [encode_scalar(label) for label in labels]}
     if TIMES.fullmatch(dtype.str):
         return {"dtype": dtype.str, "values": labels.astype(np.int64).tolist()}
@@ -53,6 +56,8 @@ def decode_labels(value: object, name: str) -> npt.NDArray[Any]:
     values = [decode_scalar(each) for each in fields.take("values", list)]
     fields.finish()
     if dtype == "object":
+        if has_many_huge(values):
+            raise damaged(f"Labels of {name}", "at most a thousand beyond 64 bits", "more")
         labels = np.empty(len(values), dtype=object)
         for position, label in enumerate(values):
             labels[position] = label

@@ -16,6 +16,7 @@ import binascii
 import datetime
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ __all__ = [
     "UnstorableError",
     "decode_scalar",
     "encode_scalar",
+    "has_many_huge",
     "numpy_array",
     "tag_of",
 ]
@@ -40,6 +42,15 @@ NUMBERS = re.compile(r"\|b1|\|[iu]1|[<>](?:[iu][248]|f[248])")
 TIMES = re.compile(r"[<>][mM]8(?:\[(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?")
 _LARGEST_INTEGER = 10 ** (MOST_DIGITS - 1)
 _UNUSUAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+# Equal remainders of these by 2^61 - 1 make equal hashes, and tables of them as slow as lists.
+MOST_HUGE = 1000
+
+
+def has_many_huge(values: Iterable[object]) -> bool:
+    """Whether values that are to be looked up have more integers beyond 64 bits than is wise."""
+    return sum(type(value) is int and value.bit_length() > 63 for value in values) > MOST_HUGE
 
 
 class UnstorableError(TypeError):

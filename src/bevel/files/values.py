@@ -27,7 +27,13 @@ from bevel.files.faults import damaged
 from bevel.files.fields import Fields, check_kind
 from bevel.files.labels import decode_labels, encode_labels
 from bevel.files.matrices import decode_array, decode_sparse, encode_array, encode_sparse
-from bevel.files.scalars import UnstorableError, decode_scalar, encode_scalar, tag_of
+from bevel.files.scalars import (
+    UnstorableError,
+    decode_scalar,
+    encode_scalar,
+    has_many_huge,
+    tag_of,
+)
 from bevel.files.sections import Sections
 from bevel.projections.base import Projection
 from bevel.projections.custom import LostFunction, lose_function
@@ -139,6 +145,8 @@ def decode_value(value: object, sections: Sections, level: int = 0) -> Any:
 def _decode_dict(pairs: list[Any]) -> dict[Any, Any]:
     if any(not isinstance(pair, list) or len(pair) != 2 for pair in pairs):
         raise damaged("A dict", "made of pairs", pairs)
+    if has_many_huge(key for key, _ in pairs):
+        raise damaged("The keys of a dict", "at most a thousand beyond 64 bits", "more")
     try:
         entries = dict(pairs)
     except TypeError:
