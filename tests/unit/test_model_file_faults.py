@@ -157,6 +157,13 @@ def test_repeated_sections_are_refused(source):
     assert_refused(seal(header, bytes(data)), match="named once")
 
 
+def test_sections_that_nobody_speaks_of_are_refused(source):
+    header, data = split(source)
+    entry = {"name": "more", "dtype": "|u1", "length": 8, "offset": len(data)}
+    header["sections"].append(entry)
+    assert_refused(seal(header, bytes(data) + bytes(8)), match="those that the header speaks of")
+
+
 def test_fields_that_are_missing_are_refused(source):
     header, _ = split(source)
     for name in header:
