@@ -3,6 +3,7 @@
 import datetime
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from support.model_files import (
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
+from bevel.predictor import PackedPredictor
 
 FEW = {"n_estimators": 4, "random_state": 0, "n_jobs": 1}
 WAYS = pytest.mark.parametrize("mapped", [False, True], ids=["load", "mmap"])
@@ -286,6 +288,33 @@ def test_pickles_and_clones_of_loaded_estimators_work(mapped):
     assert fresh.get_params(deep=False).keys() == estimator.get_params(deep=False).keys()
     with pytest.raises(NotFittedError):
         fresh.predict(X)
+
+
+@WAYS
+@pytest.mark.parametrize("name", ["sparse", "ranks"])
+def test_forests_without_what_analysis_needs_come_back(name, mapped):
+    estimator, X = small_models()[name]
+    slim = again(estimator)
+    none = np.empty(0, np.float32)
+    forest = replace(slim.forest_, gain=none, weight=none, entry_p_value=none)
+    slim._predictor = PackedPredictor(forest)
+    assert len(file_of(slim)) < len(file_of(estimator))
+    loaded = again(slim, mapped)
+    assert_same_estimator(slim, loaded, X)
+    assert np.array_equal(loaded.predict(X), estimator.predict(X))
+
+
+@WAYS
+def test_predictors_for_servers_are_verified_first(mapped):
+    estimator, X = small_models()["sparse"]
+    answer = again(estimator, mapped).predictor_.predict_proba(X, np.empty((len(X), 3)))
+    assert np.array_equal(answer, estimator.predict_proba(X))
+    source = bytearray(file_of(estimator))
+    source[-9] ^= 1  # in the last section
+    if mapped:
+        loaded = estimator_of(bytes(source), mapped=True)
+        with pytest.raises(bevel.ModelFileError):
+            loaded.predictor_  # noqa: B018
 
 
 def test_forest_of_a_loaded_estimator_is_read_only():

@@ -167,7 +167,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     @property
     def predictor_(self) -> RowPredictor:
         """The forest for servers: no checks, any thread (see `bevel.predictor.RowPredictor`)."""
-        check_is_fitted(self)
+        self.verify()  # a mapped file is not to be walked without checks
         hard = getattr(self, "voting", None) == "hard"
         return RowPredictor(self._predictor, self._encoding.reading, hard)
 
