@@ -5,13 +5,11 @@
 #include "bevel/predict/forest_arrays.h"
 #include "bevel/support/check.h"
 
-class ForestView {
+// The arrays as they are, not checked for anything but their types.
+class KeptForest {
  public:
-  ForestView(nb::dict arrays, int32_t n_features, int32_t n_classes, Vector<int32_t> levels,
+  KeptForest(const nb::dict& arrays, int32_t n_features, int32_t n_classes, Vector<int32_t> levels,
              Vector<float> medians) {
-    bevel::require(static_cast<int32_t>(levels.shape(0)) == n_features &&
-                       static_cast<int32_t>(medians.shape(0)) == n_features,
-                   "[ForestView] levels and medians need one entry per feature");
     forest_.n_features = n_features;
     forest_.n_classes = n_classes;
     forest_.levels = keep(levels);
@@ -31,12 +29,17 @@ class ForestView {
     forest_.rotation_entry_offset = take<int64_t>(arrays, "rotation_entry_offset");
     forest_.rotation_index = take<int32_t>(arrays, "rotation_index");
     forest_.rotation_weight = take<float>(arrays, "rotation_weight");
-    bevel::require(!forest_.tree_offset.empty() &&
-                       static_cast<size_t>(forest_.tree_offset.back()) == forest_.right.size(),
-                   "[ForestView] tree_offset does not match the nodes");
   }
 
   const bevel::ForestArrays& arrays() const { return forest_; }
+  // One more array, kept alive too.
+  template <class T>
+  std::span<const T> take(const nb::dict& arrays, const char* name) {
+    Vector<T> array;
+    bevel::require(arrays.contains(name) && nb::try_cast(arrays[name], array, false),
+                   "[ForestView] an array is missing or of the wrong type");
+    return keep(array);
+  }
 
  private:
   template <class T>
@@ -44,11 +47,22 @@ class ForestView {
     kept_.append(nb::cast(array));
     return as_span(array);
   }
-  template <class T>
-  std::span<const T> take(const nb::dict& arrays, const char* name) {
-    return keep(nb::cast<Vector<T>>(arrays[name], false));
-  }
 
   bevel::ForestArrays forest_;
   nb::list kept_;
+};
+
+class ForestView : public KeptForest {
+ public:
+  ForestView(nb::dict arrays, int32_t n_features, int32_t n_classes, Vector<int32_t> levels,
+             Vector<float> medians)
+      : KeptForest(arrays, n_features, n_classes, levels, medians) {
+    const bevel::ForestArrays& forest = this->arrays();
+    bevel::require(static_cast<int32_t>(levels.shape(0)) == n_features &&
+                       static_cast<int32_t>(medians.shape(0)) == n_features,
+                   "[ForestView] levels and medians need one entry per feature");
+    bevel::require(!forest.tree_offset.empty() &&
+                       static_cast<size_t>(forest.tree_offset.back()) == forest.right.size(),
+                   "[ForestView] tree_offset does not match the nodes");
+  }
 };

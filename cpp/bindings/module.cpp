@@ -8,6 +8,7 @@ void bind_scaler(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_trainer(nb::module_& m);
 void bind_forest(nb::module_& m);
+void bind_file(nb::module_& m);
 void bind_packed(nb::module_& m);
 void bind_models(nb::module_& m);
 
@@ -18,6 +19,7 @@ NB_MODULE(_core, m) {
   bind_options(m);
   bind_trainer(m);
   bind_forest(m);
+  bind_file(m);
   bind_packed(m);
   bind_models(m);
 }

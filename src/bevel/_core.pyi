@@ -258,3 +258,41 @@ class ForestView:
         hard: bool,
         n_threads: int,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
+
+class ColumnReader:
+    def __init__(
+        self,
+        encoding: str,
+        dtype: str,
+        length: int,
+        meta: Mapping[str, int],
+        parts: Mapping[str, npt.NDArray[np.uint8]],
+    ) -> None: ...
+    def at(self, i: int) -> int: ...
+    def decode(self) -> npt.NDArray[Any]: ...
+
+class MappedForest:
+    def __init__(
+        self,
+        columns: Mapping[str, ColumnReader],
+        n_features: int,
+        n_classes: int,
+        levels: npt.NDArray[np.int32],
+        medians: npt.NDArray[np.float32],
+    ) -> None: ...
+    def apply(self, X: npt.NDArray[np.float32], n_threads: int) -> npt.NDArray[np.int32]: ...
+    def predict_proba(
+        self, X: npt.NDArray[np.float32], n_threads: int, hard: bool
+    ) -> npt.NDArray[np.float64]: ...
+    def predict_value(
+        self, X: npt.NDArray[np.float32], n_threads: int
+    ) -> npt.NDArray[np.float64]: ...
+
+def pack_bits(numbers: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.uint8]: ...
+def check_forest(
+    arrays: Mapping[str, npt.NDArray[Any]],
+    n_features: int,
+    n_classes: int,
+    levels: npt.NDArray[np.int32],
+    medians: npt.NDArray[np.float32],
+) -> None: ...

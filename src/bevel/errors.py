@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 __all__ = [
+    "ModelFileError",
     "NoOutOfBagError",
     "PrecisionWarning",
     "join_names",
@@ -24,6 +25,10 @@ class PrecisionWarning(UserWarning):
 
 class NoOutOfBagError(ValueError):
     """Out-of-bag estimates were asked of a forest that leaves no row out of its bags."""
+
+
+class ModelFileError(ValueError):
+    """A model file is damaged, was cut short, or is none."""
 
 
 def shorten(value: object, limit: int = 60) -> str:

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bevel/forest/bag.h"
+#include "bevel/predict/over_rows.h"
 #include "bevel/support/crew.h"
-#include "bevel/support/float_environment.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
@@ -77,23 +77,6 @@ bool goes_left(const ForestArrays& forest, size_t tree, size_t node, const float
   return value <= forest.threshold[node] || (missing_left && value != value);
 }
 
-// Runs work(first, last) over blocks of rows; threads only where there is enough to do.
-template <class Work>
-void over_rows(const ForestArrays& forest, size_t n_rows, int n_threads, Work work) {
-  constexpr size_t kBlockRows = 256;
-  constexpr size_t kRowsTimesTrees = 20000;
-  if (n_threads <= 1 || n_rows * forest.n_trees() < kRowsTimesTrees) {
-    const PlainArithmetic arithmetic;
-    return work(0, n_rows);
-  }
-  const size_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
-  Crew crew(n_blocks, [&](int, size_t block) {
-    work(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows));
-  });
-  crew.start(n_threads);
-  crew.finish();
-}
-
 int32_t vote(const ForestArrays& forest, size_t node) {
   const int64_t first = forest.entry_offset[node], last = forest.entry_offset[node + 1];
   int64_t best = first;
@@ -116,7 +99,7 @@ int32_t leaf_of(const ForestArrays& forest, size_t tree, const float* row, size_
 
 void apply(const ForestArrays& forest, const RowMatrix& rows, int n_threads, int32_t* out) {
   const size_t n_trees = forest.n_trees();
-  over_rows(forest, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+  over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     for (size_t tree = 0; tree < n_trees; ++tree)
       for (size_t i = first; i < last; ++i)
         out[i * n_trees + tree] =
@@ -128,7 +111,7 @@ void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_thre
                    double* out) {
   const size_t n_trees = forest.n_trees();
   const auto k = static_cast<size_t>(forest.n_classes);
-  over_rows(forest, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+  over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     std::fill(out + first * k, out + last * k, 0.0);
     for (size_t tree = 0; tree < n_trees; ++tree) {
       for (size_t i = first; i < last; ++i) {
@@ -150,7 +133,7 @@ void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_thre
 
 void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_threads, double* out) {
   const size_t n_trees = forest.n_trees();
-  over_rows(forest, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+  over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     std::fill(out + first, out + last, 0.0);
     for (size_t tree = 0; tree < n_trees; ++tree)
       for (size_t i = first; i < last; ++i)

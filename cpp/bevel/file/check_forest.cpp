@@ -1,0 +1,233 @@
+#include "bevel/file/check_forest.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bevel/tree/node_store.h"
+
+namespace bevel {
+namespace {
+
+constexpr int32_t kMostLevels = 65'535;  // missing included
+// Shares are rounded quotients of rounded sums.
+constexpr float kLargestShare = 1.0f + 1e-5f;
+
+[[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
+
+void check_length(size_t got, size_t wanted, const char* name) {
+  if (got != wanted)
+    refuse(std::string(name) + " must have " + std::to_string(wanted) + " values; got " +
+           std::to_string(got) + ".");
+}
+
+void check_length_or_none(size_t got, size_t wanted, const char* name) {
+  if (got != 0) check_length(got, wanted, name);
+}
+
+// Offsets into an array of `end` values.
+void check_offsets(std::span<const int64_t> offsets, size_t end, const char* name) {
+  bool sound =
+      !offsets.empty() && offsets.front() == 0 && offsets.back() == static_cast<int64_t>(end);
+  for (size_t i = 1; sound && i < offsets.size(); ++i) sound = offsets[i - 1] <= offsets[i];
+  if (!sound)
+    refuse(std::string(name) + " must ascend from 0 to " + std::to_string(end) + "; it does not.");
+}
+
+class Checker {
+ public:
+  explicit Checker(const ForestArrays& forest) : forest_(forest) {}
+
+  void check_table() const;
+  void check_lengths(const AnalysisArrays& analysis) const;
+  void check_rotations() const;
+  void check_tree(size_t tree);
+
+ private:
+  void check_shape(size_t first, size_t last);
+  void check_split(size_t node) const;
+  void check_category(size_t node) const;
+  void check_leaf(size_t node) const;
+  void check_entry(size_t node, int64_t entry) const;
+  size_t n_entries(size_t node) const {
+    return static_cast<size_t>(forest_.entry_offset[node + 1] - forest_.entry_offset[node]);
+  }
+  bool is_category(size_t node) const { return forest_.flags[node] & kCategoryNode; }
+  [[noreturn]] void refuse_node(size_t node, const std::string& what) const {
+    refuse("Node " + std::to_string(node - first_) + " of tree " + std::to_string(tree_) + ": " +
+           what);
+  }
+
+  const ForestArrays& forest_;
+  size_t tree_ = 0, first_ = 0;  // of the tree at hand
+  int64_t n_indices_ = 0;        // its features and axes
+  std::vector<size_t> pending_;  // right children that are still to come, the next one last
+};
+
+void Checker::check_table() const {
+  if (forest_.n_features < 1) refuse("n_features must be at least 1.");
+  if (forest_.n_classes < 0) refuse("n_classes must be at least 0.");
+  const auto p = static_cast<size_t>(forest_.n_features);
+  check_length(forest_.levels.size(), p, "levels");
+  check_length(forest_.medians.size(), p, "medians");
+  for (const int32_t n : forest_.levels)
+    if (n < 0 || n > kMostLevels)
+      refuse("levels must be from 0 to " + std::to_string(kMostLevels) + "; got " +
+             std::to_string(n) + ".");
+  for (const float median : forest_.medians)
+    if (!std::isfinite(median)) refuse("medians must be finite.");
+}
+
+void Checker::check_lengths(const AnalysisArrays& analysis) const {
+  const size_t n = forest_.right.size(), n_entries = forest_.entry_index.size();
+  check_offsets(forest_.tree_offset, n, "tree_offset");
+  if (forest_.tree_offset.size() < 2) refuse("A forest must have a tree; got none.");
+  check_length(forest_.threshold.size(), n, "threshold");
+  check_length(forest_.flags.size(), n, "flags");
+  check_length_or_none(analysis.gain.size(), n, "gain");
+  check_length_or_none(analysis.weight.size(), n, "weight");
+  check_length(forest_.leaf_value.size(), forest_.n_classes == 0 ? n : 0, "leaf_value");
+  check_length(forest_.entry_offset.size(), n + 1, "entry_offset");
+  check_offsets(forest_.entry_offset, n_entries, "entry_offset");
+  check_length(forest_.entry_weight.size(), n_entries, "entry_weight");
+  check_length_or_none(analysis.entry_p_value.size(), n_entries, "entry_p_value");
+  check_length_or_none(forest_.bits_index.size(), n, "bits_index");
+  check_offsets(forest_.bits_offset, forest_.bits.size(), "bits_offset");
+}
+
+void Checker::check_rotations() const {
+  const auto& offset = forest_.rotation_entry_offset;
+  check_offsets(offset, forest_.rotation_index.size(), "rotation_entry_offset");
+  check_length(forest_.rotation_offset.size(), forest_.tree_offset.size(), "rotation_offset");
+  check_offsets(forest_.rotation_offset, offset.size() - 1, "rotation_offset");
+  check_length(forest_.rotation_weight.size(), forest_.rotation_index.size(), "rotation_weight");
+  for (size_t axis = 0; axis + 1 < offset.size(); ++axis)
+    if (offset[axis + 1] - offset[axis] > forest_.n_features)
+      refuse("An axis must combine each feature once; got more entries than features.");
+  for (const int32_t index : forest_.rotation_index)
+    if (index < 0 || index >= forest_.n_features || forest_.levels[index] > 0)
+      refuse("rotation_index must name numeric features; got " + std::to_string(index) + ".");
+  for (const float weight : forest_.rotation_weight)
+    if (!std::isfinite(weight)) refuse("rotation_weight must be finite.");
+}
+
+void Checker::check_tree(size_t tree) {
+  tree_ = tree;
+  first_ = static_cast<size_t>(forest_.tree_offset[tree]);
+  n_indices_ =
+      forest_.n_features + forest_.rotation_offset[tree + 1] - forest_.rotation_offset[tree];
+  const auto last = static_cast<size_t>(forest_.tree_offset[tree + 1]);
+  if (last == first_ || last - first_ > std::numeric_limits<int32_t>::max())
+    refuse("Tree " + std::to_string(tree) + " must have from 1 to 2^31 - 1 nodes; got " +
+           std::to_string(last - first_) + ".");
+  check_shape(first_, last);
+  for (size_t node = first_; node < last; ++node) {
+    if (forest_.flags[node] > (kMissingLeft | kCategoryNode)) refuse_node(node, "unknown flags.");
+    if (std::isnan(forest_.threshold[node])) refuse_node(node, "its threshold must be a number.");
+    if (!is_category(node) && !forest_.bits_index.empty() && forest_.bits_index[node] != -1)
+      refuse_node(node, "only a split by levels may have a set of levels.");
+    forest_.right[node] < 0 ? check_leaf(node) : check_split(node);
+  }
+}
+
+// In preorder a leaf is followed by the pending right child that was met last. If that holds for
+// every leaf, each node but the root is the child of exactly one node before it.
+void Checker::check_shape(size_t first, size_t last) {
+  pending_.clear();
+  for (size_t node = first; node < last; ++node) {
+    const int64_t right = forest_.right[node];
+    if (right >= 0) {
+      const size_t end = pending_.empty() ? last : pending_.back();
+      const size_t child = first + static_cast<size_t>(right);
+      if (child <= node + 1 || child >= end)
+        refuse_node(node, "its right child must be from " + std::to_string(node + 2 - first) +
+                              " to " + std::to_string(end - first - 1) + "; got " +
+                              std::to_string(right) + ".");
+      pending_.push_back(child);
+    } else if (right != -1) {
+      refuse_node(node,
+                  "a leaf must have -1 as its right child; got " + std::to_string(right) + ".");
+    } else {
+      if ((pending_.empty() ? last : pending_.back()) != node + 1)
+        refuse_node(node + 1, "a node must be the child of one node; it is not.");
+      if (!pending_.empty()) pending_.pop_back();
+    }
+  }
+  if (!pending_.empty()) refuse_node(last - 1, "the last node must be a leaf.");
+}
+
+void Checker::check_split(size_t node) const {
+  if (n_entries(node) == 0) refuse_node(node, "a split must have a feature; got none.");
+  if (is_category(node)) return check_category(node);
+  for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e)
+    check_entry(node, e);
+}
+
+void Checker::check_entry(size_t node, int64_t entry) const {
+  const int32_t index = forest_.entry_index[entry];
+  if (index < 0 || index >= n_indices_)
+    refuse_node(node, "its features must be from 0 to " + std::to_string(n_indices_ - 1) +
+                          "; got " + std::to_string(index) + ".");
+  if (index < forest_.n_features && forest_.levels[index] > 0)
+    refuse_node(node, "a direction must combine numeric features; got feature " +
+                          std::to_string(index) + ", which is nominal.");
+  if (!std::isfinite(forest_.entry_weight[entry]))
+    refuse_node(node, "its coefficients must be finite.");
+}
+
+void Checker::check_category(size_t node) const {
+  const int32_t feature = forest_.entry_index[forest_.entry_offset[node]];
+  if (n_entries(node) != 1 || feature < 0 || feature >= forest_.n_features ||
+      forest_.levels[feature] == 0)
+    refuse_node(node, "a split by levels must have one nominal feature; got " +
+                          std::to_string(n_entries(node)) + ", the first of them " +
+                          std::to_string(feature) + ".");
+  const auto n_sets = static_cast<int64_t>(forest_.bits_offset.size()) - 1;
+  const int32_t set = forest_.bits_index.empty() ? -1 : forest_.bits_index[node];
+  if (set < 0 || set >= n_sets)
+    refuse_node(node, "its set of levels must be from 0 to " + std::to_string(n_sets - 1) +
+                          "; got " + std::to_string(set) + ".");
+  const int64_t n_words = forest_.bits_offset[set + 1] - forest_.bits_offset[set];
+  if (n_words < (forest_.levels[feature] + 31) / 32)
+    refuse_node(node, "its set of levels must have a bit for each of " +
+                          std::to_string(forest_.levels[feature]) + " levels; it has " +
+                          std::to_string(32 * n_words) + ".");
+}
+
+void Checker::check_leaf(size_t node) const {
+  if (forest_.flags[node] != 0) refuse_node(node, "a leaf must have no flags.");
+  if (forest_.n_classes == 0) {
+    if (n_entries(node) != 0) refuse_node(node, "a leaf of a regression must have no entries.");
+    if (!std::isfinite(forest_.leaf_value[node])) refuse_node(node, "its value must be finite.");
+    return;
+  }
+  if (n_entries(node) == 0) refuse_node(node, "a leaf must have a class; got none.");
+  int64_t before = -1;
+  for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
+    const int32_t label = forest_.entry_index[e];
+    if (label <= before || label >= forest_.n_classes)
+      refuse_node(node, "its classes must ascend from 0 to at most " +
+                            std::to_string(forest_.n_classes - 1) + "; got " +
+                            std::to_string(label) + ".");
+    before = label;
+    const float share = forest_.entry_weight[e];
+    if (!(share >= 0.0f && share <= kLargestShare))
+      refuse_node(node, "the shares of its classes must be from 0 to 1; got " +
+                            std::to_string(share) + ".");
+  }
+}
+
+}  // namespace
+
+void check_forest(const ForestArrays& forest, const AnalysisArrays& analysis) {
+  Checker checker(forest);
+  checker.check_table();
+  checker.check_lengths(analysis);
+  checker.check_rotations();
+  for (size_t tree = 0; tree < forest.n_trees(); ++tree) checker.check_tree(tree);
+}
+
+}  // namespace bevel

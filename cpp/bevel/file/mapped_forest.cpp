@@ -1,0 +1,218 @@
+#include "bevel/file/mapped_forest.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <string>
+
+#include "bevel/file/fault.h"
+#include "bevel/predict/over_rows.h"
+#include "bevel/tree/node_store.h"
+
+namespace bevel {
+namespace {
+
+// A number from the file that must lie in [least, end).
+size_t within(int64_t value, size_t least, size_t end, const char* what) {
+  if (value < 0 || static_cast<size_t>(value) < least || static_cast<size_t>(value) >= end)
+    fault(std::string(what) + " must be at least " + std::to_string(least) + " and less than " +
+          std::to_string(end) + "; got " + std::to_string(value) + ".");
+  return static_cast<size_t>(value);
+}
+
+void check_length(const Column* column, size_t n, const char* name) {
+  if (column->size() != n)
+    fault("Column " + std::string(name) + " must have " + std::to_string(n) + " values; got " +
+          std::to_string(column->size()) + ".");
+}
+
+// As check_length() for a column that may be left out.
+void check_length_or_none(const Column* column, size_t n, const char* name) {
+  if (column->size() != 0) check_length(column, n, name);
+}
+
+}  // namespace
+
+MappedForest::MappedForest(const ForestColumns& columns, int32_t n_features, int32_t n_classes,
+                           std::span<const int32_t> levels, std::span<const float> medians)
+    : columns_(columns),
+      n_features_(n_features),
+      n_classes_(n_classes),
+      levels_(levels),
+      medians_(medians) {
+  if (n_features < 1 || n_classes < 0)
+    fault("A forest must have features, and no negative number of classes.");
+  const auto p = static_cast<size_t>(n_features);
+  if (levels.size() != p || medians.size() != p)
+    fault("Levels and medians must have one entry for each of " + std::to_string(p) + " features.");
+  read_tree_offset();
+  check_lengths();
+}
+
+void MappedForest::read_tree_offset() {
+  constexpr size_t kMostNodes = std::numeric_limits<int32_t>::max();  // of a tree
+  const Column& column = *columns_.tree_offset;
+  if (column.size() < 2) fault("A forest must have a tree.");
+  tree_offset_.push_back(within(column.at(0), 0, 1, "The first tree_offset"));
+  for (size_t i = 1; i < column.size(); ++i) {
+    const size_t before = tree_offset_.back();
+    tree_offset_.push_back(
+        within(column.at(i), before + 1, before + kMostNodes, "The next tree_offset"));
+  }
+}
+
+void MappedForest::check_lengths() const {
+  const size_t n = tree_offset_.back();
+  check_length(columns_.left_leaves, n, "left_leaves");
+  check_length(columns_.threshold, n, "threshold");
+  check_length(columns_.flags, n, "flags");
+  check_length(columns_.entry_offset, n + 1, "entry_offset");
+  check_length(columns_.entry_weight, columns_.entry_index->size(), "entry_weight");
+  check_length(columns_.leaf_value, n_classes_ == 0 ? n : 0, "leaf_value");
+  check_length_or_none(columns_.bits_index, n, "bits_index");
+  check_length(columns_.rotation_offset, n_trees() + 1, "rotation_offset");
+  check_length(columns_.rotation_weight, columns_.rotation_index->size(), "rotation_weight");
+}
+
+// Nodes, and with them entries, are passed in ascending order: no walk is longer than its tree.
+MappedForest::Leaf MappedForest::leaf_of(size_t tree, const Row& row) const {
+  const size_t end = tree_offset_[tree + 1];
+  size_t node = tree_offset_[tree], passed = 0;
+  for (;;) {
+    const size_t n_entries = columns_.entry_index->size();
+    const size_t first =
+        within(columns_.entry_offset->at(node), passed, n_entries + 1, "entry_offset");
+    const size_t last =
+        within(columns_.entry_offset->at(node + 1), first, n_entries + 1, "entry_offset");
+    const Range entries{first, last};
+    const int64_t left_leaves = columns_.left_leaves->at(node);
+    if (left_leaves == 0) return {node, entries};
+    const size_t jump = 2 * within(left_leaves, 1, end - node, "left_leaves");
+    const size_t right = within(static_cast<int64_t>(node + jump), node + 2, end, "A right child");
+    node = goes_left(tree, node, entries, row) ? node + 1 : right;
+    passed = last;
+  }
+}
+
+bool MappedForest::goes_left(size_t tree, size_t node, const Range& entries, const Row& row) const {
+  if (entries.size() == 0) fault("A split must have entries; got none.");
+  const int64_t flags = columns_.flags->at(node);
+  const bool missing_left = flags & kMissingLeft;
+  if (flags & kCategoryNode) return level_goes_left(node, entries.first, missing_left, row);
+  const float value = projected(tree, entries, row);
+  return value <= columns_.threshold->real(node) || (missing_left && value != value);
+}
+
+bool MappedForest::level_goes_left(size_t node, size_t entry, bool unseen, const Row& row) const {
+  const auto p = static_cast<size_t>(n_features_);
+  const size_t feature = within(columns_.entry_index->at(entry), 0, p, "A nominal feature");
+  const float code = row[feature];
+  if (!(code >= 0.0f && code < static_cast<float>(levels_[feature]))) return unseen;
+  const auto level = static_cast<size_t>(code);
+  const size_t n_offsets = columns_.bits_offset->size();
+  const size_t set =
+      within(columns_.bits_index->at(node), 0, n_offsets ? n_offsets - 1 : 0, "bits_index");
+  const size_t n_words = columns_.bits->size();
+  const size_t last = within(columns_.bits_offset->at(set + 1), 0, n_words + 1, "bits_offset");
+  const size_t first = within(columns_.bits_offset->at(set), 0, last + 1, "bits_offset");
+  const size_t word = within(static_cast<int64_t>(first + level / 32), first, last, "A level");
+  return (columns_.bits->at(word) >> (level % 32)) & 1;
+}
+
+// float32 in the order of the entries. With two features or more a missing one counts as its
+// median.
+float MappedForest::projected(size_t tree, const Range& entries, const Row& row) const {
+  float sum = 0.0f;
+  for (size_t e = entries.first; e < entries.last; ++e) {
+    const int64_t index = columns_.entry_index->at(e);
+    float x;
+    if (index >= n_features_) {
+      x = rotated(tree, index - n_features_, row);
+    } else {
+      const size_t feature = within(index, 0, static_cast<size_t>(n_features_), "A feature");
+      x = row[feature];
+      if (x != x && entries.size() > 1) x = medians_[feature];
+    }
+    const float term = columns_.entry_weight->real(e) * x;
+    sum = e == entries.first ? term : sum + term;
+  }
+  return sum + 0.0f;
+}
+
+float MappedForest::rotated(size_t tree, int64_t axis, const Row& row) const {
+  const auto p = static_cast<size_t>(n_features_);
+  const size_t n_offsets = columns_.rotation_entry_offset->size();
+  const size_t end =
+      within(columns_.rotation_offset->at(tree + 1), 0, n_offsets, "rotation_offset");
+  const size_t begin = within(columns_.rotation_offset->at(tree), 0, end + 1, "rotation_offset");
+  const size_t column = begin + within(axis, 0, end - begin, "An axis of a rotation");
+  const size_t n_entries = columns_.rotation_index->size();
+  const size_t first =
+      within(columns_.rotation_entry_offset->at(column), 0, n_entries + 1, "rotation_entry_offset");
+  const size_t last = within(columns_.rotation_entry_offset->at(column + 1), first,
+                             std::min(n_entries, first + p) + 1, "rotation_entry_offset");
+  float sum = 0.0f;
+  for (size_t e = first; e < last; ++e) {
+    const size_t feature = within(columns_.rotation_index->at(e), 0, p, "A feature of a rotation");
+    float x = row[feature];
+    if (x != x) x = medians_[feature];
+    const float term = columns_.rotation_weight->real(e) * x;
+    sum = e == first ? term : sum + term;
+  }
+  return sum + 0.0f;
+}
+
+size_t MappedForest::class_of(size_t entry) const {
+  return within(columns_.entry_index->at(entry), 0, static_cast<size_t>(n_classes_), "A class");
+}
+
+void MappedForest::add_shares(const Leaf& leaf, bool hard, double* sums) const {
+  const auto k = static_cast<size_t>(n_classes_);
+  const auto [first, last] = leaf.entries;
+  within(static_cast<int64_t>(leaf.entries.size()), 1, k + 1, "The number of classes in a leaf");
+  if (!hard) {
+    for (size_t e = first; e < last; ++e) sums[class_of(e)] += columns_.entry_weight->real(e);
+    return;
+  }
+  size_t best = first;
+  for (size_t e = first + 1; e < last; ++e)
+    if (columns_.entry_weight->real(e) > columns_.entry_weight->real(best)) best = e;
+  sums[class_of(best)] += 1.0;
+}
+
+template <class Add, class Finish>
+void MappedForest::over_leaves(const RowMatrix& rows, int n_threads, Add add, Finish finish) const {
+  over_rows(n_trees(), rows.n_rows, n_threads, [&](size_t first, size_t last) {
+    for (size_t tree = 0; tree < n_trees(); ++tree)
+      for (size_t i = first; i < last; ++i)
+        add(i, tree, leaf_of(tree, {rows.values + i * rows.row_stride, rows.feature_stride}));
+    for (size_t i = first; i < last; ++i) finish(i);
+  });
+}
+
+void MappedForest::apply(const RowMatrix& rows, int n_threads, int32_t* out) const {
+  auto add = [&](size_t i, size_t tree, const Leaf& leaf) {
+    out[i * n_trees() + tree] = static_cast<int32_t>(leaf.node - tree_offset_[tree]);
+  };
+  over_leaves(rows, n_threads, add, [](size_t) {});
+}
+
+void MappedForest::predict_proba(const RowMatrix& rows, int n_threads, bool hard,
+                                 double* out) const {
+  const auto k = static_cast<size_t>(n_classes_);
+  std::fill(out, out + rows.n_rows * k, 0.0);
+  auto add = [&](size_t i, size_t, const Leaf& leaf) { add_shares(leaf, hard, out + i * k); };
+  over_leaves(rows, n_threads, add, [&](size_t i) {
+    for (size_t c = i * k; c < (i + 1) * k; ++c) out[c] /= static_cast<double>(n_trees());
+  });
+}
+
+void MappedForest::predict_value(const RowMatrix& rows, int n_threads, double* out) const {
+  std::fill(out, out + rows.n_rows, 0.0);
+  auto add = [&](size_t i, size_t, const Leaf& leaf) {
+    out[i] += std::bit_cast<double>(columns_.leaf_value->at(leaf.node));
+  };
+  over_leaves(rows, n_threads, add, [&](size_t i) { out[i] /= static_cast<double>(n_trees()); });
+}
+
+}  // namespace bevel

@@ -1,0 +1,29 @@
+// Rows of a prediction, shared out to threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "bevel/support/crew.h"
+#include "bevel/support/float_environment.h"
+
+namespace bevel {
+
+// Runs work(first, last) over blocks of rows; threads only where there is enough to do.
+template <class Work>
+void over_rows(size_t n_trees, size_t n_rows, int n_threads, Work work) {
+  constexpr size_t kBlockRows = 256;
+  constexpr size_t kRowsTimesTrees = 20000;
+  if (n_threads <= 1 || n_rows * n_trees < kRowsTimesTrees) {
+    const PlainArithmetic arithmetic;
+    return work(0, n_rows);
+  }
+  const size_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
+  Crew crew(n_blocks, [&](int, size_t block) {
+    work(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows));
+  });
+  crew.start(n_threads);
+  crew.finish();
+}
+
+}  // namespace bevel

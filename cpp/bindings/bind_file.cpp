@@ -1,0 +1,205 @@
+// Columns of a model file, the walk over them and the check of a forest.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arrays.h"
+#include "bevel/file/check_forest.h"
+#include "bevel/file/column.h"
+#include "bevel/file/fault.h"
+#include "bevel/file/mapped_forest.h"
+#include "bevel/support/check.h"
+#include "forest_view.h"
+
+using namespace bevel;
+
+namespace {
+
+using ByteVector = Vector<uint8_t>;
+
+// A column with the memory it reads.
+class ColumnReader {
+ public:
+  ColumnReader(std::string encoding, std::string dtype, int64_t length, const nb::dict& meta,
+               const nb::dict& parts) {
+    ColumnSource source{std::move(encoding), std::move(dtype), length, {}, {}};
+    for (auto [name, number] : meta)
+      source.meta[nb::cast<std::string>(name)] = nb::cast<int64_t>(number);
+    for (auto [name, part] : parts) {
+      const auto bytes = nb::cast<ByteVector>(part, false);
+      kept_.append(nb::cast(bytes));
+      source.parts[nb::cast<std::string>(name)] = as_span(bytes);
+    }
+    dtype_ = source.dtype;
+    column_ = open_column(source);
+  }
+
+  const Column& column() const { return *column_; }
+  int64_t at(size_t i) const { return column_->at(i); }
+  nb::object decode() const;
+
+ private:
+  template <class T>
+  std::vector<T> decoded() const;
+
+  nb::list kept_;
+  std::string dtype_;
+  std::unique_ptr<Column> column_;
+};
+
+template <class T>
+std::vector<T> ColumnReader::decoded() const {
+  nb::gil_scoped_release release;
+  const size_t n = column_->size();
+  std::vector<T> values(n);
+  std::vector<int64_t> block(std::min(n, Column::kBlock));
+  column_->verify();
+  for (size_t first = 0; first < n; first += Column::kBlock) {
+    const size_t length = std::min(Column::kBlock, n - first);
+    column_->read(first, std::span(block).first(length));
+    for (size_t k = 0; k < length; ++k) {
+      values[first + k] = static_cast<T>(block[k]);
+      if (static_cast<int64_t>(values[first + k]) != block[k])
+        fault("Values of a column must be of type " + dtype_ + "; got " + std::to_string(block[k]) +
+              ".");
+    }
+  }
+  return values;
+}
+
+// Floats come out as unsigned integers of their size; Python looks at them with other eyes.
+nb::object ColumnReader::decode() const {
+  if (dtype_ == "|i1") return nb::cast(to_numpy(decoded<int8_t>()));
+  if (dtype_ == "<i2") return nb::cast(to_numpy(decoded<int16_t>()));
+  if (dtype_ == "<i4") return nb::cast(to_numpy(decoded<int32_t>()));
+  if (dtype_ == "<i8") return nb::cast(to_numpy(decoded<int64_t>()));
+  if (dtype_ == "|u1") return nb::cast(to_numpy(decoded<uint8_t>()));
+  if (dtype_ == "<u2") return nb::cast(to_numpy(decoded<uint16_t>()));
+  if (dtype_ == "<u4" || dtype_ == "<f4") return nb::cast(to_numpy(decoded<uint32_t>()));
+  if (dtype_ == "<u8" || dtype_ == "<f8") return nb::cast(to_numpy(decoded<uint64_t>()));
+  fault("A column must hold integers or floats; got type " + dtype_ + ".");
+}
+
+nb::ndarray<nb::numpy, uint8_t> packed(Vector<uint64_t> numbers, unsigned width) {
+  require(width >= 1 && width <= PackedBits::kGreatestWidth, "[pack_bits] width is not 1 to 57");
+  return to_numpy(pack_bits(as_span(numbers), width));
+}
+
+// A forest of columns with the memory they read.
+class MappedView {
+ public:
+  MappedView(nb::dict columns, int32_t n_features, int32_t n_classes, Vector<int32_t> levels,
+             Vector<float> medians)
+      : columns_(columns),
+        levels_(levels),
+        medians_(medians),
+        forest_(forest_columns(columns), n_features, n_classes, as_span(levels_),
+                as_span(medians_)) {}
+
+  nb::ndarray<nb::numpy, int32_t> apply(RowMajorMatrix X, int n_threads) const {
+    const RowMatrix rows = row_matrix(X);
+    std::vector<int32_t> out(rows.n_rows * forest_.n_trees());
+    {
+      nb::gil_scoped_release release;
+      forest_.apply(rows, n_threads, out.data());
+    }
+    return to_numpy(std::move(out), {rows.n_rows, forest_.n_trees()});
+  }
+  nb::ndarray<nb::numpy, double> predict_proba(RowMajorMatrix X, int n_threads, bool hard) const {
+    const RowMatrix rows = row_matrix(X);
+    const auto k = static_cast<size_t>(forest_.n_classes());
+    std::vector<double> out(rows.n_rows * k);
+    {
+      nb::gil_scoped_release release;
+      forest_.predict_proba(rows, n_threads, hard, out.data());
+    }
+    return to_numpy(std::move(out), {rows.n_rows, k});
+  }
+  nb::ndarray<nb::numpy, double> predict_value(RowMajorMatrix X, int n_threads) const {
+    const RowMatrix rows = row_matrix(X);
+    std::vector<double> out(rows.n_rows);
+    {
+      nb::gil_scoped_release release;
+      forest_.predict_value(rows, n_threads, out.data());
+    }
+    return to_numpy(std::move(out));
+  }
+
+ private:
+  static ForestColumns forest_columns(const nb::dict& columns) {
+    auto take = [&](const char* name) {
+      return &nb::cast<const ColumnReader&>(columns[name]).column();
+    };
+    return {take("tree_offset"),
+            take("left_leaves"),
+            take("threshold"),
+            take("flags"),
+            take("entry_offset"),
+            take("entry_index"),
+            take("entry_weight"),
+            take("leaf_value"),
+            take("bits_index"),
+            take("bits_offset"),
+            take("bits"),
+            take("rotation_offset"),
+            take("rotation_entry_offset"),
+            take("rotation_index"),
+            take("rotation_weight")};
+  }
+  RowMatrix row_matrix(const RowMajorMatrix& X) const {
+    require(static_cast<int64_t>(X.shape(1)) == forest_.n_features(),
+            "[MappedForest] wrong number of features");
+    return {X.data(), X.shape(0), X.shape(1), 1};
+  }
+
+  nb::dict columns_;
+  Vector<int32_t> levels_;
+  Vector<float> medians_;
+  MappedForest forest_;
+};
+
+void check_arrays(nb::dict arrays, int32_t n_features, int32_t n_classes, Vector<int32_t> levels,
+                  Vector<float> medians) {
+  KeptForest forest(arrays, n_features, n_classes, levels, medians);
+  const AnalysisArrays analysis{forest.take<float>(arrays, "gain"),
+                                forest.take<float>(arrays, "weight"),
+                                forest.take<float>(arrays, "entry_p_value")};
+  nb::gil_scoped_release release;
+  check_forest(forest.arrays(), analysis);
+}
+
+void raise_model_file_error(const std::exception_ptr& error, void*) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const FileFault& fault) {
+    const nb::object type = nb::module_::import_("bevel.errors").attr("ModelFileError");
+    PyErr_SetString(type.ptr(), fault.what());
+  }
+}
+
+}  // namespace
+
+void bind_file(nb::module_& m) {
+  nb::register_exception_translator(raise_model_file_error);
+  nb::class_<ColumnReader>(m, "ColumnReader")
+      .def(nb::init<std::string, std::string, int64_t, nb::dict, nb::dict>(), nb::arg("encoding"),
+           nb::arg("dtype"), nb::arg("length"), nb::arg("meta"), nb::arg("parts"))
+      .def("at", &ColumnReader::at, nb::arg("i"))
+      .def("decode", &ColumnReader::decode);
+  nb::class_<MappedView>(m, "MappedForest")
+      .def(nb::init<nb::dict, int32_t, int32_t, Vector<int32_t>, Vector<float>>(),
+           nb::arg("columns"), nb::arg("n_features"), nb::arg("n_classes"),
+           nb::arg("levels").noconvert(), nb::arg("medians").noconvert())
+      .def("apply", &MappedView::apply, nb::arg("X").noconvert(), nb::arg("n_threads"))
+      .def("predict_proba", &MappedView::predict_proba, nb::arg("X").noconvert(),
+           nb::arg("n_threads"), nb::arg("hard"))
+      .def("predict_value", &MappedView::predict_value, nb::arg("X").noconvert(),
+           nb::arg("n_threads"));
+  m.def("pack_bits", &packed, nb::arg("numbers").noconvert(), nb::arg("width"));
+  m.def("check_forest", &check_arrays, nb::arg("arrays"), nb::arg("n_features"),
+        nb::arg("n_classes"), nb::arg("levels").noconvert(), nb::arg("medians").noconvert());
+}

@@ -1,0 +1,255 @@
+"""Compact ways to write an array so that any value can be read without reading the others.
+
+Encodings work on 64-bit words: integers as they are, floats by their bit pattern, so that NaN and
+-0.0 survive. They form chains, outermost first, in which each one leaves the numbers it makes to
+the next: "filled.codes.packed". Names of parts and numbers begin with their encoding's.
+
+========  =============================================================================
+raw       `values`: the array itself
+constant  one value throughout; number `word`
+packed    `base` + numbers of `width` bits, lowest bit first, then 8 spare bytes in `values`
+halves    `base` + numbers of which most are small: `low_width` low bits of all in `low`; high bits
+          of those that have any in `high`, `high_width` each; both as in packed. `bitmap` has a
+          bit for each number, one if it has high bits; `counts` the ones before each 512 of them,
+          and in all
+codes     `table` of the distinct values, frequent ones first; then their positions in it
+steps     `starts`: every 64th value; then the differences of neighbours
+filled    number `word` nearly everywhere; `bitmap` and `counts` of the others as in halves; then
+          the others
+========  =============================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+
+__all__ = ["PART_TYPES", "Encoded", "best_plan"]
+
+Array = npt.NDArray[Any]
+Words = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
+
+# Types of the parts; None: that of the array.
+PART_TYPES: Mapping[str, str | None] = {
+    "raw.values": None,
+    "packed.values": "|u1",
+    "halves.low": "|u1",
+    "halves.high": "|u1",
+    "halves.bitmap": "<u8",
+    "halves.counts": "<i8",
+    "codes.table": None,
+    "steps.starts": "<i8",
+    "filled.bitmap": "<u8",
+    "filled.counts": "<i8",
+}
+
+WIDEST = 57  # bits that one 8-byte load fetches from any bit on
+STRIDE = 64  # between two values that steps hold themselves
+BLOCK = 512  # bits between two counts
+LONGEST_TABLE = 2**16
+SAMPLE = 2**15  # values looked at to judge whether a table can pay
+SPARE_BYTES = 8  # after packed numbers, for that load
+HALVES_SLOWER = 17 / 16  # halves must save at least that much
+PART_COST = 64  # bytes that a part takes beside its own: its place in the directory, alignment
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A chain of encodings with its numbers and parts."""
+
+    chain: str
+    meta: Mapping[str, int]
+    parts: Mapping[str, Array]
+
+    def after(self, name: str, meta: Mapping[str, int], parts: Mapping[str, Array]) -> Encoded:
+        """The chain with one more encoding before it."""
+        own_meta = {f"{name}.{key}": number for key, number in meta.items()}
+        own_parts = {f"{name}.{key}": part for key, part in parts.items()}
+        chain = f"{name}.{self.chain}".rstrip(".")
+        return Encoded(chain, {**own_meta, **self.meta}, {**own_parts, **self.parts})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An encoding that has not been carried out."""
+
+    cost: float  # bytes in a file, more for what is slow to read
+    build: Callable[[], Encoded]
+
+
+NOTHING = Encoded("", {}, {})
+
+
+def best_plan(array: Array) -> Plan:
+    """The smallest encoding of an array; of equal ones the simplest."""
+    words = _to_words(array)
+    plans = [*_value_plans(words, array.dtype), _steps(words), _filled(words, array.dtype)]
+    return _cheapest(plans)
+
+
+def _cheapest(plans: Sequence[Plan | None]) -> Plan:
+    return min((plan for plan in plans if plan is not None), key=lambda plan: plan.cost)
+
+
+def _to_words(array: Array) -> Words:
+    if array.dtype.kind == "f":
+        array = array.view(f"<u{array.itemsize}")
+    return array.astype(np.int64)  # wraps uint64
+
+
+def _from_words(words: Words, dtype: np.dtype[Any]) -> Array:
+    kind = f"<u{dtype.itemsize}" if dtype.kind == "f" else dtype
+    return words.astype(kind).view(dtype)
+
+
+def _value_plans(words: Words, dtype: np.dtype[Any]) -> list[Plan | None]:
+    """Encodings of words in any order."""
+    return [_raw(words, dtype), _numbers(words), _codes(words, dtype)]
+
+
+def _raw(words: Words, dtype: np.dtype[Any]) -> Plan:
+    def build() -> Encoded:
+        return NOTHING.after("raw", {}, {"values": _from_words(words, dtype)})
+
+    return Plan(PART_COST + len(words) * dtype.itemsize, build)
+
+
+def _numbers(words: Words) -> Plan | None:
+    """The smallest of constant, packed and halves, which make no further words."""
+    if len(words) == 0:
+        return None
+    base = int(words.min())
+    above = words.view(np.uint64) - np.array(base, np.int64).view(np.uint64)
+    width = int(above.max()).bit_length()
+    # Close below 2^53 and up frexp() may be one too high, which here costs a bit and no more.
+    lengths = np.bincount(np.frexp(above.astype(np.float64))[1], minlength=width + 1)
+    return _plan_numbers(lengths, width, lambda: (above, base))
+
+
+def _plan_numbers(
+    lengths: Counts, width: int, make: Callable[[], tuple[Numbers, int]]
+) -> Plan | None:
+    """Plan for numbers of at most `width` bits, given how many have each length.
+
+    `make` makes them when the plan is carried out, and says what to add to them.
+    """
+    if width == 0:
+        return Plan(0, lambda: NOTHING.after("constant", {"word": make()[1]}, {}))
+    n = int(lengths.sum())
+    packed = Plan(_packed_cost(n, width), lambda: _packed(*make(), width))
+    plans = [packed if width <= WIDEST else None]
+    longer = n - np.cumsum(lengths)
+    low_widths = range(max(1, width - WIDEST), min(width, WIDEST + 1))
+    costs = {
+        low: HALVES_SLOWER * _halves_cost(n, int(longer[low]), low, width - low)
+        for low in low_widths
+    }
+    if costs:
+        low = min(costs, key=lambda low: costs[low])
+        plans.append(Plan(costs[low], lambda: _halves(*make(), low, width - low)))
+    return _cheapest(plans) if any(plans) else None
+
+
+def _packed_cost(n: int, width: int) -> int:
+    return PART_COST + (n * width + 7) // 8 + SPARE_BYTES
+
+
+def _packed(numbers: Numbers, base: int, width: int) -> Encoded:
+    bits = _core.pack_bits(numbers, width)
+    return NOTHING.after("packed", {"base": base, "width": width}, {"values": bits})
+
+
+def _halves_cost(n: int, n_high: int, low_width: int, high_width: int) -> int:
+    return _packed_cost(n, low_width) + _packed_cost(n_high, high_width) + _bitmap_cost(n)
+
+
+def _halves(numbers: Numbers, base: int, low_width: int, high_width: int) -> Encoded:
+    high = numbers >> np.uint64(low_width)
+    has_high = high != 0
+    meta = {"base": base, "low_width": low_width, "high_width": high_width}
+    parts = {
+        "low": _core.pack_bits(numbers, low_width),
+        **_bitmap(has_high),
+        "high": _core.pack_bits(high[has_high], high_width),
+    }
+    return NOTHING.after("halves", meta, parts)
+
+
+def _codes(words: Words, dtype: np.dtype[Any]) -> Plan | None:
+    sample = _sample(words)
+    if len(words) < 2 or len(_distinct(sample)[0]) > len(sample) // 2:
+        return None
+    table, times = _distinct(words)
+    if not 1 < len(table) <= LONGEST_TABLE:
+        return None
+    by_frequency = np.argsort(-times, kind="stable")
+    code = np.empty(len(table), np.uint64)
+    code[by_frequency] = np.arange(len(table), dtype=np.uint64)
+    bits = np.frexp(np.arange(len(table)))[1]
+    lengths = np.bincount(bits, times[by_frequency]).astype(np.int64)
+    inner = _plan_numbers(
+        lengths, (len(table) - 1).bit_length(), lambda: (code[np.searchsorted(table, words)], 0)
+    )
+    parts = {"table": _from_words(table[by_frequency], dtype)}
+    return inner and Plan(
+        PART_COST + parts["table"].nbytes + inner.cost,
+        lambda: inner.build().after("codes", {}, parts),
+    )
+
+
+def _steps(words: Words) -> Plan | None:
+    if len(words) <= STRIDE or (words[1:] < words[:-1]).any():
+        return None
+    starts = words[::STRIDE].copy()
+    inner = _numbers(np.diff(words))
+    return inner and Plan(
+        PART_COST + starts.nbytes + inner.cost,
+        lambda: inner.build().after("steps", {}, {"starts": starts}),
+    )
+
+
+def _filled(words: Words, dtype: np.dtype[Any]) -> Plan | None:
+    if len(words) == 0:
+        return None
+    seen, times = _distinct(_sample(words))
+    word = seen[times.argmax()]
+    is_other = words != word
+    if times.max() == 1 or not is_other.any():
+        return None
+    inner = _cheapest(_value_plans(words[is_other], dtype))
+    return Plan(
+        _bitmap_cost(len(words)) + inner.cost,
+        lambda: inner.build().after("filled", {"word": int(word)}, _bitmap(is_other)),
+    )
+
+
+def _bitmap_cost(n: int) -> int:
+    return 2 * PART_COST + 8 * -(-n // 64) + 8 * (-(-n // BLOCK) + 1)
+
+
+def _bitmap(mask: npt.NDArray[np.bool_]) -> dict[str, Array]:
+    """Bits of a mask, and how many are set before each block and in all."""
+    in_bytes = np.packbits(mask, bitorder="little")
+    words = np.zeros(-(-len(mask) // 64), "<u8")
+    words.view(np.uint8)[: len(in_bytes)] = in_bytes
+    counts = np.add.reduceat(mask, np.arange(0, len(mask), BLOCK), dtype=np.int64)
+    return {"bitmap": words, "counts": np.concatenate(([0], np.cumsum(counts)))}
+
+
+def _sample(words: Words) -> Words:
+    return words[:: max(1, len(words) // SAMPLE)]
+
+
+def _distinct(words: Words) -> tuple[Words, Counts]:
+    """Distinct words in order, and how often each occurs; by a sort, which is quick on integers."""
+    ordered = np.sort(words)
+    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    return ordered[first], np.diff(first, append=len(words))

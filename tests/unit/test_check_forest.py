@@ -1,0 +1,230 @@
+"""The check of a forest finds each fault that would lead its readers astray."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bevel import _core
+from bevel.forest import FlatForest
+
+
+def check(forest: FlatForest, **changed: Any) -> None:
+    about = {
+        name: changed.pop(name, getattr(forest, name))
+        for name in ("n_features", "n_classes", "levels", "medians")
+    }
+    _core.check_forest(forest.arrays() | changed, **about)
+
+
+def as_regression(forest: FlatForest, **changed: Any) -> None:
+    """Check the trees as those of a regression: entries of leaves out, leaf values in."""
+    counts = np.diff(forest.entry_offset)
+    is_leaf = forest.right < 0
+    of_split = np.repeat(~is_leaf, counts)
+    arrays = {
+        "n_classes": 0,
+        "entry_offset": np.concatenate(([0], np.cumsum(np.where(is_leaf, 0, counts)))),
+        "entry_index": forest.entry_index[of_split],
+        "entry_weight": forest.entry_weight[of_split],
+        "leaf_value": np.where(is_leaf, 1.5, 0),
+    }
+    check(forest, **arrays | changed)
+
+
+def test_sound_forest_is_accepted(forest: FlatForest) -> None:
+    check(forest)
+    as_regression(forest)
+
+
+def test_slimmed_forest_is_accepted(forest: FlatForest) -> None:
+    none = np.empty(0, np.float32)
+    check(forest, gain=none, weight=none)
+
+
+def test_recorded_p_values_are_accepted(forest: FlatForest) -> None:
+    check(forest, entry_p_value=np.full(10, np.nan, np.float32))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One value of one array changed, and what the message says of it."""
+
+    array: str
+    place: int
+    value: float
+    message: str
+
+
+# Nodes of tree 0: split, leaf, split by levels, leaf, leaf; tree 1: split on an axis, leaf, leaf.
+# Entries: 0, 1 | 2 | 3 | 4 | 5, 6 || 7 | 8 | 9.
+FAULTS = {
+    "first_tree_late": Fault("tree_offset", 0, 1, "tree_offset must ascend"),
+    "last_tree_short": Fault("tree_offset", 2, 7, "tree_offset must ascend"),
+    "trees_descend": Fault("tree_offset", 1, 9, "tree_offset must ascend"),
+    "tree_empty": Fault("tree_offset", 1, 0, "Tree 0 must have from 1"),
+    "tree_cut": Fault("tree_offset", 1, 4, "Node 2 of tree 0: its right child"),
+    "right_is_root": Fault("right", 0, 0, "Node 0 of tree 0: its right child"),
+    "right_is_left": Fault("right", 0, 1, "Node 0 of tree 0: its right child"),
+    "right_skips": Fault("right", 0, 3, "Node 2 of tree 0: a node must be the child"),
+    "right_backwards": Fault("right", 2, 1, "Node 2 of tree 0: its right child"),
+    "right_outside": Fault("right", 2, 5, "Node 2 of tree 0: its right child"),
+    "right_negative": Fault("right", 1, -2, "Node 1 of tree 0: a leaf must have -1"),
+    "leaf_splits": Fault("right", 1, 3, "Node 1 of tree 0: its right child"),
+    "last_leaf_splits": Fault("right", 4, 6, "Node 4 of tree 0: its right child"),
+    "split_is_leaf": Fault("right", 2, -1, "Node 3 of tree 0: a node must be the child"),
+    "root_is_leaf": Fault("right", 0, -1, "Node 1 of tree 0: a node must be the child"),
+    "entries_start_late": Fault("entry_offset", 0, 1, "entry_offset must ascend"),
+    "entries_descend": Fault("entry_offset", 1, 4, "entry_offset must ascend"),
+    "entries_end_early": Fault("entry_offset", 8, 9, "entry_offset must ascend"),
+    "split_without_entries": Fault("entry_offset", 1, 0, "Node 0 of tree 0: a split must have"),
+    "leaf_without_entries": Fault("entry_offset", 2, 2, "Node 1 of tree 0: a leaf must have"),
+    "feature_negative": Fault("entry_index", 0, -1, "Node 0 of tree 0: its features"),
+    "feature_beyond": Fault("entry_index", 1, 3, "Node 0 of tree 0: its features"),
+    "feature_nominal": Fault("entry_index", 1, 2, "Node 0 of tree 0: a direction must combine"),
+    "axis_beyond": Fault("entry_index", 7, 5, "Node 0 of tree 1: its features"),
+    "levels_of_numbers": Fault("entry_index", 3, 0, "Node 2 of tree 0: a split by levels"),
+    "levels_of_nothing": Fault("entry_index", 3, 3, "Node 2 of tree 0: a split by levels"),
+    "levels_of_less": Fault("entry_index", 3, -7, "Node 2 of tree 0: a split by levels"),
+    "class_negative": Fault("entry_index", 2, -1, "Node 1 of tree 0: its classes"),
+    "class_beyond": Fault("entry_index", 2, 2, "Node 1 of tree 0: its classes"),
+    "class_twice": Fault("entry_index", 6, 0, "Node 4 of tree 0: its classes must ascend"),
+    "coefficient_nan": Fault("entry_weight", 0, np.nan, "Node 0 of tree 0: its coefficients"),
+    "coefficient_infinite": Fault("entry_weight", 7, np.inf, "Node 0 of tree 1: its coeff"),
+    "share_nan": Fault("entry_weight", 2, np.nan, "Node 1 of tree 0: the shares"),
+    "share_negative": Fault("entry_weight", 5, -0.1, "Node 4 of tree 0: the shares"),
+    "share_above_one": Fault("entry_weight", 2, 1.01, "Node 1 of tree 0: the shares"),
+    "threshold_nan": Fault("threshold", 0, np.nan, "Node 0 of tree 0: its threshold"),
+    "flags_unknown": Fault("flags", 0, 4, "Node 0 of tree 0: unknown flags"),
+    "leaf_flagged": Fault("flags", 1, 1, "Node 1 of tree 0: a leaf must have no flags"),
+    "number_flagged_as_level": Fault("flags", 0, 2, "Node 0 of tree 0: a split by levels"),
+    "level_not_flagged": Fault("flags", 2, 0, "Node 2 of tree 0: only a split by levels"),
+    "set_negative": Fault("bits_index", 2, -1, "Node 2 of tree 0: its set of levels"),
+    "set_beyond": Fault("bits_index", 2, 1, "Node 2 of tree 0: its set of levels"),
+    "set_of_another": Fault("bits_index", 0, 0, "Node 0 of tree 0: only a split by levels"),
+    "sets_start_late": Fault("bits_offset", 0, 1, "bits_offset must ascend"),
+    "sets_beyond": Fault("bits_offset", 1, 2, "bits_offset must ascend"),
+    "axes_descend": Fault("rotation_offset", 1, 3, "rotation_offset must ascend"),
+    "axes_beyond": Fault("rotation_offset", 2, 3, "rotation_offset must ascend"),
+    "axis_of_another_tree": Fault("rotation_offset", 1, 2, "Node 0 of tree 1: its features"),
+    "axis_entries_descend": Fault("rotation_entry_offset", 1, 5, "rotation_entry_offset must"),
+    "axis_too_long": Fault("rotation_entry_offset", 1, 0, "An axis must combine each feature"),
+    "axis_feature_negative": Fault("rotation_index", 0, -1, "rotation_index must name"),
+    "axis_feature_beyond": Fault("rotation_index", 0, 3, "rotation_index must name"),
+    "axis_feature_nominal": Fault("rotation_index", 0, 2, "rotation_index must name"),
+    "axis_weight_nan": Fault("rotation_weight", 0, np.nan, "rotation_weight must be finite"),
+    "levels_negative": Fault("levels", 0, -1, "levels must be from 0"),
+    "levels_too_many": Fault("levels", 2, 65_536, "levels must be from 0"),
+    "levels_without_bits": Fault("levels", 2, 33, "Node 2 of tree 0: its set of levels must"),
+    "median_nan": Fault("medians", 0, np.nan, "medians must be finite"),
+    "median_infinite": Fault("medians", 1, np.inf, "medians must be finite"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_fault_is_found(fault: Fault, forest: FlatForest) -> None:
+    array = getattr(forest, fault.array).copy()
+    array[fault.place] = fault.value
+    with pytest.raises(ValueError, match=fault.message):
+        check(forest, **{fault.array: array})
+
+
+# A further empty set of levels, which is what one more `bits_offset` means, does no harm.
+ARRAYS = sorted({field.name for field in fields(FlatForest)} - {"n_features", "n_classes"})
+
+
+@pytest.mark.parametrize("name", [name for name in ARRAYS if name != "bits_offset"])
+def test_array_of_another_length_is_found(name: str, forest: FlatForest) -> None:
+    array = getattr(forest, name)
+    longer = np.concatenate((array, array[-1:] if len(array) else np.zeros(1, array.dtype)))
+    with pytest.raises(ValueError, match=r"must have|must ascend"):
+        check(forest, **{name: longer})
+
+
+@pytest.mark.parametrize("name", ["right", "entry_offset", "levels", "bits"])
+def test_empty_array_is_found(name: str, forest: FlatForest) -> None:
+    with pytest.raises(ValueError, match=r"must have|must ascend|must be"):
+        check(forest, **{name: getattr(forest, name)[:0]})
+
+
+def test_forest_without_trees_is_refused(forest: FlatForest) -> None:
+    nothing = {name: array[:0] for name, array in forest.arrays().items()}
+    starts = {name: np.zeros(1, np.int64) for name in nothing if name.endswith("offset")}
+    with pytest.raises(ValueError, match="must have a tree"):
+        check(forest, **nothing | starts)
+
+
+def test_array_of_another_type_is_refused(forest: FlatForest) -> None:
+    with pytest.raises(ValueError, match="wrong type"):
+        check(forest, right=forest.right.astype(np.int64))
+
+
+@pytest.mark.parametrize(("n_features", "n_classes"), [(0, 2), (-1, 2), (3, -1), (2, 2), (4, 2)])
+def test_wrong_numbers_of_features_and_classes_are_refused(
+    n_features: int, n_classes: int, forest: FlatForest
+) -> None:
+    with pytest.raises(ValueError, match="must"):
+        check(forest, n_features=n_features, n_classes=n_classes)
+
+
+def test_split_by_levels_with_two_entries_is_refused(forest: FlatForest) -> None:
+    entries = {
+        "entry_offset": np.array([0, 2, 2, 4, 4, 4, 5, 5, 5]),
+        "entry_index": np.array([0, 1, 2, 2, 4], np.int32),
+        "entry_weight": np.ones(5, np.float32),
+    }
+    with pytest.raises(ValueError, match="Node 2 of tree 0: a split by levels"):
+        as_regression(forest, **entries)
+
+
+def test_leaf_value_that_is_not_finite_is_refused(forest: FlatForest) -> None:
+    value = np.zeros(8)
+    value[6] = np.inf
+    with pytest.raises(ValueError, match="Node 1 of tree 1: its value"):
+        as_regression(forest, leaf_value=value)
+
+
+def test_entries_in_a_leaf_of_a_regression_are_refused(forest: FlatForest) -> None:
+    with pytest.raises(ValueError, match="Node 1 of tree 0: a leaf of a regression"):
+        check(forest, n_classes=0, leaf_value=np.zeros(8))
+
+
+def test_leaf_values_of_a_classifier_are_refused(forest: FlatForest) -> None:
+    with pytest.raises(ValueError, match="leaf_value must have 0 values"):
+        check(forest, leaf_value=np.zeros(8))
+
+
+def test_tree_as_deep_as_it_has_splits_is_accepted() -> None:
+    """A million levels: no recursion."""
+    n = 1_000_000
+    right = np.full(2 * n + 1, -1, np.int32)
+    right[:n] = np.arange(2 * n, n, -1)
+    forest = _regression_tree(right)
+    check(forest)
+
+
+def _regression_tree(right: np.ndarray) -> FlatForest:
+    n, is_split = len(right), right >= 0
+    none = {"bits_index": np.int32, "bits": np.uint32, "gain": np.float32, "weight": np.float32}
+    none |= {"entry_p_value": np.float32, "rotation_index": np.int32, "rotation_weight": np.float32}
+    return FlatForest(
+        n_features=1,
+        n_classes=0,
+        levels=np.zeros(1, np.int32),
+        medians=np.zeros(1, np.float32),
+        tree_offset=np.array([0, n]),
+        right=right,
+        threshold=np.zeros(n, np.float32),
+        flags=np.zeros(n, np.uint8),
+        entry_offset=np.concatenate(([0], np.cumsum(is_split))),
+        entry_index=np.zeros(is_split.sum(), np.int32),
+        entry_weight=np.ones(is_split.sum(), np.float32),
+        leaf_value=np.zeros(n),
+        bits_offset=np.zeros(1, np.int64),
+        rotation_offset=np.zeros(2, np.int64),
+        rotation_entry_offset=np.zeros(1, np.int64),
+        **{name: np.empty(0, kind) for name, kind in none.items()},
+    )
