@@ -15,11 +15,11 @@ __all__ = ["read_message", "write_message"]
 
 def write_message(pipe: Any, message: dict[str, Any], arrays: Any) -> None:
     """One line of JSON with the sizes of the arrays, then the arrays."""
-    blocks = []
+    blocks: list[bytes] = []
     for array in arrays:
-        block = io.BytesIO()
-        np.save(block, np.asarray(array), allow_pickle=False)
-        blocks.append(block.getvalue())
+        buffer = io.BytesIO()
+        np.save(buffer, np.asarray(array), allow_pickle=False)
+        blocks.append(buffer.getvalue())
     pipe.write(json.dumps({**message, "sizes": [len(block) for block in blocks]}).encode() + b"\n")
     for block in blocks:
         pipe.write(block)
