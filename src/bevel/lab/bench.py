@@ -113,8 +113,9 @@ class Bench:
 
     def _estimator(self, system: System, task: Task, setting: Mapping[str, Any]) -> Any:
         tune = self.protocol.tuned if self.plan.tune is None else self.plan.tune
-        if tune and system.tuning is not None:
-            return Tuned(system, task, setting, self.protocol.tuning_trees)
+        grid = self.protocol.grids.get(system.name, system.tuning)
+        if tune and grid is not None:
+            return Tuned(system, grid, task, setting, self.protocol.tuning_trees)
         return system.make(task, **setting)
 
     def _keep(

@@ -5,7 +5,7 @@ and depend on their arguments alone.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.lab.cells import Cell
-from bevel.lab.systems.base import Estimator
+from bevel.lab.systems.base import Estimator, Grid
 
 __all__ = ["Plan", "Problem", "Protocol"]
 
@@ -116,6 +116,8 @@ class Protocol:
         Whether ``--data`` must be given.
     tuned : bool
         Whether systems with a grid are tuned when the user does not say.
+    grids : mapping of str to Grid
+        What is tried instead of a system's own grid.
     tuning_trees : int, default=None
         Trees while tuning; None: as many as in the end.
     one_at_a_time : bool
@@ -135,6 +137,7 @@ class Protocol:
     measure: Callable[[Estimator, Problem, Cell], Mapping[str, float]] | None = None
     needs_data: bool = False
     tuned: bool = False
+    grids: Mapping[str, Grid] = field(default_factory=dict)
     tuning_trees: int | None = None
     one_at_a_time: bool = False
     figures: tuple[str, ...] = ()
