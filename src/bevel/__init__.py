@@ -10,17 +10,20 @@
 from importlib.metadata import version
 
 from bevel import presets, projections
-from bevel.errors import NoOutOfBagError, PrecisionWarning
+from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.files.loading import load
 from bevel.forest import FlatForest
 
 __all__ = [
     "FlatForest",
+    "ModelFileError",
     "NoOutOfBagError",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
     "PrecisionWarning",
     "__version__",
+    "load",
     "presets",
     "projections",
 ]

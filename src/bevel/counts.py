@@ -16,7 +16,7 @@ __all__ = ["Count", "resolve_count", "round_up"]
 
 Count = int | float | str
 
-_POWER = re.compile(r"p\*\*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)")
+_POWER = re.compile(r"p\*\*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)")
 _REQUIRED = 'a positive integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k" for a number k'
 # The native core counts draws in 32 bits; nothing near this many fits in memory or time anyway.
 LARGEST_COUNT = 2**31 - 1

@@ -1,9 +1,12 @@
 """The command line: what it prints, writes and returns, also where an extra is missing."""
 
 import csv
+import json
 import sys
 
 import pytest
+from support.model_files import small_models
+from support.mutations import seal, split
 from typer.testing import CliRunner
 
 from bevel.cli import main
@@ -99,3 +102,55 @@ def test_demo_without_the_plot_extra_says_how_to_install_it(monkeypatch, capsys,
 def test_main_prints_help_for_people_who_ask(monkeypatch, capsys):
     assert run_main(monkeypatch, "--help") == 0
     assert "demo" in capsys.readouterr().out
+
+
+@pytest.fixture
+def model_file(tmp_path):
+    path = tmp_path / "model.bevel"
+    small_models()["nominal"][0].save(path)
+    return path
+
+
+def test_inspect_prints_what_a_model_file_holds(model_file):
+    result = CliRunner().invoke(app, ["inspect", str(model_file), "--verify"])
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.output.splitlines()]
+    assert ["estimator", "ObliqueForestClassifier"] in lines
+    assert ["features", "3,", "2", "nominal:", "city,", "floor,", "x"] in lines
+    assert ["voting", "'hard'"] in lines
+    assert ["checked", "everything"] in lines
+    assert any(line[:1] == ["left_leaves"] for line in lines)
+    assert max(map(len, result.output.splitlines())) <= 100
+
+
+def test_inspect_prints_nothing_that_a_terminal_would_obey(model_file):
+    header, data = split(model_file.read_bytes())
+    header["bevel"] = header["feature_names"][0] = "\x1b[2Jgone"
+    model_file.write_bytes(seal(header, bytes(data)))
+    result = CliRunner().invoke(app, ["inspect", str(model_file)])
+    assert result.exit_code == 0
+    assert "\x1b" not in result.output
+    assert "?[2Jgone" in result.output
+    header["sections"][0]["name"] = "\x1b[2Jgone"
+    model_file.write_bytes(seal(header, bytes(data)))
+    assert "\x1b" not in CliRunner().invoke(app, ["inspect", str(model_file)]).output
+
+
+def test_inspect_as_json_is_json(model_file):
+    result = CliRunner().invoke(app, ["inspect", str(model_file), "--json"])
+    facts = json.loads(result.output)
+    forest = small_models()["nominal"][0].forest_
+    assert (facts["n_trees"], facts["n_nodes"]) == (forest.n_trees, forest.n_nodes)
+    assert facts["bytes"] == model_file.stat().st_size
+    assert facts["verified"] is False
+    assert facts["parameters"]["scale"] == "standard"
+    assert "criterion" not in facts["parameters"]  # at its default
+
+
+def test_inspect_of_a_damaged_or_missing_file_says_what_is_wrong(model_file):
+    model_file.write_bytes(model_file.read_bytes()[:-1])
+    for path, message in ((model_file, "as it says"), (model_file.with_name("none"), "No such")):
+        result = CliRunner().invoke(app, ["inspect", str(path)])
+        assert result.exit_code == 1
+        assert message in result.stderr
+        assert result.stdout == ""

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bevel.cli.demo import demo
+from bevel.cli.inspect import inspect
 
 __all__ = ["app"]
 
@@ -16,6 +17,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command()(demo)
+app.command()(inspect)
 
 
 def _print_version(asked: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bevel.constraints import Parameter
 from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
 from bevel.families import Member, TableShape, combines_units, read_projection
+from bevel.files.saving import save
 from bevel.forest import FlatForest, join_forests
 from bevel.importance import gain_importances
 from bevel.options import (
@@ -127,6 +129,35 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         """
         return self._predictor.paths(self._encode(X), count_threads(self.n_jobs))
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a file for `bevel.load`, whole or not at all.
+
+        A file holds no functions and no random generators: a generator as `random_state`, a
+        `callback` and a function as `oob_score` become their defaults, with a warning; a function
+        in `P.Custom` is needed again to grow more trees. Out-of-bag predictions of single rows are
+        not saved.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to, such as "model.bevel". A crash or a full disk leaves an older file as it was.
+        """
+        check_is_fitted(self)
+        save(self, path)
+
+    def verify(self) -> Self:
+        """Check all of the file that `bevel.load(path, mmap=True)` has only looked into.
+
+        Returns
+        -------
+        self : object
+            The estimator, with its forest in memory. Raises ModelFileError if the file is damaged.
+        """
+        forest = self.forest_
+        if not isinstance(self._predictor, PackedPredictor):
+            self._predictor = PackedPredictor(forest)
+        return self
+
     @property
     def forest_(self) -> FlatForest:
         """The trees, as read-only arrays."""
@@ -136,7 +167,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     @property
     def predictor_(self) -> RowPredictor:
         """The forest for servers: no checks, any thread (see `bevel.predictor.RowPredictor`)."""
-        check_is_fitted(self)
+        self.verify()  # a mapped file is not to be walked without checks
         hard = getattr(self, "voting", None) == "hard"
         return RowPredictor(self._predictor, self._encoding.reading, hard)
 

@@ -15,7 +15,7 @@ from bevel.counts import Count
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.projections.base import Directions, FamilySpec, Projection
 
-__all__ = ["Custom"]
+__all__ = ["Custom", "LostFunction", "lose_function"]
 
 # Sums of weighted features stay finite in float32.
 LARGEST_WEIGHT = 1e30
@@ -33,7 +33,7 @@ class Custom(Projection):
     Python's lock lets one thread compute at a time, whatever `n_jobs`, and may switch within calls.
     The directions are kept in the nodes, so that a forest predicts, and is saved, without the
     function; only growing more trees needs it again. A function that pickle cannot find by name,
-    such as a lambda, is not saved.
+    such as a lambda, is not saved; model files (`save`) hold no functions at all.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Custom(Projection):
     sampler: Any
 
     def __post_init__(self) -> None:
-        if callable(self.sampler) or isinstance(self.sampler, _Lost):
+        if callable(self.sampler) or isinstance(self.sampler, LostFunction):
             return
         matrix = self.sampler
         if not _is_matrix(matrix):
@@ -103,7 +103,7 @@ class Custom(Projection):
             raise wrong_value("n_projections", required, n_projections, "Leave it out.")
 
     def _check_not_lost(self) -> None:
-        if isinstance(self.sampler, _Lost):
+        if isinstance(self.sampler, LostFunction):
             raise ValueError(
                 f"Growing trees needs the function of Custom(sampler=); got {self.sampler.name}, "
                 "which was not saved with the estimator. Set projection=P.Custom(function) again."
@@ -116,7 +116,7 @@ class Custom(Projection):
         return FamilySpec("custom", n_draws, n_numeric, pool=self._pool(n_numeric))
 
     def _pool(self, n_numeric: int | None) -> Directions:
-        if isinstance(self.sampler, _Lost):
+        if isinstance(self.sampler, LostFunction):
             return Directions(
                 np.zeros(1, np.uint32), np.zeros(0, np.int32), np.zeros(0, np.float32)
             )
@@ -125,10 +125,15 @@ class Custom(Projection):
 
 
 @dataclass(frozen=True)
-class _Lost:
+class LostFunction:
     """Stands for a function that could not be saved."""
 
     name: str
+
+
+def lose_function(function: Callable[..., Any]) -> LostFunction:
+    """What stands for a function where it cannot be saved."""
+    return LostFunction(getattr(function, "__qualname__", None) or shorten(function))
 
 
 def _what_pickle_keeps(sampler: Any) -> Any:
@@ -137,7 +142,7 @@ def _what_pickle_keeps(sampler: Any) -> Any:
     try:
         pickle.dumps(sampler)
     except Exception:
-        return _Lost(getattr(sampler, "__qualname__", None) or shorten(sampler))
+        return lose_function(sampler)
     return sampler
 
 

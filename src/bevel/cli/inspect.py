@@ -1,0 +1,109 @@
+"""``bevel inspect``: what is inside a model file."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bevel.errors import ModelFileError, join_names, shorten
+from bevel.files.faults import printable
+from bevel.files.summary import summarise
+
+__all__ = ["inspect"]
+
+WIDTH = 100
+
+
+def inspect(
+    file: Annotated[Path, typer.Argument(help="A file that save has written.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read all of the file and check everything.")
+    ] = False,
+) -> None:
+    """Print what is inside a model file."""
+    try:
+        facts = summarise(file, verify)
+    except (ModelFileError, OSError) as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(1) from None
+    if as_json:
+        print(json.dumps(facts, indent=2))
+        return
+    console = Console(highlight=False, width=WIDTH)
+    console.print(_grid(_lines(facts)))
+    console.print(_columns(facts))
+
+
+def _lines(facts: Mapping[str, Any]) -> dict[str, str]:
+    """The facts in words."""
+    checked = "everything" if facts["verified"] else "the header (--verify checks the rest)"
+    lines = {
+        "file": facts["file"],
+        "size": f"{facts['bytes']:,} bytes",
+        "format": f"version {facts['format_version']}, written by Bevel {facts['written_by']}",
+        "checked": checked,
+        "estimator": facts["estimator"],
+        "trees": f"{facts['n_trees']:,} with {facts['n_nodes']:,} nodes",
+        "features": _features(facts),
+        "scaling": _settings(facts["scaler"]),
+        "seed": str(facts["seed"]),
+    }
+    if facts["classes"] is not None:
+        labels = [shorten(label, 30) for label in facts["classes"]["values"]]
+        lines["classes"] = f"{len(labels):,} of type {facts['classes']['dtype']}: " + join_names(
+            labels
+        )
+    if facts["oob_score"] is not None:
+        lines["out-of-bag score"] = shorten(facts["oob_score"])
+    for name, value in facts["parameters"].items():
+        lines[name] = shorten(value, WIDTH)
+    return lines
+
+
+def _features(facts: Mapping[str, Any]) -> str:
+    names = facts["feature_names"]
+    nominal = len(facts["nominal"])
+    text = f"{facts['n_features']:,}" + (f", {nominal:,} nominal" if nominal else "")
+    return text if names is None else f"{text}: {join_names(names)}"
+
+
+def _settings(described: Mapping[str, Any]) -> str:
+    switched_on = [name for name, value in described.items() if value is True]
+    return " ".join([described["kind"], *switched_on])
+
+
+def _grid(lines: Mapping[str, str]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for name, text in lines.items():
+        table.add_row(name, Text(printable(text)))
+    return table
+
+
+def _columns(facts: Mapping[str, Any]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("column", "encoding", "type"):
+        table.add_column(name)
+    for name in ("values", "bytes", "bits each"):
+        table.add_column(name, justify="right")
+    for column in (*facts["columns"], *facts["other_sections"]):
+        table.add_row(*_cells(column))
+    return table
+
+
+def _cells(column: Mapping[str, Any]) -> Sequence[str | Text]:
+    bits = 8 * column["bytes"] / column["length"] if column["length"] else 0.0
+    words = (column["name"], column.get("encoding", ""), column["dtype"])
+    return [
+        *(Text(printable(word)) for word in words),
+        f"{column['length']:,}",
+        f"{column['bytes']:,}",
+        f"{bits:.1f}",
+    ]

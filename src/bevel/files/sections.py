@@ -1,0 +1,55 @@
+"""Takes verified arrays out of a file, and sees that none is left over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.errors import join_names
+from bevel.files.faults import damaged
+from bevel.files.layout import Layout
+
+__all__ = ["Sections"]
+
+
+class Sections:
+    """The sections of a file, each of which somebody must want.
+
+    Parameters
+    ----------
+    layout : Layout
+        The file.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._left = dict.fromkeys(layout.sections)
+
+    def take(
+        self, name: str, dtype: str | None = None, length: int | None = None
+    ) -> npt.NDArray[Any]:
+        """A verified copy, of the type and length that are asked for."""
+        view = self.view(name)
+        if dtype is not None and view.dtype.str != dtype:
+            raise damaged(f'Section "{name}"', f'of type "{dtype}"', view.dtype.str)
+        if length is not None and len(view) != length:
+            raise damaged(f'Section "{name}"', f"of {length} numbers", len(view))
+        self._layout.verify(name)
+        if view.dtype == np.bool_ and view.view(np.uint8).max(initial=0) > 1:
+            raise damaged(f'Section "{name}"', "bytes of 0 and 1", "others")
+        copy = view.copy()
+        copy.flags.writeable = False
+        return copy
+
+    def view(self, name: str) -> npt.NDArray[Any]:
+        """The numbers as they are in the file, not verified."""
+        self._left.pop(name, None)
+        return self._layout.view(name)
+
+    def finish(self) -> None:
+        """Raise if there are sections that nobody took."""
+        if self._left:
+            unknown = join_names([repr(name) for name in self._left])
+            raise damaged("Sections", "those that the header speaks of", unknown)

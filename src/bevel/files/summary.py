@@ -1,0 +1,73 @@
+"""What is inside a model file, as plain facts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bevel.errors import ModelFileError
+from bevel.files.layout import Layout, read_layout
+from bevel.files.loading import ESTIMATORS, read_contents
+from bevel.files.model import read_model
+
+__all__ = ["summarise"]
+
+
+def summarise(path: str | os.PathLike[str], verify: bool = False) -> dict[str, Any]:
+    """Facts about a model file that JSON can hold; raises ModelFileError if it is damaged.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    verify : bool, default=False
+        Read and verify all of it; otherwise its header only.
+    """
+    try:
+        contents = read_contents(Path(path), mapped=not verify)
+        estimator = read_model(contents, ESTIMATORS, mapped=not verify)
+        return {"file": os.fspath(path), "verified": verify, **_facts(contents, estimator)}
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+
+
+def _facts(contents: bytes | memoryview, estimator: Any) -> dict[str, Any]:
+    layout = read_layout(contents)
+    header = layout.header
+    kept = ("estimator", "n_features", "feature_names", "classes", "scaler", "nominal")
+    return {
+        "bytes": len(contents),
+        "format_version": layout.version,
+        "written_by": header["bevel"],
+        **{name: header[name] for name in kept},
+        "n_trees": header["columns"]["tree_offset"]["length"] - 1,
+        "n_nodes": header["columns"]["left_leaves"]["length"],
+        **{name: header[name] for name in ("seed", "bags", "oob_score")},
+        "parameters": _changed(header["parameters"], estimator),
+        "columns": [_column(name, each, layout) for name, each in header["columns"].items()],
+        "other_sections": _others(layout),
+    }
+
+
+def _changed(parameters: Mapping[str, Any], estimator: Any) -> dict[str, Any]:
+    """Parameters that are not at their defaults, as the file has them."""
+    defaults = {name: each.default for name, each in estimator._parameters.items()}
+    return {name: value for name, value in parameters.items() if value != defaults[name]}
+
+
+def _column(name: str, described: Mapping[str, Any], layout: Layout) -> dict[str, Any]:
+    n_bytes = sum(layout.section(f"{name}.{part}").nbytes for part in described["parts"])
+    kept = {field: described[field] for field in ("encoding", "dtype", "length")}
+    return {"name": name, **kept, "bytes": n_bytes}
+
+
+def _others(layout: Layout) -> list[dict[str, Any]]:
+    """Sections that are no parts of columns."""
+    columns = layout.header["columns"]
+    return [
+        {"name": each.name, "dtype": each.dtype.str, "length": each.length, "bytes": each.nbytes}
+        for each in layout.sections.values()
+        if each.name.split(".")[0] not in columns
+    ]

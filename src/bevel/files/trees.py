@@ -1,0 +1,150 @@
+"""The forest of a file: columns described in the header, their parts in sections.
+
+    "columns": {"threshold": {"encoding": "raw", "dtype": "<f4", "length": 31, "meta": {},
+                              "parts": ["raw.values"]}, …}
+
+Part P of column C is section "C.P".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.files.columns import Column, decode_column, largest_decoded
+from bevel.files.faults import damaged
+from bevel.files.fields import Fields, check_kind
+from bevel.files.forest_columns import COLUMN_TYPES, decode_forest, encode_forest
+from bevel.files.layout import Layout
+from bevel.files.mapped import MappedPredictor
+from bevel.files.sections import Sections
+from bevel.forest import FlatForest
+from bevel.predictor import PackedPredictor
+
+__all__ = ["FileForest", "MappedFile", "decode_trees", "encode_trees"]
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:
+    """The header's field "columns"; parts are put into sections."""
+    columns = encode_forest(forest)
+    n_bytes = sum(column.nbytes for column in columns.values())
+    if sum(column.decoded_nbytes for column in columns.values()) > largest_decoded(n_bytes):
+        # A great many trees that are mere roots would look like a file that lies about its size.
+        columns = {name: _written_out(column) for name, column in columns.items()}
+    described = {}
+    for name, column in columns.items():
+        arrays |= {f"{name}.{part}": array for part, array in column.parts.items()}
+        described[name] = {
+            "encoding": column.encoding,
+            "dtype": column.dtype,
+            "length": column.length,
+            "meta": dict(column.meta),
+            "parts": list(column.parts),
+        }
+    return described
+
+
+def _written_out(column: Column) -> Column:
+    values = {"raw.values": decode_column(column, column.decoded_nbytes)}
+    return Column("raw", column.dtype, column.length, {}, values)
+
+
+@dataclass(frozen=True, eq=False)
+class FileForest:
+    """A forest in a file, of which only the description has been read.
+
+    Attributes
+    ----------
+    layout : Layout
+        The file.
+    columns : mapping of str to Column
+        Their parts are views of the file, not verified.
+    n_features, n_classes, levels, medians
+        As in `bevel.forest.FlatForest`.
+    """
+
+    layout: Layout
+    columns: Mapping[str, Column]
+    n_features: int
+    n_classes: int
+    levels: npt.NDArray[np.int32]
+    medians: npt.NDArray[np.float32]
+
+    def read(self) -> FlatForest:
+        """The whole forest; raises ModelFileError unless all of it is sound."""
+        for name, column in self.columns.items():
+            for part in column.parts:
+                self.layout.verify(f"{name}.{part}")
+        about = (self.n_features, self.n_classes, self.levels, self.medians)
+        return decode_forest(self.columns, *about)
+
+    def in_memory(self) -> FileForest:
+        """The same from a copy of the file, which nobody can change any more."""
+        layout = replace(self.layout, buffer=memoryview(bytes(self.layout.buffer)))
+        columns = {
+            name: replace(column, parts={p: layout.view(f"{name}.{p}") for p in column.parts})
+            for name, column in self.columns.items()
+        }
+        return replace(self, layout=layout, columns=columns)
+
+
+class MappedFile(MappedPredictor):
+    """A forest in a mapped file that answers at once, and is verified when all of it is asked for.
+
+    Parameters
+    ----------
+    source : FileForest
+        The file.
+    """
+
+    def __init__(self, source: FileForest) -> None:
+        self._source = source
+        about = (source.n_features, source.n_classes, source.levels, source.medians)
+        super().__init__(source.columns, *about)
+
+    @cached_property
+    def forest(self) -> FlatForest:
+        """The whole forest, read and verified on first use."""
+        return self._source.in_memory().read()
+
+    def __reduce__(self) -> tuple[type[PackedPredictor], tuple[FlatForest]]:
+        """Pickle and copy as a forest in memory: the file may be elsewhere, or gone."""
+        return PackedPredictor, (self.forest,)
+
+
+def decode_trees(header: Fields, sections: Sections) -> dict[str, Column]:
+    """Read the description of the columns; raises ModelFileError."""
+    described = Fields(header.take("columns", dict), "columns")
+    columns = {
+        name: _decode_column(name, dtype, described.take(name, dict), sections)
+        for name, dtype in COLUMN_TYPES.items()
+    }
+    described.finish()
+    return columns
+
+
+def _decode_column(name: str, dtype: str, value: object, sections: Sections) -> Column:
+    fields = Fields(value, f"columns.{name}")
+    encoding, length = fields.take("encoding", str), fields.take_count("length")
+    if fields.take("dtype", str) != dtype:
+        raise damaged(f"columns.{name}.dtype", f'"{dtype}"', "another")
+    meta = fields.take("meta", dict)
+    for each in meta.values():
+        if type(each) is not int or not -(2**63) <= each < 2**63:
+            raise damaged(f"columns.{name}.meta", "integers of 64 bits", each)
+    names = fields.take("parts", list)
+    parts = {
+        part: sections.view(f"{name}.{part}")
+        for part in (check_kind(f"columns.{name}.parts", each, str) for each in names)
+    }
+    fields.finish()
+    if len(parts) < len(names):
+        raise damaged(f"columns.{name}.parts", "named once each", names)
+    return Column(encoding, dtype, length, meta, parts)

@@ -1,0 +1,83 @@
+"""Writes the model files of this version: ``python tests/compat/write_files.py``.
+
+Run once for every released version of the format, or of Bevel if what it writes has changed; files
+of earlier versions stay as they are. Beside each file stands what its estimator predicts.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import bevel
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import projections as P
+
+FOLDER = Path(__file__).parent / "files"
+N_ROWS = 40
+
+
+def main() -> None:
+    folder = FOLDER / bevel.__version__
+    folder.mkdir(parents=True)  # which fails if this version has been written
+    for name, (estimator, X) in models().items():
+        estimator.save(folder / f"{name}.bevel")
+        text = json.dumps(expected(estimator, X), indent=1, allow_nan=True)
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        print(folder / f"{name}.bevel", file=sys.stderr)
+
+
+def models() -> dict[str, tuple[Any, Any]]:
+    """Fitted estimators, and rows to predict: new values, missing ones, unseen levels."""
+    X, table, y, labels = data()
+    few = {"n_estimators": 4, "random_state": 7, "n_jobs": 1, "max_depth": 4}
+    fitted = {
+        "sparse": ObliqueForestClassifier(class_weight={"no": 2, "yes": 0.5}, **few),
+        "votes": ObliqueForestClassifier(voting="hard", projection="axis", **few),
+        "ridge": ObliqueForestClassifier(projection=P.Ridge(2, tune="gcv", record=True), **few),
+        "custom": ObliqueForestClassifier(projection=P.Custom(signs), scale="minmax_clip", **few),
+    }
+    result: dict[str, tuple[Any, Any]] = {
+        name: (estimator.fit(X, labels), 1.5 * X[:8]) for name, estimator in fitted.items()
+    }
+    rotated = ObliqueForestRegressor(projection=P.RandomRotation(), scale="rank", **few)
+    standard = ObliqueForestRegressor(projection=[P.Custom(np.eye(4)), "sparse"], **few)
+    standard.set_params(scale="standard")
+    relative = ObliqueForestRegressor(projection="gaussian", scale="relative_rank", **few)
+    for name, estimator in (("rank", rotated), ("standard", standard), ("relative", relative)):
+        result[name] = (estimator.fit(X, y), 1.5 * X[:8])
+    nominal = ObliqueForestClassifier(categorical_features=["city", "floor"], **few)
+    unseen = table[:8].assign(city=["Basel", "Bern", None, "Genf"] * 2)
+    result["nominal"] = (nominal.fit(table, np.arange(N_ROWS) % 3 - 1), unseen)
+    return result
+
+
+def data() -> tuple[np.ndarray, pd.DataFrame, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(N_ROWS, 4)).round(3)
+    X[rng.random(X.shape) < 0.15] = np.nan
+    city = rng.choice(np.array(["Basel", "Genf", "Zürich", None], dtype=object), N_ROWS)
+    table = pd.DataFrame({"city": city, "floor": rng.integers(0, 40, N_ROWS), "x": X[:, 0]})
+    y = rng.normal(size=N_ROWS).round(3)
+    return X, table, y, np.where(y > 0, "yes", "no")
+
+
+def signs(rng: np.random.Generator, X: np.ndarray, *_: Any) -> np.ndarray:
+    return rng.choice([-1.0, 0.0, 1.0], size=(X.shape[1], 3))
+
+
+def expected(estimator: Any, X: Any) -> dict[str, Any]:
+    """Rows and answers; JSON writes floats so that the same bits are read."""
+    answers = {"predict": estimator.predict(X).tolist(), "leaves": estimator.apply(X).tolist()}
+    if hasattr(estimator, "classes_"):
+        answers["predict_proba"] = estimator.predict_proba(X).tolist()
+    columns = list(X.columns) if isinstance(X, pd.DataFrame) else None
+    rows = X.to_numpy(dtype=object).tolist() if columns else X.tolist()
+    return {"columns": columns, "rows": rows, **answers}
+
+
+if __name__ == "__main__":
+    main()

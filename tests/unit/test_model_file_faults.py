@@ -1,0 +1,301 @@
+"""Damaged, lying and hostile files give ModelFileError: no crash, no hang, no flood of memory."""
+
+import contextlib
+import struct
+import tracemalloc
+
+import numpy as np
+import pytest
+from support.faults import Outcomes, try_files
+from support.model_files import estimator_of, file_of, small_models
+from support.mutations import PRELUDE, seal, split
+
+import bevel
+from bevel import ModelFileError
+from bevel.files.layout import VERSION
+
+
+@pytest.fixture(scope="module")
+def source():
+    return file_of(small_models()["nominal"][0])
+
+
+def assert_refused(file, match=None):
+    with pytest.raises(ModelFileError, match=match):
+        estimator_of(file)
+    with pytest.raises(ModelFileError, match=match):
+        estimator_of(file, mapped=True)
+
+
+def refuse_at_last(file, X=None):
+    """Load as a map, predict, which may find the fault, and verify, which must."""
+    mapped = estimator_of(file, mapped=True)
+    if X is not None:
+        with contextlib.suppress(ModelFileError):
+            mapped.predict(X)
+    mapped.verify()
+
+
+def test_sealing_a_sound_file_gives_a_sound_file(source):
+    header, data = split(source)
+    assert estimator_of(seal(header, bytes(data))).n_features_in_ == 3
+
+
+def test_any_bit_that_flips_is_noticed(source):
+    for place in range(0, len(source), 3):
+        damaged = bytearray(source)
+        damaged[place] ^= 1 << place % 8
+        with pytest.raises(ModelFileError):
+            estimator_of(bytes(damaged))
+
+
+def test_any_end_that_is_missing_is_noticed(source):
+    for length in range(0, len(source), 7):
+        assert_refused(source[:length])
+
+
+def test_anything_behind_the_end_is_noticed(source):
+    assert_refused(source + b"\0", match="bytes, as it says")
+
+
+def test_file_of_something_else_is_refused():
+    assert_refused(b"\x80\x04\x95" + bytes(100), match="a Bevel model file")
+
+
+def test_later_version_says_to_upgrade(source):
+    header, data = split(source)
+    assert_refused(seal(header, bytes(data), version=VERSION + 1), match="Upgrade Bevel")
+    assert_refused(seal(header, bytes(data), version=0), match="1 or more")
+
+
+@pytest.mark.parametrize("length", [2**63, 2**64 - 1, 2**32, 10**6])
+@pytest.mark.parametrize("place", [16, 24])
+def test_lengths_beyond_the_file_are_refused(source, place, length):
+    damaged = bytearray(source)
+    struct.pack_into("<Q", damaged, place, length)
+    assert_refused(bytes(damaged))
+
+
+def lie(source, *path, to):
+    """The file with one field of the header changed and all checksums right."""
+    header, data = split(source)
+    place = header
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = to
+    return seal(header, bytes(data))
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        (("estimator",), "ObliqueForestRegressor"),
+        (("estimator",), "os.system"),
+        (("n_features",), 2),
+        (("n_features",), 2**40),
+        (("n_features",), True),
+        (("feature_names",), ["a"]),
+        (("feature_names",), ["a", "b", 3]),
+        (("classes",), None),
+        (("classes", "values"), []),
+        (("classes", "values"), ["no", "no", "no"]),
+        (("classes", "dtype"), "|V8"),
+        (("nominal", 0, "feature"), 3),
+        (("nominal", 0, "feature"), 1),
+        (("nominal", 0, "labels", "values"), ["a", "a", "b"]),
+        (("nominal", 0, "labels", "dtype"), "U"),
+        (("scaler", "kind"), "quantile"),
+        (("scaler", "clip"), 1),
+        (("seed",), -1),
+        (("seed",), 2**64),
+        (("bags",), [1, 2, 3]),
+        (("bags",), [0, 0, True]),
+        (("oob_score",), "high"),
+        (("parameters", "n_estimators"), 0),
+        (("parameters", "n_estimators"), "many"),
+        (("parameters", "projection"), "diagonal"),
+        (("parameters", "projection"), []),
+        (("parameters", "n_jobs"), 0),
+        (("parameters", "n_jobs"), 2**40),
+        (("parameters", "min_impurity_decrease"), 10**400),
+        (("parameters", "random_state"), "now"),
+        (("parameters", "secret"), 1),
+        (("more",), 1),
+        (("columns", "threshold", "length"), 2**60),
+        (("columns", "threshold", "length"), -1),
+        (("columns", "threshold", "length"), 1.0),
+        (("columns", "threshold", "dtype"), "<f8"),
+        (("columns", "threshold", "encoding"), "zip"),
+        (("columns", "threshold", "parts"), []),
+        (("columns", "threshold", "parts"), 3),
+        (("columns", "threshold", "parts"), ["../../etc/passwd"]),
+        (("columns", "threshold", "meta"), {"raw.base": 2**64}),
+        (("columns", "more"), {}),
+        (("sections", 0, "length"), 2**62),
+        (("sections", 0, "length"), 2**64),
+        (("sections", 0, "length"), 0),
+        (("sections", 1, "offset"), 0),
+        (("sections", 1, "offset"), -8),
+        (("sections", 0, "dtype"), "|O8"),
+        (("sections", 0, "name"), "more"),
+        (("sections",), None),
+        (("sections",), [1, 2]),
+    ],
+    ids=str,
+)
+def test_lies_in_the_header_are_refused(source, path, to):
+    file = lie(source, *path, to=to)
+    with pytest.raises(ModelFileError):
+        estimator_of(file)
+    with pytest.raises(ModelFileError):
+        refuse_at_last(file)
+
+
+def test_repeated_sections_are_refused(source):
+    header, data = split(source)
+    header["sections"][1]["name"] = header["sections"][0]["name"]
+    assert_refused(seal(header, bytes(data)), match="named once")
+
+
+def test_sections_that_nobody_speaks_of_are_refused(source):
+    header, data = split(source)
+    entry = {"name": "more", "dtype": "|u1", "length": 8, "offset": len(data)}
+    header["sections"].append(entry)
+    assert_refused(seal(header, bytes(data) + bytes(8)), match="those that the header speaks of")
+
+
+def test_fields_that_are_missing_are_refused(source):
+    header, _ = split(source)
+    for name in header:
+        header, data = split(source)
+        del header[name]
+        assert_refused(seal(header, bytes(data)))
+
+
+def test_short_file_that_claims_endless_columns_takes_no_memory(source):
+    header, data = split(source)
+    for name, column in header["columns"].items():
+        if column["length"]:
+            column["length"] += 2**40
+            column["encoding"], column["parts"] = "constant", []
+            column["meta"] = {"constant.word": 0}
+        assert name
+    kept = [entry for entry in header["sections"] if entry["name"].split(".")[0] == "medians"]
+    kept += [entry for entry in header["sections"] if entry["name"].startswith("scaler.")]
+    size = max(entry["offset"] for entry in kept) + 64
+    header["sections"] = kept
+    tracemalloc.start()
+    assert_refused(seal(header, bytes(data[:size])))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**22
+
+
+def raw_columns(estimator):
+    """A file whose columns are plain arrays, so that tests can write into them."""
+    from bevel.files import trees
+
+    before = trees.largest_decoded
+    trees.largest_decoded = lambda _: 0
+    try:
+        return file_of(estimator)
+    finally:
+        trees.largest_decoded = before
+
+
+def with_number(source, column, place, number):
+    header, data = split(source)
+    section = next(s for s in header["sections"] if s["name"] == f"{column}.raw.values")
+    numbers = np.frombuffer(data, section["dtype"], section["length"], section["offset"])
+    numbers = numbers.copy()
+    numbers[place] = number
+    data[section["offset"] : section["offset"] + numbers.nbytes] = numbers.tobytes()
+    return seal(header, bytes(data))
+
+
+@pytest.mark.parametrize(
+    ("column", "place", "number"),
+    [
+        ("left_leaves", 0, -1),  # a child before its parent: a cycle
+        ("left_leaves", 0, 0),  # nodes that nobody leads to
+        ("left_leaves", 0, 2**31 - 1),
+        ("tree_offset", 0, 1),
+        ("tree_offset", 1, 2**40),
+        ("tree_offset", 1, 0),
+        ("tree_offset", -1, 5),
+        ("entry_offset", 1, -1),
+        ("entry_offset", 2, 2**50),
+        ("entry_index", 0, -1),
+        ("entry_index", 0, 2**30),
+        ("entry_index", -1, 3),
+        ("entry_weight", -1, np.nan),
+        ("threshold", 0, np.nan),
+        ("flags", 0, 8),
+        ("bits_index", 0, 10**6),
+        ("bits_offset", -1, 10**6),
+        ("rotation_offset", -1, 10**6),
+        ("rotation_entry_offset", 0, -1),
+    ],
+)
+def test_arrays_that_are_no_forest_are_refused(column, place, number):
+    estimator, X = small_models()["nominal"]
+    file = with_number(raw_columns(estimator), column, place, number)
+    with pytest.raises(ModelFileError):
+        estimator_of(file)
+    with pytest.raises(ModelFileError):
+        refuse_at_last(file, X)
+
+
+@pytest.mark.parametrize(
+    ("name", "section", "place", "number"),
+    [
+        ("ranks", "scaler.offset", 1, -1),
+        ("ranks", "scaler.offset", 1, 10**9),
+        ("ranks", "scaler.knots", 1, np.inf),
+        ("ranks", "scaler.knots", 1, 1e9),
+        ("ranks", "scaler.ranks", 2, 0),
+        ("ranks", "scaler.complete", 0, 2),
+        ("ranks", "scaler.n_present", 0, -1),
+        ("sparse", "scaler.low", 0, np.nan),
+        ("sparse", "scaler.low", 0, 1e9),
+        ("nominal", "scaler.span", 2, 0.0),
+        ("nominal", "medians", 0, np.inf),
+    ],
+)
+def test_scalers_that_are_none_are_refused(name, section, place, number):
+    header, data = split(file_of(small_models()[name][0]))
+    entry = next(s for s in header["sections"] if s["name"] == section)
+    kind = entry["dtype"].replace("b1", "u1")
+    numbers = np.frombuffer(data, kind, entry["length"], entry["offset"]).copy()
+    numbers[place] = number
+    data[entry["offset"] : entry["offset"] + numbers.nbytes] = numbers.tobytes()
+    assert_refused(seal(header, bytes(data)))
+
+
+def test_thousand_damaged_files_are_refused_or_answer():
+    outcomes = Outcomes()
+    try_files(0, 1000, 0, outcomes)
+    assert outcomes.n_files == 1000
+    assert outcomes.counts["load", "refused"] > 700
+    assert outcomes.counts["load", "accepted"] == outcomes.counts["mmap", "accepted"] > 50
+    assert outcomes.counts["mmap", "refused by verify"] > 50
+
+
+def test_files_that_are_not_there_or_empty_say_so(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        bevel.load(tmp_path / "none.bevel")
+    with pytest.raises(FileNotFoundError):
+        bevel.load(tmp_path / "none.bevel", mmap=True)
+    (tmp_path / "empty.bevel").touch()
+    for mmap in (False, True):
+        with pytest.raises(ModelFileError, match=r"empty\.bevel: The file must be"):
+            bevel.load(tmp_path / "empty.bevel", mmap=mmap)
+    with pytest.raises(IsADirectoryError):
+        bevel.load(tmp_path)
+
+
+def test_prelude_is_as_documented(source):
+    magic, version, _, header_length, file_length = PRELUDE.unpack_from(source)
+    assert (magic, version, file_length) == (b"\x89BEVEL\r\n", 1, len(source))
+    assert source[32:33] == b"{"
+    assert source[32 + header_length - 1 : 32 + header_length] == b"}"
