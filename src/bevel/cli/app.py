@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bevel.cli.demo import demo
+from bevel.cli.export import export
 from bevel.cli.inspect import inspect
 
 __all__ = ["app"]
@@ -17,6 +18,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command()(demo)
+app.command()(export)
 app.command()(inspect)
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bevel.constraints import Parameter
 from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
+from bevel.export.c import write_c
 from bevel.families import Member, TableShape, combines_units, read_projection
 from bevel.files.saving import save
 from bevel.forest import FlatForest, join_forests
@@ -157,6 +158,22 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         if not isinstance(self._predictor, PackedPredictor):
             self._predictor = PackedPredictor(forest)
         return self
+
+    def to_c(self, name: str = "model") -> str:
+        """The forest as one C99 file without dependencies.
+
+        Parameters
+        ----------
+        name : str, default="model"
+            Prefix of everything in the file, a C identifier.
+
+        Returns
+        -------
+        str
+            C source; its comment describes the interface. `docs/reference/c_export.md` says more.
+        """
+        check_is_fitted(self)
+        return "".join(write_c(self, name))
 
     @property
     def forest_(self) -> FlatForest:
