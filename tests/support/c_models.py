@@ -12,6 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.dataset import Encoding
+from bevel.nominal import Levels
+from bevel.predictor import PackedPredictor
+from bevel.scaling import IdentityScaler
+from support.random_forests import KINDS, random_forest
+
 COMPILER = shutil.which("cc")
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc) on this machine")
@@ -71,11 +78,12 @@ class CModels:
     def codes(self, name: str, X: np.ndarray) -> np.ndarray:
         """The rows with the labels of nominal columns, all numbers, replaced by their codes."""
         X = np.array(X, np.float64)
-        nominal = self.estimators[name]._encoding.nominal
-        if nominal:
+        for feature, levels in self.estimators[name]._encoding.nominal.items():
+            if len(levels.labels) == 0:  # always missing; a column of text as far as C knows
+                X[:, feature] = np.where(np.isnan(X[:, feature]), 0, 1)
+                continue
             arguments = (ctypes.c_int, ctypes.c_double)
             level = self.function(f"{name}_level_of_number", ctypes.c_int, *arguments)
-        for feature in nominal:
             labels, place = np.unique(X[:, feature], return_inverse=True)
             X[:, feature] = np.array([level(feature, label) for label in labels])[place]
         return X
@@ -99,6 +107,35 @@ class CModels:
         np.testing.assert_array_equal(
             out.view(np.uint64), np.ascontiguousarray(expected).view(np.uint64), err_msg=name
         )
+
+
+def random_estimator(rng: np.random.Generator) -> Any:
+    """An estimator around a forest drawn at random; labels of levels are numbers."""
+    n_features = int(rng.choice([1, 6, 20, 300]))
+    some = tuple(str(kind) for kind in rng.choice(KINDS, 2))
+    forest = random_forest(
+        rng,
+        n_features=n_features,
+        n_classes=int(rng.choice([0, 1, 2, 3, 7, 100])),
+        n_trees=int(rng.integers(1, 5)),
+        depth=int(rng.choice([0, 1, 4, 5])),
+        n_nominal=int(rng.choice([0, n_features // 2, n_features - 1])),
+        n_axes=int(rng.choice([0, 0, 2, 5])),
+        kinds=(KINDS, some, some[:1], ("axis",), ("signs",))[rng.integers(5)],
+    )
+    nominal = {}
+    for feature in map(int, np.flatnonzero(forest.levels)):
+        has_missing = bool(rng.random() < 0.5)
+        labels = np.array(range(forest.levels[feature] - has_missing), dtype=object)
+        nominal[feature] = Levels(labels, has_missing)
+    estimator = (ObliqueForestClassifier if forest.n_classes else ObliqueForestRegressor)(n_jobs=1)
+    if forest.n_classes:
+        estimator.voting = str(rng.choice(["soft", "hard"]))
+        estimator.classes_ = np.arange(forest.n_classes)
+    estimator.n_features_in_ = n_features
+    estimator._predictor = PackedPredictor(forest)
+    estimator._encoding = Encoding(IdentityScaler(), nominal, forest.levels, forest.medians)
+    return estimator
 
 
 def compile_source(source: Path, *options: str) -> Path:

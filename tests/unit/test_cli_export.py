@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import bevel
+from bevel import ObliqueForestClassifier
 from bevel.cli.app import app
 
 
 @pytest.fixture
-def estimator(monkeypatch):
-    """A fitted forest, which is what any model file loads as."""
+def estimator(tmp_path):
+    """A fitted forest, saved as iris.bevel."""
     X = np.arange(20.0).reshape(-1, 2)
-    fitted = bevel.ObliqueForestClassifier(2, random_state=0, n_jobs=1).fit(X, X[:, 0] > 8)
-    monkeypatch.setattr(bevel, "load", lambda _: fitted, raising=False)
+    fitted = ObliqueForestClassifier(2, random_state=0, n_jobs=1).fit(X, X[:, 0] > 8)
+    fitted.save(tmp_path / "iris.bevel")
     return fitted
 
 
@@ -55,9 +55,9 @@ def test_file_that_exists_is_replaced_only_by_force(tmp_path):
 @pytest.mark.usefixtures("estimator")
 def test_model_itself_is_never_replaced(tmp_path):
     model = tmp_path / "iris.bevel"
-    model.write_text("a model")
+    before = model.read_bytes()
     assert run(model, "--to", "c", "--out", model, "--force").exit_code == 1
-    assert model.read_text() == "a model"
+    assert model.read_bytes() == before
 
 
 @pytest.mark.usefixtures("estimator")
@@ -75,25 +75,22 @@ def test_name_without_c_is_refused(tmp_path):
 
 def test_onnx_is_written_by_its_own_room(estimator, tmp_path, monkeypatch):
     def write_onnx(written, path):
-        assert written is estimator
-        path.write_bytes(b"graph")
+        path.write_bytes(written.forest_.threshold.tobytes())
 
     room = ModuleType("bevel.export.onnx")
     room.write_onnx = write_onnx
     monkeypatch.setitem(sys.modules, "bevel.export.onnx", room)
     result = run(tmp_path / "iris.bevel", "--to", "onnx")
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "iris.onnx").read_bytes() == b"graph"
+    assert (tmp_path / "iris.onnx").read_bytes() == estimator.forest_.threshold.tobytes()
 
 
-def test_file_that_cannot_be_read_ends_with_a_message(monkeypatch, tmp_path):
-    def fail(path):
-        raise FileNotFoundError(f"no model at {path}")
-
-    monkeypatch.setattr(bevel, "load", fail, raising=False)
-    result = run(tmp_path / "none.bevel", "--to", "c")
-    assert result.exit_code == 1
-    assert "no model at" in result.stderr
+def test_file_that_cannot_be_read_ends_with_a_message(tmp_path):
+    (tmp_path / "bad.bevel").write_text("no model")
+    for name in ("none.bevel", "bad.bevel"):
+        result = run(tmp_path / name, "--to", "c")
+        assert result.exit_code == 1
+        assert name in result.stderr
 
 
 def test_unknown_format_is_refused():

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+import bevel
 from bevel.export.c import write_c
+from bevel.files.atomic import write_whole
 
 __all__ = ["export"]
 
@@ -36,9 +38,8 @@ def export(
     target = out if out is not None else model.with_suffix(f".{to}")
     try:
         _check(model, target, to, name, force)
-        # Looked up late: loading and ONNX each bring modules that other verbs do not need.
-        estimator = import_module("bevel").load(model)
-        _write(estimator, target, to, name or "model", force)
+        estimator = bevel.load(model)
+        _write(estimator, target, to, name or "model")
     except (OSError, ValueError, TypeError, NotImplementedError) as error:
         print(error, file=sys.stderr)
         raise typer.Exit(1) from None
@@ -63,10 +64,8 @@ def _check(model: Path, target: Path, to: Format, name: str | None, force: bool)
         )
 
 
-def _write(estimator: Any, target: Path, to: Format, name: str, force: bool) -> None:
-    if to is Format.onnx:
+def _write(estimator: Any, target: Path, to: Format, name: str) -> None:
+    if to is Format.onnx:  # imported late: it needs packages that other formats do not
         import_module("bevel.export.onnx").write_onnx(estimator, target)
-        return
-    source = "".join(write_c(estimator, name))  # whole, so that an error leaves no half a file
-    with target.open("w" if force else "x", encoding="utf-8", newline="\n") as stream:
-        stream.write(source)
+    else:
+        write_whole(target, (piece.encode() for piece in write_c(estimator, name)))

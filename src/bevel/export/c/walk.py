@@ -104,7 +104,7 @@ class _Coding:
     def _term(self, value: str) -> str:
         factor = {
             "ones": "",
-            "signs": "(entry & 1 ? -1.0f : 1.0f) * ",
+            "signs": "model_sign[entry & 1] * ",  # a choice would become a branch, badly predicted
             "table": "model_weight[at] * ",
         }
         return factor[self.weights] + value
@@ -149,6 +149,8 @@ def _write_entries(model: Model, lists: Lists, coding: _Coding) -> Iterator[str]
     yield from table(f"{name}_entry", coding.entries(lists))
     if coding.weights == "table":
         yield from table(f"{name}_weight", lists.weight)
+    if coding.weights == "signs":
+        yield from table(f"{name}_sign", np.array([1, -1], np.float32))
     if coding.per_split == 0:
         base, offset = _in_blocks(lists.start)
         yield from table(f"{name}_entry_base", narrow(base))
