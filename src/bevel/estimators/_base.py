@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bevel.constraints import Parameter
 from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
+from bevel.estimators._slimming import Slimming
 from bevel.export.c import write_c
 from bevel.families import Member, TableShape, combines_units, read_projection
 from bevel.files.saving import save
@@ -43,12 +44,10 @@ FEW_ROWS = 32
 PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
-    _predictor: PackedPredictor  # and with it the forest
-    _bags: tuple[int, int, bool] | None  # rows, draws, replacement; None: trees differ
 
     @abstractmethod
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool) -> Target:
@@ -88,7 +87,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         table = self._read(X, y, reset=n_before == 0)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
         dataset = self._dataset(table, members, n_before)
-        seed = self._seed if n_before else draw_seed(self.random_state)
+        seed = self._seed_to_go_on() if n_before else draw_seed(self.random_state)
         options = resolve_options(values, members, _shape(dataset), seed)
         self._check_same_bags(options, table.n_rows, n_before)
         self._grow(dataset, target, options, range(n_before, self.n_estimators), n_threads)
