@@ -155,7 +155,7 @@ class FlatForest:
     @property
     def is_slim(self) -> bool:
         """Whether the arrays that only analysis needs were dropped."""
-        return len(self.weight) < self.n_nodes
+        return min(len(self.gain), len(self.weight)) < self.n_nodes
 
     def check_not_slim(self, asked: str) -> None:
         """Raise if the arrays that `asked` needs were dropped by `slim`."""

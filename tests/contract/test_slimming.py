@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor, load
 from bevel import projections as P
 from bevel.errors import NoOutOfBagError
 
@@ -123,6 +123,22 @@ def test_pruned_forest_refuses_what_needs_all_trees(estimator):
         pruned.set_params(n_estimators=10).fit(X, y)
     again = pruned.set_params(warm_start=False, oob_score=True, n_estimators=30).fit(X, y)
     assert (again.forest_.n_trees, np.isfinite(again.oob_score_)) == (30, True)
+
+
+@BOTH
+@pytest.mark.parametrize("mmap", [False, True])
+def test_pruned_and_slim_forests_are_saved_and_still_know_that_they_are(estimator, mmap, tmp_path):
+    whole = estimator(20, random_state=0, warm_start=True).fit(X, y)
+    whole.save(tmp_path / "whole.bevel")
+    small = whole.prune_trees(5, X, y).slim()
+    small.save(tmp_path / "small.bevel")
+    loaded = load(tmp_path / "small.bevel", mmap=mmap)
+    assert np.array_equal(answers(loaded, X), answers(small, X))
+    assert loaded.forest_.is_slim
+    with pytest.raises(ValueError, match="warm_start needs all trees"):
+        loaded.set_params(n_estimators=10).fit(X, y)
+    again = load(tmp_path / "whole.bevel", mmap=mmap).prune_trees(5, X, y).slim()
+    assert np.array_equal(answers(again, X), answers(small, X))
 
 
 @BOTH

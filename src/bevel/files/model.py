@@ -63,7 +63,7 @@ def write_model(estimator: Any) -> Iterator[bytes | memoryview]:
         "feature_names": _encode_names(estimator),
         "classes": _encode_classes(estimator),
         **encode_table(estimator._encoding, arrays),
-        "seed": int(estimator._seed),
+        "seed": None if estimator._seed is None else int(estimator._seed),
         "bags": _encode_bags(estimator._bags),
         "oob_score": _encode_score(estimator),
         "columns": encode_trees(estimator.forest_, arrays),
@@ -153,7 +153,7 @@ def _decode_fitted(header: Fields, name: str, n_features: int) -> dict[str, Any]
     if classes is not None:
         fitted["classes_"] = _decode_classes(classes)
         fitted["n_classes_"] = len(fitted["classes_"])
-    fitted["_seed"] = header.take_count("seed", most=2**64 - 1)
+    fitted["_seed"] = header.take_count_or_null("seed", most=2**64 - 1)
     fitted["_bags"] = _decode_bags(header.take_any("bags"))
     score = decode_scalar(header.take_any("oob_score"))
     if score is not None:
