@@ -6,7 +6,7 @@ import os
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from bevel.constraints import Parameter
 from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
 from bevel.estimators._slimming import Slimming
 from bevel.export.c import write_c
+from bevel.export.onnx import to_onnx
 from bevel.families import Member, TableShape, combines_units, read_projection
 from bevel.files.saving import save
 from bevel.forest import FlatForest, join_forests
@@ -38,6 +39,9 @@ from bevel.scaling import automatic_scale
 from bevel.tables import Table, read_table
 from bevel.threads import count_threads
 from bevel.training import Target, train
+
+if TYPE_CHECKING:
+    import onnx
 
 # Rows that are predicted before another thread would have started.
 FEW_ROWS = 32
@@ -173,6 +177,40 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
         """
         check_is_fitted(self)
         return "".join(write_c(self, name))
+
+    def to_onnx(
+        self, *, dtype: str = "float32", target_opset: int = 18, name: str = "bevel"
+    ) -> onnx.ModelProto:
+        """The forest as an ONNX model, to run where Python is not; needs `bevel[onnx]`.
+
+        A forest of numeric features takes one input, `X` of shape (n_rows, n_features). A forest
+        with nominal columns takes one input of shape (n_rows, 1) per column, under the columns'
+        names. A classifier answers `label` and `probabilities`, a regressor `prediction`.
+        `docs/reference/onnx.md` tells more.
+
+        Parameters
+        ----------
+        dtype : {"float32", "float64"}, default="float32"
+            Type of numeric inputs, probabilities and predictions. Take float64 where rows have
+            more digits than float32 holds and are scaled: `predict` scales them in float64.
+        target_opset : int, default=18
+            Version of the ONNX operators, 17 or later.
+        name : str, default="bevel"
+            Name of the model's graph.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Write it with `onnx.save`, or `model.SerializeToString()`.
+
+        Examples
+        --------
+        >>> import onnxruntime
+        >>> model = forest.to_onnx()
+        >>> session = onnxruntime.InferenceSession(model.SerializeToString())
+        >>> label, probabilities = session.run(None, {"X": X.astype("float32")})
+        """
+        return to_onnx(self, dtype=dtype, target_opset=target_opset, name=name)
 
     @property
     def forest_(self) -> FlatForest:
