@@ -59,7 +59,7 @@ void walk_tree(const PackedForest& forest, const Walk& walk, size_t tree, const 
   if (!forest.axes.empty()) add_axes(forest, tree, block, room);
   const Child root = forest.roots[tree];
   int32_t* leaf = room.leaf.data();
-  walk.run(
+  walk.template run<false>(
       chosen.size(),
       [&](size_t i) { return WalkStart{root, block.row(static_cast<size_t>(chosen[i]))}; },
       [&](size_t i, int32_t reached) { leaf[i] = reached; });
@@ -118,7 +118,7 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
   if (chosen.size() <= kFewRows && forest.axes.empty()) {
     room.leaf.resize(std::max(room.leaf.size(), last - first));
     for (int32_t row : chosen) {
-      walk.run(
+      walk.template run<true>(
           last - first,
           [&](size_t t) {
             return WalkStart{forest.roots[first + t], block.row(static_cast<size_t>(row))};
