@@ -155,8 +155,10 @@ void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work 
       work(first, std::min(n_rows, first + n_block), room);
     return;
   }
-  const auto n_shares = static_cast<size_t>(n_threads) * 2;
-  n_block = std::min(n_block, std::max(kLeastRows, (n_rows + n_shares - 1) / n_shares));
+  // Equal blocks, and as many for every thread.
+  const size_t n_shares = static_cast<size_t>(n_threads) * 2;
+  const size_t n_rounds = (n_rows + n_block * n_shares - 1) / (n_block * n_shares);
+  n_block = std::max(kLeastRows, (n_rows + n_rounds * n_shares - 1) / (n_rounds * n_shares));
   const size_t n_blocks = (n_rows + n_block - 1) / n_block;
   std::vector<BlockRoom> rooms(static_cast<size_t>(n_threads));
   Crew crew(n_blocks, [&](int worker, size_t b) {

@@ -44,25 +44,37 @@ class PackedWalk {
       }
       return false;
     };
+    // One step; whether the lane still has a walk.
+    auto advance = [&](size_t lane) {
+      const Child child = step(nodes_[at[lane]], row[lane]);
+      at[lane] = child;
+      if (child >= 0) {
+        if constexpr (kManyTrees) prefetch(&nodes_[child]);
+        return true;
+      }
+      finish(walk[lane], ~child);
+      return begin(lane);
+    };
     size_t n_lanes = 0;
     while (n_lanes < kInFlight && begin(n_lanes)) ++n_lanes;
-    while (n_lanes > 0) {
-      for (size_t lane = 0; lane < n_lanes; ++lane) {
-        const Child child = step(nodes_[at[lane]], row[lane]);
-        at[lane] = child;
-        if (child >= 0) {
-          if constexpr (kManyTrees) prefetch(&nodes_[child]);
-          continue;
+    // The last walk takes the place of one that has ended for good.
+    auto close = [&](size_t lane) {
+      --n_lanes;
+      row[lane] = row[n_lanes];
+      at[lane] = at[n_lanes];
+      walk[lane] = walk[n_lanes];
+    };
+    while (n_lanes == kInFlight) {  // as most of the time: the compiler knows how many there are
+#pragma GCC unroll 4
+      for (size_t lane = 0; lane < kInFlight; ++lane)
+        if (!advance(lane)) [[unlikely]] {
+          close(lane);
+          break;
         }
-        finish(walk[lane], ~child);
-        if (begin(lane)) continue;
-        --n_lanes;
-        row[lane] = row[n_lanes];
-        at[lane] = at[n_lanes];
-        walk[lane] = walk[n_lanes];
-        --lane;  // the walk that has moved here has its turn
-      }
     }
+    while (n_lanes > 0)
+      for (size_t lane = 0; lane < n_lanes; ++lane)
+        if (!advance(lane)) close(lane);
   }
 
  private:
