@@ -53,6 +53,7 @@ UNITS = {
     "visit": ("ns per visit", 1e9),
     "one": ("µs", 1e6),
     "load": ("ms", 1e3),
+    "answer": ("ms", 1e3),
     "size": ("bytes per node", 1.0),
 }
 # Fast rows go on until this much time is spent or this many pairs are done.
@@ -166,7 +167,7 @@ def peer_of(row: Row, grown: Grown, options: argparse.Namespace) -> Iterator[Any
 
 
 def measure(row: Row, grown: Grown, theirs: Any, options: argparse.Namespace) -> dict[str, Any]:
-    if row.kind in ("load", "size"):
+    if row.kind in ("load", "answer", "size"):
         result = measure_saved(row, grown, theirs, options.repeats)
     else:
         ours = BevelPredictor(grown.ours.model) if row.peer == "estimator" else grown.ours
@@ -200,7 +201,7 @@ def measure_saved(row: Row, grown: Grown, theirs: Any, repeats: int) -> Result:
     try:
         if row.kind == "size":
             return Result([saved.bytes_per_node()], theirs.version)
-        first = grown.data.X_test[:1]
+        first = grown.data.X_test[:1] if row.kind == "answer" else None
         pairs = interleave(row.name, lambda: saved.load_seconds(first), repeats)
         return Result(pairs, theirs.version, peer_mb=saved.theirs.stat().st_size / 1e6)
     finally:

@@ -31,8 +31,8 @@ __all__ = [
 
 # A measurement of single rows goes through this many different ones, for at least this long.
 SINGLE_ROWS, SINGLE_SECONDS = 200, 0.02
-# tl2cgen's own choice, -O3, takes twice as long to compile a million nodes for the same code.
-C_OPTIONS = ("-O1",)
+# tl2cgen's own choice; a million nodes take minutes.
+C_OPTIONS = ("-O3",)
 
 
 class Answerer:

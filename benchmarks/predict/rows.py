@@ -35,8 +35,8 @@ class Row:
     """One comparison. `at_least` and `aim` are ratios: the peer's time or size over Bevel's.
 
     `kind` is what is compared: "batch", seconds for 10 000 rows; "visit", the same divided by the
-    splits that the rows pass; "one", seconds for one row; "load", seconds until a saved forest has
-    answered; "size", bytes of a file for each node.
+    splits that the rows pass; "one", seconds for one row; "load", seconds until a saved forest is
+    there, and "answer", until it has answered a row; "size", bytes of a file for each node.
 
     "ydf-prepared" is given a data set of ydf's own, "ydf" an array, which costs it more than the
     walk when there is one row. The peer "estimator" is Bevel's own, beside its `predictor_`.
@@ -104,6 +104,7 @@ ROWS = (
         for mode, n_trees in product(("axis", "sparse"), (100, 500))
     ),
     Row("load", Forest("parity20", "axis", 500), "sklearn", 1, 20, 100),
+    Row("answer", Forest("parity20", "axis", 500), "sklearn", 1),
     Row("size", Forest("parity20", "axis", 500), "sklearn", 1, 4, 6),
 )
 

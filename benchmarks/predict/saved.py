@@ -28,14 +28,18 @@ class SavedPair:
         self.our_nodes = ours.forest_.n_nodes
         self.their_nodes = sum(tree.tree_.node_count for tree in theirs.estimators_)
 
-    def load_seconds(self, row: np.ndarray) -> tuple[float, float]:
-        """Until our file, mapped, has answered a row; until their pickle is an object again."""
+    def load_seconds(self, row: np.ndarray | None) -> tuple[float, float]:
+        """Until our file is mapped and their pickle read, or until they have answered a row."""
         gc.collect()
         start = time.perf_counter()
-        self.bevel.load(self.ours, mmap=True).predict_proba(row)
+        ours = self.bevel.load(self.ours, mmap=True)
+        if row is not None:
+            ours.predict_proba(row)
         middle = time.perf_counter()
         with self.theirs.open("rb") as stream:
-            pickle.load(stream)
+            theirs = pickle.load(stream)
+        if row is not None:
+            theirs.set_params(n_jobs=1).predict_proba(row)
         return middle - start, time.perf_counter() - middle
 
     def bytes_per_node(self) -> tuple[float, float]:

@@ -253,6 +253,7 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
             and X.shape[0] > 0
             and X.shape[1] == known.get("n_features_in_")
             and X.flags.aligned
+            and X.strides[0] % X.itemsize == X.strides[1] % X.itemsize == 0
             and "feature_names_in_" not in known
             and isinstance(known.get("_predictor"), PackedPredictor)
             and not known["_encoding"].nominal
