@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["append_csv", "markdown", "number", "read_csv"]
+__all__ = ["append_csv", "bound", "markdown", "number", "read_csv", "verdict"]
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -23,6 +23,18 @@ def number(value: float | None, digits: int = 3) -> str:
             leading += 1
         places = digits + leading
     return f"{value:,.{places}f}".replace(",", " ")
+
+
+def bound(ratio: float) -> str:
+    """A ratio that is asked or hoped for; NaN: none."""
+    return "–" if ratio != ratio else f"{ratio:g}"
+
+
+def verdict(ratio: float, at_least: float, aim: float) -> str:
+    """A ratio against what is asked and hoped for; nothing if nothing is."""
+    if at_least != at_least:
+        return ""
+    return "aim" if ratio >= aim else "enough" if ratio >= at_least else "SHORT"
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

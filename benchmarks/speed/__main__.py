@@ -23,7 +23,7 @@ from benchmarks.speed import N_THREADS
 from benchmarks.speed.remote import Remote
 from benchmarks.speed.rows import ROWS, Row, quick, select
 from benchmarks.speed.systems import Described, System, make_system
-from benchmarks.tables import append_csv, markdown, number
+from benchmarks.tables import append_csv, bound, markdown, number, verdict
 from benchmarks.tasks import TASKS, Data, make
 
 FIELDS = (
@@ -208,19 +208,13 @@ def table_line(result: dict[str, Any]) -> list[str]:
         number(r["peer_seconds"])
         + (f" (+{number(r['peer_prepare_seconds'], 2)})" if r["peer_prepare_seconds"] else ""),
         f"{r['ratio']:.2f}",
-        "–" if r["at_least"] != r["at_least"] else f"{r['at_least']:g}",
-        "–" if r["aim"] != r["aim"] else f"{r['aim']:g}",
+        bound(r["at_least"]),
+        bound(r["aim"]),
         verdict(r["ratio"], r["at_least"], r["aim"]),
         f"{r['bevel_nodes']:.0f} / {r['peer_nodes']:.0f}",
         f"{r['bevel_depth']:.1f} / {r['peer_depth']:.1f}",
         f"{r['bevel_score']:.3f} / {r['peer_score']:.3f}",
     ]
-
-
-def verdict(ratio: float, at_least: float, aim: float) -> str:
-    if at_least != at_least:
-        return ""
-    return "aim" if ratio >= aim else "enough" if ratio >= at_least else "SHORT"
 
 
 def note(text: str) -> None:

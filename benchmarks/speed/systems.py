@@ -10,6 +10,8 @@ import math
 import re
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
@@ -20,7 +22,7 @@ from benchmarks.machine import version
 from benchmarks.speed.rows import Work
 from benchmarks.tasks import Data
 
-__all__ = ["Described", "System", "make_system"]
+__all__ = ["Described", "System", "make_system", "must_be_accelerated"]
 
 # Of the rows of the chosen classes, for the PCA of a group: the default of aeon and sktime. The
 # paper, and Bevel's default, is 0.75.
@@ -222,6 +224,26 @@ class ScikitLearn(Estimator):
         return self.kind(**common_parameters(self.work))
 
 
+@contextmanager
+def must_be_accelerated(method: str) -> Iterator[None]:
+    """Raise if scikit-learn-intelex leaves calls of an estimator's method to scikit-learn."""
+    messages: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("sklearnex")
+    level, propagate, handlers = logger.level, logger.propagate, logger.handlers
+    logger.handlers, logger.propagate = [handler], False
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)
+    calls = [message for message in messages if f".{method}:" in message]
+    if not calls or not all("running accelerated version" in message for message in calls):
+        raise RuntimeError(f"scikit-learn-intelex did not accelerate {method}; log: {messages}")
+
+
 class Intelex(Estimator):
     """scikit-learn-intelex (oneDAL): 256 bins per feature, chosen once before training.
 
@@ -234,21 +256,8 @@ class Intelex(Estimator):
 
         self.kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
         self.version = version("scikit-learn-intelex")
-        messages: list[str] = []
-        handler = logging.Handler()
-        handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
-        logger = logging.getLogger("sklearnex")
-        level, propagate, handlers = logger.level, logger.propagate, logger.handlers
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.INFO)
-        try:
+        with must_be_accelerated("fit"):
             super().__init__(data, work)
-        finally:
-            logger.handlers, logger.propagate = handlers, propagate
-            logger.setLevel(level)
-        fits = [message for message in messages if ".fit:" in message]
-        if not fits or not all("running accelerated version" in message for message in fits):
-            raise RuntimeError(f"scikit-learn-intelex did not accelerate fit; its log: {messages}")
 
     def make(self) -> Any:
         return self.kind(**common_parameters(self.work))

@@ -7,7 +7,7 @@ of node i is i + 1; only right children are stored. Fields marked N have one ent
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -44,9 +44,9 @@ class FlatForest:
     flags : ndarray of uint8, N
         Bit 0: missing values, or unseen levels, go left. Bit 1: the split is by levels.
     gain : ndarray of float32, N
-        Weighted impurity removed by the split; 0 for a leaf.
+        Weighted impurity removed by the split; 0 for a leaf. Empty in a slim forest.
     weight : ndarray of float32, N
-        Weighted number of training rows.
+        Weighted number of training rows. Empty in a slim forest.
     entry_offset : ndarray of int64, N + 1
         Where the entries of each node begin.
     entry_index : ndarray of int32
@@ -55,7 +55,7 @@ class FlatForest:
     entry_weight : ndarray of float32
         Split: coefficients of the direction. Leaf of a classifier: shares of the classes.
     entry_p_value : ndarray of float32, one for each entry, or empty unless recorded
-        p-value of a coefficient that a node model has tested, else NaN.
+        p-value of a coefficient that a node model has tested, else NaN. Empty in a slim forest.
     leaf_value : ndarray of float64, N in regression, else empty
         Mean target of a leaf.
     bits_index : ndarray of int32, N, or empty without splits by levels
@@ -140,8 +140,35 @@ class FlatForest:
         return sum(v.nbytes for v in self._fields().values() if isinstance(v, np.ndarray))
 
     @property
+    def bytes_per_node(self) -> dict[str, float]:
+        """Memory of each array that is not empty, divided by the number of nodes."""
+        return {name: a.nbytes / self.n_nodes for name, a in self.arrays().items() if a.nbytes}
+
+    def slim(self) -> FlatForest:
+        """Forest without what only training and analysis need; it predicts the same.
+
+        `gain`, `weight` and `entry_p_value` become empty; whatever needs them raises.
+        """
+        nothing = np.empty(0, np.float32)
+        return replace(self, gain=nothing, weight=nothing, entry_p_value=nothing)
+
+    @property
+    def is_slim(self) -> bool:
+        """Whether the arrays that only analysis needs were dropped."""
+        return min(len(self.gain), len(self.weight)) < self.n_nodes
+
+    def check_not_slim(self, asked: str) -> None:
+        """Raise if the arrays that `asked` needs were dropped by `slim`."""
+        if self.is_slim:
+            raise ValueError(
+                f"{asked} needs the gains and weights of the nodes; got a slim forest, which has "
+                "dropped them. Ask before slim(), or keep the full forest beside the slim one."
+            )
+
+    @property
     def mean_depth(self) -> float:
         """Mean number of splits a training row passes, over rows (by weight) and trees."""
+        self.check_not_slim("mean_depth")
         leaf = self.right < 0
         weight = self.weight[leaf].astype(np.float64)
         return float(np.dot(self.depth[leaf], weight) / weight.sum())
@@ -224,11 +251,13 @@ class TreeView:
     @property
     def weight(self) -> npt.NDArray[np.float32]:
         """Weighted number of training rows of each node."""
+        self.forest.check_not_slim("TreeView.weight")
         return self.forest.weight[self.nodes]
 
     @property
     def gain(self) -> npt.NDArray[np.float32]:
         """Weighted impurity removed by each split."""
+        self.forest.check_not_slim("TreeView.gain")
         return self.forest.gain[self.nodes]
 
     @property
@@ -275,7 +304,12 @@ class TreeView:
 
 
 def join_forests(first: FlatForest, second: FlatForest) -> FlatForest:
-    """Forest of the trees of both, grown on the same columns and classes."""
+    """Forest of the trees of both, grown on the same columns and classes; slim if one of them is.
+
+    A forest that knows the gains of some trees only could not answer for its importances.
+    """
+    if first.is_slim != second.is_slim:
+        first, second = first.slim(), second.slim()
     joined = {}
     for name, array in first.arrays().items():
         joined[name] = np.concatenate(_aligned(name, array, second.arrays()[name], first, second))

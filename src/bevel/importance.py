@@ -21,6 +21,7 @@ def gain_importances(forest: FlatForest) -> Floats:
     values of their coefficients, through the axes of a rotation too. As in scikit-learn, each tree
     is normalised before averaging, and trees without splits do not count; zeros if none has any.
     """
+    forest.check_not_slim("feature_importances_")
     total = np.zeros(forest.n_features)
     for tree in range(forest.n_trees):
         credit = _tree_importances(forest, tree)

@@ -111,6 +111,21 @@ def test_plain_arrays_are_read_as_encoded_ones(scale, dtype, order):
     assert np.array_equal(estimator.predictor_.predict(rows), expected.argmax(axis=1))
 
 
+def test_arrays_that_the_core_cannot_step_through_are_read_slowly():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(100, 2)).astype(np.float32)
+    forest = ObliqueForestClassifier(5, scale=None, random_state=0).fit(X, rng.integers(0, 2, 100))
+    odd = np.zeros(100, dtype=[("a", "f4"), ("b", "f4"), ("c", "u1")])  # nine bytes a row
+    rows = np.ndarray((100, 2), np.float32, odd, 0, (9, 4))
+    rows[:] = X
+    for other in (rows, X.astype(">f4"), X.astype(np.float16), X.tolist()):
+        assert not forest._is_plain(other)
+    expected = forest.predict_proba(X)
+    assert np.array_equal(forest.predict_proba(rows), expected)
+    assert np.array_equal(forest.predict_proba(X.astype(">f4")), expected)
+    assert np.array_equal(forest.predict_proba(np.broadcast_to(X[:1], (50, 2))), expected[[0] * 50])
+
+
 def test_a_vote_that_is_decided_late_is_not_cut_short():
     """Two classes neck and neck: the last trees decide, and a tie goes to the first class."""
     rng = np.random.default_rng(2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bevel.ranking import RankScaler
-from bevel.scaling import LinearScaler, QuantileScaler, Scaler, safe_span
+from bevel.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler, safe_span
 
 LARGEST_STORED = 1e34
 
@@ -20,19 +20,24 @@ def native_scale(scaler: Scaler, tile: np.ndarray, features: slice | None = None
 
 def naive_scale(scaler: Scaler, tile: np.ndarray, features: slice) -> np.ndarray:
     """What the core is to store of a tile whose columns are `features`."""
-    values = tile.astype(np.float64)
+    scaled = scale_in_double(scaler, tile.astype(np.float64), features)
+    if not isinstance(scaler, IdentityScaler):
+        scaled = _cut(scaled, -LARGEST_STORED, LARGEST_STORED)
+    return scaled.astype(np.float32)
+
+
+def scale_in_double(scaler: Scaler, values: np.ndarray, features: slice) -> np.ndarray:
+    """The scaled values before they are cut to what is stored, and rounded."""
     with np.errstate(over="ignore"):  # a huge distance over a tiny span
         if isinstance(scaler, LinearScaler):
             scaled = (values - scaler.shift[features]) / scaler.span[features]
-            scaled = _cut(scaled, 0.0, 1.0) if scaler.clip else scaled
-        elif isinstance(scaler, QuantileScaler):
-            scaled = _quantile(values, scaler.low[features], scaler.high[features])
-        elif isinstance(scaler, RankScaler):
+            return _cut(scaled, 0.0, 1.0) if scaler.clip else scaled
+        if isinstance(scaler, QuantileScaler):
+            return _quantile(values, scaler.low[features], scaler.high[features])
+        if isinstance(scaler, RankScaler):
             columns = zip(range(features.start, features.stop), values.T, strict=True)
-            scaled = np.column_stack([_rank(scaler, column, f) for f, column in columns])
-        else:
-            return values.astype(np.float32)
-    return _cut(scaled, -LARGEST_STORED, LARGEST_STORED).astype(np.float32)
+            return np.column_stack([_rank(scaler, column, f) for f, column in columns])
+    return values
 
 
 def _cut(values: np.ndarray, low: np.ndarray | float, high: np.ndarray | float) -> np.ndarray:

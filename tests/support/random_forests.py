@@ -14,7 +14,7 @@ from bevel.forest import FlatForest
 
 MISSING_LEFT = 1
 CATEGORY_NODE = 2
-KINDS = ("single", "signs", "weights", "dense", "category", "axis", "mixed")
+KINDS = ("single", "signs", "weights", "dense", "category", "axis", "mixed", "mixed_signs")
 
 
 @dataclass
@@ -91,12 +91,12 @@ class _Lists:
             return [int(rng.choice(axes))], [1.0]
         if kind in ("single", "axis", "category"):
             return [int(rng.choice(numeric))], [float(rng.choice([1.0, 1.0, -1.0, 0.5]))]
-        if kind == "mixed":
+        if kind.startswith("mixed"):
             numeric = np.concatenate((numeric, axes))
         n = len(numeric) if kind == "dense" else int(rng.integers(1, min(12, len(numeric)) + 1))
         index = rng.choice(numeric, n, replace=False)
         signs = rng.choice([-1.0, 1.0], n)
-        return index, signs if kind == "signs" else rng.normal(size=n).astype(np.float32)
+        return index, signs if kind.endswith("signs") else rng.normal(size=n).astype(np.float32)
 
 
 def random_forest(

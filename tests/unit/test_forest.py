@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bevel.forest import join_forests
+from bevel.importance import gain_importances
 
 
 def equal(one, other):
@@ -125,3 +126,63 @@ def test_joining_forests_with_and_without_p_values_keeps_one_for_each_entry(fore
         joined = join_forests(*pair)
         assert joined.entry_p_value.dtype == np.float32
         np.testing.assert_array_equal(joined.entry_p_value, np.concatenate(expected))
+
+
+def with_p_values(forest):
+    recorded = pickle.loads(pickle.dumps(forest))
+    object.__setattr__(recorded, "entry_p_value", np.zeros(len(forest.entry_index), np.float32))
+    return recorded
+
+
+def test_slim_forest_lacks_what_analysis_needs_and_nothing_else(forest):
+    whole = with_p_values(forest)
+    slim = whole.slim()
+    assert slim.is_slim
+    assert not whole.is_slim
+    for name, array in slim.arrays().items():
+        if name in ("gain", "weight", "entry_p_value"):
+            assert (len(array), array.dtype) == (0, np.float32)
+        else:
+            assert array is whole.arrays()[name]
+    assert slim.slim().is_slim
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda forest: forest.mean_depth,
+        lambda forest: forest.tree(0).gain,
+        lambda forest: forest.tree(1).weight,
+        gain_importances,
+    ],
+)
+def test_slim_forest_refuses_what_needs_gains_or_weights(forest, ask):
+    ask(forest)
+    with pytest.raises(ValueError, match=r"needs the gains.*got a slim forest.*before slim\(\)"):
+        ask(forest.slim())
+
+
+def test_slim_forest_answers_what_needs_neither(forest):
+    slim = forest.slim()
+    assert np.array_equal(slim.depth, forest.depth)
+    assert slim.tree(0).max_depth == 2
+    assert slim.tree(1).projection(0)[0].tolist() == [0, 1]
+    assert slim.tree(0).class_shares(4).tolist() == [0.5, 0.5]
+
+
+def test_joining_a_slim_and_a_whole_forest_gives_a_slim_one(forest):
+    whole = with_p_values(forest)
+    for pair in ((whole, whole.slim()), (whole.slim(), whole), (whole.slim(), whole.slim())):
+        joined = join_forests(*pair)
+        assert (joined.n_trees, joined.is_slim) == (4, True)
+        assert equal(joined, join_forests(whole, whole).slim())
+
+
+def test_bytes_per_node_add_up_to_the_arrays(forest):
+    report = forest.bytes_per_node
+    assert report["right"] == report["gain"] == 4
+    assert report["entry_index"] == 4 * 10 / 8
+    assert "leaf_value" not in report
+    about_the_table = forest.levels.nbytes + forest.medians.nbytes
+    assert sum(report.values()) * forest.n_nodes == forest.nbytes - about_the_table
+    assert report.keys() - forest.slim().bytes_per_node.keys() == {"gain", "weight"}

@@ -17,7 +17,6 @@ struct SplitView {
   std::span<const int32_t> index;
   std::span<const float> weight;
   bool is_category;
-  bool missing_left;
 
   bool has_unit_weights() const {
     return std::all_of(weight.begin(), weight.end(), [](float w) { return w == 1.0f; });
@@ -32,7 +31,7 @@ SplitView view_split(const ForestArrays& forest, size_t node) {
   const auto first = static_cast<size_t>(forest.entry_offset[node]);
   const auto n = static_cast<size_t>(forest.entry_offset[node + 1]) - first;
   return {forest.entry_index.subspan(first, n), forest.entry_weight.subspan(first, n),
-          (forest.flags[node] & kCategoryNode) != 0, (forest.flags[node] & kMissingLeft) != 0};
+          (forest.flags[node] & kCategoryNode) != 0};
 }
 
 // Turns splits into nodes of one kind, and what does not fit into general splits.
@@ -111,6 +110,7 @@ class Packer {
     require(n_splits_ <= std::numeric_limits<int32_t>::max(),
             "[PackedForest] more splits than 32 bits count; predict with fewer trees");
     nodes.reserve(n_splits_);
+    packed_.missing_left.reserve(n_splits_);
     for (size_t t = 0; t < forest_.n_trees(); ++t) {
       const auto first = static_cast<size_t>(forest_.tree_offset[t]);
       const auto last = static_cast<size_t>(forest_.tree_offset[t + 1]);
@@ -123,6 +123,7 @@ class Packer {
         const Child left = children_[node + 1 - first];
         const Child right = children_[static_cast<size_t>(forest_.right[node])];
         nodes.push_back(make<Node>(node, left, right));
+        packed_.missing_left.push_back(forest_.flags[node] & kMissingLeft);
       }
     }
   }
@@ -141,18 +142,13 @@ class Packer {
     const bool small = fits<Node>(split);
     const uint32_t general = small ? 0 : add_general(node, split);
     if constexpr (std::is_same_v<Node, AxisNode>) {
-      made.place =
-          small ? static_cast<uint32_t>(place(split.index[0])) : general | AxisNode::kGeneralBit;
-      if (split.missing_left) made.place |= AxisNode::kMissingLeftBit;
+      made.place = small ? static_cast<uint32_t>(place(split.index[0])) : general | Node::kGeneral;
+    } else if (small) {
+      fill(made, split);
     } else {
-      if (small) {
-        fill(made, split);
-      } else {
-        made.size = Node::kGeneralBit;
-        made.place[0] = static_cast<uint16_t>(general & 0xffff);
-        made.place[1] = static_cast<uint16_t>(general >> 16);
-      }
-      if (split.missing_left) made.size |= Node::kMissingLeftBit;
+      made.size = kGeneralSize;
+      made.place[0] = static_cast<uint16_t>(general & 0xffff);
+      made.place[1] = static_cast<uint16_t>(general >> 16);
     }
     return made;
   }
@@ -200,7 +196,7 @@ class Packer {
     }
     constexpr size_t kMostEntries = std::numeric_limits<uint32_t>::max();
     require(packed_.general_place.size() <= kMostEntries && packed_.bits.size() <= kMostEntries &&
-                packed_.general.size() < AxisNode::kGeneralBit,
+                packed_.general.size() < AxisNode::kGeneral,
             "[PackedForest] more coefficients than 32 bits count; predict with fewer trees");
     packed_.general.push_back(general);
     return static_cast<uint32_t>(packed_.general.size() - 1);
@@ -237,8 +233,9 @@ PackedForest::PackedForest(const ForestArrays& forest) : n_classes(forest.n_clas
 size_t PackedForest::nbytes() const {
   auto size = [](const auto& array) { return array.size() * sizeof(array[0]); };
   size_t total = std::visit(size, nodes) + size(roots) + size(medians) + size(general) +
-                 size(general_place) + size(general_weight) + size(bits) + size(share_offset) +
-                 size(share_class) + size(share) + size(vote) + size(leaf_value);
+                 size(general_place) + size(general_weight) + size(bits) + size(missing_left) +
+                 size(share_offset) + size(share_class) + size(share) + size(vote) +
+                 size(leaf_value);
   for (const TreeAxesProduct& product : axes) total += product.nbytes();
   return total;
 }

@@ -33,26 +33,27 @@ struct RowLayout {
 
 // A split on one value of the row.
 struct AxisNode {
-  static constexpr uint32_t kMissingLeftBit = 1u << 31, kGeneralBit = 1u << 30;
+  static constexpr uint32_t kGeneral = 1u << 31;
   float threshold;
-  uint32_t place;  // in the row, or the number of a general split, with the bits above
+  uint32_t place;  // in the row, or kGeneral and the number of a general split
   Child child[2];  // left, right
 };
+
+// The size of a node whose first two places are the number of a general split.
+constexpr uint16_t kGeneralSize = 0xffff;
 
 // A split on a sum of at most kMost values of the row; what is subtracted has its negative added.
 struct SignsNode {
   static constexpr int kMost = 9, kAlways = 6;  // the first kAlways are read whether used or not
-  static constexpr uint16_t kMissingLeftBit = 1u << 15, kGeneralBit = 1u << 14;
   float threshold;
   Child child[2];
-  uint16_t size;  // number of values, with the bits above
+  uint16_t size;  // number of values, or kGeneralSize
   uint16_t place[kMost];
 };
 
 // A split on at most kMost weighted values of the row.
 struct WeightsNode {
   static constexpr int kMost = 3;
-  static constexpr uint16_t kMissingLeftBit = 1u << 15, kGeneralBit = 1u << 14;
   float threshold;
   Child child[2];
   uint16_t size;
@@ -78,6 +79,7 @@ struct PackedForest {
   RowLayout layout;
   std::vector<float> medians;  // by place in the row
   std::variant<HugeVector<AxisNode>, HugeVector<SignsNode>, HugeVector<WeightsNode>> nodes;
+  std::vector<uint8_t> missing_left;  // by split: where missing values and unseen levels go
   std::vector<Child> roots;
   std::vector<TreeAxesProduct> axes;  // by tree; empty without axes
 

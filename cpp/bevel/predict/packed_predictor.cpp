@@ -59,7 +59,7 @@ void walk_tree(const PackedForest& forest, const Walk& walk, size_t tree, const 
   if (!forest.axes.empty()) add_axes(forest, tree, block, room);
   const Child root = forest.roots[tree];
   int32_t* leaf = room.leaf.data();
-  walk.run(
+  walk.template run<false>(
       chosen.size(),
       [&](size_t i) { return WalkStart{root, block.row(static_cast<size_t>(chosen[i]))}; },
       [&](size_t i, int32_t reached) { leaf[i] = reached; });
@@ -118,7 +118,7 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
   if (chosen.size() <= kFewRows && forest.axes.empty()) {
     room.leaf.resize(std::max(room.leaf.size(), last - first));
     for (int32_t row : chosen) {
-      walk.run(
+      walk.template run<true>(
           last - first,
           [&](size_t t) {
             return WalkStart{forest.roots[first + t], block.row(static_cast<size_t>(row))};
@@ -155,8 +155,10 @@ void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work 
       work(first, std::min(n_rows, first + n_block), room);
     return;
   }
-  const auto n_shares = static_cast<size_t>(n_threads) * 2;
-  n_block = std::min(n_block, std::max(kLeastRows, (n_rows + n_shares - 1) / n_shares));
+  // Equal blocks, and as many for every thread.
+  const size_t n_shares = static_cast<size_t>(n_threads) * 2;
+  const size_t n_rounds = (n_rows + n_block * n_shares - 1) / (n_block * n_shares);
+  n_block = std::max(kLeastRows, (n_rows + n_rounds * n_shares - 1) / (n_rounds * n_shares));
   const size_t n_blocks = (n_rows + n_block - 1) / n_block;
   std::vector<BlockRoom> rooms(static_cast<size_t>(n_threads));
   Crew crew(n_blocks, [&](int worker, size_t b) {

@@ -22,8 +22,9 @@ class PackedWalk {
  public:
   PackedWalk(const PackedForest& forest, const Node* nodes) : forest_(forest), nodes_(nodes) {}
 
-  // start(i) is the beginning of walk i, finish(i, leaf) takes its end.
-  template <class Start, class Finish>
+  // start(i) is the beginning of walk i, finish(i, leaf) takes its end. Walks down one tree find
+  // most of it in the cache; those down many trees ask for their nodes ahead.
+  template <bool kManyTrees, class Start, class Finish>
   void run(size_t n_walks, Start start, Finish finish) const {
     const float* row[kInFlight];
     Child at[kInFlight];
@@ -43,25 +44,37 @@ class PackedWalk {
       }
       return false;
     };
+    // One step; whether the lane still has a walk.
+    auto advance = [&](size_t lane) {
+      const Child child = step(nodes_[at[lane]], row[lane]);
+      at[lane] = child;
+      if (child >= 0) {
+        if constexpr (kManyTrees) prefetch(&nodes_[child]);
+        return true;
+      }
+      finish(walk[lane], ~child);
+      return begin(lane);
+    };
     size_t n_lanes = 0;
     while (n_lanes < kInFlight && begin(n_lanes)) ++n_lanes;
-    while (n_lanes > 0) {
-      for (size_t lane = 0; lane < n_lanes; ++lane) {
-        const Child child = step(nodes_[at[lane]], row[lane]);
-        at[lane] = child;
-        if (child >= 0) {
-          prefetch(&nodes_[child]);
-          continue;
+    // The last walk takes the place of one that has ended for good.
+    auto close = [&](size_t lane) {
+      --n_lanes;
+      row[lane] = row[n_lanes];
+      at[lane] = at[n_lanes];
+      walk[lane] = walk[n_lanes];
+    };
+    while (n_lanes == kInFlight) {  // as most of the time: the compiler knows how many there are
+#pragma GCC unroll 4
+      for (size_t lane = 0; lane < kInFlight; ++lane)
+        if (!advance(lane)) [[unlikely]] {
+          close(lane);
+          break;
         }
-        finish(walk[lane], ~child);
-        if (begin(lane)) continue;
-        --n_lanes;
-        row[lane] = row[n_lanes];
-        at[lane] = at[n_lanes];
-        walk[lane] = walk[n_lanes];
-        --lane;  // the walk that has moved here has its turn
-      }
     }
+    while (n_lanes > 0)
+      for (size_t lane = 0; lane < n_lanes; ++lane)
+        if (!advance(lane)) close(lane);
   }
 
  private:
@@ -74,34 +87,30 @@ class PackedWalk {
   }
 
   Child step(const AxisNode& node, const float* row) const {
-    if (node.place & AxisNode::kGeneralBit) [[unlikely]]
-      return general_step(node, node.place & (AxisNode::kGeneralBit - 1),
-                          node.place & AxisNode::kMissingLeftBit, row);
-    const float value = row[node.place & (AxisNode::kGeneralBit - 1)];
-    return choose(node, value, node.place & AxisNode::kMissingLeftBit);
+    if (node.place >= AxisNode::kGeneral) [[unlikely]]
+      return general_step(node, node.place - AxisNode::kGeneral, row);
+    return choose(node, row[node.place]);
   }
 
   Child step(const SignsNode& node, const float* row) const {
-    if (node.size & SignsNode::kGeneralBit) [[unlikely]]
-      return general_step(node, number_of_general(node), node.size & SignsNode::kMissingLeftBit,
-                          row);
-    const int size = node.size & (SignsNode::kGeneralBit - 1);
+    const int size = node.size;
+    if (size == kGeneralSize) [[unlikely]]
+      return general_step(node, number_of_general(node), row);
     float value = read(node.place[0], row, size);
     for (int k = 1; k < SignsNode::kAlways; ++k) value += read(node.place[k], row, size);
     if (size > SignsNode::kAlways)
       for (int k = SignsNode::kAlways; k < size; ++k) value += read(node.place[k], row, size);
-    return choose(node, value, node.size & SignsNode::kMissingLeftBit);
+    return choose(node, value);
   }
 
   Child step(const WeightsNode& node, const float* row) const {
-    if (node.size & WeightsNode::kGeneralBit) [[unlikely]]
-      return general_step(node, number_of_general(node), node.size & WeightsNode::kMissingLeftBit,
-                          row);
-    const int size = node.size & (WeightsNode::kGeneralBit - 1);
+    const int size = node.size;
+    if (size == kGeneralSize) [[unlikely]]
+      return general_step(node, number_of_general(node), row);
     float value = node.weight[0] * read(node.place[0], row, size);
     for (int k = 1; k < WeightsNode::kMost; ++k)
       value += node.weight[k] * read(node.place[k], row, size);
-    return choose(node, value, node.size & WeightsNode::kMissingLeftBit);
+    return choose(node, value);
   }
 
   // With two values or more a missing one counts as its median.
@@ -112,26 +121,24 @@ class PackedWalk {
     return x;
   }
 
-  template <class Node_>
-  static Child choose(const Node_& node, float value, bool missing_left) {
+  Child choose(const Node& node, float value) const {
     bool right = !(value <= node.threshold);
-    if (kHasMissing && value != value) right = !missing_left;
+    if (kHasMissing && value != value) right = !missing_left(node);
     return node.child[right];
   }
 
-  template <class Node_>
-  static uint32_t number_of_general(const Node_& node) {
+  bool missing_left(const Node& node) const { return forest_.missing_left[&node - nodes_]; }
+
+  static uint32_t number_of_general(const Node& node) {
     return node.place[0] | static_cast<uint32_t>(node.place[1]) << 16;
   }
 
-  template <class Node_>
-  Child general_step(const Node_& node, uint32_t number, bool missing_left,
-                     const float* row) const {
+  Child general_step(const Node& node, uint32_t number, const float* row) const {
     const GeneralSplit& split = forest_.general[number];
     if (split.is_category) {
       const float code = row[split.feature];
       if (!(code >= 0.0f && code < static_cast<float>(split.levels)))
-        return node.child[!missing_left];
+        return node.child[!missing_left(node)];
       const auto level = static_cast<uint32_t>(code);
       return node.child[!((forest_.bits[split.first + level / 32] >> (level % 32)) & 1u)];
     }
@@ -140,7 +147,7 @@ class PackedWalk {
     float value = weight[0] * read(static_cast<uint32_t>(place[0]), row, split.n);
     for (int32_t k = 1; k < split.n; ++k)
       value += weight[k] * read(static_cast<uint32_t>(place[k]), row, split.n);
-    return choose(node, value, missing_left);
+    return choose(node, value);
   }
 
   const PackedForest& forest_;

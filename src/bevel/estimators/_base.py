@@ -6,7 +6,7 @@ import os
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from bevel.columns import Columns
 from bevel.constraints import Parameter
 from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
 from bevel.errors import join_names
+from bevel.estimators._slimming import Slimming
+from bevel.export.c import write_c
+from bevel.export.onnx import to_onnx
 from bevel.families import Member, TableShape, combines_units, read_projection
 from bevel.files.saving import save
 from bevel.forest import FlatForest, join_forests
@@ -39,17 +42,18 @@ from bevel.tables import Table, read_table
 from bevel.threads import count_threads
 from bevel.training import Target, train
 
+if TYPE_CHECKING:
+    import onnx
+
 # Rows that are predicted before another thread would have started.
 FEW_ROWS = 32
 PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
-    _predictor: PackedPredictor  # and with it the forest
-    _bags: tuple[int, int, bool] | None  # rows, draws, replacement; None: trees differ
 
     @abstractmethod
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool) -> Target:
@@ -89,7 +93,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         table = self._read(X, y, reset=n_before == 0)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
         dataset = self._dataset(table, members, n_before)
-        seed = self._seed if n_before else draw_seed(self.random_state)
+        seed = self._seed_to_go_on() if n_before else draw_seed(self.random_state)
         options = resolve_options(values, members, _shape(dataset), seed)
         self._check_same_bags(options, table.n_rows, n_before)
         self._grow(dataset, target, options, range(n_before, self.n_estimators), n_threads)
@@ -160,6 +164,56 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
             self._predictor = PackedPredictor(forest)
         return self
 
+    def to_c(self, name: str = "model") -> str:
+        """The forest as one C99 file without dependencies.
+
+        Parameters
+        ----------
+        name : str, default="model"
+            Prefix of everything in the file, a C identifier.
+
+        Returns
+        -------
+        str
+            C source; its comment describes the interface. `docs/reference/c_export.md` says more.
+        """
+        check_is_fitted(self)
+        return "".join(write_c(self, name))
+
+    def to_onnx(
+        self, *, dtype: str = "float32", target_opset: int = 18, name: str = "bevel"
+    ) -> onnx.ModelProto:
+        """The forest as an ONNX model, to run where Python is not; needs `bevel[onnx]`.
+
+        A forest of numeric features takes one input, `X` of shape (n_rows, n_features). A forest
+        with nominal columns takes one input of shape (n_rows, 1) per column, under the columns'
+        names. A classifier answers `label` and `probabilities`, a regressor `prediction`.
+        `docs/reference/onnx.md` tells more.
+
+        Parameters
+        ----------
+        dtype : {"float32", "float64"}, default="float32"
+            Type of numeric inputs, probabilities and predictions. Take float64 where rows have
+            more digits than float32 holds and are scaled: `predict` scales them in float64.
+        target_opset : int, default=18
+            Version of the ONNX operators, 17 or later.
+        name : str, default="bevel"
+            Name of the model's graph.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Write it with `onnx.save`, or `model.SerializeToString()`.
+
+        Examples
+        --------
+        >>> import onnxruntime
+        >>> model = forest.to_onnx()
+        >>> session = onnxruntime.InferenceSession(model.SerializeToString())
+        >>> label, probabilities = session.run(None, {"X": X.astype("float32")})
+        """
+        return to_onnx(self, dtype=dtype, target_opset=target_opset, name=name)
+
     @property
     def forest_(self) -> FlatForest:
         """The trees, as read-only arrays."""
@@ -201,6 +255,7 @@ class ObliqueForest(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
             and X.shape[0] > 0
             and X.shape[1] == known.get("n_features_in_")
             and X.flags.aligned
+            and X.strides[0] % X.itemsize == X.strides[1] % X.itemsize == 0
             and "feature_names_in_" not in known
             and isinstance(known.get("_predictor"), PackedPredictor)
             and not known["_encoding"].nominal

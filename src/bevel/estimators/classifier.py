@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from bevel.constraints import Parameter
+from bevel.errors import shorten
 from bevel.estimators._base import ObliqueForest
 from bevel.out_of_bag import OutOfBag
 from bevel.parameters import CLASSIFIER_PARAMETERS, documented
@@ -184,6 +185,15 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         self.classes_ = classes
         self.n_classes_ = len(classes)
         return Target(codes, len(classes), weights)
+
+    def _reread_target(self, y: Any, n_rows: int) -> npt.NDArray[np.int32]:
+        classes, codes = read_labels(y, n_rows)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y must have the classes of the fit ({shorten(self.classes_.tolist())}); got "
+                f"{shorten(classes.tolist())}. Pass the y that the forest was fitted on."
+            )
+        return codes
 
     def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
         if self._trees_are_kept() and not np.array_equal(classes, self.classes_):

@@ -133,6 +133,9 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         weights = read_weights(sample_weight, None, None, n_rows)
         return Target(read_numbers(y, n_rows), 0, weights)
 
+    def _reread_target(self, y: Any, n_rows: int) -> npt.NDArray[np.float64]:
+        return read_numbers(y, n_rows)
+
     def _remember_out_of_bag(self, estimates: OutOfBag, target: Target) -> None:
         self.oob_prediction_ = estimates.predictions[:, 0]
         metric = self.oob_score if callable(self.oob_score) else r2_score

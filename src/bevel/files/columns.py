@@ -100,6 +100,8 @@ def decode_column(column: Column, limit: int | None = None) -> Array:
 
 def open_column(column: Column) -> _core.ColumnReader:
     """Reader of single values; checks the sizes of the parts, in no time for any length."""
+    if not isinstance(column.encoding, str):
+        raise _damaged("The encoding of a column", "text", column.encoding)
     if column.dtype not in TYPES:
         raise _damaged("The type of a column", f"one of {', '.join(TYPES)}", column.dtype)
     if type(column.length) is not int or not 0 <= column.length < 2**48:

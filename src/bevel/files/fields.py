@@ -54,6 +54,13 @@ class Fields:
             raise damaged(f"{self.name}.{field}", f"from {least} to {most}", count)
         return count
 
+    def take_count_or_null(self, field: str, least: int = 0, most: int = 2**63 - 1) -> int | None:
+        """Take a field that must be an integer within bounds, or null."""
+        if self._left.get(field, 0) is not None:
+            return self.take_count(field, least, most)
+        self._left.pop(field)
+        return None
+
     def take_any(self, field: str) -> Any:
         """Take a field that must be there."""
         if field not in self._left:

@@ -24,6 +24,7 @@ from bevel.files.scalars import UnstorableError, decode_scalar, encode_scalar
 from bevel.files.sections import Sections
 from bevel.files.tables import decode_table, encode_table
 from bevel.files.trees import FileForest, MappedFile, decode_trees, encode_trees
+from bevel.forest import FlatForest
 from bevel.parameters import CLASSIFIER_PARAMETERS, REGRESSOR_PARAMETERS
 from bevel.predictor import PackedPredictor
 
@@ -62,7 +63,7 @@ def write_model(estimator: Any) -> Iterator[bytes | memoryview]:
         "feature_names": _encode_names(estimator),
         "classes": _encode_classes(estimator),
         **encode_table(estimator._encoding, arrays),
-        "seed": int(estimator._seed),
+        "seed": None if estimator._seed is None else int(estimator._seed),
         "bags": _encode_bags(estimator._bags),
         "oob_score": _encode_score(estimator),
         "columns": encode_trees(estimator.forest_, arrays),
@@ -127,10 +128,17 @@ def read_model(
     n_classes = fitted.get("n_classes_", 0)
     about = (n_features, n_classes, encoding.levels, encoding.medians)
     forest = FileForest(layout, columns, *about)
-    fitted["_predictor"] = MappedFile(forest) if mapped else PackedPredictor(forest.read())
+    fitted["_predictor"] = MappedFile(forest) if mapped else _packed(forest.read())
     estimator = classes[name](**values)
     vars(estimator).update(fitted)
     return estimator
+
+
+def _packed(forest: FlatForest) -> PackedPredictor:
+    """A predictor that has its packed forest already: who loads a model is about to use it."""
+    predictor = PackedPredictor(forest)
+    predictor.packed  # noqa: B018
+    return predictor
 
 
 def _decode_fitted(header: Fields, name: str, n_features: int) -> dict[str, Any]:
@@ -145,7 +153,7 @@ def _decode_fitted(header: Fields, name: str, n_features: int) -> dict[str, Any]
     if classes is not None:
         fitted["classes_"] = _decode_classes(classes)
         fitted["n_classes_"] = len(fitted["classes_"])
-    fitted["_seed"] = header.take_count("seed", most=2**64 - 1)
+    fitted["_seed"] = header.take_count_or_null("seed", most=2**64 - 1)
     fitted["_bags"] = _decode_bags(header.take_any("bags"))
     score = decode_scalar(header.take_any("oob_score"))
     if score is not None:

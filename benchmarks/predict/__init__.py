@@ -1,0 +1,1 @@
+"""Prediction time of Bevel beside its peers: ``python -m benchmarks.predict``."""

@@ -1,0 +1,52 @@
+"""A peer that answers in another interpreter (see `benchmarks.far`), on rows that it makes itself.
+
+Run as ``python -m benchmarks.predict.remote``, this file is the far end.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.far import FarInterpreter, serve
+from benchmarks.predict.answers import Answerer, batch_seconds, make_answerer, one_seconds
+from benchmarks.speed.remote import start_request
+from benchmarks.speed.rows import Work
+from benchmarks.tasks import Data, make
+
+__all__ = ["Remote"]
+
+
+class Remote(FarInterpreter):
+    """The near end: measures where the library is."""
+
+    def __init__(self, python: str, name: str, data: Data, work: Work) -> None:
+        super().__init__(python, "benchmarks.predict.remote", name)
+        self.version: str = self.start(**start_request(name, data, work))["version"]
+
+    def batch(self, n_threads: int) -> float:
+        return float(self.ask(do="batch", n_threads=n_threads)["seconds"])
+
+    def one(self, n_threads: int) -> float:
+        return float(self.ask(do="one", n_threads=n_threads)["seconds"])
+
+    def visits(self, _X: np.ndarray) -> float:
+        return float("nan")
+
+
+class FarEnd:
+    """Grows a forest when told to start, and then measures its answers."""
+
+    data: Data
+    side: Answerer
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request["do"] == "start":
+            self.data = make(request["task"], request["n_rows"], request["n_test"])
+            self.side = make_answerer(request["system"], self.data, Work(**request["work"]))
+            return {"version": self.side.version}
+        measure = batch_seconds if request["do"] == "batch" else one_seconds
+        return {"seconds": measure(self.side, self.data.X_test, request["n_threads"])}
+
+
+if __name__ == "__main__":
+    serve(FarEnd().answer)

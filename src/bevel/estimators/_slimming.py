@@ -1,0 +1,132 @@
+"""Smaller versions of a fitted forest: fewer bytes for a node, fewer trees."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from bevel.constraints import Integer
+from bevel.errors import NoOutOfBagError, shorten, wrong_type, wrong_value
+from bevel.families import read_projection
+from bevel.predictor import PackedPredictor
+from bevel.subforest import take_trees
+from bevel.threads import count_threads
+from bevel.training_rows import Bags, recall_rows
+from bevel.tree_budget import best_subset, pair_errors
+
+
+class Slimming:
+    """The methods that make a fitted estimator smaller."""
+
+    n_estimators: int
+    n_jobs: int | None
+    projection: Any
+    n_projections: Any
+    _predictor: PackedPredictor  # and with it the forest
+    _bags: tuple[int, int, bool] | None  # rows, draws, replacement; None: trees differ
+    _seed: int | None  # of trees 0, 1, ...; None: some of them, which cannot be drawn again
+
+    @abstractmethod
+    def _encode(self, X: Any) -> npt.NDArray[np.float32]:
+        """Rows to predict, read as the training rows were."""
+
+    @abstractmethod
+    def _reread_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
+        """Check the y of an earlier fit, given again; nothing is remembered of it."""
+
+    def slim(self) -> Self:
+        """Drop what only training and analysis need of the trees; predictions stay the same.
+
+        The gains and weights of the nodes and recorded p-values go; `feature_importances_` then
+        raises. See `forest_.bytes_per_node`.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        check_is_fitted(self)
+        self._predictor = PackedPredictor(self._predictor.forest.slim())
+        return self
+
+    def prune_trees(self, n_trees: int, X: Any, y: Any) -> Self:
+        """Forest of the `n_trees` trees that make the best small forest, by out-of-bag error.
+
+        Trees are chosen one by one so that the squared error of their average, the Brier score of
+        a classifier, is smallest; each pair of trees is judged on the rows out of both bags.
+
+        Parameters
+        ----------
+        n_trees : int
+            Trees to keep, from 1 to those there are.
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            The training rows, in the order of the fit.
+        y : array-like of shape (n_rows,)
+            Their targets.
+
+        Returns
+        -------
+        object
+            A new fitted estimator with ``n_estimators=n_trees``; this one is left as it is. Its
+            trees are a choice: `warm_start` cannot add to them, and it has no out-of-bag estimates.
+        """
+        check_is_fitted(self)
+        self._check_budget(n_trees)
+        bags = self._known_bags()
+        encoded = self._encode(X)
+        target = self._reread_target(y, len(encoded))
+        rows = recall_rows(self._predictor.forest, bags, encoded, target)
+        hard = getattr(self, "voting", "soft") == "hard"
+        errors = pair_errors(self._predictor, rows, count_threads(self.n_jobs), hard)
+        return self._keep_trees(best_subset(errors, n_trees))
+
+    def _check_budget(self, n_trees: object) -> None:
+        n_there = self._predictor.forest.n_trees
+        complaint = (f"an integer from 1 to the {n_there} trees there are", n_trees)
+        if not Integer().describes(n_trees):
+            raise wrong_type("n_trees", *complaint, "Write for example n_trees=100.")
+        if n_trees not in range(1, n_there + 1):
+            raise wrong_value("n_trees", *complaint, "Choose fewer trees, or grow more.")
+
+    def _known_bags(self) -> Bags:
+        """How the bags were drawn; raises if out-of-bag rows do not tell errors."""
+        for member in read_projection(self.projection, self.n_projections):
+            if member.projection.needs_out_of_bag:
+                raise NoOutOfBagError(
+                    "prune_trees needs out-of-bag rows that no tree has learnt from; got "
+                    f"{shorten(member.projection)}, which chose its penalties on them. Use "
+                    'Ridge(tune="gcv").'
+                )
+        if self._bags is None or self._seed is None:
+            raise ValueError(
+                "prune_trees needs a forest whose bags can be drawn again; got trees chosen by "
+                "prune_trees, or grown with other bags by warm_start. Prune the whole forest once, "
+                "after its last fit."
+            )
+        return Bags(*self._bags, seed=self._seed)
+
+    def _keep_trees(self, trees: npt.NDArray[np.int64]) -> Self:
+        """New estimator with some of the trees, and without what was said of all of them."""
+        pruned = copy.copy(self)
+        pruned.n_estimators = len(trees)
+        pruned._predictor = PackedPredictor(take_trees(self._predictor.forest, trees))
+        pruned._bags = pruned._seed = None
+        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
+            if hasattr(pruned, name):
+                delattr(pruned, name)
+        return pruned
+
+    def _seed_to_go_on(self) -> int:
+        """Seed of the trees there are; raises if its next trees could repeat some of them."""
+        if self._seed is None:
+            raise ValueError(
+                "warm_start needs all trees of the seed up to some number, to go on from there; "
+                "got some of them, chosen by prune_trees. Grow first and prune last, or set "
+                "warm_start=False."
+            )
+        return self._seed

@@ -1,0 +1,52 @@
+"""C export: a forest as one C99 file that needs nothing and answers bit for bit as Python does.
+
+The file is tables and a few short functions. `trees` makes the tables as arrays; `heading`, `rows`,
+`walk`, `predict` and `labels` write one part of the file each, in pieces; `literals` knows how C
+spells things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from bevel.export.c.heading import write_ending, write_heading
+from bevel.export.c.labels import write_class_names, write_levels
+from bevel.export.c.literals import narrow, remark, table
+from bevel.export.c.model import Model, read_model
+from bevel.export.c.predict import write_predict
+from bevel.export.c.rows import write_rows
+from bevel.export.c.trees import answers, steps
+from bevel.export.c.walk import write_walk
+
+__all__ = ["write_c"]
+
+
+def write_c(estimator: Any, name: str = "model") -> Iterator[str]:
+    """Write a fitted estimator as C, in pieces of text.
+
+    Parameters
+    ----------
+    estimator : ObliqueForestClassifier or ObliqueForestRegressor
+        Fitted.
+    name : str, default="model"
+        Prefix of everything in the file: `model_predict`, `MODEL_N_FEATURES`.
+    """
+    return _write(read_model(estimator, name))
+
+
+def _write(model: Model) -> Iterator[str]:
+    leaves = answers(model.forest, model.hard)
+    walk = steps(model.forest, leaves.of_node)
+    yield from write_heading(model)
+    if model.has_splits:
+        yield from write_rows(model)
+        yield from write_walk(model, walk)
+    else:
+        yield remark("Trees without splits: minus their answers.")
+        yield from table(f"{model.name}_root", narrow(walk.root))
+    yield from write_predict(model, leaves)
+    if model.classes:
+        yield from write_class_names(model)
+    yield from write_levels(model)
+    yield write_ending(model)

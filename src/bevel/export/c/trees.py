@@ -1,0 +1,202 @@
+"""The trees as compact tables: what the C code reads, still as arrays.
+
+Only splits are numbered, over all trees; since trees are in preorder, a child that is a split
+follows its parent. A step from a split to a child is either the (positive) distance to it or, for a
+leaf, minus the number of what the leaf answers, which many leaves share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.forest import CATEGORY_NODE, FlatForest
+
+__all__ = ["Answers", "Bitsets", "Lists", "Steps", "answers", "axes", "bitsets", "splits", "steps"]
+
+Ints = npt.NDArray[np.int64]
+Array = npt.NDArray[Any]
+
+MISSING_LEFT = 1  # bit of `flags`
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Lists of (index, weight), one after another."""
+
+    count: Ints
+    index: Array
+    weight: Array
+
+    @property
+    def start(self) -> Ints:
+        """Where each list begins."""
+        return np.cumsum(self.count) - self.count
+
+    @property
+    def is_last(self) -> npt.NDArray[np.bool_]:
+        """Whether an entry is the last of its list."""
+        last = np.zeros(len(self.index), dtype=np.bool_)
+        last[np.cumsum(self.count) - 1] = True
+        return last
+
+    def take(self, chosen: npt.NDArray[np.bool_]) -> Lists:
+        """Some of the lists."""
+        entries = np.repeat(chosen, self.count)
+        return Lists(self.count[chosen], self.index[entries], self.weight[entries])
+
+    def without_empty(self) -> Lists:
+        """The same sums with an entry of weight zero in lists that have none."""
+        empty = self.count == 0
+        if not empty.any():
+            return self
+        place = self.start[empty]
+        index, weight = np.insert(self.index, place, 0), np.insert(self.weight, place, 0)
+        return Lists(np.maximum(self.count, 1), index, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What leaves answer.
+
+    Attributes
+    ----------
+    of_node : ndarray of shape (n_nodes,)
+        Number of each leaf's answer; below `n_classes` it is that class alone. 0 for splits.
+    values : ndarray of float64
+        Regression: the value of each answer.
+    mixed : Lists
+        Leaves with shares of several classes. The answer of a list that begins at entry e is
+        n_classes + e.
+    """
+
+    of_node: Ints
+    values: npt.NDArray[np.float64]
+    mixed: Lists
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """How to walk: `root` from before the first split of the forest, `following` from a split."""
+
+    root: Ints
+    following: Ints  # two for each split, left and right
+
+
+@dataclass(frozen=True, eq=False)
+class Bitsets:
+    """Levels that go left at each split by levels, as bytes one set after another."""
+
+    is_by_levels: npt.NDArray[np.bool_]  # for each split
+    start: Ints  # for each split; where its set begins
+    sets: npt.NDArray[np.uint8]
+
+
+def answers(forest: FlatForest, hard: bool) -> Answers:
+    """Number what the leaves answer."""
+    is_leaf = forest.right < 0
+    of_node = np.zeros(forest.n_nodes, dtype=np.int64)
+    if forest.n_classes == 0:
+        values, number = np.unique(forest.leaf_value[is_leaf], return_inverse=True)
+        of_node[is_leaf] = number
+        return Answers(of_node, values, _NONE)
+    leaves = _entries(forest).take(is_leaf).without_empty()
+    if hard:
+        of_node[is_leaf] = _votes(leaves)
+        return Answers(of_node, np.empty(0), _NONE)
+    number, mixed = _shares(leaves, forest.n_classes)
+    of_node[is_leaf] = number
+    return Answers(of_node, np.empty(0), mixed)
+
+
+def steps(forest: FlatForest, of_node: Ints) -> Steps:
+    """Number the splits and refer to children and answers by steps."""
+    is_split = forest.right >= 0
+    place = np.cumsum(is_split) - 1
+    parent = np.flatnonzero(is_split)
+    first_of_tree = np.repeat(forest.tree_offset[:-1], np.diff(forest.tree_offset))
+    children = np.stack((parent + 1, first_of_tree[parent] + forest.right[parent]), axis=1)
+    roots = forest.tree_offset[:-1]
+    step = np.where(
+        is_split[children], place[children] - place[parent][:, None], -of_node[children]
+    )
+    root = np.where(is_split[roots], place[roots] + 1, -of_node[roots])
+    return Steps(root, step.ravel())
+
+
+def splits(forest: FlatForest) -> Lists:
+    """Directions of the splits; those by levels have one entry of weight one."""
+    is_split = forest.right >= 0
+    lists = _entries(forest).take(is_split)
+    by_levels = np.repeat((forest.flags[is_split] & CATEGORY_NODE) > 0, lists.count)
+    return Lists(lists.count, lists.index, np.where(by_levels, np.float32(1), lists.weight))
+
+
+def axes(forest: FlatForest) -> Lists:
+    """Axes of all trees, such as those of their rotations."""
+    count = np.diff(forest.rotation_entry_offset)
+    return Lists(count, forest.rotation_index, forest.rotation_weight).without_empty()
+
+
+def bitsets(forest: FlatForest) -> Bitsets:
+    """Gather the sets of levels of the splits, each cut to whole bytes."""
+    node = np.flatnonzero(forest.right >= 0)
+    chosen = (forest.flags[node] & CATEGORY_NODE) > 0
+    size = np.zeros(len(node), dtype=np.int64)
+    feature = forest.entry_index[forest.entry_offset[node[chosen]]]
+    size[chosen] = (forest.levels[feature] + 7) // 8
+    start = np.cumsum(size) - size
+    if not chosen.any():
+        return Bitsets(chosen, start, np.empty(0, np.uint8))
+    source = 4 * forest.bits_offset[forest.bits_index[node[chosen]]]
+    byte = np.arange(size.sum()) + np.repeat(source - start[chosen], size[chosen])
+    return Bitsets(chosen, start, forest.bits.astype("<u4").view(np.uint8)[byte])
+
+
+_NONE = Lists(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
+
+
+def _entries(forest: FlatForest) -> Lists:
+    return Lists(np.diff(forest.entry_offset), forest.entry_index, forest.entry_weight)
+
+
+def _votes(leaves: Lists) -> Array:
+    """Class of the largest share of each leaf, the first one of equals."""
+    largest = np.maximum.reduceat(leaves.weight, leaves.start)
+    leaf = np.repeat(np.arange(len(leaves.count)), leaves.count)
+    candidate = np.flatnonzero(leaves.weight == largest[leaf])
+    _, first = np.unique(leaf[candidate], return_index=True)
+    return np.asarray(leaves.index[candidate[first]])
+
+
+def _shares(leaves: Lists, n_classes: int) -> tuple[Ints, Lists]:
+    """Number of each leaf's answer, and the lists of shares, each written once."""
+    first = leaves.start
+    number = leaves.index[first].astype(np.int64)
+    is_mixed = (leaves.count > 1) | (leaves.weight[first] != 1.0)
+    mixed = leaves.take(is_mixed)
+    place, is_new = _repeats(mixed)
+    number[is_mixed] = n_classes + place
+    return number, mixed.take(is_new)
+
+
+def _repeats(lists: Lists) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Where each list begins once repeated ones are dropped, and which ones are kept."""
+    entries = np.empty(len(lists.index), dtype=[("index", "<i4"), ("weight", "<f4")])
+    entries["index"], entries["weight"] = lists.index, lists.weight
+    data, size = entries.tobytes(), entries.itemsize
+    place = np.empty(len(lists.count), dtype=np.int64)
+    is_new = np.zeros(len(lists.count), dtype=np.bool_)
+    known: dict[bytes, int] = {}
+    end = 0
+    for k, (start, count) in enumerate(
+        zip(lists.start.tolist(), lists.count.tolist(), strict=True)
+    ):
+        place[k] = known.setdefault(data[start * size : (start + count) * size], end)
+        if place[k] == end:
+            is_new[k] = True
+            end += count
+    return place, is_new

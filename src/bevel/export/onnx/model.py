@@ -1,0 +1,166 @@
+"""A fitted forest as an ONNX model: inputs, sums over trees, outputs."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.errors import wrong_type, wrong_value
+from bevel.export.onnx.graph import ML_DOMAIN, Graph
+from bevel.export.onnx.inputs import write_inputs
+from bevel.export.onnx.leaves import Route, write_sums
+from bevel.export.onnx.votes import read_votes
+from bevel.files.atomic import write_whole
+
+if TYPE_CHECKING:
+    import onnx
+
+__all__ = ["DEFAULT_OPSET", "to_onnx", "write_onnx"]
+
+OLDEST_OPSET = 17
+DEFAULT_OPSET = 18
+ML_OPSET = 3
+DTYPES = ("float32", "float64")
+
+
+def to_onnx(
+    estimator: Any,
+    *,
+    dtype: str = "float32",
+    target_opset: int = DEFAULT_OPSET,
+    name: str = "bevel",
+    route: Route = "auto",
+) -> onnx.ModelProto:
+    """Build the ONNX model of a fitted forest; `to_onnx` of the estimators says what it takes.
+
+    Parameters
+    ----------
+    estimator : ObliqueForestClassifier or ObliqueForestRegressor
+        A fitted forest.
+    dtype : {"float32", "float64"}, default="float32"
+        Type of numeric inputs and of the answers.
+    target_opset : int, default=18
+        Version of the operators.
+    name : str, default="bevel"
+        Name of the graph.
+    route : {"auto", "trees", "walk"}, default="auto"
+        How leaves are found: "auto" takes what should be faster.
+    """
+    forest = estimator.forest_
+    graph = Graph()
+    _check_options(graph, dtype, target_opset, name)
+    names = getattr(estimator, "feature_names_in_", None)
+    is_classifier = forest.n_classes > 0
+    outputs = ["label", "probabilities"] if is_classifier else ["prediction"]
+    outputs = [graph.name(output) for output in outputs]
+    inputs, rows = write_inputs(graph, estimator._encoding, names, dtype)
+    votes = read_votes(forest, is_classifier and estimator.voting == "hard")
+    sums = write_sums(graph, rows, forest, votes, route)
+    means = graph.add("Div", sums, graph.constant(np.float64(forest.n_trees)))
+    if is_classifier:
+        declared = _write_classes(graph, means, estimator.classes_, outputs, dtype)
+    else:
+        declared = _write_value(graph, means, outputs[0], dtype)
+    model = _assemble(graph, inputs, declared, target_opset, name)
+    _describe(model, forest.n_trees, names)
+    return model
+
+
+def write_onnx(estimator: Any, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write the ONNX model of a fitted forest to a file; a failure leaves an older file whole.
+
+    Parameters
+    ----------
+    estimator : ObliqueForestClassifier or ObliqueForestRegressor
+        A fitted forest.
+    path : str or path
+        The file, usually called ....onnx.
+    **options
+        As for `to_onnx`.
+    """
+    write_whole(path, [to_onnx(estimator, **options).SerializeToString()])
+
+
+def _check_options(graph: Graph, dtype: object, target_opset: object, name: object) -> None:
+    if dtype not in DTYPES:
+        required = " or ".join(repr(word) for word in DTYPES)
+        raise wrong_value("dtype", required, dtype, "It is the type of the model's numbers.")
+    newest = graph.onnx.defs.onnx_opset_version()
+    required = f"an integer from {OLDEST_OPSET} to {newest}, the newest that the package onnx knows"
+    remedy = f"Leave it out for {DEFAULT_OPSET}."
+    if isinstance(target_opset, bool) or not isinstance(target_opset, int | np.integer):
+        raise wrong_type("target_opset", required, target_opset, remedy)
+    if not OLDEST_OPSET <= target_opset <= newest:
+        raise wrong_value("target_opset", required, target_opset, remedy)
+    if not isinstance(name, str):
+        raise wrong_type("name", "a string", name, "It is the name of the model's graph.")
+    if not name:
+        raise wrong_value("name", "a string that is not empty", name, "Leave it out for 'bevel'.")
+
+
+def _write_classes(
+    graph: Graph, means: str, classes: npt.NDArray[Any], outputs: list[str], dtype: str
+) -> list[Any]:
+    label, probabilities = outputs
+    best = graph.add("ArgMax", means, axis=1, keepdims=0)
+    table = _label_table(classes)
+    graph.add("Gather", graph.constant(table), best, output=label)
+    graph.add("Cast", means, to=graph.element_type(dtype), output=probabilities)
+    return [
+        _declare(graph, label, table.dtype, ["n"]),
+        _declare(graph, probabilities, dtype, ["n", len(classes)]),
+    ]
+
+
+def _label_table(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Classes in a type that a tensor can have; their positions where there is none."""
+    labels = classes.tolist()
+    if all(isinstance(label, str) for label in labels):
+        return np.array(labels, dtype=object)
+    if classes.dtype.kind in "bf":
+        return classes.astype(np.float64) if classes.dtype.kind == "f" else classes
+    if all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in labels):
+        return np.array(labels, dtype=np.int64)
+    return np.arange(len(labels), dtype=np.int64)
+
+
+def _write_value(graph: Graph, means: str, output: str, dtype: str) -> list[Any]:
+    flat = graph.reshape(means, -1)
+    graph.add("Cast", flat, to=graph.element_type(dtype), output=output)
+    return [_declare(graph, output, dtype, ["n"])]
+
+
+def _declare(graph: Graph, name: str, dtype: npt.DTypeLike, shape: list[Any]) -> Any:
+    return graph.onnx.helper.make_tensor_value_info(name, graph.element_type(dtype), shape)
+
+
+def _assemble(
+    graph: Graph, inputs: list[Any], outputs: list[Any], target_opset: int, name: str
+) -> onnx.ModelProto:
+    helper = graph.onnx.helper
+    opsets = [helper.make_opsetid("", int(target_opset)), helper.make_opsetid(ML_DOMAIN, ML_OPSET)]
+    whole = helper.make_graph(graph.nodes, name, inputs, outputs, initializer=graph.constants)
+    model: onnx.ModelProto = helper.make_model(
+        whole,
+        opset_imports=opsets,
+        # Runtimes refuse files newer than themselves.
+        ir_version=helper.find_min_ir_version_for(opsets),
+        producer_name="bevel",
+        producer_version=version("bevel"),
+    )
+    return model
+
+
+def _describe(model: onnx.ModelProto, n_trees: int, names: Any) -> None:
+    """Facts for whoever opens the file: trees, and the columns in the order of the inputs."""
+    facts = {"n_trees": str(n_trees)}
+    if names is not None:
+        facts["feature_names"] = json.dumps([str(column) for column in names])
+    for key, value in facts.items():
+        entry = model.metadata_props.add()
+        entry.key, entry.value = key, value

@@ -1,0 +1,265 @@
+"""What the splits of a forest look at, as arrays that graphs are made of. Nothing here knows ONNX.
+
+The columns that a split can name are the features and, after them, the axes of all trees. A split
+by levels becomes a comparison like any other: a bit that is one for levels that go right is at most
+one half for those that go left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.forest import CATEGORY_NODE, FlatForest
+
+__all__ = ["COMBINED", "LEVELS", "Bitsets", "Lists", "Splits", "Terms", "flat_places"]
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+
+# What a missing value does: it counts as the median, goes left, goes right; or it is a level.
+COMBINED, TO_LEFT, TO_RIGHT, LEVELS = range(4)
+BITS_THRESHOLD = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Directions of several entries each.
+
+    Attributes
+    ----------
+    start : ndarray of shape (n + 1,)
+        Where the entries of each direction begin.
+    source, weight : ndarray
+        Columns and coefficients.
+    """
+
+    start: Integers
+    source: Integers
+    weight: Floats
+
+    @property
+    def length(self) -> Integers:
+        """Entries of each direction."""
+        return np.diff(self.start)
+
+    def chosen(self, which: npt.NDArray[Any]) -> Lists:
+        """Some of the directions, in the order given."""
+        length = self.length[which]
+        places = flat_places(self.start[:-1][which], length)
+        start = np.concatenate(([0], np.cumsum(length)))
+        return Lists(start, self.source[places], self.weight[places])
+
+    def distinct(self) -> tuple[Integers, Integers]:
+        """A sample of each different direction, and which of them every direction is like."""
+        keys = (self.source.astype(np.uint64) << np.uint64(32)) | _bits(self.weight)
+        return _distinct_lists(self.start, keys)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Columns multiplied beforehand, with missing values replaced.
+
+    Attributes
+    ----------
+    source : ndarray of shape (n,)
+        The column.
+    factor : ndarray of float32
+        Its multiplier.
+    fill : ndarray of float32
+        What stands for a missing product: that of the median, or an infinity that sends it left or
+        right.
+    """
+
+    source: Integers
+    factor: Floats
+    fill: Floats
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True, eq=False)
+class Bitsets:
+    """Levels that go right, a bit for each, and after them a bit for levels never seen.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n,)
+        The nominal column.
+    start : ndarray of shape (n + 1,)
+        Where the words of each set begin.
+    words : ndarray of uint32
+        The bits, lowest first.
+    """
+
+    feature: Integers
+    start: Integers
+    words: npt.NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def distinct(self) -> tuple[Bitsets, Integers]:
+        """Each different set once, and which of them every set is like."""
+        owner = np.repeat(np.arange(len(self)), np.diff(self.start))
+        keys = (self.feature[owner].astype(np.uint64) << np.uint64(32)) | self.words
+        sample, which = _distinct_lists(self.start, keys)
+        length = np.diff(self.start)[sample]
+        words = self.words[flat_places(self.start[sample], length)]
+        start = np.concatenate(([0], np.cumsum(length)))
+        return Bitsets(self.feature[sample], start, words), which
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The splits of a forest, in the order of its nodes."""
+
+    forest: FlatForest
+
+    @cached_property
+    def node(self) -> Integers:
+        """Where each split is among the nodes."""
+        return np.flatnonzero(self.forest.right >= 0).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @cached_property
+    def tree(self) -> Integers:
+        """The tree of each split."""
+        return np.searchsorted(self.forest.tree_offset, self.node, side="right") - 1
+
+    @cached_property
+    def threshold(self) -> Floats:
+        """What a value is compared with."""
+        return np.where(
+            self.kind == LEVELS, np.float32(BITS_THRESHOLD), self.forest.threshold[self.node]
+        )
+
+    @cached_property
+    def directions(self) -> Lists:
+        """Entries of each split, axes of trees counted over the forest."""
+        forest = self.forest
+        first = forest.entry_offset[self.node]
+        length = forest.entry_offset[self.node + 1] - first
+        places = flat_places(first, length)
+        source = forest.entry_index[places].astype(np.int64)
+        tree = np.repeat(self.tree, length)
+        source += np.where(source >= forest.n_features, forest.rotation_offset[tree], 0)
+        weight = np.where(np.repeat(self._by_levels, length), 1.0, forest.entry_weight[places])
+        start = np.concatenate(([0], np.cumsum(length)))
+        return Lists(start, source, weight.astype(np.float32))
+
+    @cached_property
+    def kind(self) -> npt.NDArray[np.uint8]:
+        """COMBINED, TO_LEFT, TO_RIGHT or LEVELS."""
+        alone = self.directions.length == 1
+        on_feature = self.directions.source[self.directions.start[:-1]] < self.forest.n_features
+        to_left = (self.forest.flags[self.node] & 1) > 0
+        kind = np.where(to_left, TO_LEFT, TO_RIGHT)
+        kind = np.where(alone & on_feature, kind, COMBINED)
+        return np.where(self._by_levels, LEVELS, kind).astype(np.uint8)
+
+    @property
+    def _by_levels(self) -> npt.NDArray[np.bool_]:
+        return (self.forest.flags[self.node] & CATEGORY_NODE) > 0
+
+    @cached_property
+    def axes(self) -> Lists:
+        """Directions that the nodes of a tree share, over all trees."""
+        forest = self.forest
+        return Lists(
+            forest.rotation_entry_offset,
+            forest.rotation_index.astype(np.int64),
+            forest.rotation_weight,
+        )
+
+    def bitsets(self) -> Bitsets:
+        """The sets of the splits by levels, in their order."""
+        forest, node = self.forest, self.node[self.kind == LEVELS]
+        feature = forest.entry_index[forest.entry_offset[node]].astype(np.int64)
+        n_levels = forest.levels[feature].astype(np.int64)
+        length = n_levels // 32 + 1
+        start = np.concatenate(([0], np.cumsum(length)))
+        owner = np.repeat(np.arange(len(node)), length)
+        word = flat_places(np.zeros_like(length), length)
+        old = forest.bits_offset[forest.bits_index[node]][owner] + word
+        # A column whose levels fill their words has no word yet for the level never seen.
+        has_old = word < (n_levels[owner] + 31) // 32
+        left = np.where(has_old, forest.bits[np.where(has_old, old, 0)], np.uint32(0))
+        last = word == n_levels[owner] // 32
+        unseen = np.uint32(1) << (n_levels[owner] % 32).astype(np.uint32)
+        seen = np.where(last, unseen - np.uint32(1), np.uint32(0xFFFFFFFF))
+        unseen_right = last & ((forest.flags[node][owner] & 1) == 0)
+        words = (~left & seen) | np.where(unseen_right, unseen, np.uint32(0))
+        return Bitsets(feature, start, words.astype(np.uint32))
+
+    def terms(self, which: npt.NDArray[Any], weighted: bool) -> tuple[Terms, Integers, Floats]:
+        """Columns that the entries of some splits read; the column and the weight of each entry.
+
+        Parameters
+        ----------
+        which : ndarray of int
+            Positions of the splits.
+        weighted : bool
+            Whether entries keep their weights; otherwise columns are multiplied by them, one
+            column for each different product, and all weights are one.
+        """
+        lists = self.directions.chosen(which)
+        kind = np.repeat(self.kind[which], lists.length).astype(np.int64)
+        # Zero times an infinity would forget where a missing value goes.
+        keeps = weighted & ((kind == COMBINED) | (lists.weight != 0.0))
+        factor = np.where(keeps, np.float32(1.0), lists.weight)
+        weight = np.where(keeps, lists.weight, np.float32(1.0))
+        turned = (weight < 0.0) & ((kind == TO_LEFT) | (kind == TO_RIGHT))
+        kind = np.where(turned, TO_LEFT + TO_RIGHT - kind, kind)
+        key = ((lists.source * 4 + kind).astype(np.uint64) << np.uint64(32)) | _bits(factor)
+        distinct, column = np.unique(key, return_inverse=True)
+        source, kind = np.divmod((distinct >> np.uint64(32)).astype(np.int64), 4)
+        factor = (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.float32)
+        return Terms(source, factor, self._fill(source, factor, kind)), column, weight
+
+    def _fill(self, source: Integers, factor: Floats, kind: Integers) -> Floats:
+        medians = np.concatenate((self.forest.medians, np.zeros(1, np.float32)))
+        of_median = factor * medians[np.minimum(source, self.forest.n_features)]
+        ends = np.where(kind == TO_LEFT, np.float32(-np.inf), np.float32(np.inf))
+        return np.where((kind == TO_LEFT) | (kind == TO_RIGHT), ends, of_median).astype(np.float32)
+
+
+def flat_places(first: npt.NDArray[Any], length: npt.NDArray[Any]) -> Integers:
+    """Places of several runs, one run after another: first, first + 1, ... of each."""
+    start = np.cumsum(length) - length
+    places: Integers = np.repeat(first - start, length).astype(np.int64)
+    return places + np.arange(len(places))
+
+
+def _bits(values: Floats) -> npt.NDArray[np.uint64]:
+    return np.ascontiguousarray(values, np.float32).view(np.uint32).astype(np.uint64)
+
+
+def _distinct_lists(start: Integers, keys: npt.NDArray[np.uint64]) -> tuple[Integers, Integers]:
+    """A sample of each different list, and which sample every list is like; by a hash, checked."""
+    length = np.diff(start)
+    if len(length) == 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    rng = np.random.default_rng(0)
+    longest = int(length.max())
+    odd = rng.integers(0, 2**63, size=longest, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    place = flat_places(np.zeros_like(length), length)
+    mixed = (keys ^ (keys >> np.uint64(31))) * odd[place]
+    mixed ^= mixed >> np.uint64(29)
+    hashed = np.add.reduceat(mixed, start[:-1]) + length.astype(np.uint64)
+    _, sample, which = np.unique(hashed, return_index=True, return_inverse=True)
+    like = sample[which]
+    alike = length == length[like]
+    if alike.all():
+        alike = np.array(keys[flat_places(start[like], length)] == keys)
+    if not alike.all():  # two lists of one hash: keep all apart
+        every = np.arange(len(length), dtype=np.int64)
+        return every, every
+    return sample.astype(np.int64), which.astype(np.int64)

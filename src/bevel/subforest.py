@@ -1,0 +1,76 @@
+"""A forest made of some of another's trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.forest import FlatForest
+
+__all__ = ["gather", "take_trees"]
+
+Array = npt.NDArray[Any]
+Places = npt.NDArray[np.int64]
+
+
+def take_trees(forest: FlatForest, trees: npt.ArrayLike) -> FlatForest:
+    """Forest of the given trees, in the given order.
+
+    Parameters
+    ----------
+    forest : FlatForest
+        Where to take them from.
+    trees : array-like of int
+        Their numbers, from 0.
+    """
+    chosen = np.asarray(trees, dtype=np.int64)
+    nodes, tree_offset = gather(forest.tree_offset, chosen)
+    entries, entry_offset = gather(forest.entry_offset, nodes)
+    axes, rotation_offset = gather(forest.rotation_offset, chosen)
+    axis_entries, rotation_entry_offset = gather(forest.rotation_entry_offset, axes)
+    of_node = {"right", "threshold", "flags", "gain", "weight", "leaf_value"}
+    of_entry = {"entry_index", "entry_weight", "entry_p_value"}
+    taken = {
+        **{name: _take(getattr(forest, name), nodes) for name in of_node},
+        **{name: _take(getattr(forest, name), entries) for name in of_entry},
+        **_take_bitsets(forest, nodes),
+        "rotation_index": forest.rotation_index[axis_entries],
+        "rotation_weight": forest.rotation_weight[axis_entries],
+    }
+    return FlatForest(
+        n_features=forest.n_features,
+        n_classes=forest.n_classes,
+        levels=forest.levels,
+        medians=forest.medians,
+        tree_offset=tree_offset,
+        entry_offset=entry_offset,
+        rotation_offset=rotation_offset,
+        rotation_entry_offset=rotation_entry_offset,
+        **taken,
+    )
+
+
+def gather(offset: Places, owners: Places) -> tuple[Places, Places]:
+    """Places of what the owners own, one owner after another, and where each one's begin then."""
+    length = np.diff(offset)[owners]
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
+    shift = np.repeat(offset[owners] - start[:-1], length)
+    return shift + np.arange(start[-1]), start
+
+
+def _take(array: Array, places: Places) -> Array:
+    """The array at the places; an array that the forest does not keep stays empty."""
+    return array[places] if len(array) else array
+
+
+def _take_bitsets(forest: FlatForest, nodes: Places) -> dict[str, Array]:
+    """Bitsets of the nodes, numbered anew in the order of the nodes that use them."""
+    index = _take(forest.bits_index, nodes)
+    used = index >= 0
+    words, offset = gather(forest.bits_offset, index[used].astype(np.int64))
+    renumbered = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+    if not used.any():
+        renumbered = np.empty(0, np.int32)
+    return {"bits_index": renumbered, "bits_offset": offset, "bits": forest.bits[words]}

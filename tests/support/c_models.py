@@ -1,0 +1,160 @@
+"""Compiles exported models, several at once, and calls them."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.dataset import Encoding
+from bevel.nominal import Levels
+from bevel.predictor import PackedPredictor
+from bevel.scaling import IdentityScaler
+from support.random_forests import KINDS, random_forest
+
+COMPILER = shutil.which("cc")
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc) on this machine")
+
+_CLASSIFIER = """
+void {name}_rows(const double *X, int n, double *out, int *predicted)
+{{
+    int i;
+    for (i = 0; i < n; ++i, X += {upper}_N_FEATURES, out += {upper}_N_CLASSES) {{
+        {name}_predict_proba(X, out);
+        predicted[i] = {name}_predict(X);
+    }}
+}}
+"""
+_REGRESSOR = """
+void {name}_rows(const double *X, int n, double *out)
+{{
+    int i;
+    for (i = 0; i < n; ++i, X += {upper}_N_FEATURES) out[i] = {name}_predict(X);
+}}
+"""
+
+
+class CModels:
+    """Estimators by name, exported into one source file and compiled."""
+
+    def __init__(
+        self,
+        estimators: Mapping[str, Any],
+        folder: Path,
+        *options: str,
+        suffix: str = "c",
+        extra: str = "",
+    ) -> None:
+        self.estimators = estimators
+        source = folder / f"models.{suffix}"
+        source.write_text(
+            "".join(e.to_c(name) + _driver(name, e) for name, e in estimators.items()) + extra,
+            encoding="utf-8",
+        )
+        self.library = ctypes.CDLL(str(compile_source(source, *options)))
+
+    def predict(self, name: str, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities and predicted class numbers, or in regression the values twice."""
+        X = np.ascontiguousarray(X, np.float64)
+        rows = getattr(self.library, f"{name}_rows")
+        n_classes = self.estimators[name].forest_.n_classes
+        out = np.full((len(X), max(n_classes, 1)), np.nan)
+        arguments = [_address(X), len(X), _address(out)]
+        if n_classes == 0:
+            rows(*arguments)
+            return out[:, 0], out[:, 0]
+        predicted = np.full(len(X), -1, np.int32)
+        rows(*arguments, _address(predicted))
+        return out, predicted
+
+    def codes(self, name: str, X: np.ndarray) -> np.ndarray:
+        """The rows with the labels of nominal columns, all numbers, replaced by their codes."""
+        X = np.array(X, np.float64)
+        for feature, levels in self.estimators[name]._encoding.nominal.items():
+            if len(levels.labels) == 0:  # always missing; a column of text as far as C knows
+                X[:, feature] = np.where(np.isnan(X[:, feature]), 0, 1)
+                continue
+            arguments = (ctypes.c_int, ctypes.c_double)
+            level = self.function(f"{name}_level_of_number", ctypes.c_int, *arguments)
+            labels, place = np.unique(X[:, feature], return_inverse=True)
+            X[:, feature] = np.array([level(feature, label) for label in labels])[place]
+        return X
+
+    def function(self, name: str, result: Any, *arguments: Any) -> Any:
+        """A function of the file, with its types."""
+        function = getattr(self.library, name)
+        function.restype, function.argtypes = result, arguments
+        return function
+
+    def assert_equal(self, name: str, rows: Any, X: np.ndarray) -> None:
+        """The C file says of X, in codes, bit for bit what Python says of the rows."""
+        estimator = self.estimators[name]
+        out, predicted = self.predict(name, X)
+        if estimator.forest_.n_classes:
+            expected = estimator.predict_proba(rows)
+            labels = estimator.classes_[predicted]
+            np.testing.assert_array_equal(labels, estimator.predict(rows), err_msg=name)
+        else:
+            expected = estimator.predict(rows)
+        np.testing.assert_array_equal(
+            out.view(np.uint64), np.ascontiguousarray(expected).view(np.uint64), err_msg=name
+        )
+
+
+def random_estimator(rng: np.random.Generator) -> Any:
+    """An estimator around a forest drawn at random; labels of levels are numbers."""
+    n_features = int(rng.choice([1, 6, 20, 300]))
+    some = tuple(str(kind) for kind in rng.choice(KINDS, 2))
+    forest = random_forest(
+        rng,
+        n_features=n_features,
+        n_classes=int(rng.choice([0, 1, 2, 3, 7, 100])),
+        n_trees=int(rng.integers(1, 5)),
+        depth=int(rng.choice([0, 1, 4, 5])),
+        n_nominal=int(rng.choice([0, n_features // 2, n_features - 1])),
+        n_axes=int(rng.choice([0, 0, 2, 5])),
+        kinds=(KINDS, some, some[:1], ("axis",), ("signs",))[rng.integers(5)],
+    )
+    nominal = {}
+    for feature in map(int, np.flatnonzero(forest.levels)):
+        has_missing = bool(rng.random() < 0.5)
+        labels = np.array(range(forest.levels[feature] - has_missing), dtype=object)
+        nominal[feature] = Levels(labels, has_missing)
+    estimator = (ObliqueForestClassifier if forest.n_classes else ObliqueForestRegressor)(n_jobs=1)
+    if forest.n_classes:
+        estimator.voting = str(rng.choice(["soft", "hard"]))
+        estimator.classes_ = np.arange(forest.n_classes)
+    estimator.n_features_in_ = n_features
+    estimator._predictor = PackedPredictor(forest)
+    estimator._encoding = Encoding(IdentityScaler(), nominal, forest.levels, forest.medians)
+    return estimator
+
+
+def compile_source(source: Path, *options: str) -> Path:
+    """A shared library of one file; the compiler's complaints fail the test."""
+    library = source.with_suffix(".so")
+    standard = ("-std=c99",) if source.suffix == ".c" else ("-std=c++17",)
+    command = [str(COMPILER), *standard, *STRICT, "-O1", "-fPIC", "-shared", *options]
+    done = subprocess.run(
+        [*command, str(source), "-o", str(library)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[:3000]
+    return library
+
+
+def _driver(name: str, estimator: Any) -> str:
+    template = _CLASSIFIER if estimator.forest_.n_classes else _REGRESSOR
+    text = template.format(name=name, upper=name.upper())
+    return f'#ifdef __cplusplus\nextern "C"\n#endif{text}'
+
+
+def _address(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
