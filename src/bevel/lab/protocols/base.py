@@ -5,7 +5,7 @@ and depend on their arguments alone.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.lab.cells import Cell
-from bevel.lab.systems.base import Estimator
+from bevel.lab.protocols.claims import Claim
+from bevel.lab.systems.base import Estimator, Grid
 
 __all__ = ["Plan", "Problem", "Protocol"]
 
@@ -116,12 +117,16 @@ class Protocol:
         Whether ``--data`` must be given.
     tuned : bool
         Whether systems with a grid are tuned when the user does not say.
+    grids : mapping of str to Grid
+        What is tried instead of a system's own grid.
     tuning_trees : int, default=None
         Trees while tuning; None: as many as in the end.
     one_at_a_time : bool
         For studies of time: never two cells at once.
-    figures, claims : tuple of str
+    figures : tuple of str
         What the results support, by name, for the report.
+    claims : tuple of Claim
+        What the paper says of them, to be held against the results (`claims.judge`).
     """
 
     name: str
@@ -135,7 +140,8 @@ class Protocol:
     measure: Callable[[Estimator, Problem, Cell], Mapping[str, float]] | None = None
     needs_data: bool = False
     tuned: bool = False
+    grids: Mapping[str, Grid] = field(default_factory=dict)
     tuning_trees: int | None = None
     one_at_a_time: bool = False
     figures: tuple[str, ...] = ()
-    claims: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
