@@ -1,0 +1,42 @@
+"""Error rates recovered from the kappa that SPORF's Table 1 prints.
+
+The printed values are not Cohen's kappa but 1 − error / x. With three or more classes x is the
+chance error, 1 − the largest class share, as the text says. On two-class sets the values agree with
+the error rates of the thesis (its Table 3.2) only when x is the largest class share itself, which
+looks like a slip in counting. So papers are compared with by error rates, never by this kappa.
+"""
+
+from dataclasses import dataclass
+
+__all__ = ["PrintedKappa", "error_of_printed_kappa"]
+
+
+@dataclass(frozen=True)
+class PrintedKappa:
+    """A value as printed, in percent, with its standard error and the half-width of rounding."""
+
+    value: float
+    standard_error: float = 0.0
+    half_digit: float = 0.0
+
+    @classmethod
+    def read(cls, value: str, standard_error: str = "0") -> "PrintedKappa":
+        """Read the strings of the table; the digits printed say how far the value is rounded."""
+        return cls(float(value), float(standard_error), 0.5 * 10.0 ** -_decimals(value))
+
+
+def error_of_printed_kappa(
+    kappa: PrintedKappa, *, largest_share: float, n_classes: int
+) -> tuple[float, float]:
+    """Recover the error rate and its standard error, as shares of rows.
+
+    Rounding is uniform over ± `half_digit`, a variance of half_digit² / 3 that is added to that of
+    the printed standard error.
+    """
+    x = largest_share if n_classes <= 2 else 1.0 - largest_share
+    spread = float((kappa.standard_error**2 + kappa.half_digit**2 / 3.0) ** 0.5)
+    return (1.0 - kappa.value / 100.0) * x, spread / 100.0 * x
+
+
+def _decimals(text: str) -> int:
+    return len(text.strip().partition(".")[2])

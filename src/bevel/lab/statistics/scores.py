@@ -1,0 +1,79 @@
+"""How good predictions are: error, Cohen's kappa, area under the ROC curve, log loss.
+
+A score that is not defined on the given rows is NaN, never a number that looks like a result.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+
+__all__ = ["chance_error", "cohen_kappa", "error_rate", "log_loss", "roc_auc"]
+
+
+def error_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of wrong labels."""
+    return float(np.mean(np.asarray(y_true) != np.asarray(y_pred)))
+
+
+def chance_error(y: ArrayLike) -> float:
+    """Error of always answering with the most frequent label: 1 − the largest class share."""
+    _, counts = np.unique(np.asarray(y), return_counts=True)
+    return float(1.0 - counts.max() / counts.sum())
+
+
+def cohen_kappa(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Cohen's kappa: agreement beyond that of labels with the same shares drawn independently.
+
+    NaN when both sides hold one and the same label only: chance already agrees everywhere.
+    """
+    truth, answer = np.asarray(y_true), np.asarray(y_pred)
+    labels = np.union1d(truth, answer)
+    observed = float(np.mean(truth == answer))
+    expected = sum(float(np.mean(truth == label) * np.mean(answer == label)) for label in labels)
+    return (observed - expected) / (1.0 - expected) if len(labels) > 1 else float("nan")
+
+
+def roc_auc(y_true: ArrayLike, probabilities: ArrayLike, classes: ArrayLike) -> float:
+    """Area under the ROC curve; with three or more classes the mean of one against the rest.
+
+    Parameters
+    ----------
+    y_true : array-like, shape (n_rows,)
+    probabilities : array-like, shape (n_rows, n_classes)
+        In the order of `classes`.
+    classes : array-like, shape (n_classes,)
+
+    Returns
+    -------
+    float
+        Classes that no row has, or all rows have, do not take part; NaN when none is left.
+    """
+    truth, shares, labels = np.asarray(y_true), np.asarray(probabilities), np.asarray(classes)
+    if len(labels) == 2:
+        return _area(truth == labels[1], shares[:, 1])
+    areas = [_area(truth == label, shares[:, k]) for k, label in enumerate(labels)]
+    defined = [area for area in areas if not np.isnan(area)]
+    return float(np.mean(defined)) if defined else float("nan")
+
+
+def _area(positive: NDArray[np.bool_], score: NDArray[np.float64]) -> float:
+    """Mann and Whitney's statistic: the share of pairs in the right order, ties counting half."""
+    n_positive = int(positive.sum())
+    n_pairs = n_positive * (len(positive) - n_positive)
+    if n_pairs == 0:
+        return float("nan")
+    surplus = rankdata(score)[positive].sum() - n_positive * (n_positive + 1) / 2
+    return float(surplus / n_pairs)
+
+
+def log_loss(y_true: ArrayLike, probabilities: ArrayLike, classes: ArrayLike) -> float:
+    """Mean of −log p(true label), p kept off zero by the resolution of float64.
+
+    A label that is not among `classes` was not foreseen at all: its p is zero.
+    """
+    truth, shares, labels = np.asarray(y_true), np.asarray(probabilities), np.asarray(classes)
+    given = np.zeros(len(truth))
+    for k, label in enumerate(labels):
+        given = np.where(truth == label, shares[:, k], given)
+    floor = np.finfo(np.float64).eps
+    return float(-np.mean(np.log(np.clip(given, floor, 1.0))))

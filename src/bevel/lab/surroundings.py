@@ -1,0 +1,68 @@
+"""Where and with what a run was made: the command, the versions, the machine."""
+
+import datetime
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from bevel.threads import count_threads
+
+__all__ = ["describe_surroundings"]
+
+PACKAGES = (
+    "bevel",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "xgboost",
+    "lightgbm",
+    "catboost",
+    "ydf",
+    "aeon",
+    "sktime",
+)
+
+
+def describe_surroundings() -> dict[str, Any]:
+    """Facts for the record, as JSON knows them."""
+    return {
+        "started": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version for name in PACKAGES if (version := _version(name))},
+        },
+        "machine": {
+            "processor": _processor(),
+            "cores": count_threads(None),
+            "memory_gb": _memory_gb(),
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        },
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    """Name of the processor as the system gives it."""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory_gb() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
+    except (AttributeError, OSError, ValueError):
+        return None
