@@ -116,7 +116,8 @@ class Protocol:
     needs_data : bool
         Whether ``--data`` must be given.
     tuned : bool
-        Whether systems with a grid are tuned when the user does not say.
+        Whether systems with a grid are tuned when the user does not say; quick runs are not, as
+        grids have up to 240 settings.
     grids : mapping of str to Grid
         What is tried instead of a system's own grid.
     tuning_trees : int, default=None
@@ -145,3 +146,7 @@ class Protocol:
     one_at_a_time: bool = False
     figures: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
+
+    def is_tuned(self, plan: Plan) -> bool:
+        """Whether systems with a grid are tuned."""
+        return self.tuned and not plan.quick if plan.tune is None else plan.tune
