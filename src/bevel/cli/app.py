@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bevel.cli import demo, fit, inspect, predict
+from bevel.cli import demo, fit, inspect, lab, predict
 from bevel.cli.manners import polite
 
 __all__ = ["app"]
@@ -20,6 +20,7 @@ app.command(epilog=demo.EXAMPLES)(polite(demo.demo))
 app.command("fit", epilog=fit.EXAMPLES)(polite(fit.fit_verb))
 app.command(epilog=predict.EXAMPLES)(polite(predict.predict))
 app.command(epilog=inspect.EXAMPLES)(polite(inspect.inspect))
+app.add_typer(lab.app, name="lab")
 
 
 def _print_version(asked: bool) -> None:

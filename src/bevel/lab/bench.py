@@ -114,10 +114,9 @@ class Bench:
         return setting
 
     def _estimator(self, system: System, task: Task, setting: Mapping[str, Any]) -> Any:
-        tune = self.protocol.is_tuned(self.plan)
         grid = self.protocol.grids.get(system.name, system.tuning)
-        if tune and grid is not None:
-            return Tuned(replace(system, tuning=grid), task, setting, self.protocol.tuning_trees)
+        if grid is not None and self.protocol.is_tuned(self.plan):
+            return Tuned(system, grid, task, setting, self.protocol.tuning_trees)
         return system.make(task, **setting)
 
     def _keep(

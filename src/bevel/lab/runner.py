@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bevel.errors import shorten
+from bevel.errors import join_names, shorten, wrong_value
 from bevel.lab.bench import Bench
 from bevel.lab.cells import FAILED, OK, SKIPPED, Cell, Result
 from bevel.lab.crew import Crew
@@ -148,10 +148,17 @@ def _remedy(package: str) -> str:
 
 
 def _cells(protocol: Protocol, plan: Plan) -> list[Cell]:
-    cells = [cell for cell in protocol.cells(plan) if not plan.only or cell.data in set(plan.only)]
+    """The cells of the data sets asked for, in the protocol's order."""
+    cells = list(protocol.cells(plan))
     if len({cell.key for cell in cells}) < len(cells):
         raise AssertionError(f"Two cells of {protocol.name} have the same key.")
-    return cells
+    names = list(dict.fromkeys(cell.data for cell in cells))
+    for asked in plan.only:
+        if asked not in names:
+            known = join_names(names)
+            remedy = "Correct the name, or see the folder's index.csv."
+            raise wrong_value("--only", f"data sets of {protocol.name} ({known})", asked, remedy)
+    return [cell for cell in cells if not plan.only or cell.data in plan.only]
 
 
 def _steps(

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bevel.lab.systems.base import System, Task
+from bevel.lab.systems.base import Grid, System, Task
 
 __all__ = ["Tuned", "inner_folds"]
 
 
 class Tuned:
-    """Tries the grid of a system, then fits the best of it; of equal settings the first.
+    """Tries a grid of settings, then fits the best of them; of equal ones the first.
 
     Parameters
     ----------
     system : System
-        With a grid.
+    grid : Grid
     task : Task
     setting : mapping
         What is not tuned.
@@ -30,15 +30,15 @@ class Tuned:
     def __init__(
         self,
         system: System,
+        grid: Grid,
         task: Task,
         setting: Mapping[str, Any],
         tuning_trees: int | None = None,
     ) -> None:
-        assert system.tuning is not None
         self.system = system
         self.task = task
         self.setting = dict(setting)
-        self.grid = system.tuning
+        self.grid = grid
         fewer = {"n_trees": tuning_trees} if tuning_trees and system.has_trees else {}
         self.tuning_setting = {**self.setting, **fewer}
 
