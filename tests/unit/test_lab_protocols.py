@@ -39,6 +39,7 @@ SIZES = {
     "blaser-3": 3 * 100 * (1 + 2),
     "bars": 30 * 3 * (2 + 1 + 1),
 }
+NAMES = (*SIZES, "timing")  # the latter depends on the number of cores
 
 LABELS = np.array(["a"] * 50 + ["b"] * 30 + ["c"] * 20)
 
@@ -84,7 +85,7 @@ def some_cells(name, plan, n=1):
 
 
 def test_every_experiment_of_the_papers_is_there():
-    assert set(PROTOCOLS) == {*SIZES, "timing"}
+    assert set(NAMES) <= set(PROTOCOLS)  # other tests may add trials of their own
 
 
 @pytest.mark.parametrize(("name", "n_cells"), SIZES.items())
@@ -94,14 +95,14 @@ def test_experiment_has_the_papers_number_of_cells(name, n_cells):
     assert len(set(keys)) == n_cells
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", NAMES)
 def test_quick_experiment_is_much_smaller(name):
     quick = list(PROTOCOLS[name].cells(plan_of(name, quick=True)))
     full = list(PROTOCOLS[name].cells(plan_of(name)))
     assert 0 < len(quick) <= len(full) / 2
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", NAMES)
 def test_default_systems_and_claims_refer_to_systems_of_the_lab(name):
     protocol = PROTOCOLS[name]
     assert set(protocol.default_systems) <= set(SYSTEMS)
@@ -111,7 +112,7 @@ def test_default_systems_and_claims_refer_to_systems_of_the_lab(name):
         assert set(claim.systems) <= set(protocol.default_systems), claim.text
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", NAMES)
 def test_claims_refer_to_settings_that_the_experiment_has(name):
     protocol = PROTOCOLS[name]
     seen = {}
@@ -125,13 +126,13 @@ def test_claims_refer_to_settings_that_the_experiment_has(name):
                 )
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", NAMES)
 def test_experiment_reaches_worker_processes_whole(name):
     protocol = pickle.loads(pickle.dumps(PROTOCOLS[name]))
     assert protocol.name == name
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", NAMES)
 def test_rows_are_the_same_for_every_system_and_every_call(name):
     plan = plan_of(name, quick=True)
     cell = some_cells(name, plan)[0]
@@ -143,7 +144,7 @@ def test_rows_are_the_same_for_every_system_and_every_call(name):
     assert another.X_train.shape != one.X_train.shape or (another.X_train != one.X_train).any()
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_default_system_runs_in_a_quick_cell(name):
     protocol = PROTOCOLS[name]
     plan = plan_of(name, quick=True, trees=3)
