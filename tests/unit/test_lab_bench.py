@@ -86,12 +86,23 @@ def test_error_in_the_rows_is_a_failed_result(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "changes",
+    [
+        {"categorical_features": np.array([True, False, False, False])},
+        {"X_test": np.full((40, 4), np.nan)},
+    ],
+)
+def test_nominal_columns_and_missing_values_are_encoded_for_systems_that_need_it(tmp_path, changes):
+    problem = replace(load(CELL.problem, Plan(())), **changes)
+    result = bench(tmp_path, with_rows(problem)).run(replace(CELL, system="svm"), 1)
+    assert result.status == "ok", result.message
+
+
+@pytest.mark.parametrize(
     ("system", "changes", "reason"),
     [
         ("trial-few", {}, "at most 10 rows; got 80"),
         ("lda", {"task": "regression", "y_train": np.arange(80.0)}, "no regression"),
-        ("svm", {"categorical_features": np.array([True, False, False, False])}, "nominal"),
-        ("svm", {"X_test": np.full((40, 4), np.nan)}, "missing"),
     ],
 )
 def test_task_that_a_system_does_not_do_is_skipped_with_the_reason(

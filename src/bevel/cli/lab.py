@@ -115,7 +115,7 @@ def run_verb(
         typer.Option("--tune/--no-tune", help="Choose settings from the papers' grids, or not."),
     ] = None,
     recipe: Annotated[
-        str | None, typer.Option(help="Preprocessing: sporf, blaser or native.")
+        str | None, typer.Option(help="Preprocessing: sporf, blaser, menze or native.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller experiment.")] = False,
     seed: manners.Seed = 0,

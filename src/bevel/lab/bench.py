@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from bevel.lab.adapting import adapted
 from bevel.lab.cells import FAILED, OK, SKIPPED, Cell, Result
 from bevel.lab.memory import MemoryRise
 from bevel.lab.protocols.base import Plan, Problem, Protocol
@@ -60,7 +61,8 @@ class Bench:
         system = SYSTEMS[cell.system]
         setting = self._setting(system, cell)
         n_jobs = setting.pop("n_jobs", n_jobs)
-        rows = Rows(self._problem(cell))
+        problem = self._problem(cell)
+        rows = Rows(adapted(problem, nominal=system.nominal, missing=system.missing))
         result = rows.describe(Result(cell, OK, n_jobs=n_jobs))
         task = rows.task(cell.seed, n_jobs)
         refusal = system.refuses(task)
@@ -112,9 +114,8 @@ class Bench:
         return setting
 
     def _estimator(self, system: System, task: Task, setting: Mapping[str, Any]) -> Any:
-        tune = self.protocol.tuned if self.plan.tune is None else self.plan.tune
         grid = self.protocol.grids.get(system.name, system.tuning)
-        if tune and grid is not None:
+        if grid is not None and self.protocol.is_tuned(self.plan):
             return Tuned(system, grid, task, setting, self.protocol.tuning_trees)
         return system.make(task, **setting)
 

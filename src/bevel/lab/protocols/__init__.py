@@ -1,7 +1,13 @@
 """The experiments of the papers by name; `PROTOCOLS` holds them all."""
 
+from bevel.lab.protocols import bars, blaser, menze, simulated, sporf, timing, transforms
 from bevel.lab.protocols.base import Plan, Problem, Protocol
+from bevel.lab.protocols.claims import Claim, Side, Verdict, judge
 
-__all__ = ["PROTOCOLS", "Plan", "Problem", "Protocol"]
+__all__ = ["PROTOCOLS", "Claim", "Plan", "Problem", "Protocol", "Side", "Verdict", "judge"]
 
-PROTOCOLS: dict[str, Protocol] = {}
+PROTOCOLS: dict[str, Protocol] = {
+    protocol.name: protocol
+    for room in (sporf, simulated, transforms, menze, blaser, bars, timing)
+    for protocol in room.PROTOCOLS
+}

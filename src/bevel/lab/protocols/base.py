@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.lab.cells import Cell
+from bevel.lab.protocols.claims import Claim
 from bevel.lab.systems.base import Estimator, Grid
 
 __all__ = ["Plan", "Problem", "Protocol"]
@@ -115,15 +116,18 @@ class Protocol:
     needs_data : bool
         Whether ``--data`` must be given.
     tuned : bool
-        Whether systems with a grid are tuned when the user does not say.
+        Whether systems with a grid are tuned when the user does not say; quick runs are not, as
+        grids have up to 240 settings.
     grids : mapping of str to Grid
         What is tried instead of a system's own grid.
     tuning_trees : int, default=None
         Trees while tuning; None: as many as in the end.
     one_at_a_time : bool
         For studies of time: never two cells at once.
-    figures, claims : tuple of str
+    figures : tuple of str
         What the results support, by name, for the report.
+    claims : tuple of Claim
+        What the paper says of them, to be held against the results (`claims.judge`).
     """
 
     name: str
@@ -141,4 +145,8 @@ class Protocol:
     tuning_trees: int | None = None
     one_at_a_time: bool = False
     figures: tuple[str, ...] = ()
-    claims: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+    def is_tuned(self, plan: Plan) -> bool:
+        """Whether systems with a grid are tuned."""
+        return self.tuned and not plan.quick if plan.tune is None else plan.tune

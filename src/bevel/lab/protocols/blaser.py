@@ -1,0 +1,307 @@
+"""Experiments of Blaser's thesis: rotations (1), their weights and noise (2), many of them (3)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bevel.datasets import LabelledTable
+from bevel.lab.cells import Cell
+from bevel.lab.protocols.base import Plan, Problem, Protocol
+from bevel.lab.protocols.claims import ABOVE, NOT_ABOVE, Claim, Side
+from bevel.lab.protocols.layout import NOTHING, Case, Setting, Variants, cells_of, trees
+from bevel.lab.protocols.measures import sizes_of_trees
+from bevel.lab.protocols.sets import all_sets, chosen_sets, open_set, prepared
+from bevel.lab.protocols.splits import random_part
+from bevel.lab.protocols.sporf import with_noise
+from bevel.lab.recipes import is_category
+
+__all__ = ["PROTOCOLS", "categories_of", "to_unit"]
+
+BLASER = "Blaser, Random rotations in machine learning (thesis)"
+N_REPEATS, QUICK_REPEATS = 100, 2
+# The thesis has 5000 "in the hope of full convergence" in chapters 1 and 2, and 500 in chapter 3.
+N_TREES = 500
+SEVENTY, HALF = 0.7, 0.5  # shares for training: 1.6.3 and 2.5; 3.2.2
+SCALINGS: tuple[Setting, ...] = tuple(  # 1.6.2
+    {"scaling": name} for name in ("minmax_clip", "quantile", "relative_rank")
+)
+# Table 1.1, as the UCI repository's files are called elsewhere.
+FIRST_SETS = (
+    *("annealing", "audiology_std", "balance_scale", "breast_cancer-wisconsin", "breast_cancer"),
+    *("chess_krvk", "heart_cleveland", "credit_approval", "flare", "glass", "hayes_roth"),
+    *("hepatitis", "horse_colic", "ionosphere", "iris", "led_display", "liver", "lymphography"),
+    *("nursery", "pima", "statlog_image", "conn_bench-sonar-mines-rocks", "soybean"),
+    *("tic_tac_toe", "congressional_voting", "waveform", "wine"),
+)
+# Table 2.1. BREAST is there the set of 699 rows.
+EIGHT_SETS = (
+    *("breast_cancer-wisconsin", "breast_cancer-wisconsin-diag", "ecoli", "glass", "ionosphere"),
+    *("iris", "liver", "waveform", "wine"),
+)
+
+
+def categories_of(table: LabelledTable) -> list[NDArray[np.int64]]:
+    """Columns that are categories to Blaser, and the classes, as numbers of their levels."""
+    columns = [
+        table.X[:, i]
+        for i in range(table.X.shape[1])
+        if is_category(table.X[:, i], bool(table.categorical_features[i]))
+    ]
+    return [np.unique(each, return_inverse=True)[1] for each in (*columns, table.y)]
+
+
+def part(cell: Cell, plan: Plan, share: float) -> Problem:
+    """Random training rows with every category level among them."""
+    table = open_set(cell.data, plan.data)
+    train = random_part(len(table.y), share, categories_of(table), cell.seed)
+    return prepared(table, train, plan.recipe or "blaser")
+
+
+def to_unit(problem: Problem) -> Problem:
+    """Scale features to [0, 1] by the training rows (2.5 and 3.2.2)."""
+    low, high = problem.X_train.min(axis=0), problem.X_train.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    return replace(
+        problem,
+        X_train=(problem.X_train - low) / span,
+        X_test=(problem.X_test - low) / span,
+    )
+
+
+def size(cell: Cell, plan: Plan) -> int:
+    """Entries of the training table, about."""
+    return all_sets(plan.data)[cell.data].n_rows * (20 + int(cell.setting.get("noise_dims", 0)))
+
+
+def n_repeats(plan: Plan) -> int:
+    return QUICK_REPEATS if plan.quick else N_REPEATS
+
+
+def first_cells(plan: Plan) -> Iterator[Cell]:
+    cases: list[Case] = [(each.name, NOTHING) for each in chosen_sets(plan, paper=FIRST_SETS)]
+    variants = dict.fromkeys(FIRST_SYSTEMS, SCALINGS)
+    return cells_of("blaser-1", plan, cases, n_repeats=n_repeats(plan), variants=variants)
+
+
+def load_seventy(cell: Cell, plan: Plan) -> Problem:
+    """70 % of the rows for training."""
+    return part(cell, plan, SEVENTY)
+
+
+def first_parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
+    """One of three scalings, learned on the training rows by the forest itself."""
+    scaling = {"scale": cell.setting["scaling"]} if "scaling" in cell.setting else {}
+    return {**trees(cell, plan, N_TREES), **scaling}
+
+
+FIRST_SYSTEMS = ("random-forest", "rr-rf", "extra-trees", "rr-et", "rotation-forest")
+FIRST = Protocol(
+    "blaser-1",
+    f"{BLASER}, 1.6 and Table 1.2",
+    "Error of forests with and without random rotations, in three scalings, 100 splits of 70/30.",
+    default_systems=FIRST_SYSTEMS,
+    cells=first_cells,
+    load=load_seventy,
+    parameters=first_parameters,
+    size=size,
+    figures=("mean-ranks", "within-one-deviation"),
+    claims=(
+        Claim(
+            "RR-RF has the best rank: over data sets it errs less than RF",
+            *("1.6.4, Table 1.2", Side("rr-rf"), Side("random-forest")),
+            by_set=True,
+        ),
+        Claim(
+            "Rotation forests underperform overall: they err more than RR-RF",
+            *("1.6.4, Table 1.2", Side("rotation-forest"), Side("rr-rf"), ABOVE),
+            by_set=True,
+        ),
+        *(
+            Claim(
+                f"On waveform {rotated} errs less than {label}",
+                *("Table 1.2", Side(left), Side(right)),
+                data=("waveform",),
+            )
+            for left, rotated, right, label in (
+                ("rr-rf", "RR-RF", "random-forest", "RF"),
+                ("rr-et", "RR-ET", "extra-trees", "ET"),
+            )
+        ),
+    ),
+)
+
+
+def weights_cells(plan: Plan) -> Iterator[Cell]:
+    cases: list[Case] = [(each.name, NOTHING) for each in chosen_sets(plan, paper=EIGHT_SETS)]
+    return cells_of("blaser-weights", plan, cases, n_repeats=n_repeats(plan))
+
+
+def load_weights(cell: Cell, plan: Plan) -> Problem:
+    """70 % of the rows for training, scaled to [0, 1]."""
+    return to_unit(part(cell, plan, SEVENTY))
+
+
+def paper_trees(cell: Cell, plan: Plan) -> Mapping[str, Any]:
+    return trees(cell, plan, N_TREES)
+
+
+WEIGHTS = Protocol(
+    "blaser-weights",
+    f"{BLASER}, 2.5, Tables 2.2 and 2.3",
+    "Error and size of trees of rotation ensembles on eight sets, beside four other classifiers.",
+    default_systems=("rr-rf", "random-forest", "lda", "svm", "gp", "knn-5"),
+    cells=weights_cells,
+    load=load_weights,
+    parameters=paper_trees,
+    size=size,
+    measure=sizes_of_trees,
+    figures=("paper", "leaves"),
+    claims=(
+        Claim(
+            "On iris LDA outperforms the rotation ensemble",
+            *("2.5, Table 2.2", Side("lda"), Side("rr-rf")),
+            data=("iris",),
+        ),
+        Claim(
+            "On ionosphere the rotation ensemble errs less than LDA",
+            *("Table 2.2", Side("rr-rf"), Side("lda")),
+            data=("ionosphere",),
+        ),
+        Claim(
+            "On ionosphere the rotation ensemble errs less than kNN-5",
+            *("Table 2.2", Side("rr-rf"), Side("knn-5")),
+            data=("ionosphere",),
+        ),
+        Claim(
+            "On glass the unrotated trees are smaller than the rotated ones (BST against RRE)",
+            *("Table 2.3", Side("random-forest"), Side("rr-rf")),
+            metric="leaves",
+            data=("glass",),
+        ),
+    ),
+)
+
+NOISE_SETS = ("iris", "ionosphere")
+NOISE_DIMENSIONS = tuple(2**power for power in range(8))  # 1, 2, 4, … 128
+QUICK_NOISE_DIMENSIONS = (1, 16)
+
+
+def noise_cells(plan: Plan) -> Iterator[Cell]:
+    numbers = QUICK_NOISE_DIMENSIONS if plan.quick else NOISE_DIMENSIONS
+    settings: list[Setting] = [{"noise_dims": number} for number in numbers]
+    cases: list[Case] = [(each.name, settings) for each in chosen_sets(plan, paper=NOISE_SETS)]
+    return cells_of("blaser-noise", plan, cases, n_repeats=n_repeats(plan))
+
+
+def load_noise(cell: Cell, plan: Plan) -> Problem:
+    """70 % of the rows for training; noise is added before features are scaled to [0, 1]."""
+    problem = part(cell, plan, SEVENTY)
+    return to_unit(with_noise(problem, cell.setting["noise_dims"], cell.seed))
+
+
+NOISE = Protocol(
+    "blaser-noise",
+    f"{BLASER}, 2.5 and 2.6, Tables 2.4 and 2.5",
+    "Error of a rotation ensemble on iris and ionosphere with 1, 2, 4, … 128 noise dimensions.",
+    default_systems=("rr-rf", "random-forest", "lda", "svm", "gp", "knn-5"),
+    cells=noise_cells,
+    load=load_noise,
+    parameters=paper_trees,
+    size=size,
+    figures=("error-against-noise",),
+    claims=(
+        Claim(
+            "With noise rotations underperform plain random forests (128 dimensions)",
+            *(
+                "2.6",
+                Side("rr-rf", {"noise_dims": 128}),
+                Side("random-forest", {"noise_dims": 128}),
+            ),
+            direction=ABOVE,
+        ),
+        Claim(
+            "On ionosphere the rotation ensemble deteriorates more than the SVM (1 to 128)",
+            *("2.5, Table 2.5", Side("rr-rf", {"noise_dims": 128})),
+            *(Side("svm", {"noise_dims": 128}), ABOVE),
+            since={"noise_dims": 1},
+            data=("ionosphere",),
+        ),
+        Claim(
+            "On iris LDA errs less than the rotation ensemble at 128 noise dimensions",
+            *("Table 2.4", Side("lda", {"noise_dims": 128})),
+            *(Side("rr-rf", {"noise_dims": 128}),),
+            data=("iris",),
+        ),
+    ),
+)
+
+FEW_TREES = 17  # 500 / 30, for a similar effort
+THIRD_VARIANTS: Variants = {"multi-rotation": ({"trees": 500}, {"trees": FEW_TREES})}
+
+
+def third_cells(plan: Plan) -> Iterator[Cell]:
+    cases: list[Case] = [(each.name, NOTHING) for each in chosen_sets(plan, paper=EIGHT_SETS)]
+    return cells_of("blaser-3", plan, cases, n_repeats=n_repeats(plan), variants=THIRD_VARIANTS)
+
+
+def load_half(cell: Cell, plan: Plan) -> Problem:
+    """Half of the rows for training, scaled to [0, 1]."""
+    return to_unit(part(cell, plan, HALF))
+
+
+def third_parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
+    """As many trees as the plain forest, or 17."""
+    return trees(cell, plan, cell.setting.get("trees", N_TREES))
+
+
+MANY, FEW = Side("multi-rotation", {"trees": 500}), Side("multi-rotation", {"trees": FEW_TREES})
+THIRD = Protocol(
+    "blaser-3",
+    f"{BLASER}, 3.2.2 and Table 3.1",
+    "Multi-rotation trees against plain ones on eight sets, 100 random halves: error and size.",
+    default_systems=("random-forest", "multi-rotation"),
+    cells=third_cells,
+    load=load_half,
+    parameters=third_parameters,
+    size=size,
+    measure=sizes_of_trees,
+    figures=("wins", "leaves", "paper"),
+    claims=(
+        *(
+            Claim(
+                f"On {data} multi-rotation trees are smaller",
+                *("Table 3.1 (a)", MANY, Side("random-forest")),
+                metric="leaves",
+                data=(data,),
+            )
+            for data in EIGHT_SETS
+            if data != "breast_cancer-wisconsin"
+        ),
+        *(
+            Claim(
+                f"On {data} the multi-rotation forest errs less",
+                *("Table 3.1 (a)", MANY, Side("random-forest")),
+                data=(data,),
+            )
+            for data in ("iris", "wine", "liver", "waveform")
+        ),
+        *(
+            Claim(
+                f"On {data} the plain forest errs less",
+                *("3.2.2, Table 3.1 (a)", Side("random-forest"), MANY),
+                data=(data,),
+            )
+            for data in ("glass", "ionosphere")
+        ),
+        Claim(
+            "With 17 trees for 500 it still does not lose on waveform",
+            *("Table 3.1 (b)", FEW, Side("random-forest"), NOT_ABOVE),
+            data=("waveform",),
+        ),
+    ),
+)
+
+PROTOCOLS = (FIRST, WEIGHTS, NOISE, THIRD)

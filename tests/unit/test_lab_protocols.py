@@ -1,0 +1,352 @@
+"""The papers' experiments have the papers' sizes, honest splits, and claims that can be judged."""
+
+import gzip
+import itertools
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bevel.lab import tables
+from bevel.lab.bench import Bench
+from bevel.lab.protocols import PROTOCOLS, Plan
+from bevel.lab.protocols.blaser import categories_of, to_unit
+from bevel.lab.protocols.measures import best_directions
+from bevel.lab.protocols.sets import all_sets, chosen_sets, open_set, prepared
+from bevel.lab.protocols.sporf import with_noise
+from bevel.lab.protocols.transforms import TRANSFORMS, transformed
+from bevel.lab.recipes import RECIPES
+from bevel.lab.systems import SYSTEMS
+from bevel.lab.systems.base import Task
+from bevel.presets import random_forest
+
+# Cells of the full experiment without a folder, by the papers' numbers.
+SIZES = {
+    "sporf-uci": 4 * 5 * 5,  # sets, folds, systems
+    "noise-dims": 4 * 5 * 4 * 5,  # and numbers of noise dimensions
+    "sparse-parity": 10 * 3 * 4,  # repeats, rows, systems
+    "orthant": 10 * 3 * 4,
+    "consistency": 10 * 3 * 4,
+    "trunk": 10 * (4 + 2) * 5,
+    "lambda-sensitivity": 10 * 2 * 5 * 2,
+    "transforms": 10 * 5 * (5 + 4) * (1 + 3 + 1 + 4),  # scalings of the four systems
+    "menze-40": (5 + 1) * 10 * 10 * 9,
+    "menze-offsets": 10 * 7 * 4,
+    "blaser-1": 2 * 100 * 3 * 5,
+    "blaser-weights": 3 * 100 * 6,
+    "blaser-noise": 1 * 100 * 8 * 6,
+    "blaser-3": 3 * 100 * (1 + 2),
+    "bars": 30 * 3 * (2 + 1 + 1),
+}
+NAMES = (*SIZES, "timing")  # the latter depends on the number of cores
+
+LABELS = np.array(["a"] * 50 + ["b"] * 30 + ["c"] * 20)
+
+
+def forget_tables():
+    """Let files be read again that were read before."""
+    tables.entries.cache_clear()
+    tables.read_table.cache_clear()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """One set of 100 rows: numbers with holes, a nominal column with a rare level, a class."""
+    write_folder(tmp_path, rows_of())
+    return tmp_path
+
+
+def rows_of(seed=0, n=100):
+    """Height with holes, colour with a level of one row, and a width that no two rows share."""
+    rng = np.random.default_rng(seed)
+    heights = rng.normal(size=n).round(3).astype(str)
+    heights[::11] = ""
+    colours = rng.choice(["x", "y"], n).astype("<U4")
+    colours[7] = "rare"
+    widths = rng.permutation(n) + 0.5
+    return [list(row) for row in zip(heights, colours, widths.astype(str), LABELS, strict=True)]
+
+
+def write_folder(path, rows):
+    text = "\n".join(["height,colour,width,target", *(",".join(row) for row in rows)]) + "\n"
+    (path / "mixed.csv.gz").write_bytes(gzip.compress(text.encode()))
+    (path / "index.csv").write_text(
+        f"name,n,n_classes,categorical_columns\nmixed,{len(rows)},3,colour\n"
+    )
+
+
+def plan_of(name, **options):
+    return Plan(systems=PROTOCOLS[name].default_systems, **options)
+
+
+def some_cells(name, plan, n=1):
+    return list(itertools.islice(PROTOCOLS[name].cells(plan), n))
+
+
+def test_every_experiment_of_the_papers_is_there():
+    assert set(NAMES) <= set(PROTOCOLS)  # other tests may add trials of their own
+
+
+@pytest.mark.parametrize(("name", "n_cells"), SIZES.items())
+def test_experiment_has_the_papers_number_of_cells(name, n_cells):
+    keys = [cell.key for cell in PROTOCOLS[name].cells(plan_of(name))]
+    assert len(keys) == n_cells
+    assert len(set(keys)) == n_cells
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_quick_experiment_is_much_smaller(name):
+    quick = list(PROTOCOLS[name].cells(plan_of(name, quick=True)))
+    full = list(PROTOCOLS[name].cells(plan_of(name)))
+    assert 0 < len(quick) <= len(full) / 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_default_systems_and_claims_refer_to_systems_of_the_lab(name):
+    protocol = PROTOCOLS[name]
+    assert set(protocol.default_systems) <= set(SYSTEMS)
+    assert set(protocol.grids) <= set(SYSTEMS)
+    assert protocol.claims
+    for claim in protocol.claims:
+        assert set(claim.systems) <= set(protocol.default_systems), claim.text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_refer_to_settings_that_the_experiment_has(name):
+    protocol = PROTOCOLS[name]
+    seen = {}
+    for cell in protocol.cells(plan_of(name)):
+        seen.setdefault(cell.system, []).append(cell.setting)
+    for claim in protocol.claims:
+        for side in filter(None, (claim.left, claim.right)):
+            for where in (side.where, {**side.where, **(claim.since or {})}):
+                assert any(where.items() <= dict(each).items() for each in seen[side.system]), (
+                    claim.text
+                )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_experiment_reaches_worker_processes_whole(name):
+    protocol = pickle.loads(pickle.dumps(PROTOCOLS[name]))
+    assert protocol.name == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_are_the_same_for_every_system_and_every_call(name):
+    plan = plan_of(name, quick=True)
+    cell = some_cells(name, plan)[0]
+    twins = [replace(cell, system=system) for system in plan.systems[:2]]
+    one, other = (PROTOCOLS[name].load(each.problem, plan) for each in twins)
+    np.testing.assert_array_equal(one.X_train, other.X_train)
+    np.testing.assert_array_equal(one.y_test, other.y_test)
+    another = PROTOCOLS[name].load(replace(cell.problem, repeat=1), plan)
+    assert another.X_train.shape != one.X_train.shape or (another.X_train != one.X_train).any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_default_system_runs_in_a_quick_cell(name):
+    protocol = PROTOCOLS[name]
+    plan = plan_of(name, quick=True, trees=3)
+    cells = {}
+    for cell in protocol.cells(plan):
+        if SYSTEMS[cell.system].kind == "ours":  # others have tests of their own, and take longer
+            cells.setdefault(cell.system, cell)
+    bench = Bench(protocol, plan, folder=None)
+    for cell in cells.values():
+        result = bench.run(cell, 1)
+        assert result.status == "ok", result.message
+        assert protocol.size(cell, plan) > 0
+        assert 0.0 <= result.metrics["error"] <= 1.0
+
+
+def test_folds_of_uci_are_stratified_and_cover_each_row_once(folder):
+    plan = plan_of("sporf-uci", data=folder)
+    cells = [cell for cell in PROTOCOLS["sporf-uci"].cells(plan) if cell.system == "sporf"]
+    assert [cell.fold for cell in cells] == [0, 1, 2, 3, 4]
+    problems = [PROTOCOLS["sporf-uci"].load(cell.problem, plan) for cell in cells]
+    for problem in problems:
+        counts = np.unique(problem.y_test, return_counts=True)
+        assert counts[1].tolist() == [10, 6, 4]
+    widths = np.concatenate([problem.X_test[:, -1] for problem in problems])
+    np.testing.assert_array_equal(np.sort(widths), np.sort(open_set("mixed", folder).X[:, 2]))
+
+
+@pytest.mark.parametrize("recipe", ["sporf", "blaser", "native"])
+def test_test_rows_and_labels_cannot_change_the_training_matrix(tmp_path, recipe):
+    made = []
+    plan = plan_of("sporf-uci", data=tmp_path, recipe=recipe)
+    protocol = PROTOCOLS["sporf-uci"]
+    rows = rows_of()
+    write_folder(tmp_path, rows)
+    cell = some_cells("sporf-uci", plan)[0].problem
+    first = protocol.load(cell, plan)
+    widths = {str(value) for value in first.X_test[:, -1]}
+    for word in ("aaa", "zzz"):  # levels that sort before and after all others
+        changed = [[*row] for row in rows]
+        for row in changed:
+            if row[2] in widths:
+                row[0], row[1], row[2] = "1e9", word, "-5"
+        write_folder(tmp_path, changed)
+        forget_tables()
+        made.append(protocol.load(cell, plan))
+    for problem in made:
+        assert (problem.X_test[:, -1] == -5).all()
+        np.testing.assert_array_equal(problem.X_train, first.X_train)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_labels_cannot_change_the_matrix(folder, recipe):
+    table = open_set("mixed", folder)
+    train = np.arange(100) % 3 > 0
+    one, other = (
+        prepared(replace(table, y=labels), train, recipe) for labels in (table.y, table.y[::-1])
+    )
+    assert (one.y_train != other.y_train).any()
+    np.testing.assert_array_equal(one.X_train, other.X_train)
+    np.testing.assert_array_equal(one.X_test, other.X_test)
+
+
+@pytest.mark.parametrize("name", ["blaser-1", "blaser-weights", "blaser-3"])
+def test_blaser_has_every_category_level_in_training(folder, name):
+    plan = plan_of(name, data=folder, repeats=20)
+    share = 50 if name == "blaser-3" else 70
+    repeats = {cell.repeat: cell.problem for cell in PROTOCOLS[name].cells(plan)}
+    assert len(repeats) == 20
+    for cell in repeats.values():
+        problem = PROTOCOLS[name].load(cell, plan)
+        assert len(problem.y_train) == share
+        assert set(problem.y_train) == {"a", "b", "c"}
+        # height, width, and two indicators for three levels, one of which has a single row
+        assert problem.X_train.shape[1] == 4
+        assert problem.X_train[:, 1].sum() == 1
+
+
+def test_categories_of_blaser_are_columns_of_few_values_and_the_classes(folder):
+    columns = categories_of(open_set("mixed", folder))
+    assert [len(np.unique(each)) for each in columns] == [3, 3]
+
+
+def test_unit_scaling_is_learned_on_training_rows(folder):
+    plan = plan_of("blaser-weights", data=folder)
+    cell = some_cells("blaser-weights", plan)[0].problem
+    problem = to_unit(PROTOCOLS["blaser-1"].load(cell, plan))
+    assert problem.X_train.min() == 0.0
+    assert problem.X_train.max() == 1.0
+    assert problem.X_test.max() != 1.0
+
+
+def test_fewer_noise_dimensions_are_the_first_of_more(folder):
+    plan = plan_of("noise-dims", data=folder)
+    cell = some_cells("noise-dims", plan)[0].problem
+    plain = PROTOCOLS["sporf-uci"].load(cell, plan)
+    some, more = (with_noise(plain, number, 3) for number in (10, 100))
+    width = plain.X_train.shape[1]
+    assert more.X_test.shape[1] == width + 100
+    np.testing.assert_array_equal(more.X_train[:, : width + 10], some.X_train)
+    assert abs(more.X_train[:, width:].mean()) < 0.05
+    assert abs(more.X_train[:, width:].std() - 1.0) < 0.05
+
+
+def test_transformations_change_what_they_say_and_corruption_spares_test_rows():
+    plan = plan_of("transforms", quick=True)
+    raw = PROTOCOLS["transforms"].load(some_cells("transforms", plan)[0].problem, plan)
+    for how in TRANSFORMS:
+        after = transformed(raw, how, 5)
+        assert (after.X_train != raw.X_train).any() == (how != "raw")
+        assert (after.X_test != raw.X_test).any() == (how in ("rotated", "scaled", "affine"))
+        if how == "rotated":
+            np.testing.assert_allclose(
+                np.linalg.norm(after.X_test, axis=1), np.linalg.norm(raw.X_test, axis=1)
+            )
+        if how == "scaled":
+            factors = after.X_train / raw.X_train
+            np.testing.assert_allclose(factors, factors[:1].repeat(len(factors), axis=0))
+
+
+def test_thesis_grows_1000_trees_on_small_sets_and_leaves_below_ten_rows(folder):
+    plan = plan_of("transforms", data=folder)
+    protocol = PROTOCOLS["transforms"]
+    cells = {cell.data: cell for cell in protocol.cells(plan) if cell.system == "forest-rc"}
+    given = {data: protocol.parameters(cell, plan) for data, cell in cells.items()}
+    assert {data: each["n_trees"] for data, each in given.items()} == {
+        "sparse-parity": 500,
+        "trunk": 1000,
+        "mixed": 1000,
+    }
+    assert all(each["min_samples_split"] == 10 for each in given.values())
+
+
+def test_grids_of_the_thesis_try_every_number_of_few_features_and_up_to_p_squared():
+    grids = PROTOCOLS["transforms"].grids
+    few, many = (Task("classification", 100, p, 2) for p in (3, 20))
+    tried = {
+        (system, task.p): [each["n_projections"] for each in grids[system].settings(task)]
+        for system in ("random-forest", "frank")
+        for task in (few, many)
+    }
+    assert tried["random-forest", 3] == [1, 2, 3]
+    assert tried["random-forest", 20] == ["p**0.25", "p**0.5", "p**0.75", "p"]
+    assert tried["frank", 20][-2:] == ["p**1.5", "p**2"]
+
+
+def test_density_is_not_tuned_where_it_is_studied():
+    protocol = PROTOCOLS["lambda-sensitivity"]
+    plan = plan_of("lambda-sensitivity", quick=True, trees=30, tune=True)
+    cells = [cell for cell in protocol.cells(plan) if cell.data == "orthant"][:4]
+    bench = Bench(protocol, plan, folder=None)
+    for cell in cells:
+        result = bench.run(cell, 1)
+        assert result.status == "ok", result.message
+        assert set(result.details["chosen"]) == {"n_projections"}
+
+
+def test_quick_runs_are_not_tuned_unless_asked():
+    protocol = PROTOCOLS["sporf-uci"]
+    assert protocol.is_tuned(Plan(systems=()))
+    assert not protocol.is_tuned(Plan(systems=(), tune=False))
+    assert not protocol.is_tuned(Plan(systems=(), quick=True))
+    assert protocol.is_tuned(Plan(systems=(), quick=True, tune=True))
+
+
+def test_best_directions_add_up_gains_and_ignore_the_sign():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = X[:, 1] > 0
+    model = random_forest(n_estimators=10, random_state=0, n_jobs=1).fit(X, y)
+    best = best_directions(model.forest_, 2)
+    assert best[0].tolist() == [0.0, 1.0, 0.0]
+    gains = np.zeros(3)
+    for tree in model.forest_:
+        for node in np.flatnonzero(tree.children_right >= 0):
+            gains[tree.projection(int(node))[0][0]] += tree.gain[node]
+    assert best[1].argmax() == np.argsort(gains)[1]
+
+
+def test_timing_asks_axes_for_p_candidates_at_most_and_one_thread_for_single_rows():
+    protocol = PROTOCOLS["timing"]
+    plan = plan_of("timing", quick=True)
+    cells = list(protocol.cells(plan))
+    asked = {(cell.system, cell.setting.get("candidates")) for cell in cells}
+    assert ("sporf", "p**2") in asked
+    assert ("random-forest", "p**2") not in asked
+    assert ("xgboost", "p") not in asked
+    single = [cell for cell in cells if cell.setting["study"] == "prediction"]
+    assert {protocol.parameters(cell, plan)["n_jobs"] for cell in single} == {1}
+    result = Bench(protocol, replace(plan, trees=2), folder=None).run(single[0], 1)
+    assert result.metrics["seconds_single_row"] > 0.0
+
+
+def test_sets_of_a_folder_are_chosen_by_name_and_size(folder):
+    assert list(all_sets(folder.parent)) == ["mixed"]
+    plan = Plan(systems=(), data=folder)
+    assert [each.name for each in chosen_sets(plan, paper=("iris",))] == ["mixed"]
+    with pytest.raises(ValueError, match=r"only must be data sets of .*mixed.*; got 'mixd'"):
+        chosen_sets(replace(plan, only=("mixd",)))
+    with pytest.raises(ValueError, match="none is left"):
+        chosen_sets(replace(plan, max_rows=10))
+
+
+def test_unknown_recipe_is_refused(folder):
+    plan = plan_of("sporf-uci", data=folder, recipe="sport")
+    with pytest.raises(ValueError, match="recipe must be one of sporf, blaser"):
+        PROTOCOLS["sporf-uci"].load(some_cells("sporf-uci", plan)[0].problem, plan)
