@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from bevel.extras import import_optional
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["COLOURS", "FAINT", "INK", "LINES", "MARKERS", "RULE", "canvas", "svg"]
@@ -21,7 +20,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#1f2933", "#CC79A7", "#E69F00", "#5
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, searchable, in the reader's own font
     "svg.hashsalt": "bevel",
     "font.size": 10,
@@ -60,9 +59,3 @@ def svg(figure: "Figure") -> str:
     nothing: Any = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(out, format="svg", bbox_inches="tight", pad_inches=0.05, metadata=nothing)
     return out.getvalue()
-
-
-def grid(axes: "Axes", which: str) -> None:
-    """Thin lines behind the data, across the axis `which`."""
-    axes.grid(axis=which, color=RULE, linewidth=0.7)  # type: ignore[arg-type]
-    axes.tick_params(length=0 if which == "both" else 3)

@@ -69,23 +69,26 @@ def _draw(panels: Sequence[Panel], *, ideal: bool) -> str:
             axes = figure.add_subplot(grid[number // columns, number % columns])
             _draw_panel(axes, panel, names)
             if ideal:
-                end = max(max(curve.x) for curve in panel.curves.values())
-                axes.plot([1, end], [1, end], color=FAINT, linewidth=1, linestyle=(0, (2, 2)))
-                axes.annotate(
-                    "ideal", (end, end), (-4, 2), textcoords="offset points", ha="right", color=FAINT
-                )
+                _draw_ideal(axes, max(max(curve.x) for curve in panel.curves.values()))
         handles = [_handle(place, name) for place, name in enumerate(names)]
-        where: dict[str, Any] = (
-            {"loc": "center left", "bbox_to_anchor": (0.93, 0.5), "ncols": 1}
-            if alone
-            else {
-                "loc": "upper center",
-                "bbox_to_anchor": (0.5, 0.11 - 0.28 / height),
-                "ncols": min(4, len(names)),
-            }
+        figure.legend(
+            handles=handles, handlelength=3.0, **_legend_place(len(panels), columns, rows)
         )
-        figure.legend(handles=handles, handlelength=3.0, **where)
         return svg(figure)
+
+
+def _legend_place(n_panels: int, columns: int, rows: int) -> dict[str, Any]:
+    """Beside a single panel, in the free corner of an odd number, below otherwise."""
+    if n_panels == 1:
+        return {"loc": "center left", "bbox_to_anchor": (0.93, 0.5)}
+    if n_panels % columns:
+        return {"loc": "center", "bbox_to_anchor": (0.73, 0.11 + 0.36 / rows)}
+    return {"loc": "upper center", "bbox_to_anchor": (0.5, 0.11 - 0.17 / rows), "ncols": 3}
+
+
+def _draw_ideal(axes: "Axes", end: float) -> None:
+    axes.plot([1, end], [1, end], color=FAINT, linewidth=1, linestyle=(0, (2, 2)))
+    axes.annotate("ideal", (end, end), (-6, 0), textcoords="offset points", ha="right", color=FAINT)
 
 
 def _look(place: int) -> dict[str, Any]:
@@ -93,7 +96,7 @@ def _look(place: int) -> dict[str, Any]:
     return {
         "color": COLOURS[place % len(COLOURS)],
         "marker": MARKERS[place % len(MARKERS)],
-        "linestyle": LINES[place % len(LINES)],
+        "linestyle": LINES[(place + place // len(COLOURS)) % len(LINES)],
         "linewidth": 1.5,
         "markersize": 4.5,
     }
@@ -136,9 +139,20 @@ def _scale(axes: "Axes", panel: Panel, values: NDArray[np.float64]) -> None:
         axes.set_xscale("log")
     if panel.log_y:
         axes.set_yscale("log")
-    if len(values) <= 8:
-        axes.set_xticks(values, [_short(value) for value in values])
+    if len(values) <= 10:
+        labels = [_short(value) for value in values]
+        axes.set_xticks(values, _apart(labels, axes.transData.transform([(v, 1) for v in values])))
         axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _apart(labels: Sequence[str], places: NDArray[np.float64]) -> list[str]:
+    """Blank the labels that would touch the one before them; a letter is about 9 pixels wide."""
+    kept, end = [], -np.inf
+    for label, (x, _) in zip(labels, places, strict=True):
+        half = 4.5 * len(label) + 2
+        kept.append(label if x - half > end else "")
+        end = x + half if kept[-1] else end
+    return kept
 
 
 def _short(value: float) -> str:

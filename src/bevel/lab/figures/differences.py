@@ -31,9 +31,9 @@ def effect_sizes(effects: Mapping[str, ArrayLike], reference: str, measure: str 
     measure : str, default="κ"
     """
     names = list(effects)
-    width, height = 6.2, ROW * len(names) + 0.9
+    width, height = 6.2, ROW * len(names) + 1.0
     with canvas(width, height) as figure:
-        axes = figure.add_axes((0.2, 0.6 / height, 0.78, 1 - 0.85 / height))
+        axes = figure.add_axes((0.2, 0.6 / height, 0.78, 1 - 1.0 / height))
         axes.axvline(0.0, color=FAINT, linewidth=1.0, zorder=1)
         per_inch = (2.2 * LIMIT) / (0.78 * width)
         for place, name in enumerate(names):
@@ -44,10 +44,9 @@ def effect_sizes(effects: Mapping[str, ArrayLike], reference: str, measure: str 
         axes.set_yticks(range(len(names)), names)
         ticks = np.array([-LIMIT, -LIMIT / 2, 0.0, LIMIT / 2, LIMIT])
         axes.set_xticks(ticks, ["≤ −0.10", "−0.05", "0", "0.05", "≥ 0.10"])
-        axes.set_xlabel(
-            f"← better than {reference}      {measure}({reference}) − {measure}(system)"
-            f"      worse →"
-        )
+        axes.set_xlabel(f"{measure}({reference}) − {measure}(system)")
+        for where, words in (("left", f"← better than {reference}"), ("right", "worse →")):
+            axes.set_title(words, loc=where, fontsize=9, fontweight="normal", color=FAINT)  # type: ignore[arg-type]
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         for place in range(1, len(names)):
@@ -129,10 +128,15 @@ def critical_differences(
             edge = low - 0.04 * (high - low) if left else high + 0.04 * (high - low)
             line = [given[system], given[system], edge]
             axes.plot(line, [0, depth, depth], color=FAINT, linewidth=0.9, clip_on=False)
-            text = f"{names[system]}  {given[system]:.2f}"
-            text = text if left else f"{given[system]:.2f}  {names[system]}"
-            axes.text(
-                edge, depth, f" {text} ", ha="right" if left else "left", va="center", fontsize=10
+            rank = f"{given[system]:.2f}"
+            axes.annotate(
+                f"{names[system]} {rank}" if left else f"{rank} {names[system]}",
+                (edge, depth),
+                (-4 if left else 4, 0),
+                textcoords="offset points",
+                ha="right" if left else "left",
+                va="center",
+                annotation_clip=False,
             )
         for number, group in enumerate(groups):
             members = given[np.asarray(group, dtype=np.int64)]

@@ -1,7 +1,8 @@
 """Tables of shades with their numbers printed in them: how often, or how high a rank."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,10 +61,9 @@ def hyperparameter_ranks(
         axes.set_xticks(range(len(columns)), list(columns))
         axes.set_yticks(range(len(rows)), list(rows))
         axes.set_xlabel(column_name)
-        axes.set_ylabel(row_name, rotation=0, ha="right", va="center")
+        axes.set_ylabel(row_name, rotation=0, ha="right", va="center", labelpad=10)
         best = np.unravel_index(int(np.nanargmin(values)), values.shape)
-        frame = axes.add_patch(_frame(int(best[1]), int(best[0])))
-        frame.set_clip_on(False)
+        axes.add_patch(_frame(int(best[1]), int(best[0])))
         return svg(figure)
 
 
@@ -84,17 +84,19 @@ def relative_errors(panels: Mapping[str, Mapping[str, ArrayLike]], reference: st
     }
     most = max(int(each.max()) for each in counts.values())
     n_systems = max(len(systems) for systems in panels.values())
-    width = 1.25 + len(panels) * (0.31 * n_systems + 0.14)
-    with canvas(width, 3.9) as figure:
-        grid = figure.add_gridspec(1, len(panels), wspace=0.08, left=1.25 / width, right=0.99)
+    columns = max(1, min(len(panels), 15 // n_systems))
+    rows = -(-len(panels) // columns)
+    with canvas(1.4 + columns * (0.31 * n_systems + 0.14), 3.9 * rows) as figure:
+        grid = figure.add_gridspec(rows, columns, wspace=0.08, hspace=0.45)
         for number, (title, systems) in enumerate(panels.items()):
-            axes = figure.add_subplot(grid[number])
+            axes = figure.add_subplot(grid[number // columns, number % columns])
             _shade(axes, counts[title][::-1], "{:d}".format, high=most)
             axes.set_title(title)
             axes.set_xticks(range(len(systems)), list(systems), rotation=90)
-            labels = _bin_names() if number == 0 else []
-            axes.set_yticks(range(len(BINS) - 1) if labels else [], labels[::-1])
-            if number == 0:
+            first = number % columns == 0
+            labels = _bin_names()[::-1] if first else []
+            axes.set_yticks(range(len(labels)), labels)
+            if first:
                 axes.set_ylabel(f"(error − {reference}'s) / chance error")
         return svg(figure)
 
@@ -111,7 +113,7 @@ def bin_counts(values: ArrayLike) -> NDArray[np.int64]:
 
 def _bin_names() -> list[str]:
     names = []
-    for low, high in zip(BINS[:-1], BINS[1:], strict=True):
+    for low, high in pairwise(BINS):
         if low == high:
             names.append("exactly 0")
         elif np.isinf(low):
@@ -123,16 +125,16 @@ def _bin_names() -> list[str]:
     return [name.replace("-", "−") for name in names]
 
 
-def _frame(column: int, row: int) -> "object":
+def _frame(column: int, row: int) -> Any:
     from matplotlib.patches import Rectangle
 
-    return Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=2)
+    return Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, ec=INK, lw=2, clip_on=False)
 
 
 def _shade(
     axes: "Axes",
     values: NDArray[np.float64] | NDArray[np.int64],
-    write: "object",
+    write: Callable[[Any], str],
     *,
     high: float | None = None,
     reverse: bool = False,
