@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,10 @@ from bevel.errors import join_names
 from bevel.lab.drawings import words_of
 from bevel.lab.page import Cell, paragraph, table
 from bevel.lab.published import Agreement, Pair, Published, same_name
+from bevel.lab.rounds import FEWEST_SETS, Round
 from bevel.lab.standings import Standing, alike_with_best
 from bevel.lab.statistics.counts import FEWEST_FOR_WILCOXON
 from bevel.lab.tally import Tally
-
-if TYPE_CHECKING:
-    from bevel.lab.run_report import Round
 
 __all__ = [
     "agreement_table",
@@ -24,66 +22,117 @@ __all__ = [
     "data_tables",
     "mismatch_table",
     "paper_table",
-    "standings_table",
+    "standings_tables",
     "troubles_table",
 ]
 
 Labels = Mapping[str, str]
+# Metrics of some protocols only: title and decimals of their tables.
+MORE = {
+    "leaves": ("Leaves of the median tree", 1),
+    "seconds_single_row": ("Seconds to predict a single row", 6),
+}
 MOST_OPEN = 30  # longer lists are folded away
 
 
-def standings_table(part: "Round", labels: Labels) -> str:
-    """Systems by mean rank, then each against the reference."""
-    title = f"<h3>{html.escape(part.title.capitalize())}</h3>" if part.title else ""
-    if not part.standing:
-        return title + paragraph("No data set is finished by all systems yet.", kind="note")
-    return title + _scores_table(part, labels) + _against_table(part, labels)
+def standings_tables(parts: Sequence[Round], labels: Labels) -> str:
+    """All comparisons: an overview where there are several, then each of them."""
+    if len(parts) == 1:
+        return _round_tables(parts[0], labels) + _notes(parts[0], labels)
+    several = "" if not parts[0].title else _overview(parts, labels)
+    first = "" if parts[0].title else _round_tables(parts[0], labels) + _notes(parts[0], labels)
+    rest = parts if parts[0].title else parts[1:]
+    text = several + first
+    text += "".join(folded(part.title, _round_tables(part, labels)) for part in rest)
+    return text + (_notes(parts[0], labels) if parts[0].title else "")
 
 
-def _scores_table(part: "Round", labels: Labels) -> str:
-    classes = part.tally.measure == "error"
-    header = ["system", "error %", "κ", "AUC", "log loss"] if classes else ["system", "MSE"]
-    header += ["mean rank", "best or alike", "within 1 SD", "fit, s"]
+def _overview(parts: Sequence[Round], labels: Labels) -> str:
+    """Mean errors by setting, with + and − where a system differs from the reference."""
+    systems = dict.fromkeys(system for part in parts for system in part.tally.systems)
+    by_place = {(part.title, line.system): line for part in parts for line in part.standing}
     rows = []
-    for line in part.standing:
-        mean = Cell(_error(line.mean, classes), line.mean)
-        more = (line.kappa, line.auc, line.log_loss) if classes else ()
-        counts = (line.best_or_alike, line.within_one_deviation)
-        rows.append(
-            [
-                labels.get(line.system, line.system),
-                mean,
-                *(_number(value, 3) for value in more),
-                _number(line.rank, 2),
-                *counts,
-                _number(line.seconds_fit, 2),
-            ]
-        )
+    for system in systems:
+        lines = [by_place.get((part.title, system)) for part in parts]
+        cells = [None if line is None else _signed_error(line) for line in lines]
+        rows.append([labels.get(system, system), *cells])
+    reference = labels.get(parts[0].reference, parts[0].reference)
     note = (
-        f"Means over the {part.standing[0].n_cases} {_cases(part.tally)} that all systems have "
-        "finished. “Best or alike” counts those on which a system is the best or not significantly "
-        "worse (Menze, Table 2), “within 1 SD” those on which it is within one cross-sectional "
-        "standard deviation of the best (Blaser, 1.6)."
+        f"Mean error in percent. + better and − worse than {reference} by one-sided tests of "
+        "Wilcoxon at 5 % (in the manner of the thesis, Table 2.1)."
     )
+    header = ["system", *(part.title for part in parts)]
     return table(header, rows, numeric=range(1, len(header))) + paragraph(note, kind="note")
 
 
-def _against_table(part: "Round", labels: Labels) -> str:
-    reference = labels.get(part.reference, part.reference)
+def _signed_error(line: Standing) -> Cell:
+    worse = line.p_reference_better
+    better = line.p_better
+    sign = ""
+    if worse is not None and better is not None:
+        sign = " +" if better < 0.05 else " −" if worse < 0.05 else ""
+    return Cell(f"{100 * line.mean:.2f}{sign}", line.mean)
+
+
+def _round_tables(part: Round, labels: Labels) -> str:
+    """Systems by mean rank, then each against the reference."""
+    if not part.standing:
+        return paragraph("No data set is finished by all systems yet.", kind="note")
+    return _scores_table(part, labels) + _against_table(part, labels)
+
+
+def _scores_table(part: Round, labels: Labels) -> str:
+    classes = part.tally.measure == "error"
+    header = ["system", "error %", "κ", "AUC", "log loss"] if classes else ["system", "MSE"]
+    header += ["mean rank", "best or alike", "within 1 SD", "fit, s"]
+    rows = [
+        [
+            labels.get(line.system, line.system),
+            Cell(_error(line.mean, classes), line.mean),
+            *(_number(v, 3) for v in ((line.kappa, line.auc, line.log_loss) if classes else ())),
+            _number(line.rank, 2),
+            line.best_or_alike,
+            line.within_one_deviation,
+            _number(line.seconds_fit, 2),
+        ]
+        for line in part.standing
+    ]
+    return table(header, rows, numeric=range(1, len(header)))
+
+
+def _against_table(part: Round, labels: Labels) -> str:
+    """Paired comparisons over data sets; settings of one simulation are no sample of anything."""
     others = [line for line in part.standing if line.system != part.reference]
-    if not others:
+    if not others or part.n_sets < FEWEST_SETS:
         return ""
+    reference = labels.get(part.reference, part.reference)
     classes = part.tally.measure == "error"
     unit = ", points of error" if classes else ""
     header = [f"against {reference}", f"mean difference [95 %]{unit}", "wins / ties / losses"]
     header += ["p, two-sided", f"p, {reference} better"]
     rows = [[labels.get(line.system, line.system), *_duel(line, classes)] for line in others]
-    note = (
-        f"Paired over {_cases(part.tally)}; negative differences and wins are the system's own. "
-        f"The p-values are those of Wilcoxon's signed-rank test: does the system differ from "
-        f"{reference}, and is {reference} better? Bold: below 5 %."
+    return table(header, rows, numeric=range(1, len(header)))
+
+
+def _notes(part: Round, labels: Labels) -> str:
+    """How to read both tables."""
+    if not part.standing:
+        return ""
+    reference = labels.get(part.reference, part.reference)
+    text = (
+        f"Means over the {part.standing[0].n_cases} {part.cases} that all systems have finished. "
+        "“Best or alike” counts those on which a system is the best or not significantly worse "
+        "(Menze, Table 2), “within 1 SD” those on which it is within one cross-sectional standard "
+        "deviation of the best (Blaser, 1.6)."
     )
-    return table(header, rows, numeric=range(1, len(header))) + paragraph(note, kind="note")
+    if part.n_sets >= FEWEST_SETS:
+        text += (
+            f" Below, systems are compared with {reference} over data sets: negative differences "
+            "and wins are the system's own; the p-values are those of Wilcoxon's signed-rank test, "
+            f"whether the system differs from {reference} and whether {reference} is better "
+            "(bold: below 0.05)."
+        )
+    return paragraph(text, kind="note")
 
 
 def _duel(line: Standing, classes: bool) -> list[object]:
@@ -99,10 +148,6 @@ def _duel(line: Standing, classes: bool) -> list[object]:
         _p(line.p_value),
         _p(line.p_reference_better),
     ]
-
-
-def _cases(tally: Tally) -> str:
-    return "cases" if tally.setting_names else "data sets"
 
 
 def data_tables(tally: Tally, labels: Labels) -> str:
@@ -128,6 +173,14 @@ def data_tables(tally: Tally, labels: Labels) -> str:
     if np.isfinite(kappa).any():
         inside = _case_table(tally, labels, -kappa, lambda v: f"{-v:.3f}", None)
         text += folded("Cohen's kappa of each data set", inside)
+    for metric, (title, decimals) in MORE.items():
+        values = tally.table(metric)
+        if np.isfinite(values).any():
+
+            def write_more(value: float, decimals: int = decimals) -> str:
+                return f"{value:.{decimals}f}"
+
+            text += folded(title, _case_table(tally, labels, values, write_more, None))
     return text
 
 
@@ -193,12 +246,18 @@ def claims_table(verdicts: Sequence[Any]) -> str:
     return paragraph(note, kind="note") + table(head, rows, sortable=False)
 
 
-def troubles_table(rows: Sequence[Mapping[str, Any]], labels: Labels) -> str:
-    """Failed and skipped cells, those of one system and message in one line."""
+def troubles_table(
+    rows: Sequence[Mapping[str, Any]], absent: Mapping[str, str], labels: Labels
+) -> str:
+    """Absent systems, then failed and skipped cells, those of one system and message together."""
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["status"], row["system"], row["message"]), []).append(row)
-    lines = [
+    lines: list[list[object]] = [
+        ["absent", labels.get(system, system), None, "all", message]
+        for system, message in absent.items()
+    ]
+    lines += [
         [
             status,
             labels.get(system, system),
@@ -208,7 +267,7 @@ def troubles_table(rows: Sequence[Mapping[str, Any]], labels: Labels) -> str:
         ]
         for (status, system, message), mine in sorted(groups.items())
     ]
-    return table(["status", "system", "cells", "data sets", "message"], lines)
+    return table(["status", "system", "cells", "data sets", "message"], lines, numeric=[2])
 
 
 def agreement_table(lines: Sequence[Agreement], labels: Labels) -> str:
@@ -277,8 +336,8 @@ def paper_table(found: Sequence[Pair], labels: Labels) -> str:
     groups = [("", 1), *((labels.get(system, system), 2) for system in systems)]
     header = ["data set", *(word for _ in systems for word in ("ours", "paper's"))]
     note = (
-        "Error in percent. Bold: ours differs by more than twice the combined standard error; grey: "
-        "left out of the comparison."
+        "Error in percent. Bold: ours differs by more than twice the combined standard error; "
+        "grey: left out of the comparison."
     )
     inside = table(header, rows, groups=groups, numeric=range(1, len(header)))
     title = "The paper's table beside ours"

@@ -20,7 +20,8 @@ class Standing:
 
     `wins`, `ties`, `losses` and the difference are its own against the reference's; `p_value` is
     that of the two-sided test of Wilcoxon, `p_reference_better` that of the one-sided test whether
-    the reference is better (SPORF, Fig. 5). They are None for the reference itself.
+    the reference is better (SPORF, Fig. 5), `p_better` that of whether the system is. They are None
+    for the reference itself.
     """
 
     system: str
@@ -39,18 +40,12 @@ class Standing:
     losses: int | None = None
     p_value: float | None = None
     p_reference_better: float | None = None
+    p_better: float | None = None
 
 
 def choose_reference(systems: tuple[str, ...], asked: str | None = None) -> str:
     """The system that others are compared with: SPORF, or else a random forest, or the first."""
-    if asked is not None:
-        if asked not in systems:
-            raise ValueError(
-                f"--reference must be a system of the run ({', '.join(systems)}); got {asked!r}. "
-                "Choose one of them."
-            )
-        return asked
-    return next((name for name in FAVOURITES if name in systems), systems[0])
+    return asked or next((name for name in FAVOURITES if name in systems), systems[0])
 
 
 def alike_with_best(tally: Tally) -> NDArray[np.bool_]:
@@ -103,12 +98,13 @@ def standings(tally: Tally, reference: str) -> list[Standing]:
 
 def _against(
     own: NDArray[np.float64], reference: NDArray[np.float64]
-) -> tuple[Interval, int, int, int, float, float]:
+) -> tuple[Interval, int, int, int, float, float, float]:
     return (
         statistics.paired_interval(own, reference),
         *statistics.wins_ties_losses(own, reference),
         statistics.wilcoxon(own, reference),
         statistics.wilcoxon(own, reference, "greater"),
+        statistics.wilcoxon(own, reference, "less"),
     )
 
 

@@ -1,10 +1,12 @@
 """The results of a run as arrays: cases × systems × splits.
 
-A *case* is a data set in a setting. Means are taken only where a system has finished every split of
-a case that any system has, so that no system is judged on fewer or easier rows than another.
+A *case* is a data set in a setting. Some settings make another system of a system instead: RR-RF
+with ranked features competes with plain RR-RF on the same case. Means are taken only where a system
+has finished every split of a case that any system has, so that no system is judged on fewer or
+easier rows than another.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +15,23 @@ from numpy.typing import NDArray
 
 from bevel.lab.cells import OK, canonical
 
-__all__ = ["Case", "Tally"]
+__all__ = ["Case", "Tally", "contender"]
 
 Row = Mapping[str, Any]
+
+# Settings that belong to a system, with the words for them; None, or the plain value, has no word.
+VARIANTS: Mapping[str, Callable[[Any], str]] = {
+    "scaling": lambda value: str(value).replace("_", " ") if value is not None else "",
+    "trees": lambda value: f"{value} trees",
+    "shuffle": lambda value: "shuffled" if value else "",
+}
+
+
+def contender(system: str, setting: Mapping[str, Any]) -> str:
+    """A system with what is special about it: ``rr-rf (rank)``."""
+    words = [write(setting[name]) for name, write in VARIANTS.items() if name in setting]
+    inside = ", ".join(word for word in words if word)
+    return f"{system} ({inside})" if inside else system
 
 
 @dataclass(frozen=True)
@@ -56,9 +72,11 @@ class Tally:
     """
 
     def __init__(self, rows: Sequence[Row], systems: Sequence[str] = ()) -> None:
-        self.rows = [row for row in rows if row["status"] == OK]
+        self.rows = [_competing(row) for row in rows if row["status"] == OK]
         seen = list(dict.fromkeys(row["system"] for row in self.rows))
-        self.systems = tuple(dict.fromkeys([*(s for s in systems if s in seen), *seen]))
+        order = {name: place for place, name in enumerate(systems)}
+        seen.sort(key=lambda name: order.get(name, order.get(name.split(" (")[0], len(order))))
+        self.systems = tuple(seen)
         cases: dict[tuple[str, str], Case] = {}
         for row in self.rows:
             cases.setdefault(_case_key(row), _case(row))
@@ -118,6 +136,15 @@ class Tally:
             )
             filled[place] = value(row)
         return filled
+
+
+def _competing(row: Row) -> Row:
+    """The row with the settings of its system moved into the system's name."""
+    setting = row["setting"]
+    if not VARIANTS.keys() & setting.keys():
+        return row
+    rest = {name: value for name, value in setting.items() if name not in VARIANTS}
+    return {**row, "system": contender(row["system"], setting), "setting": rest}
 
 
 def _case_key(row: Row) -> tuple[str, str]:

@@ -30,7 +30,8 @@ class Curve:
 class Panel:
     """Curves of several systems in one frame.
 
-    `log_x` may be "linear", "log", or "symlog" where 0 is one of the values.
+    `log_x` may be "linear", "log", or "symlog" where 0 is one of the values. `words` name the
+    places 0, 1, 2, … of an x that has no numbers.
     """
 
     title: str
@@ -39,6 +40,7 @@ class Panel:
     y_label: str
     log_x: str = "log"
     log_y: bool = False
+    words: Sequence[str] = ()
 
 
 def curves(panels: Sequence[Panel]) -> str:
@@ -46,14 +48,21 @@ def curves(panels: Sequence[Panel]) -> str:
     return _draw(panels, ideal=False)
 
 
-def speed_up(threads: Sequence[int], seconds: Mapping[str, Sequence[float]]) -> str:
-    """Strong scaling, T₁ / T_N against the number of threads, with the ideal (SPORF, Fig. 9)."""
-    ratios = {
-        name: Curve(threads, (np.asarray(times)[0] / np.asarray(times)).tolist())
-        for name, times in seconds.items()
-    }
-    panel = Panel("", ratios, "threads", "T₁ / Tₙ", log_x="linear")
-    return _draw([panel], ideal=True)
+def speed_up(seconds: Mapping[str, Mapping[str, Curve]]) -> str:
+    """Strong scaling, T₁ / T_N against threads, with the ideal (SPORF, Fig. 9).
+
+    `seconds` has a panel for each data set, and in it a curve for each system, whose first point is
+    that of one thread.
+    """
+    panels = [
+        Panel(
+            title,
+            {name: Curve(c.x, [c.y[0] / each for each in c.y]) for name, c in systems.items()},
+            *("threads", "T₁ / Tₙ", "linear"),
+        )
+        for title, systems in seconds.items()
+    ]
+    return _draw(panels, ideal=True)
 
 
 def _draw(panels: Sequence[Panel], *, ideal: bool) -> str:
@@ -131,14 +140,17 @@ def _scale(axes: "Axes", panel: Panel, values: NDArray[np.float64]) -> None:
     """Ticks at the values themselves while they are few: they are what was run."""
     from matplotlib.ticker import NullLocator
 
+    if panel.log_y:
+        axes.set_yscale("log")
+    if panel.words:
+        axes.set_xticks(range(len(panel.words)), list(panel.words))
+        return
     if panel.log_x == "symlog":
         positive = values[values > 0]
         edge = float(positive.min()) if len(positive) else 1.0
         axes.set_xscale("symlog", linthresh=edge, linscale=0.5)
     elif panel.log_x == "log":
         axes.set_xscale("log")
-    if panel.log_y:
-        axes.set_yscale("log")
     if len(values) <= 10:
         labels = [_short(value) for value in values]
         axes.set_xticks(values, _apart(labels, axes.transData.transform([(v, 1) for v in values])))
