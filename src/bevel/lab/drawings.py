@@ -12,7 +12,7 @@ from bevel.lab.figures import Curve, Panel
 from bevel.lab.standings import Standing
 from bevel.lab.tally import Case, Tally
 
-__all__ = ["by_value", "comparison_figures", "setting_figures", "words_of"]
+__all__ = ["STUDY", "by_value", "comparison_figures", "setting_figures", "words_of"]
 
 FEWEST_SETS = 6  # below, distributions over data sets show nothing
 MOST_SETS = 6  # above, curves are means over data sets
@@ -52,7 +52,8 @@ def comparison_figures(
     """Effect sizes, rank histogram and critical differences of one comparison (SPORF, Fig. 5)."""
     table = tally.table(tally.measure)
     rows = statistics.complete_rows(table)
-    if rows.sum() < FEWEST_SETS or len(tally.systems) < 2:
+    n_sets = len({case.data for case in tally.cases})
+    if min(rows.sum(), n_sets) < FEWEST_SETS or len(tally.systems) < 2:
         return []
     names = [labels.get(line.system, line.system) for line in standing]
     values = table[rows][:, [tally.systems.index(line.system) for line in standing]]
@@ -81,10 +82,10 @@ def comparison_figures(
 
 
 def _effects(tally: Tally, standing: Sequence[Standing], reference: str, labels: Labels) -> str:
-    """κ where it is known; otherwise the negative error, so that the sign means the same."""
+    """κ where it is known; otherwise the accuracy, for which the sign means the same."""
     kappa = tally.table("kappa")
     known = bool(np.isfinite(kappa).any())
-    measure, values = ("κ", kappa) if known else ("−error", -tally.table(tally.measure))
+    measure, values = ("κ", kappa) if known else ("accuracy", 1.0 - tally.table(tally.measure))
     against = values[:, tally.systems.index(reference)]
     effects = {
         labels.get(line.system, line.system): against - values[:, tally.systems.index(line.system)]

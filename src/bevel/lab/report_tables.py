@@ -61,8 +61,11 @@ def _overview(parts: Sequence[Round], labels: Labels) -> str:
         f"Mean error in percent. + better and − worse than {reference} by one-sided tests of "
         "Wilcoxon at 5 % (in the manner of the thesis, Table 2.1)."
     )
-    header = ["system", *(part.title for part in parts)]
-    return table(header, rows, numeric=range(1, len(header))) + paragraph(note, kind="note")
+    subject = parts[0].title.partition(": ")[0].lower()
+    header = ["system", *(part.title.partition(": ")[2] for part in parts)]
+    groups = [("", 1), (subject, len(parts))]
+    overview = table(header, rows, numeric=range(1, len(header)), groups=groups)
+    return overview + paragraph(note, kind="note")
 
 
 def _signed_error(line: Standing) -> Cell:
@@ -127,9 +130,9 @@ def _notes(part: Round, labels: Labels) -> str:
     )
     if part.n_sets >= FEWEST_SETS:
         text += (
-            f" Below, systems are compared with {reference} over data sets: negative differences "
-            "and wins are the system's own; the p-values are those of Wilcoxon's signed-rank test, "
-            f"whether the system differs from {reference} and whether {reference} is better "
+            f" The second table compares systems with {reference} over data sets: negative "
+            "differences and wins are the system's own; the p-values are those of Wilcoxon's "
+            f"signed-rank test, whether the system differs from {reference} and whether {reference} is better "
             "(bold: below 0.05)."
         )
     return paragraph(text, kind="note")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bevel.lab.cells import FAILED, OK, SKIPPED
-from bevel.lab.drawings import comparison_figures, setting_figures
+from bevel.lab.drawings import STUDY, comparison_figures, setting_figures
 from bevel.lab.page import Section, facts, figures, page, paragraph
 from bevel.lab.protocols import PROTOCOLS
 from bevel.lab.protocols.claims import Verdict, judge
@@ -251,9 +251,11 @@ def _opening(run: Run) -> str:
 
 def _lead(run: Run) -> str:
     """The result in one sentence."""
+    if not run.tally.rows:
+        return paragraph("No cell is finished yet.", kind="lead")
     first = next((each for each in run.rounds if len(each.standing) > 1), None)
-    if first is None:
-        return "" if run.tally.rows else paragraph("No cell is finished yet.", kind="lead")
+    if first is None or STUDY in run.tally.setting_names:  # a study of time ranks nobody
+        return "" if run.is_complete else paragraph(f"The run is {run.progress}.", kind="lead")
     best, second = first.standing[:2]
     names = [run.labels.get(line.system, line.system) for line in (best, second)]
     text = (
@@ -292,8 +294,9 @@ def _results(run: Run) -> list[Section]:
     ]
     if drawn:  # two by two: a third beside them would be too small to read
         rows = [figures(*drawn[n : n + 2]) for n in range(0, len(drawn), 2)]
-        title = f"Figures: {first.title}" if first.title else "Figures"
-        sections.append(Section(title, "".join(rows)))
+        note = f"Comparisons over data sets are those with {first.title.lower()}."
+        words = paragraph(note, kind="note") if first.title else ""
+        sections.append(Section("Figures", words + "".join(rows)))
     return sections
 
 

@@ -138,10 +138,14 @@ def _draw_panel(axes: "Axes", panel: Panel, names: Sequence[str]) -> None:
 
 def _scale(axes: "Axes", panel: Panel, values: NDArray[np.float64]) -> None:
     """Ticks at the values themselves while they are few: they are what was run."""
-    from matplotlib.ticker import NullLocator
+    from matplotlib.ticker import FormatStrFormatter, NullFormatter, NullLocator
 
     if panel.log_y:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+        low, high = axes.get_ylim()
+        within = FormatStrFormatter("%g") if high < 8 * low else NullFormatter()
+        axes.yaxis.set_minor_formatter(within)
     if panel.words:
         axes.set_xticks(range(len(panel.words)), list(panel.words))
         return
