@@ -128,12 +128,12 @@ def _notes(part: Round, labels: Labels) -> str:
         "(Menze, Table 2), “within 1 SD” those on which it is within one cross-sectional standard "
         "deviation of the best (Blaser, 1.6)."
     )
-    if part.n_sets >= FEWEST_SETS:
+    if part.n_sets >= FEWEST_SETS and len(part.standing) > 1:
         text += (
             f" The second table compares systems with {reference} over data sets: negative "
             "differences and wins are the system's own; the p-values are those of Wilcoxon's "
-            f"signed-rank test, whether the system differs from {reference} and whether {reference} is better "
-            "(bold: below 0.05)."
+            f"signed-rank test: does the system differ from {reference}, and is {reference} "
+            "better? (Bold: below 0.05.)"
         )
     return paragraph(text, kind="note")
 
@@ -201,7 +201,7 @@ def _case_table(
     alike: NDArray[np.bool_] | None,
 ) -> str:
     settings = tally.setting_names
-    sizes = [("rows", "n_train"), ("p", "n_features"), ("classes", "n_classes")]
+    sizes = [("train rows", "n_train"), ("p", "n_features"), ("classes", "n_classes")]
     sizes = [(head, name) for head, name in sizes if name not in settings]
     header = ["data set", *(words_of(name) for name in settings), *(head for head, _ in sizes)]
     header += [labels.get(name, name) for name in tally.systems]
