@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bevel.errors import join_names
 from bevel.lab.drawings import words_of
 from bevel.lab.page import Cell, paragraph, table
+from bevel.lab.protocols.claims import Verdict
 from bevel.lab.published import Agreement, Pair, Published, same_name
 from bevel.lab.rounds import FEWEST_SETS, Round
 from bevel.lab.standings import Standing, alike_with_best
@@ -227,15 +228,14 @@ def _case_table(
     return table(header, rows, numeric=numeric)
 
 
-def claims_table(verdicts: Sequence[Any]) -> str:
+def claims_table(verdicts: Sequence[Verdict]) -> str:
     """What the protocol's paper says, and whether it is so here."""
-    words = {True: "holds", False: "FAILS", None: "cannot be judged yet"}
     rows = [
         [
             verdict.claim.text,
             verdict.claim.source,
-            Cell(words[verdict.holds], strong=verdict.holds is False),
-            verdict.words,
+            Cell(_judgement(verdict), strong=verdict.holds is False),
+            verdict.words if verdict.n_pairs else "",
         ]
         for verdict in verdicts
     ]
@@ -243,10 +243,20 @@ def claims_table(verdicts: Sequence[Any]) -> str:
     n_held = sum(verdict.holds is True for verdict in verdicts)
     note = (
         f"{n_held} of {n_judged} claims hold. A claim holds if the whole 95 % interval of the mean "
-        "paired difference lies where the paper says."
+        "paired difference lies where the paper says (or, of “as good as”, if it reaches there), "
+        "and is undecided if the interval only reaches there."
     )
     head = ["claim", "source", "verdict", "seen"]
     return paragraph(note, kind="note") + table(head, rows, sortable=False)
+
+
+def _judgement(verdict: Verdict) -> str:
+    if verdict.holds is None:
+        return "not enough results"
+    if verdict.holds:
+        return "holds"
+    margin = verdict.claim.margin
+    return "FAILS (undecided)" if verdict.low <= margin <= verdict.high else "FAILS"
 
 
 def troubles_table(
