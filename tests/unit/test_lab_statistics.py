@@ -216,6 +216,7 @@ def test_within_one_deviation_equals_a_plain_loop_on_blasers_errors():
         mean = sum(row) / len(row)
         deviation = (sum((v - mean) ** 2 for v in row) / (len(row) - 1)) ** 0.5
         assert marks.tolist() == [v <= min(row) + deviation for v in row]
+    assert lab.within_one_deviation([[0.0, 0.5, 1.0]]).tolist() == [[True, True, False]]
     assert marked[0].sum() == 1  # "LDA outperformed all variants" (Blaser, section 2.5)
 
 
