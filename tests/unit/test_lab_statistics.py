@@ -86,16 +86,19 @@ def test_chance_error_is_the_share_outside_the_largest_class():
 
 
 @pytest.mark.parametrize(
-    ("printed", "share", "n_classes", "thesis"),
+    ("name", "printed", "share", "n_classes", "thesis"),
     [  # SPORF Table 1's RF, the set's largest class, and thesis Table 3.2's error of RF
-        ("72", 570 / 748, 2, 0.213),  # blood
-        ("64", 500 / 768, 2, 0.232),  # pima
-        ("48", 463 / 1484, 10, 0.377),  # yeast
+        ("blood", "72", 570 / 748, 2, 0.213),
+        ("pima", "64", 500 / 768, 2, 0.232),
+        ("yeast", "48", 463 / 1484, 10, 0.377),
+        ("ionosphere", "82", 225 / 351, 2, 0.068),
+        ("hepatitis", "42", 123 / 155, 2, 0.116),
+        ("parkinsons", "75", 147 / 195, 2, 0.062),
     ],
 )
-def test_printed_kappa_gives_the_error_rates_of_the_thesis(printed, share, n_classes, thesis):
+def test_printed_kappa_gives_the_error_rates_of_the_thesis(name, printed, share, n_classes, thesis):
     error, _ = lab.error_of_printed_kappa(
-        lab.PrintedKappa.read(printed), largest_share=share, n_classes=n_classes
+        lab.PrintedKappa.read(printed), largest_share=share, n_classes=n_classes, name=name
     )
     assert error == pytest.approx(thesis, abs=0.02)  # they are different runs
 

@@ -22,7 +22,7 @@ import numpy as np
 from bevel.errors import wrong_value
 from bevel.lab import statistics
 from bevel.lab.statistics import Interval, PrintedKappa
-from bevel.lab.tally import Tally
+from bevel.lab.tally import Case, Tally
 
 __all__ = ["MEASURES", "Agreement", "Pair", "Published", "agreements", "pairs", "read_published"]
 
@@ -165,9 +165,7 @@ def pairs(tally: Tally, published: Published, largest_shares: Mapping[str, float
             if mine is None or (case.data, mine) in taken:
                 continue
             column = tally.systems.index(mine)
-            theirs = _error(
-                published.measure, value, spread, largest_shares.get(case.data), case.n_classes
-            )
+            theirs = _error(published.measure, value, spread, largest_shares.get(case.data), case)
             if theirs is None or np.isnan(errors[number, column]):
                 continue
             taken.add((case.data, mine))
@@ -235,7 +233,7 @@ def _measure(path: Path, printed: Mapping[str, Mapping[str, tuple[str, str]]]) -
 
 
 def _error(
-    measure: str, value: str, spread: str, largest_share: float | None, n_classes: int
+    measure: str, value: str, spread: str, largest_share: float | None, case: Case
 ) -> tuple[float, float] | None:
     """A printed value as an error rate and its standard error; None where it cannot be known."""
     if measure == "printed-kappa":
@@ -243,7 +241,7 @@ def _error(
             return None
         kappa = PrintedKappa.read(value, spread or "0")
         return statistics.error_of_printed_kappa(
-            kappa, largest_share=largest_share, n_classes=n_classes
+            kappa, largest_share=largest_share, n_classes=case.n_classes, name=case.data
         )
     scale = 100.0 if measure == "error-percent" else 1.0
     return float(value) / scale, float(spread) / scale if spread else float("nan")

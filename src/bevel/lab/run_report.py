@@ -302,8 +302,9 @@ def _results(run: Run) -> list[Section]:
 
 HOW_READ = {
     "printed-kappa": "The file holds SPORF's printed kappa, which is not Cohen's. It is converted "
-    "to error rates: error = (1 − κ) x, where x is the largest class share on two-class sets and 1 "
-    "minus it on others; that agrees with the errors that the thesis prints.",
+    "to error rates: error = (1 − κ) x, where x is the largest class share on two-class sets (the "
+    "smaller one on hepatitis, ionosphere and parkinsons) and 1 minus it on others; that agrees "
+    "with the errors that the thesis prints.",
     "error": "The file holds error rates.",
     "error-percent": "The file holds error rates in percent.",
 }
