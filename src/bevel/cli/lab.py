@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from bevel.cli import manners
+from bevel.cli import lab_report, manners
 from bevel.errors import join_names, wrong_value
 from bevel.lab.cells import OK, Result
 from bevel.lab.protocols import PROTOCOLS, Plan, Protocol
@@ -349,3 +349,4 @@ def problem_lines(problems: Sequence[Result]) -> list[str]:
 
 app.command("list", epilog=LIST_EXAMPLES)(manners.polite(list_verb))
 app.command("run", epilog=RUN_EXAMPLES)(manners.polite(run_verb))
+app.command("report", epilog=lab_report.EXAMPLES)(manners.polite(lab_report.report_verb))

@@ -16,7 +16,7 @@ from bevel.lab.adapting import adapted
 from bevel.lab.cells import FAILED, OK, SKIPPED, Cell, Result
 from bevel.lab.memory import MemoryRise
 from bevel.lab.protocols.base import Plan, Problem, Protocol
-from bevel.lab.statistics.scores import cohen_kappa, error_rate, log_loss, roc_auc
+from bevel.lab.statistics.scores import chance_error, cohen_kappa, error_rate, log_loss, roc_auc
 from bevel.lab.systems import SYSTEMS
 from bevel.lab.systems.base import System, Task
 from bevel.lab.systems.tuning import Tuned
@@ -208,6 +208,7 @@ class Rows:
             "auc": unknown if order is None else roc_auc(self.y_test, order, codes),
             "log_loss": unknown if shares is None else log_loss(self.y_test, shares, codes),
             "train_error": error_rate(self.y_train, on_training),
+            "chance_error": chance_error(np.concatenate([self.y_train, self.y_test])),
         }
 
 

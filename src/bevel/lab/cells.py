@@ -84,7 +84,8 @@ class Result:
     message : str
         Why it failed or was skipped.
     metrics : dict of str to float
-        Classification: error, kappa, auc, log_loss, train_error; regression: mse, r2, train_mse.
+        Classification: error, kappa, auc, log_loss, train_error, chance_error (of all rows of the
+        problem); regression: mse, r2, train_mse.
         What cannot be known is NaN. Protocols may add their own.
     seconds_fit, seconds_predict : float
         Wall time; tuning is part of the fit.

@@ -98,8 +98,9 @@ def run(
         cells = _cells(protocol, plan)
         if retry:
             store.forget_failures()
-        store.begin(_description(protocol, plan, jobs, absent))
         done = store.done_keys()
+        n_cells = len(done | {cell.key for cell in cells})
+        store.begin({**_description(protocol, plan, jobs, absent), "n_cells": n_cells})
         missing = [cell for cell in cells if cell.key not in done]
         bench = Bench(protocol, plan, store.folder, keep_predictions, interpreters)
         counts = {OK: 0, FAILED: 0, SKIPPED: 0}
