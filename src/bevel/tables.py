@@ -19,6 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from bevel.columns import Columns
 from bevel.errors import shorten
 
 __all__ = ["Table", "is_missing", "read_table"]
@@ -67,6 +68,8 @@ class Table(Protocol):
 
 def read_table(X: Any) -> Table:
     """Wrap the user's X; raises when it is not a non-empty table of two dimensions."""
+    if isinstance(X, Columns):
+        return ColumnsTable(X)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return FrameTable(X, frame)
@@ -166,12 +169,7 @@ class FrameTable:
         self.native = native
         self.n_rows, self.n_features = frame.shape
         self._columns = list(frame.iter_columns())
-        if 0 in frame.shape:
-            part, kind = (self.n_features, "feature") if self.n_rows else (self.n_rows, "sample")
-            raise ValueError(
-                f"Found a data frame with {part} {kind}(s) (shape={frame.shape}) while a minimum "
-                "of 1 is required. Pass at least one row and one column."
-            )
+        _check_not_empty(self.n_rows, self.n_features)
 
     def describe(self, feature: int) -> str:
         return repr(self._columns[feature].name)
@@ -180,13 +178,7 @@ class FrameTable:
         return [f for f, column in enumerate(self._columns) if _is_nominal(column)]
 
     def numbers(self, rows: slice, features: slice) -> Numbers:
-        selected = range(features.start, features.stop)
-        columns = [self._numbers(feature)[rows] for feature in selected]
-        dtype = np.result_type(*columns)
-        tile: Numbers = np.empty((len(columns[0]), len(columns)), dtype, order="F")
-        for position, column in enumerate(columns):
-            tile[:, position] = column
-        return tile
+        return _side_by_side([self._numbers(f)[rows] for f in range(features.start, features.stop)])
 
     def _numbers(self, feature: int) -> Numbers:
         column = self._columns[feature]
@@ -199,6 +191,49 @@ class FrameTable:
 
     def labels(self, feature: int) -> npt.NDArray[Any]:
         return self._columns[feature].to_numpy()
+
+
+class ColumnsTable:
+    """Named columns of NumPy arrays."""
+
+    by_rows = False
+
+    def __init__(self, columns: Columns) -> None:
+        self.native = columns
+        self.n_rows, self.n_features = columns.shape
+        _check_not_empty(self.n_rows, self.n_features)
+
+    def describe(self, feature: int) -> str:
+        return repr(self.native.names[feature])
+
+    def nominal_by_dtype(self) -> list[int]:
+        return self.native.nominal
+
+    def numbers(self, rows: slice, features: slice) -> Numbers:
+        chosen = range(features.start, features.stop)
+        columns = self.native.values
+        return _side_by_side([as_numbers(columns[f][rows], self.describe(f)) for f in chosen])
+
+    def labels(self, feature: int) -> npt.NDArray[Any]:
+        return self.native.values[feature]
+
+
+def _side_by_side(columns: list[Numbers]) -> Numbers:
+    dtype = np.result_type(*columns)
+    tile: Numbers = np.empty((len(columns[0]), len(columns)), dtype, order="F")
+    for position, column in enumerate(columns):
+        tile[:, position] = column
+    return tile
+
+
+def _check_not_empty(n_rows: int, n_features: int) -> None:
+    if n_rows and n_features:
+        return
+    part, kind = (n_features, "feature") if n_rows else (n_rows, "sample")
+    raise ValueError(
+        f"Found a data frame with {part} {kind}(s) (shape={(n_rows, n_features)}) while a minimum "
+        "of 1 is required. Pass at least one row and one column."
+    )
 
 
 def as_numbers(values: npt.NDArray[Any], name: str) -> Numbers:

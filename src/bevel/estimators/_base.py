@@ -15,8 +15,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bevel.columns import Columns
 from bevel.constraints import Parameter
 from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
+from bevel.errors import join_names
 from bevel.estimators._slimming import Slimming
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
@@ -268,6 +270,9 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
     def _read(self, X: Any, y: Any, reset: bool) -> Table:
         """Read X and let scikit-learn remember, or compare, the number and names of its columns."""
         table = read_table(X)
+        if isinstance(X, Columns):  # names that scikit-learn has no way to see
+            self._read_names(X.names, reset)
+            return table
         try:
             validate_data(self, table.native, y, reset=reset, skip_check_array=True)
         except ValueError as error:
@@ -276,6 +281,21 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
             remedy = "Pass the columns used in fit, in the same order."
             raise ValueError(f"{str(error).rstrip()} {remedy}") from None
         return table
+
+    def _read_names(self, names: Sequence[str], reset: bool) -> None:
+        """Remember the names of the columns, or compare them with those of fit, if it saw any."""
+        if reset:
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(names, dtype=object)
+            return
+        seen = getattr(self, "feature_names_in_", None)
+        alike = self.n_features_in_ == len(names) if seen is None else list(seen) == list(names)
+        if not alike:
+            required = f"{self.n_features_in_} columns" if seen is None else join_names(list(seen))
+            raise ValueError(
+                f"X must have the columns of fit in their order ({required}); got "
+                f"{len(names)} columns: {join_names(names)}. Use X.select to choose them."
+            )
 
     def _trees_to_keep(self) -> int:
         """Trees of an earlier fit that this one adds to."""

@@ -1,0 +1,68 @@
+"""A table of named columns as NumPy arrays, for where no data frame library is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Columns"]
+
+Column = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Named columns of equal length; the estimators read it as they read a data frame.
+
+    Parameters
+    ----------
+    names : tuple of str
+        One for each column, all different.
+    values : tuple of ndarray of shape (n_rows,)
+        Numbers (missing: NaN), or objects for nominal columns (missing: None).
+    """
+
+    names: tuple[str, ...]
+    values: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        lengths = {len(column) for column in self.values}
+        if len(self.names) != len(self.values) or len(lengths) > 1:
+            raise ValueError(
+                "Columns must have one name for each column, all of one length; got "
+                f"{len(self.names)} names and {len(self.values)} columns of lengths "
+                f"{sorted(lengths)}. Pass them in pairs."
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return (len(self.values[0]) if self.values else 0), len(self.values)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def nominal(self) -> list[int]:
+        """Columns of objects."""
+        return [index for index, column in enumerate(self.values) if column.dtype.kind == "O"]
+
+    def rows(self, chosen: npt.NDArray[Any]) -> Columns:
+        """The same columns with the rows that an index or a mask chooses."""
+        return Columns(self.names, tuple(column[chosen] for column in self.values))
+
+    def select(self, names: Sequence[str]) -> Columns:
+        """Columns by name, in the order of `names`; raises KeyError for one that is absent."""
+        place = {name: index for index, name in enumerate(self.names)}
+        return Columns(tuple(names), tuple(self.values[place[name]] for name in names))
+
+    def missing(self, index: int) -> npt.NDArray[np.bool_]:
+        """Where a column has no value."""
+        column = self.values[index]
+        if column.dtype.kind == "O":
+            return np.array([value is None for value in column], dtype=bool)
+        return np.asarray(np.isnan(column), dtype=bool)
