@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from bevel.cli.demo import demo
-from bevel.cli.export import export
-from bevel.cli.inspect import inspect
+from bevel.cli import demo, export, fit, inspect, predict
+from bevel.cli.manners import polite
 
 __all__ = ["app"]
 
@@ -17,9 +16,11 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
-app.command()(demo)
-app.command()(export)
-app.command()(inspect)
+app.command(epilog=demo.EXAMPLES)(polite(demo.demo))
+app.command("fit", epilog=fit.EXAMPLES)(polite(fit.fit_verb))
+app.command(epilog=predict.EXAMPLES)(polite(predict.predict))
+app.command(epilog=export.EXAMPLES)(polite(export.export))
+app.command(epilog=inspect.EXAMPLES)(polite(inspect.inspect))
 
 
 def _print_version(asked: bool) -> None:

@@ -1,32 +1,39 @@
 """``bevel demo``: three forests side by side on small problems, a table, a picture and a page."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from bevel.cli import manners
 from bevel.extras import import_optional
+from bevel.files.atomic import write_whole
 from bevel.lab.comparison import Measurement, compare
 from bevel.lab.report import (
     Comparison,
+    as_csv,
+    as_facts,
+    as_html,
     best_contenders,
     percent,
     speed_ratios,
-    write_csv,
-    write_html,
 )
 from bevel.lab.showcase import ForestSize, contenders, fit_plane, problems
 from bevel.plots import decision_boundaries
 from bevel.threads import count_threads
 
-__all__ = ["demo"]
+__all__ = ["EXAMPLES", "demo"]
 
-TABLE_WIDTH = 100
+EXAMPLES = manners.examples(
+    "bevel demo",
+    "bevel demo --quick --out quick_demo",
+    "bevel demo --trees 500 --seed 1 --force",
+)
+FILES = ("decision_boundaries.png", "results.csv", "report.html")
 SHORT = ("sparse", "axis", "sklearn")  # the contenders, for narrow columns
 
 CAPTION = """\
@@ -38,24 +45,33 @@ All with {settings}; otherwise at their defaults."""
 
 def demo(
     trees: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 300,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the data and of the forests.")] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Threads; the default is all available cores.")
-    ] = None,
+    seed: manners.Seed = 0,
+    jobs: manners.Jobs = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few seconds: fewer problems.")] = False,
     out: Annotated[
         Path, typer.Option(file_okay=False, help="Folder for the picture and the report.")
     ] = Path("bevel_demo"),
+    as_json: manners.Json = False,
+    force: manners.Force = False,
 ) -> None:
     """Compare oblique forests with random forests on bundled data, in about a minute."""
     import_optional("matplotlib", needed_by="bevel demo", install="bevel[plot]")
-    console = _console()
+    manners.check_free([out / name for name in FILES if (out / name).exists()], force=force)
     size = ForestSize(n_trees=trees, n_threads=count_threads(jobs))
-    comparison = _run(console, size, seed, quick)
-    console.print(_table(comparison))
-    console.print(CAPTION.format(settings=comparison.settings))
+    comparison = _run(size, seed, quick)
+    if not as_json:
+        console = manners.console()
+        console.print(_table(comparison))
+        console.print(CAPTION.format(settings=comparison.settings))
+    command = f"bevel demo{' --quick' if quick else ''} --trees {trees} --seed {seed} --out {out}"
+    _write(out, comparison, _picture(size, seed), command)
+    if as_json:
+        manners.print_json(as_facts(comparison) | {"files": [out / name for name in FILES]})
+    else:
+        print(f"\nWritten to {out}: {', '.join(FILES)}")
 
-    out.mkdir(parents=True, exist_ok=True)
+
+def _picture(size: ForestSize, seed: int) -> bytes:
     plane = fit_plane(size, seed)
     titles = {name: f"{name}\ntest error {percent(plane.errors[name])} %" for name in plane.errors}
     figure = decision_boundaries(
@@ -64,30 +80,35 @@ def demo(
         plane.y,
         true_lines=plane.true_lines,
     )
-    picture = out / "decision_boundaries.png"
-    figure.savefig(picture, dpi=150)
-    write_csv(out / "results.csv", comparison)
-    write_html(out / "report.html", comparison, picture.read_bytes())
-    console.print(f"\nWritten to {out}: decision_boundaries.png, results.csv, report.html")
+    picture = io.BytesIO()
+    figure.savefig(picture, dpi=150, format="png")
+    return picture.getvalue()
 
 
-def _run(console: Console, size: ForestSize, seed: int, quick: bool) -> Comparison:
+def _write(out: Path, comparison: Comparison, picture: bytes, command: str) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    contents = (
+        picture,
+        as_csv(comparison).encode(),
+        as_html(comparison, picture, command).encode(),
+    )
+    for name, content in zip(FILES, contents, strict=True):
+        write_whole(out / name, [content])
+
+
+def _run(size: ForestSize, seed: int, quick: bool) -> Comparison:
     field = contenders(size)
     tasks = problems(quick=quick)
-    columns = (
-        TextColumn("{task.description:<36}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("fits"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("", total=len(field) * sum(each.n_splits for each in tasks))
+    n_fits = len(field) * sum(each.n_splits for each in tasks)
+    done = 0
+    with manners.progress("", n_fits) as advance:
 
-        def advance(problem: str, contender: str) -> None:
-            progress.update(bar, advance=1, description=f"{problem}, {contender}")
+        def count(problem: str, contender: str) -> None:
+            nonlocal done
+            done += 1
+            advance(done, f"{problem}, {contender}")
 
-        measurements = list(compare(tasks, field, seed=seed, on_fit=advance))
+        measurements = list(compare(tasks, field, seed=seed, on_fit=count))
     threads = f"{size.n_threads} thread{'s' if size.n_threads > 1 else ''}"
     settings = f"{size.n_trees} trees, {threads}, seed {seed}"
     return Comparison(tuple(each.name for each in field), measurements, settings)
@@ -120,9 +141,3 @@ def _cells(measurement: Measurement) -> Sequence[str]:
         *(f"{seconds:.3f}" for seconds in measurement.seconds),
         *(f"{ratio:.1f}×" for ratio in speed_ratios(measurement)),
     ]
-
-
-def _console() -> Console:
-    """Give the table its full width where nobody watches a terminal: in a pipe or a log."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=TABLE_WIDTH)

@@ -1,45 +1,41 @@
 """``bevel inspect``: what is inside a model file."""
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bevel.errors import ModelFileError, join_names, shorten
+from bevel.cli import manners
+from bevel.errors import join_names, shorten
 from bevel.files.faults import printable
 from bevel.files.summary import summarise
 
-__all__ = ["inspect"]
+__all__ = ["EXAMPLES", "inspect"]
 
-WIDTH = 100
+EXAMPLES = manners.examples(
+    "bevel inspect model.bevel --verify",
+    "bevel inspect model.bevel --json",
+)
 
 
 def inspect(
     file: Annotated[Path, typer.Argument(help="A file that save has written.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: manners.Json = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Read all of the file and check everything.")
     ] = False,
 ) -> None:
     """Print what is inside a model file."""
-    try:
-        facts = summarise(file, verify)
-    except (ModelFileError, OSError) as error:
-        print(error, file=sys.stderr)
-        raise typer.Exit(1) from None
+    facts = summarise(file, verify)
     if as_json:
-        print(json.dumps(facts, indent=2))
+        manners.print_json(facts)
         return
-    console = Console(highlight=False, width=WIDTH)
-    console.print(_grid(_lines(facts)))
-    console.print(_columns(facts))
+    manners.print_lines(_lines(facts))
+    manners.console().print(_columns(facts))
 
 
 def _lines(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -64,7 +60,7 @@ def _lines(facts: Mapping[str, Any]) -> dict[str, str]:
     if facts["oob_score"] is not None:
         lines["out-of-bag score"] = shorten(facts["oob_score"])
     for name, value in facts["parameters"].items():
-        lines[name] = shorten(value, WIDTH)
+        lines[name] = shorten(value, manners.WIDTH)
     return lines
 
 
@@ -78,13 +74,6 @@ def _features(facts: Mapping[str, Any]) -> str:
 def _settings(described: Mapping[str, Any]) -> str:
     switched_on = [name for name, value in described.items() if value is True]
     return " ".join([described["kind"], *switched_on])
-
-
-def _grid(lines: Mapping[str, str]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    for name, text in lines.items():
-        table.add_row(name, Text(printable(text)))
-    return table
 
 
 def _columns(facts: Mapping[str, Any]) -> Table:

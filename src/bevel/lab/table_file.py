@@ -71,7 +71,7 @@ class TableFile:
         """
         kinds = kinds or {}
         place = {name: index for index, name in enumerate(self.names)}
-        self._check_present(names)
+        self.check_present(names)
         asked = [place[name] for name in names]
         numbers, words_of = self._read_numbers(
             [index for index in asked if kinds.get(self.names[index]) != "nominal"]
@@ -91,7 +91,8 @@ class TableFile:
         ]
         return Columns(tuple(names), values), notes
 
-    def _check_present(self, names: Sequence[str]) -> None:
+    def check_present(self, names: Sequence[str]) -> None:
+        """Raise ValueError if one of `names` is no column."""
         absent = [name for name in names if name not in set(self.names)]
         if absent:
             known = join_names([repr(name) for name in self.names], limit=8)
@@ -201,13 +202,12 @@ def _agreement(sample: Sequence[str], delimiter: str) -> tuple[int, int]:
 
 def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     """Names are no numbers; a number is a name only if other names stand above numbers."""
-    first, rest = rows[0], rows[1:]
+    first, rest = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     if not any(_is_number(cell) for cell in first):
         return True
     return any(
         not _is_number(cell) and not _is_absent(cell) and _is_numeric([row[column] for row in rest])
         for column, cell in enumerate(first)
-        if rest and all(len(row) == len(first) for row in rest)
     )
 
 

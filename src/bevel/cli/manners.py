@@ -1,0 +1,201 @@
+"""What all verbs have in common: how they fail, stop, write and speak.
+
+- An error is one line on standard error that says what to do; ``--debug`` shows where it came from.
+- Exit codes: 0 done, 1 error, 2 wrong usage, 130 stopped by Ctrl-C.
+- Results go to standard output, with ``--json`` as one JSON document; notes and progress go to
+  standard error.
+- No file is overwritten without ``--force``, and none is left half-written.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from bevel.extras import MissingPackageError
+from bevel.files.faults import printable
+
+__all__ = [
+    "WIDTH",
+    "Force",
+    "Jobs",
+    "Json",
+    "Seed",
+    "check_free",
+    "console",
+    "examples",
+    "note",
+    "polite",
+    "print_json",
+    "print_lines",
+    "progress",
+]
+
+WIDTH = 100
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, help="Threads; the default is all available cores.")
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
+
+# What users cause and can mend; the messages say how.
+EXPECTED = (ValueError, TypeError, OSError, MissingPackageError, MemoryError)
+
+
+def polite(verb: Callable[..., None]) -> Callable[..., None]:
+    """Decorator of a verb: adds ``--debug``, turns exceptions into lines and exit codes."""
+
+    @functools.wraps(verb)
+    def run(*args: Any, debug: bool = False, **options: Any) -> None:
+        try:
+            with _warnings_as_notes():
+                verb(*args, **options)
+        except KeyboardInterrupt:
+            print("Stopped. Files that were written are whole.", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            raise  # whoever reads our output has seen enough; the framework ends quietly
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except Exception as error:
+            if debug:
+                raise
+            print(_line(error), file=sys.stderr)
+            raise typer.Exit(1) from None
+
+    signature = inspect.signature(verb)
+    option = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False)
+    extended = [*signature.parameters.values(), option.replace(annotation=Debug)]
+    run.__signature__ = signature.replace(parameters=extended)  # type: ignore[attr-defined]
+    run.__annotations__ = {**verb.__annotations__, "debug": Debug}
+    return run
+
+
+def _line(error: Exception) -> str:
+    """An exception as one line."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}. Check the path."
+    elif isinstance(error, MemoryError):
+        text = f"Not enough memory. {error}".rstrip()
+    else:
+        text = " ".join(str(error).split())
+    if isinstance(error, EXPECTED):
+        return f"Error: {text}"
+    kind = type(error).__name__
+    return f"Error: this should not happen ({kind}: {text}). Run it with --debug and report it."
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Show warnings meant for users as notes; keep those meant for programmers away from them."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, UserWarning):
+            note(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show
+        yield
+
+
+def note(text: str) -> None:
+    """Say something beside the results."""
+    print(f"Note: {' '.join(text.split())}", file=sys.stderr)
+
+
+def print_json(facts: object) -> None:
+    """Print one JSON document; NaN and infinities, which JSON does not have, become null."""
+    print(json.dumps(_plain(facts), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "tolist"):  # NumPy
+        return _plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_lines(lines: Mapping[str, str]) -> None:
+    """Print names and what is to be said of them in two columns."""
+    table = Table.grid(padding=(0, 2))
+    for name, text in lines.items():
+        table.add_row(name, Text(printable(text)))
+    console().print(table)
+
+
+def check_free(paths: Sequence[Path | None], *, force: bool) -> None:
+    """Raise before the work if a file could not be written after it."""
+    for path in paths:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise IsADirectoryError(
+                f"Output must go to a file; got the folder {path}. Add a name to it."
+            )
+        if path.exists() and not force:
+            raise FileExistsError(f"{path} exists. Choose another name, or pass --force.")
+        folder = next(each for each in (path.parent, *path.parent.parents) if each.exists())
+        if folder != path.parent and folder.is_dir():
+            raise FileNotFoundError(f"The folder {path.parent} does not exist. Make it first.")
+        if not os.access(folder, os.W_OK) or not folder.is_dir():
+            raise PermissionError(f"Nothing can be written to {folder}. Choose another folder.")
+    taken = [path.resolve() for path in paths if path is not None]
+    if len(set(taken)) < len(taken):
+        raise ValueError(f"Every output must have a name of its own; got {paths[0]} twice.")
+
+
+def examples(*lines: str) -> str:
+    """Commands to try, for the end of a verb's help."""
+    return "Examples:\n\n" + "\n\n".join(f"  {line}" for line in lines)
+
+
+def console() -> Console:
+    """Standard output; of full width where nobody watches a terminal: in a pipe or a log."""
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=WIDTH)
+
+
+@contextmanager
+def progress(description: str, total: int | None = None) -> Iterator[Callable[[int, str], None]]:
+    """A bar on standard error, gone when the work is done; yields what moves it.
+
+    The function takes the number of steps done so far and, if it is not empty, a new description.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(description, total=total)
+
+        def advance(done: int, text: str = "") -> None:
+            bar.update(task, completed=done, description=text or None)
+
+        yield advance

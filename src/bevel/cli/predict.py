@@ -1,0 +1,62 @@
+"""``bevel predict``: answers of a saved model for a file of rows."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bevel.cli import manners
+from bevel.cli.table_options import Header
+from bevel.files.atomic import write_whole
+from bevel.files.loading import load
+from bevel.lab.predicting import Predictions, predict_file
+
+__all__ = ["EXAMPLES", "predict"]
+
+EXAMPLES = manners.examples(
+    "bevel predict iris.bevel new.csv --out predictions.csv --proba",
+    "bevel predict iris.bevel new.csv | sort | uniq -c",
+)
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A file that fit --out or save has written.")],
+    data: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet with the columns of fit.")],
+    out: Annotated[
+        Path | None, typer.Option(help="CSV to write; the default is standard output.")
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add class probabilities.")] = False,
+    header: Header = None,
+    jobs: manners.Jobs = None,
+    as_json: manners.Json = False,
+    force: manners.Force = False,
+) -> None:
+    """Predict the rows of a file, in their order.
+
+    Columns are found by name, in any order; others are left out with a note.
+    """
+    manners.check_free([out], force=force)
+    estimator = load(model)
+    estimator.set_params(n_jobs=jobs)
+    found = predict_file(estimator, data, proba=proba, header=header)
+    if out is not None:
+        write_whole(out, [found.to_csv().encode("utf-8")])
+    if as_json:
+        manners.print_json(_facts(model, found, out))
+        return
+    for text in found.notes:
+        manners.note(text)
+    if out is None:
+        sys.stdout.write(found.to_csv())
+    else:
+        print(f"{len(found.values):,} predictions written to {out}")
+
+
+def _facts(model: Path, found: Predictions, out: Path | None) -> dict[str, object]:
+    facts: dict[str, object] = {"model": model, "n_rows": len(found.values), "out": out}
+    if out is None:
+        facts["predictions"] = found.values
+        if found.probabilities is not None:
+            facts |= {"classes": list(found.classes), "probabilities": found.probabilities}
+    return facts | {"notes": found.notes}

@@ -1,0 +1,230 @@
+"""Drawings of one model's predictions, as SVG text; matplotlib is imported inside functions."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.extras import import_optional
+from bevel.lab.scores import share_estimate
+from bevel.plots.boundaries import CLASS_COLOURS, INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "draw_calibration",
+    "draw_confusion",
+    "draw_curve",
+    "draw_importances",
+    "draw_predicted",
+    "draw_residuals",
+    "draw_roc",
+]
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.integer[Any]]
+
+SIZE = (4.6, 3.7)  # inches; drawn to be read at the width of a phone
+GREY, ACCENT = "#9aa5b1", "#005a8c"
+MOST_POINTS = 1500
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "bevel",
+    "text.parse_math": False,  # column names may hold dollar signs
+    "font.family": "sans-serif",
+    "font.size": 10.5,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def _drawn(draw: Callable[[Axes], None], size: tuple[float, float] = SIZE) -> str:
+    """SVG text of what a function draws on axes."""
+    import_optional("matplotlib", needed_by="A report", install="bevel[plot]")
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure.add_subplot())
+        text = io.StringIO()
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    return text.getvalue()
+
+
+def draw_confusion(counts: npt.NDArray[Any], labels: Sequence[str]) -> str:
+    """Confusion matrix: rows are true classes, shades the share of each row."""
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    n = len(labels)
+
+    def draw(axes: Axes) -> None:
+        axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
+        ticks = [_short(label, 12) for label in labels]
+        axes.set_xticks(range(n), ticks, rotation=0 if n <= 4 else 60, ha="center")
+        axes.set_yticks(range(n), ticks)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+        axes.set(xlabel="predicted", ylabel="true")
+        for row, column in np.ndindex(n, n):
+            if n <= 12 and counts[row, column]:
+                colour = "white" if shares[row, column] > 0.55 else INK
+                text = f"{counts[row, column]:,}"
+                axes.text(column, row, text, ha="center", va="center", color=colour)
+
+    side = min(7.0, 2.6 + 0.36 * n)
+    return _drawn(draw, (max(side, SIZE[0]), max(side, SIZE[1])))
+
+
+def draw_roc(codes: Codes, probabilities: Floats, labels: Sequence[str]) -> str:
+    """ROC curves: of the second class if there are two, otherwise of each against the rest."""
+    n_classes = len(labels)
+    chosen = [1] if n_classes == 2 else [k for k in range(n_classes) if np.any(codes == k)]
+    in_colour = n_classes <= len(CLASS_COLOURS)
+
+    def draw(axes: Axes) -> None:
+        axes.plot([0, 1], [0, 1], color=GREY, lw=1, ls=(0, (4, 3)))
+        for number, k in enumerate(chosen):
+            axes.step(
+                *_roc(codes == k, probabilities[:, k]),
+                where="post",
+                color=CLASS_COLOURS[number] if in_colour else ACCENT,
+                alpha=1.0 if in_colour else 0.4,
+                lw=1.6 if in_colour else 0.8,
+                label=_short(labels[k], 18),
+            )
+        axes.set(xlabel="false positive rate", ylabel="true positive rate")
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+        if in_colour:
+            axes.legend(frameon=False, loc="lower right", fontsize=9.5)
+
+    return _drawn(draw)
+
+
+def _roc(positive: npt.NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats]:
+    """False and true positive rates at every threshold; equal scores are one step."""
+    order = np.argsort(-score, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)
+    true = np.append(0, np.cumsum(positive[order])[ends])
+    false = np.append(0, ends + 1) - true
+    rates = false / max(1, false[-1]), true / max(1, true[-1])
+    return _thinned(rates[0]), _thinned(rates[1])
+
+
+def _thinned(values: Floats) -> Floats:
+    """A few hundred points of a curve: no screen shows more."""
+    most = 400
+    if len(values) <= most:
+        return values
+    return np.asarray(values[np.linspace(0, len(values) - 1, most).round().astype(int)])
+
+
+def draw_calibration(codes: Codes, probabilities: Floats, labels: Sequence[str]) -> str:
+    """Observed against predicted probability in bins of equally many rows."""
+    if len(labels) == 2:
+        predicted, hit = probabilities[:, 1], codes == 1
+        what = f"of {_short(labels[1], 18)}"
+    else:
+        predicted, hit = probabilities.max(axis=1), probabilities.argmax(axis=1) == codes
+        what = "of the predicted class"
+    bins = np.array_split(np.argsort(predicted, kind="stable"), min(10, max(1, len(codes) // 10)))
+
+    def draw(axes: Axes) -> None:
+        axes.plot([0, 1], [0, 1], color=GREY, lw=1, ls=(0, (4, 3)))
+        observed = [share_estimate(int(hit[rows].sum()), len(rows)) for rows in bins]
+        value = np.array([each.value for each in observed])
+        low = np.array([each.low for each in observed])
+        high = np.array([each.high for each in observed])
+        axes.errorbar(
+            [predicted[rows].mean() for rows in bins],
+            value,
+            yerr=np.clip([value - low, high - value], 0.0, None),
+            fmt="o-",
+            ms=4,
+            lw=1.2,
+            color=ACCENT,
+            ecolor=GREY,
+        )
+        axes.set(xlabel=f"predicted probability {what}", ylabel="observed share")
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+
+    return _drawn(draw)
+
+
+def draw_importances(names: Sequence[str], importances: Floats) -> str:
+    """Bars of the most important features, the largest on top."""
+
+    def draw(axes: Axes) -> None:
+        axes.barh(range(len(names)), importances, color=ACCENT)
+        axes.invert_yaxis()
+        axes.set_yticks(range(len(names)), [_short(name, 22) for name in names])
+        axes.set(xlabel="share of the gain")
+        axes.tick_params(axis="y", length=0)
+
+    return _drawn(draw, (SIZE[0], max(1.4, 0.9 + 0.25 * len(names))))
+
+
+def draw_curve(points: Sequence[tuple[int, float]], what: str) -> str:
+    """Out-of-bag loss against the number of trees."""
+
+    def draw(axes: Axes) -> None:
+        axes.plot(*zip(*points, strict=True), "o-", ms=3.5, lw=1.4, color=ACCENT)
+        axes.set(xlabel="trees", ylabel=what)
+        axes.set_ylim(bottom=0.0)
+        axes.set_xlim(left=0)
+        axes.grid(axis="y", color="#e4e7eb")
+
+    return _drawn(draw)
+
+
+def draw_predicted(y: Floats, predicted: Floats, target: str) -> str:
+    """True values against predictions."""
+
+    def draw(axes: Axes) -> None:
+        chosen = _sample(len(y))
+        low, high = float(min(y.min(), predicted.min())), float(max(y.max(), predicted.max()))
+        axes.plot([low, high], [low, high], color=GREY, lw=1, ls=(0, (4, 3)))
+        _scatter(axes, predicted[chosen], y[chosen])
+        axes.set(xlabel="predicted", ylabel=f"true {_short(target, 24)}")
+
+    return _drawn(draw)
+
+
+def draw_residuals(y: Floats, predicted: Floats) -> str:
+    """Residuals against predictions, with the mean of ten groups of equally many rows."""
+
+    def draw(axes: Axes) -> None:
+        residual = y - predicted
+        chosen = _sample(len(y))
+        _scatter(axes, predicted[chosen], residual[chosen])
+        axes.axhline(0.0, color=GREY, lw=1, ls=(0, (4, 3)))
+        groups = np.array_split(np.argsort(predicted, kind="stable"), min(10, len(y)))
+        means = [(predicted[rows].mean(), residual[rows].mean()) for rows in groups]
+        axes.plot(*zip(*means, strict=True), "o-", ms=4, lw=1.4, color=CLASS_COLOURS[5])
+        axes.set(xlabel="predicted", ylabel="true − predicted")
+
+    return _drawn(draw)
+
+
+def _sample(n_rows: int) -> npt.NDArray[np.int64]:
+    """Rows to draw: all of them, or some thousand, always the same ones."""
+    if n_rows <= MOST_POINTS:
+        return np.arange(n_rows)
+    return np.random.default_rng(0).choice(n_rows, MOST_POINTS, replace=False)
+
+
+def _scatter(axes: Axes, x: Floats, y: Floats) -> None:
+    axes.plot(x, y, "o", ms=3, mew=0, alpha=0.45, color=ACCENT)
+
+
+def _short(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

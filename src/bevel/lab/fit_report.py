@@ -1,0 +1,268 @@
+"""The report of one model: data, scores, mistakes, importance, and whether going oblique helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.columns import Columns
+from bevel.lab import fit_figures
+from bevel.lab.advice import DEFAULT, Advice, advise, families_for
+from bevel.lab.fitting import Fitted, Settings, coded, cross_validate, scores_of
+from bevel.lab.page import Cell, Section, facts, figure, figures, page, paragraph, table
+from bevel.lab.scores import Estimate
+from bevel.lab.supervised import CLASSIFICATION, Supervised
+from bevel.lab.wording import interval, number, score
+
+__all__ = ["fit_report", "n_steps"]
+
+Floats = npt.NDArray[np.float64]
+OnStep = Callable[[int, str], None]
+
+N_FOLDS = 5
+MOST_BARS, MOST_LINES, MOST_CLASSES_DRAWN = 20, 200, 25
+N_EXAMPLES = 3  # labels of a nominal column that are shown
+
+
+def n_steps(data: Supervised) -> int:
+    """How many times `fit_report` reports progress."""
+    return N_FOLDS + len(families_for(data))
+
+
+def fit_report(
+    name: str,
+    data: Supervised,
+    settings: Settings,
+    fitted: Fitted,
+    command: str,
+    *,
+    on_step: OnStep = lambda *_: None,
+) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    name : str
+        Of the data.
+    data : Supervised
+        The training rows.
+    settings : Settings
+        With which the forest was grown; cross-validation grows its own with the same.
+    fitted : Fitted
+        The forest, with its out-of-bag curve.
+    command : str
+        What makes the page again.
+    on_step : callable
+        Told of progress: the number of steps done and what comes next.
+    """
+    predictions = cross_validate(
+        data, settings, n_folds=N_FOLDS, on_fold=lambda done: on_step(done, "cross-validating")
+    )
+    advice = advise(
+        data, settings, on_family=lambda done, family: on_step(N_FOLDS + done, f"trying {family}")
+    )
+    judged, by = predictions, "cross-validated"
+    if fitted.out_of_bag is not None and not np.isnan(fitted.out_of_bag).all():
+        judged, by = fitted.out_of_bag, "out-of-bag"
+    sections = [
+        Section("", _opening(advice)),
+        Section("Scores", _scores(data, fitted, predictions)),
+        Section("Predictions", _predictions(data, judged, by)),
+        *_curve(data, fitted),
+        Section("Which directions?", _families(advice)),
+        Section("Importance", _importance(data.X, fitted.model)),
+        Section("Data", _data(data)),
+    ]
+    forest = f"{settings.n_trees:,} trees, projection {_projection(settings)}, seed {settings.seed}"
+    title = f"{data.target}, predicted from {name}"
+    return page(title, sections, command, subtitle=f"A forest of {forest}.")
+
+
+def _projection(settings: Settings) -> str:
+    chosen = settings.projection
+    return chosen if isinstance(chosen, str) else " and ".join(map(str, chosen))
+
+
+def _opening(advice: Advice | None) -> str:
+    if advice is None:
+        return paragraph("Without numeric columns there are no directions to combine.", kind="lead")
+    return paragraph(advice.sentence(), kind="lead")
+
+
+def _scores(data: Supervised, fitted: Fitted, predictions: Floats) -> str:
+    crossed = scores_of(data, predictions)
+    bags = {} if fitted.out_of_bag is None else scores_of(data, fitted.out_of_bag)
+    rows = [
+        [name, *_score_cells(name, bags), *_score_cells(name, crossed)] for name in crossed or bags
+    ]
+    caption = (
+        f"Out-of-bag: each row by the trees that did not see it. Cross-validated: {N_FOLDS} folds. "
+        "Intervals are of 95 % and tell what other rows would change, not what another training "
+        "set would."
+    )
+    return table(
+        ["score", "out-of-bag", "interval", "cross-validated", "interval"],
+        rows,
+        numeric={1, 2, 3, 4},
+        caption=caption,
+        sortable=False,
+    )
+
+
+def _score_cells(name: str, scores: Mapping[str, Estimate]) -> list[object]:
+    if name not in scores:
+        return ["–", ""]
+    return [score(name, scores[name]), interval(name, scores[name])]
+
+
+def _predictions(data: Supervised, judged: Floats, by: str) -> str:
+    known = ~np.isnan(judged).reshape(len(data.y), -1).any(axis=1)
+    y, seen = coded(data)[known], judged[known]
+    if data.task != CLASSIFICATION:
+        return figures(
+            figure(
+                fit_figures.draw_predicted(y, seen, data.target),
+                f"True values against {by} predictions; on the dashed line they agree.",
+            ),
+            figure(
+                fit_figures.draw_residuals(y, seen),
+                f"Residuals of {by} predictions; the line joins the means of ten groups of rows.",
+            ),
+        )
+    labels = [str(label) for label in data.classes]
+    area = "one class against the rest" if len(labels) > 2 else f"of class {labels[1]}"
+    drawn = [
+        figure(fit_figures.draw_roc(y, seen, labels), f"ROC, {area}, {by}."),
+        figure(
+            fit_figures.draw_calibration(y, seen, labels),
+            f"Calibration, {by}, in bins of equally many rows with 95 % intervals; on the dashed "
+            "line, probabilities are what they say.",
+        ),
+    ]
+    counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
+    np.add.at(counts, (y, seen.argmax(axis=1)), 1)
+    if len(labels) > MOST_CLASSES_DRAWN:
+        return figures(*drawn) + _confusions(counts, labels)
+    matrix = fit_figures.draw_confusion(counts, labels)
+    caption = f"Confusion matrix, {by}; shades are shares of the true class."
+    return figures(figure(matrix, caption), *drawn)
+
+
+def _confusions(counts: npt.NDArray[np.int64], labels: list[str]) -> str:
+    """The most frequent mistakes, where there are too many classes to draw."""
+    mistakes = counts - np.diag(np.diag(counts))
+    order = np.argsort(-mistakes, axis=None, kind="stable")[:MOST_BARS]
+    places = [tuple(np.unravel_index(place, counts.shape)) for place in order]
+    rows = [[labels[a], labels[b], int(mistakes[a, b])] for a, b in places if mistakes[a, b]]
+    return table(["true", "predicted", "rows"], rows, caption="The most frequent confusions.")
+
+
+def _curve(data: Supervised, fitted: Fitted) -> list[Section]:
+    if len(fitted.curve) < 2:
+        return []
+    what = "error" if data.task == CLASSIFICATION else "mean squared error"
+    drawing = figure(
+        fit_figures.draw_curve(fitted.curve, f"out-of-bag {what}"),
+        "Where the curve is flat, more trees change little.",
+    )
+    return [Section("Number of trees", figures(drawing))]
+
+
+def _families(advice: Advice | None) -> str:
+    if advice is None:
+        return paragraph("There is nothing to compare.")
+    what = "error, %" if advice.task == CLASSIFICATION else "unexplained variance, %"
+    rows = [
+        [
+            line.family,
+            Cell(f"{100 * line.loss:.2f}", line.loss, strong=line is advice.best),
+            *_gain_cells(line.gain),
+        ]
+        for line in advice.lines
+    ]
+    caption = (
+        f"Out-of-bag, {advice.n_trees} trees each on the same bags, otherwise at their defaults. "
+        "Gains over axis, in points, are paired row by row; their 95 % intervals are widened for "
+        f'the number of families, but for "{DEFAULT}", the choice before looking.'
+    )
+    return table(["projection", what, "gain", "interval"], rows, caption=caption, numeric={1, 2, 3})
+
+
+def _gain_cells(gain: Estimate | None) -> list[object]:
+    if gain is None:
+        return ["", ""]
+    value, low, high = (
+        f"{100 * each:+.2f}".replace("-", "−") for each in (gain.value, gain.low, gain.high)
+    )
+    return [Cell(value, gain.value), Cell(f"{low} to {high}", gain.low)]
+
+
+def _importance(X: Columns, model: Any) -> str:
+    importances = model.feature_importances_
+    order = np.argsort(-importances, kind="stable")
+    top = order[:MOST_BARS]
+    drawing = fit_figures.draw_importances([X.names[index] for index in top], importances[top])
+    caption = (
+        "Gain importance: what the splits on a feature, alone or in directions, add to purity. It "
+        "favours columns with many distinct values."
+    )
+    rows = [_column_cells(X, int(i), float(importances[i])) for i in order[:MOST_LINES]]
+    shown = f"the {MOST_LINES} most important of {X.shape[1]:,}" if len(order) > MOST_LINES else ""
+    columns = table(
+        ["column", "importance", "kind", "missing", "distinct", "values"],
+        rows,
+        caption=f"Columns{', ' + shown if shown else ''}.",
+    )
+    return figures(figure(drawing, caption)) + columns
+
+
+def _column_cells(X: Columns, index: int, importance: float) -> list[object]:
+    absent = X.missing(index)
+    present = X.values[index][~absent]
+    share = float(absent.mean())
+    if index in set(X.nominal):
+        labels, counts = np.unique(present.astype(np.str_), return_counts=True)
+        frequent = labels[np.argsort(-counts, kind="stable")]
+        values = ", ".join(frequent[:N_EXAMPLES]) + (" …" if len(labels) > N_EXAMPLES else "")
+        kind, n_distinct = "nominal", len(labels)
+    else:
+        low, middle, high = np.quantile(present, [0.0, 0.5, 1.0])
+        values = f"{number(low)} to {number(high)}, median {number(middle)}"
+        kind, n_distinct = "numeric", len(np.unique(present))
+    missing = Cell(f"{100 * share:.1f} %" if share else "", share)
+    return [
+        X.names[index],
+        Cell(f"{importance:.4f}", importance),
+        kind,
+        missing,
+        n_distinct,
+        values,
+    ]
+
+
+def _data(data: Supervised) -> str:
+    n_rows, n_features = data.X.shape
+    cells = n_rows * n_features
+    n_missing = sum(int(data.X.missing(index).sum()) for index in range(n_features))
+    lines: dict[str, object] = {
+        "rows": f"{n_rows:,}",
+        "features": f"{n_features:,}, {len(data.X.nominal):,} of them nominal",
+        "missing": f"{n_missing:,} of {cells:,} cells ({100 * n_missing / cells:.1f} %)",
+        "task": data.task,
+    }
+    if data.task == CLASSIFICATION:
+        classes, counts = np.unique(data.y, return_counts=True)
+        rows = [
+            [str(label), int(count), Cell(f"{100 * count / n_rows:.1f}", float(count))]
+            for label, count in zip(classes, counts, strict=True)
+        ]
+        target = table(["class", "rows", "%"], rows, caption=f"The target, {data.target}.")
+    else:
+        low, middle, high = np.quantile(data.y, [0.0, 0.5, 1.0])
+        lines["target"] = f"{number(low)} to {number(high)}, median {number(middle)}"
+        target = ""
+    notes = "".join(paragraph(text, kind="note") for text in data.notes)
+    return facts(lines) + target + notes

@@ -1,0 +1,140 @@
+"""Scores of predictions with the interval that other rows of the same kind would put them in.
+
+The intervals are of 95 % and come from the rows: each row's influence on the score gives its
+standard error. They do not contain what another training set would change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import norm, rankdata
+
+__all__ = [
+    "Estimate",
+    "as_json",
+    "auc_with_influence",
+    "classification_scores",
+    "mean_estimate",
+    "regression_scores",
+    "row_losses",
+    "share_estimate",
+]
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.integer[Any]]
+TWO_SIDED_5_PERCENT = float(norm.ppf(0.975))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and the interval around it."""
+
+    value: float
+    low: float
+    high: float
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+
+def share_estimate(n_hits: int, n_rows: int) -> Estimate:
+    """A share with Wilson's interval, which is sensible for few rows and shares near 0 and 1."""
+    z2 = TWO_SIDED_5_PERCENT**2
+    share = n_hits / n_rows
+    centre = (share + z2 / (2 * n_rows)) / (1 + z2 / n_rows)
+    half = np.sqrt(z2 * share * (1 - share) / n_rows + z2**2 / (4 * n_rows**2)) / (1 + z2 / n_rows)
+    return Estimate(share, max(0.0, float(centre - half)), min(1.0, float(centre + half)))
+
+
+def mean_estimate(values: Floats, n_comparisons: int = 1) -> Estimate:
+    """A mean with its normal interval, widened (Bonferroni) for a number of comparisons."""
+    mean = float(np.mean(values))
+    return _around(mean, values - mean, float(norm.ppf(1.0 - 0.025 / n_comparisons)))
+
+
+def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Estimate]:
+    """Error, area under the ROC curve (mean of one against the rest) and Brier score.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        Positions of the true classes.
+    probabilities : ndarray of shape (n_rows, n_classes)
+        Predicted; without NaN.
+    """
+    n_wrong = int(np.count_nonzero(probabilities.argmax(axis=1) != codes))
+    truth = np.eye(probabilities.shape[1])[codes]
+    scores = {"error": share_estimate(n_wrong, len(codes))}
+    areas = [
+        auc_with_influence(truth[:, k] == 1.0, probabilities[:, k])
+        for k in range(probabilities.shape[1])
+        if 0 < truth[:, k].sum() < len(codes)
+    ]
+    if areas:
+        value = float(np.mean([area for area, _ in areas]))
+        influence = np.mean([each for _, each in areas], axis=0)
+        scores["AUC"] = _clipped(_around(value, influence), 0.0, 1.0)
+    brier = np.sum((probabilities - truth) ** 2, axis=1)
+    scores["Brier score"] = _clipped(mean_estimate(brier), 0.0, 2.0)
+    return scores
+
+
+def auc_with_influence(positive: npt.NDArray[np.bool_], score: Floats) -> tuple[float, Floats]:
+    """Area under the ROC curve and each row's influence on it (DeLong's placements)."""
+    n, n_positive = len(score), int(positive.sum())
+    n_negative = n - n_positive
+    ranks = rankdata(score)
+    placement = np.empty(n)
+    placement[positive] = (ranks[positive] - rankdata(score[positive])) / n_negative
+    placement[~positive] = 1.0 - (ranks[~positive] - rankdata(score[~positive])) / n_positive
+    area = float(placement[positive].mean())
+    weight = np.where(positive, n / n_positive, n / n_negative)
+    return area, (placement - area) * weight
+
+
+def regression_scores(y: Floats, predicted: Floats) -> dict[str, Estimate]:
+    """R², root mean squared error and mean absolute error."""
+    squared = (y - predicted) ** 2
+    spread = (y - y.mean()) ** 2
+    mse, variance = float(squared.mean()), float(spread.mean())
+    ratio = mse / variance
+    of_r2 = (ratio * (spread - variance) - (squared - mse)) / variance
+    of_mse = mean_estimate(squared)
+    root = [float(np.sqrt(max(0.0, each))) for each in (mse, of_mse.low, of_mse.high)]
+    return {
+        "R²": _around(1.0 - ratio, of_r2),
+        "root mean squared error": Estimate(*root),
+        "mean absolute error": mean_estimate(np.abs(y - predicted)),
+    }
+
+
+def row_losses(y: npt.NDArray[Any], predictions: Floats, task: str) -> Floats:
+    """What each row contributes to the error: wrong or not, or the squared difference.
+
+    `y` holds positions of classes, or values; `predictions` probabilities (n_rows, n_classes), or
+    values (n_rows,). A row without a prediction has NaN.
+    """
+    if task == "regression":
+        return np.asarray((y - predictions) ** 2, dtype=np.float64)
+    unknown = np.isnan(predictions).any(axis=1)
+    wrong = (np.nan_to_num(predictions).argmax(axis=1) != y).astype(np.float64)
+    return np.where(unknown, np.nan, wrong)
+
+
+def as_json(scores: Mapping[str, Estimate]) -> dict[str, dict[str, float]]:
+    """Scores as plain values."""
+    return {name: each.as_dict() for name, each in scores.items()}
+
+
+def _around(value: float, influence: Floats, z: float = TWO_SIDED_5_PERCENT) -> Estimate:
+    half = z * float(np.sqrt(np.sum(influence**2))) / len(influence)
+    return Estimate(value, value - half, value + half)
+
+
+def _clipped(estimate: Estimate, low: float, high: float) -> Estimate:
+    return Estimate(estimate.value, max(low, estimate.low), min(high, estimate.high))
