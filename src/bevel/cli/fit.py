@@ -156,6 +156,7 @@ def _print(
 ) -> None:
     lines = {
         "data": f"{data}: {table.describe()}",
+        "target": table.describe_target(),
         "forest": f"{fitted.model.n_estimators:,} trees, projection {projection}, "
         f"grown in {fitted.seconds:.2f} s",
     }

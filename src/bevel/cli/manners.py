@@ -192,7 +192,8 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[[i
         MofNCompleteColumn(),
         TimeRemainingColumn(compact=True),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    screen = Console(stderr=True)
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task(description, total=total)
 
         def advance(done: int, text: str = "") -> None:

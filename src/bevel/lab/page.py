@@ -146,11 +146,10 @@ def table(
         for line in lines
     )
     return (
-        '<div class="scroll"><table>'
-        + (f"<caption>{html.escape(caption)}</caption>" if caption else "")
-        + "<thead>"
+        '<figure class="table"><div class="scroll"><table><thead>'
         + (f'<tr class="groups">{above}</tr>' if groups else "")
         + f"<tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
+        + f"{_caption(caption)}</figure>"
     )
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "auc_with_influence",
     "classification_scores",
     "mean_estimate",
+    "paired_share_estimate",
     "regression_scores",
     "row_losses",
     "share_estimate",
@@ -55,6 +56,20 @@ def mean_estimate(values: Floats, n_comparisons: int = 1) -> Estimate:
     """A mean with its normal interval, widened (Bonferroni) for a number of comparisons."""
     mean = float(np.mean(values))
     return _around(mean, values - mean, float(norm.ppf(1.0 - 0.025 / n_comparisons)))
+
+
+def paired_share_estimate(difference: Floats, n_comparisons: int = 1) -> Estimate:
+    """Mean of differences of paired zeros and ones, with the interval of Bonett and Price.
+
+    One more row is counted on either side, so that few or no differing pairs do not pass for
+    certainty.
+    """
+    n = len(difference)
+    more, fewer = (np.count_nonzero(difference == side) + 1 for side in (1, -1))
+    centre = (more - fewer) / (n + 2)
+    spread = np.sqrt(((more + fewer) / (n + 2) - centre**2) / (n + 2))
+    half = float(norm.ppf(1.0 - 0.025 / n_comparisons) * spread)
+    return Estimate(float(np.mean(difference)), centre - half, centre + half)
 
 
 def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Estimate]:

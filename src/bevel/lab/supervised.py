@@ -54,8 +54,13 @@ class Supervised:
         n_rows, n_features = self.X.shape
         n_nominal = len(self.X.nominal)
         kinds = f"{n_features - n_nominal:,} numeric, {n_nominal:,} nominal"
-        goal = f"{len(self.classes)} classes" if self.task == CLASSIFICATION else "a number"
-        return f"{n_rows:,} rows, {n_features:,} features ({kinds}), target {self.target}: {goal}"
+        return f"{n_rows:,} rows, {n_features:,} features ({kinds})"
+
+    def describe_target(self) -> str:
+        """What is predicted, in one line."""
+        if self.task == CLASSIFICATION:
+            return f"{self.target}, {len(self.classes)} classes"
+        return f"{self.target}, a number"
 
 
 def read_supervised(
