@@ -6,7 +6,7 @@ standard error. They do not contain what another training set would change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -91,12 +91,19 @@ def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Esti
         if 0 < truth[:, k].sum() < len(codes)
     ]
     if areas:
-        value = float(np.mean([area for area, _ in areas]))
-        influence = np.mean([each for _, each in areas], axis=0)
-        scores["AUC"] = _clipped(_around(value, influence), 0.0, 1.0)
+        scores["AUC"] = _area_estimate(areas, int(np.bincount(codes).min()))
     brier = np.sum((probabilities - truth) ** 2, axis=1)
     scores["Brier score"] = _clipped(mean_estimate(brier), 0.0, 2.0)
     return scores
+
+
+def _area_estimate(areas: Sequence[tuple[float, Floats]], n_rarest: int) -> Estimate:
+    """Mean of areas; perfect ones have no spread, only as many rows as the rarest class has."""
+    value = float(np.mean([area for area, _ in areas]))
+    influence = np.mean([each for _, each in areas], axis=0)
+    if not influence.any():
+        return share_estimate(round(value * max(1, n_rarest)), max(1, n_rarest))
+    return _clipped(_around(value, influence), 0.0, 1.0)
 
 
 def auc_with_influence(positive: npt.NDArray[np.bool_], score: Floats) -> tuple[float, Floats]:

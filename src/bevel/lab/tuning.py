@@ -76,7 +76,7 @@ def tune(
     tried = []
     for number, point in enumerate(points, start=1):
         start = time.perf_counter()
-        fitted = fit(data, point.settings(settings), on_tree=lambda *_: None)
+        fitted = fit(data, point.settings(settings))
         assert fitted.out_of_bag is not None
         loss = row_losses(coded(data), fitted.out_of_bag, data.task)
         tried.append(Tried(point, _estimate(loss, data.task), time.perf_counter() - start))
