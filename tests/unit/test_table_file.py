@@ -138,7 +138,7 @@ def test_task_is_guessed_from_the_target(write):
 
 
 def test_words_cannot_be_regressed(write):
-    with pytest.raises(ValueError, match="words such as 'a'.*--task classification"):
+    with pytest.raises(ValueError, match="words such as 'a'"):
         read_supervised(write("x,y\n1,a\n2,b\n"), "y", task="regression")
 
 

@@ -105,7 +105,8 @@ def _table(table: Supervised, tried: Sequence[Tried], best: Tried) -> Table:
 def _lines(data: Path, table: Supervised, best: Tried, out: Path | None) -> dict[str, str]:
     point = best.point
     return {
-        "data": f"{data}: {table.describe()}",
+        "data": str(data),
+        "size": table.describe(),
         "target": table.describe_target(),
         "best": f"d = {point.d} ({point.n_projections:,} directions), λp = {point.density}",
         f"out-of-bag {_loss_name(table)}": score_line(_loss_name(table), best.loss)
