@@ -259,7 +259,7 @@ def test_grid_is_the_papers(slanted, tmp_path):
 
 
 def test_help_of_every_verb_has_examples():
-    for verb in ("demo", "fit", "predict", "tune", "inspect"):
+    for verb in ("demo", "fit", "predict", "tune", "inspect", "export"):
         result = run(verb, "--help")
         assert "Examples" in result.output
         assert f"bevel {verb}" in result.output
