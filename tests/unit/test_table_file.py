@@ -173,7 +173,7 @@ def test_columns_are_found_by_name_in_any_order_and_others_are_noted(write):
     rows = [(i, "uv"[i % 2], i % 5, "ab"[i % 2]) for i in range(40)]
     text = "x,w,z,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
     model = fitted_to(read_supervised(write(text), "y"))
-    shuffled = "more,z,y,w,x\n" + "".join(f"9,{z},{y},{w},{x}\n" for x, w, z, y in rows)
+    shuffled = "w,more,z,y,x\n" + "".join(f"{w},9,{z},{y},{x}\n" for x, w, z, y in rows)
     found = predict_file(model, write(shuffled, "other.csv"), proba=True)
     assert found.values.tolist() == [row[-1] for row in rows]
     assert found.notes == ("Columns that the model does not use: 'more', 'y'.",)
