@@ -8,7 +8,10 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line; a missing optional package ends it with a message and exit code 1."""
+    """Run the command line; a missing optional package ends it with a message and exit code 1.
+
+    Errors of the verbs are met in `bevel.cli.manners`.
+    """
     try:
         for package in ("typer", "rich"):
             import_optional(package, needed_by="The command bevel", install="bevel[cli]")
@@ -18,3 +21,6 @@ def main() -> None:
     except MissingPackageError as error:
         print(error, file=sys.stderr)
         sys.exit(1)
+    except KeyboardInterrupt:  # before a verb was under way
+        print("Stopped.", file=sys.stderr)
+        sys.exit(130)

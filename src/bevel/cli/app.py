@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bevel.cli import demo, export, fit, inspect, lab, predict
+from bevel.cli import demo, export, fit, inspect, predict, tune
 from bevel.cli.manners import polite
 
 __all__ = ["app"]
@@ -19,9 +19,9 @@ app = typer.Typer(
 app.command(epilog=demo.EXAMPLES)(polite(demo.demo))
 app.command("fit", epilog=fit.EXAMPLES)(polite(fit.fit_verb))
 app.command(epilog=predict.EXAMPLES)(polite(predict.predict))
-app.command()(export.export)
+app.command("tune", epilog=tune.EXAMPLES)(polite(tune.tune_verb))
+app.command(epilog=export.EXAMPLES)(polite(export.export))
 app.command(epilog=inspect.EXAMPLES)(polite(inspect.inspect))
-app.add_typer(lab.app, name="lab")
 
 
 def _print_version(asked: bool) -> None:

@@ -59,8 +59,8 @@ def demo(
     manners.check_free([out / name for name in FILES if (out / name).exists()], force=force)
     size = ForestSize(n_trees=trees, n_threads=count_threads(jobs))
     comparison = _run(size, seed, quick)
+    console = manners.console()
     if not as_json:
-        console = manners.console()
         console.print(_table(comparison))
         console.print(CAPTION.format(settings=comparison.settings))
     command = f"bevel demo{' --quick' if quick else ''} --trees {trees} --seed {seed} --out {out}"
@@ -68,7 +68,7 @@ def demo(
     if as_json:
         manners.print_json(as_facts(comparison) | {"files": [out / name for name in FILES]})
     else:
-        print(f"\nWritten to {out}: {', '.join(FILES)}")
+        console.print(f"\nWritten to {out}: {', '.join(FILES)}")
 
 
 def _picture(size: ForestSize, seed: int) -> bytes:

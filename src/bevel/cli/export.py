@@ -1,6 +1,5 @@
 """``bevel export``: a model file as C or ONNX, for places without Python."""
 
-import sys
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -9,10 +8,16 @@ from typing import Annotated, Any
 import typer
 
 import bevel
+from bevel.cli import manners
 from bevel.export.c import write_c
 from bevel.files.atomic import write_whole
 
-__all__ = ["export"]
+__all__ = ["EXAMPLES", "export"]
+
+EXAMPLES = manners.examples(
+    "bevel export model.bevel --to c --out model.c --name churn",
+    "bevel export model.bevel --to onnx",
+)
 
 
 class Format(StrEnum):
@@ -32,17 +37,12 @@ def export(
         str | None,
         typer.Option(help='C only: what every name in the file begins with; "model" by default.'),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    force: manners.Force = False,
 ) -> None:
     """Write a model as one C file without dependencies, or as an ONNX graph."""
     target = out if out is not None else model.with_suffix(f".{to}")
-    try:
-        _check(model, target, to, name, force)
-        estimator = bevel.load(model)
-        _write(estimator, target, to, name or "model")
-    except (OSError, ValueError, TypeError, NotImplementedError) as error:
-        print(error, file=sys.stderr)
-        raise typer.Exit(1) from None
+    _check(model, target, to, name, force)
+    _write(bevel.load(model), target, to, name or "model")
     typer.echo(f"Written to {target}: {target.stat().st_size:,} bytes")
 
 
@@ -57,11 +57,7 @@ def _check(model: Path, target: Path, to: Format, name: str | None, force: bool)
         raise ValueError(
             f"--out must be another file than the model; got {target}. Choose another name."
         )
-    if target.exists() and not force:
-        raise FileExistsError(
-            f"--out must be a new file; got {target}, which exists. Choose another name, or add "
-            "--force to replace it."
-        )
+    manners.check_free([target], force=force)
 
 
 def _write(estimator: Any, target: Path, to: Format, name: str) -> None:

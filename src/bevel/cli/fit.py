@@ -155,7 +155,9 @@ def _print(
     report: Path | None,
 ) -> None:
     lines = {
-        "data": f"{data}: {table.describe()}",
+        "data": str(data),
+        "size": table.describe(),
+        "target": table.describe_target(),
         "forest": f"{fitted.model.n_estimators:,} trees, projection {projection}, "
         f"grown in {fitted.seconds:.2f} s",
     }

@@ -27,7 +27,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from bevel.extras import MissingPackageError
 from bevel.files.faults import printable
 
 __all__ = [
@@ -58,7 +57,7 @@ Jobs = Annotated[
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
 
 # What users cause and can mend; the messages say how.
-EXPECTED = (ValueError, TypeError, OSError, MissingPackageError, MemoryError)
+EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError)
 
 
 def polite(verb: Callable[..., None]) -> Callable[..., None]:
@@ -192,7 +191,8 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[[i
         MofNCompleteColumn(),
         TimeRemainingColumn(compact=True),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    screen = Console(stderr=True)
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task(description, total=total)
 
         def advance(done: int, text: str = "") -> None:

@@ -8,22 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel.lab.fitting import Settings, coded, fit
-from bevel.lab.scores import Estimate, mean_estimate, row_losses
+from bevel.lab.scores import Estimate, mean_estimate, paired_share_estimate, row_losses
 from bevel.lab.supervised import CLASSIFICATION, Supervised
+from bevel.projections import CCA, Ridge
 
 __all__ = ["Advice", "Line", "advise", "families_for"]
 
 Floats = npt.NDArray[np.float64]
 
 REFERENCE, DEFAULT = "axis", "sparse"
-CHEAP = (REFERENCE, DEFAULT, "combination")
-DENSE = ("gaussian", "rotation", "principal", "ridge")  # every direction uses many columns
-CLASSIFIERS = ("lda",)
+CHEAP: dict[str, Any] = {name: name for name in (REFERENCE, DEFAULT, "combination")}
+# Every direction uses many columns. Of the models only those that leave rows out of the bag.
+DENSE: dict[str, Any] = {name: name for name in ("gaussian", "rotation", "principal")} | {
+    'Ridge(tune="gcv")': Ridge(tune="gcv")
+}
+FOR_CLASSES: dict[str, Any] = {"lda": "lda", "CCA(bootstrap=None)": CCA(bootstrap=None)}
 MOST_DENSE_COLUMNS = 200
 MOST_TREES = 200
 
@@ -74,7 +79,7 @@ class Advice:
         what = "out-of-bag error" if self.task == CLASSIFICATION else "unexplained variance"
         first = (
             f"Going oblique {self.verdict} on this data: {what} is {_percent(oblique.loss)} % with "
-            f'projection="{DEFAULT}" and {_percent(axis.loss)} % with "{REFERENCE}", a gain of '
+            f"{DEFAULT} directions and {_percent(axis.loss)} % along the axes, a gain of "
             f"{_percent(gain.value)} points (95 % interval {_percent(gain.low)} to "
             f"{_percent(gain.high)})."
         )
@@ -83,9 +88,9 @@ class Advice:
     def _best_sentence(self, best: Line) -> str:
         n = len(self.lines)
         if best.gain is None:
-            return f'None of the {n} families tried does better than "{REFERENCE}".'
+            return f"None of the {n} families tried does better than the axes."
         doubt = "" if best.gain.low > 0.0 else ", though chance could do that among so many"
-        does = f'"{best.family}" does best ({_percent(best.loss)} %)'
+        does = f"{best.family} does best ({_percent(best.loss)} %)"
         return f"Of the {n} families tried, {does}{doubt}."
 
 
@@ -94,14 +99,14 @@ def _percent(share: float) -> str:
     return text.removeprefix("-") if float(text) == 0.0 else text.replace("-", "−")
 
 
-def families_for(data: Supervised) -> list[str]:
-    """Families worth trying: dense ones only where their cost per node stays small."""
+def families_for(data: Supervised) -> dict[str, Any]:
+    """Families worth trying, by name: dense ones only where their cost per node stays small."""
     n_numeric = data.X.shape[1] - len(data.X.nominal)
-    if n_numeric == 0:
-        return []
-    dense = (*DENSE, *(CLASSIFIERS if data.task == CLASSIFICATION else ()))
-    fits = 2 <= n_numeric <= MOST_DENSE_COLUMNS
-    return [*CHEAP, *(dense if fits else ())]
+    if n_numeric < 2:
+        return {}
+    if n_numeric > MOST_DENSE_COLUMNS:
+        return CHEAP
+    return CHEAP | DENSE | (FOR_CLASSES if data.task == CLASSIFICATION else {})
 
 
 def advise(
@@ -123,9 +128,9 @@ def advise(
         return None
     n_trees = min(MOST_TREES, settings.n_trees)
     losses = {}
-    for number, family in enumerate(families):
+    for number, (family, projection) in enumerate(families.items()):
         on_family(number, family)
-        chosen = replace(settings, projection=family, n_projections="auto", n_trees=n_trees)
+        chosen = replace(settings, projection=projection, n_projections="auto", n_trees=n_trees)
         losses[family] = _losses(data, chosen)
     known = ~np.isnan(losses[REFERENCE])  # the same bags: the same rows for all
     if not known.any():
@@ -135,7 +140,14 @@ def advise(
         Line(
             family,
             float(np.mean(loss[known])) / scale,
-            _gain(losses[REFERENCE][known] - loss[known], scale, family, len(families)),
+            None
+            if family == REFERENCE
+            else _gain(
+                losses[REFERENCE][known] - loss[known],
+                data,
+                scale,
+                1 if family == DEFAULT else len(families) - 1,
+            ),
         )
         for family, loss in losses.items()
     ]
@@ -148,8 +160,7 @@ def _losses(data: Supervised, settings: Settings) -> Floats:
     return row_losses(coded(data), fitted.out_of_bag, data.task)
 
 
-def _gain(difference: Floats, scale: float, family: str, n_families: int) -> Estimate | None:
-    if family == REFERENCE:
-        return None
-    n_comparisons = 1 if family == DEFAULT else n_families - 1
+def _gain(difference: Floats, data: Supervised, scale: float, n_comparisons: int) -> Estimate:
+    if data.task == CLASSIFICATION:
+        return paired_share_estimate(difference, n_comparisons)
     return mean_estimate(difference / scale, n_comparisons)

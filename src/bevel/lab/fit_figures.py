@@ -68,7 +68,10 @@ def draw_confusion(counts: npt.NDArray[Any], labels: Sequence[str]) -> str:
     n = len(labels)
 
     def draw(axes: Axes) -> None:
-        axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
+        edges = np.arange(n + 1) - 0.5
+        axes.pcolormesh(edges, edges, shares, cmap="Blues", vmin=0.0, vmax=1.0)
+        axes.set_aspect("equal")
+        axes.invert_yaxis()
         ticks = [_short(label, 12) for label in labels]
         axes.set_xticks(range(n), ticks, rotation=0 if n <= 4 else 60, ha="center")
         axes.set_yticks(range(n), ticks)

@@ -88,7 +88,8 @@ def _projection(settings: Settings) -> str:
 
 def _opening(advice: Advice | None) -> str:
     if advice is None:
-        return paragraph("Without numeric columns there are no directions to combine.", kind="lead")
+        text = "Without two numeric columns there is nothing to combine: all cuts are along axes."
+        return paragraph(text, kind="lead")
     return paragraph(advice.sentence(), kind="lead")
 
 
@@ -186,7 +187,7 @@ def _families(advice: Advice | None) -> str:
     caption = (
         f"Out-of-bag, {advice.n_trees} trees each on the same bags, otherwise at their defaults. "
         "Gains over axis, in points, are paired row by row; their 95 % intervals are widened for "
-        f'the number of families, but for "{DEFAULT}", the choice before looking.'
+        f"the number of families, but not that of {DEFAULT}, the choice before looking."
     )
     return table(["projection", what, "gain", "interval"], rows, caption=caption, numeric={1, 2, 3})
 

@@ -25,6 +25,10 @@ OnTree = Callable[[int, int], object]
 N_STAGES = 16  # points of the out-of-bag curve
 
 
+def _listen(_done: int, _total: int) -> None:
+    """A callback that does nothing but let Ctrl-C through while trees are grown."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """What a forest is made with."""
@@ -79,7 +83,7 @@ def fit(
     n_trees = settings.n_trees
     sizes = np.unique(np.geomspace(min(5, n_trees), n_trees, N_STAGES).round().astype(int))
     stages = sizes.tolist() if curve else [n_trees]
-    model = make(data, settings, oob_score=True, callback=on_tree, warm_start=True)
+    model = make(data, settings, oob_score=True, callback=on_tree or _listen, warm_start=True)
     points = []
     start = time.perf_counter()
     try:
@@ -154,7 +158,7 @@ def cross_validate(
     shape = (len(data.y), len(data.classes)) if is_classification else (len(data.y),)
     predictions = np.zeros(shape)
     for number, (train, test) in enumerate(folds.split(codes, codes)):
-        model = make(data, settings).fit(data.X.rows(train), data.y[train])
+        model = make(data, settings, callback=_listen).fit(data.X.rows(train), data.y[train])
         rows = data.X.rows(test)
         if is_classification:
             seen = np.searchsorted(data.classes, model.classes_)

@@ -52,14 +52,12 @@ class Section:
 class Cell:
     """A cell of a table that is not simply its value.
 
-    `value` is what it is sorted by, if not its text; `strong` sets it off, as the best of its row,
-    and `faint` puts it back, as one that is clearly worse.
+    `value` is what it is sorted by, if not its text; `strong` sets it off, as the best of its row.
     """
 
     text: str
     value: float | None = None
     strong: bool = False
-    faint: bool = False
 
 
 def page(
@@ -148,11 +146,10 @@ def table(
         for line in lines
     )
     return (
-        '<div class="scroll"><table>'
-        + (f"<caption>{html.escape(caption)}</caption>" if caption else "")
-        + "<thead>"
+        '<figure class="table"><div class="scroll"><table><thead>'
         + (f'<tr class="groups">{above}</tr>' if groups else "")
         + f"<tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
+        + f"{_caption(caption)}</figure>"
     )
 
 
@@ -236,8 +233,7 @@ def _caption(caption: str) -> str:
 
 def _cell(value: object, right: bool) -> str:
     cell = value if isinstance(value, Cell) else Cell(_text(value), _number(value))
-    kinds = (("number", right), ("strong", cell.strong), ("faint", cell.faint))
-    names = " ".join(name for name, on in kinds if on)
+    names = " ".join(name for name, on in (("number", right), ("strong", cell.strong)) if on)
     sorted_by = "" if cell.value is None else f' data-value="{cell.value!r}"'
     return f"<td{_class(names)}{sorted_by}>{html.escape(cell.text)}</td>"
 

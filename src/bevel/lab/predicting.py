@@ -101,13 +101,14 @@ def _columns_of_fit(model: Any, table: TableFile) -> tuple[list[str], list[str]]
                 "names."
             )
         return list(table.names), []
-    absent = [repr(name) for name in wanted if name not in set(table.names)]
+    in_file, in_model = set(table.names), set(wanted)
+    absent = [repr(name) for name in wanted if name not in in_file]
     if absent:
         raise ValueError(
             f"{table.path} must have the columns that the model was fitted to; got none called "
             f"{join_names(absent)}. Check the header, or the model with bevel inspect."
         )
-    extra = [repr(name) for name in table.names if name not in set(wanted)]
+    extra = [repr(name) for name in table.names if name not in in_model]
     note = [f"Columns that the model does not use: {join_names(extra)}."] if extra else []
     return [str(name) for name in wanted], note
 

@@ -6,7 +6,7 @@ standard error. They do not contain what another training set would change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ __all__ = [
     "auc_with_influence",
     "classification_scores",
     "mean_estimate",
+    "paired_share_estimate",
     "regression_scores",
     "row_losses",
     "share_estimate",
@@ -57,6 +58,20 @@ def mean_estimate(values: Floats, n_comparisons: int = 1) -> Estimate:
     return _around(mean, values - mean, float(norm.ppf(1.0 - 0.025 / n_comparisons)))
 
 
+def paired_share_estimate(difference: Floats, n_comparisons: int = 1) -> Estimate:
+    """Mean of differences of paired zeros and ones, with the interval of Bonett and Price.
+
+    One more row is counted on either side, so that few or no differing pairs do not pass for
+    certainty.
+    """
+    n = len(difference)
+    more, fewer = (np.count_nonzero(difference == side) + 1 for side in (1, -1))
+    centre = (more - fewer) / (n + 2)
+    spread = np.sqrt(((more + fewer) / (n + 2) - centre**2) / (n + 2))
+    half = float(norm.ppf(1.0 - 0.025 / n_comparisons) * spread)
+    return Estimate(float(np.mean(difference)), centre - half, centre + half)
+
+
 def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Estimate]:
     """Error, area under the ROC curve (mean of one against the rest) and Brier score.
 
@@ -76,12 +91,19 @@ def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Esti
         if 0 < truth[:, k].sum() < len(codes)
     ]
     if areas:
-        value = float(np.mean([area for area, _ in areas]))
-        influence = np.mean([each for _, each in areas], axis=0)
-        scores["AUC"] = _clipped(_around(value, influence), 0.0, 1.0)
+        scores["AUC"] = _area_estimate(areas, int(np.bincount(codes).min()))
     brier = np.sum((probabilities - truth) ** 2, axis=1)
     scores["Brier score"] = _clipped(mean_estimate(brier), 0.0, 2.0)
     return scores
+
+
+def _area_estimate(areas: Sequence[tuple[float, Floats]], n_rarest: int) -> Estimate:
+    """Mean of areas; perfect ones have no spread, only as many rows as the rarest class has."""
+    value = float(np.mean([area for area, _ in areas]))
+    influence = np.mean([each for _, each in areas], axis=0)
+    if not influence.any():
+        return share_estimate(round(value * max(1, n_rarest)), max(1, n_rarest))
+    return _clipped(_around(value, influence), 0.0, 1.0)
 
 
 def auc_with_influence(positive: npt.NDArray[np.bool_], score: Floats) -> tuple[float, Floats]:

@@ -54,8 +54,14 @@ class Supervised:
         n_rows, n_features = self.X.shape
         n_nominal = len(self.X.nominal)
         kinds = f"{n_features - n_nominal:,} numeric, {n_nominal:,} nominal"
-        goal = f"{len(self.classes)} classes" if self.task == CLASSIFICATION else "a number"
-        return f"{n_rows:,} rows, {n_features:,} features ({kinds}), target {self.target}: {goal}"
+        plural = "" if n_features == 1 else "s"
+        return f"{n_rows:,} rows, {n_features:,} feature{plural} ({kinds})"
+
+    def describe_target(self) -> str:
+        """What is predicted, in one line."""
+        if self.task == CLASSIFICATION:
+            return f"{self.target}, {len(self.classes)} classes"
+        return f"{self.target}, a number"
 
 
 def read_supervised(
@@ -100,7 +106,7 @@ def read_supervised(
         notes.append(f"{int((~present).sum()):,} rows without a target are left out.")
         X, y = X.rows(present), y[present]
     y = _as_labels(y) if task == CLASSIFICATION else y.astype(np.float64)
-    _check_varies(path, target, y)
+    _check_varies(path, target, y, len(everything))
     X, dropped = _without_empty(X)
     return Supervised(X, y, task, target, (*table.notes, *notes, *remark, *dropped, *_keys(X)))
 
@@ -137,7 +143,9 @@ def _as_labels(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return column.astype(np.int64) if column.dtype.kind == "f" else column.astype(np.str_)
 
 
-def _check_varies(path: Path, target: str, y: npt.NDArray[Any]) -> None:
+def _check_varies(path: Path, target: str, y: npt.NDArray[Any], n_rows: int) -> None:
+    if n_rows == 0:
+        raise ValueError(f"{path} must have rows below its header; got none. Check the file.")
     if len(y) == 0:
         raise ValueError(
             f"{path}: the target {target!r} must have values; all rows miss it. Check the column."

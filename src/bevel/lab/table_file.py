@@ -28,7 +28,8 @@ from bevel.tables import is_missing, read_table
 __all__ = ["MISSING", "TableFile", "open_table"]
 
 MISSING = ("", "NA", "N/A", "NaN", "null", "?")
-DELIMITERS = (",", "\t", ";", "|")
+# In this order: commas also stand in numbers and text where the cells are cut by something else.
+DELIMITERS = ("\t", ";", "|", ",")
 ROWS_PER_BLOCK = 1000
 SAMPLE_ROWS = 100  # looked at to find delimiter and header
 
@@ -93,7 +94,8 @@ class TableFile:
 
     def check_present(self, names: Sequence[str]) -> None:
         """Raise ValueError if one of `names` is no column."""
-        absent = [name for name in names if name not in set(self.names)]
+        known_names = set(self.names)
+        absent = [name for name in names if name not in known_names]
         if absent:
             known = join_names([repr(name) for name in self.names], limit=8)
             raise ValueError(
@@ -122,7 +124,7 @@ def open_table(path: Path, *, header: bool | None = None) -> TableFile:
 def _open_text(path: Path, header: bool | None) -> TableFile:
     with _lines(path, ",", plain=True) as rows:
         sample = [line for (line,) in islice(rows, SAMPLE_ROWS)]
-    delimiter = _find_delimiter(path, sample)
+    delimiter = _find_delimiter(sample)
     with _lines(path, delimiter) as rows:
         first = list(islice(rows, SAMPLE_ROWS))
     if not first:
@@ -179,25 +181,23 @@ def _readable(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _find_delimiter(path: Path, sample: Sequence[str]) -> str:
-    """The delimiter that cuts the most lines alike; of equals, the one that makes most columns."""
+def _find_delimiter(sample: Sequence[str]) -> str:
+    """The first delimiter that cuts all lines alike, or else the one that cuts most of them so."""
     scores = {each: _agreement(sample, each) for each in DELIMITERS}
-    if path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab")) and scores["\t"] > (0, 0):
-        return "\t"
     return max(DELIMITERS, key=lambda each: scores[each])
 
 
-def _agreement(sample: Sequence[str], delimiter: str) -> tuple[int, int]:
-    """Number of lines with the most frequent number of cells, and that number; zeros for one."""
+def _agreement(sample: Sequence[str], delimiter: str) -> float:
+    """Share of lines with the most frequent number of cells; none if that number is one."""
     try:
         rows = csv.reader(sample, delimiter=delimiter, skipinitialspace=True)
         lengths = [len(row) for row in rows if row]
     except csv.Error:
-        return 0, 0
+        return 0.0
     if not lengths:
-        return 0, 0
+        return 0.0
     width = max(set(lengths), key=lengths.count)
-    return (lengths.count(width), width) if width > 1 else (0, 0)
+    return lengths.count(width) / len(lengths) if width > 1 else 0.0
 
 
 def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
