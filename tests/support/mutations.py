@@ -11,6 +11,7 @@ import random
 import struct
 import zlib
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 PRELUDE = struct.Struct("<8sIIQQ")
@@ -176,9 +177,9 @@ def drop_from_header(header: Any, _data: bytearray, rng: random.Random) -> None:
 def repeat_in_header(header: Any, _data: bytearray, rng: random.Random) -> None:
     container, key = _somewhere(header, rng)
     if isinstance(container, list):
-        container.insert(key, container[rng.randrange(len(container))])
+        container.insert(key, deepcopy(container[rng.randrange(len(container))]))
     elif container is not None:
-        container[rng.choice(WORDS)] = container[key]
+        container[rng.choice(WORDS)] = deepcopy(container[key])
 
 
 def _somewhere(value: Any, rng: random.Random) -> tuple[Any, Any]:
@@ -198,7 +199,8 @@ def _lie(value: Any, rng: random.Random) -> Any:
         return value + rng.choice((-1, 1)) if rng.random() < 0.4 else rng.choice(WIDE)
     if isinstance(value, str) and rng.random() < 0.5:
         return rng.choice(WORDS)
-    return rng.choice((rng.choice(ODD), rng.choice(WIDE), rng.choice(WORDS)))
+    # A copy: later lies may go into it.
+    return deepcopy(rng.choice((rng.choice(ODD), rng.choice(WIDE), rng.choice(WORDS))))
 
 
 PLAIN = (flip_bits, set_bytes, write_number, swap_ranges, cut, grow, damage_prelude)
