@@ -52,12 +52,14 @@ class Section:
 class Cell:
     """A cell of a table that is not simply its value.
 
-    `value` is what it is sorted by, if not its text; `strong` sets it off, as the best of its row.
+    `value` is what it is sorted by, if not its text; `strong` sets it off, as the best of its row,
+    and `faint` puts it back, as one that is clearly worse.
     """
 
     text: str
     value: float | None = None
     strong: bool = False
+    faint: bool = False
 
 
 def page(
@@ -233,7 +235,8 @@ def _caption(caption: str) -> str:
 
 def _cell(value: object, right: bool) -> str:
     cell = value if isinstance(value, Cell) else Cell(_text(value), _number(value))
-    names = " ".join(name for name, on in (("number", right), ("strong", cell.strong)) if on)
+    kinds = (("number", right), ("strong", cell.strong), ("faint", cell.faint))
+    names = " ".join(name for name, on in kinds if on)
     sorted_by = "" if cell.value is None else f' data-value="{cell.value!r}"'
     return f"<td{_class(names)}{sorted_by}>{html.escape(cell.text)}</td>"
 
