@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bevel.cli import demo, export, fit, inspect, predict, tune
+from bevel.cli import demo, export, fit, inspect, lab, predict, tune
 from bevel.cli.manners import polite
 
 __all__ = ["app"]
@@ -22,6 +22,7 @@ app.command(epilog=predict.EXAMPLES)(polite(predict.predict))
 app.command("tune", epilog=tune.EXAMPLES)(polite(tune.tune_verb))
 app.command(epilog=export.EXAMPLES)(polite(export.export))
 app.command(epilog=inspect.EXAMPLES)(polite(inspect.inspect))
+app.add_typer(lab.app, name="lab")
 
 
 def _print_version(asked: bool) -> None:
