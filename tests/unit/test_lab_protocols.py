@@ -53,8 +53,10 @@ def forget_tables():
 @pytest.fixture
 def folder(tmp_path):
     """One set of 100 rows: numbers with holes, a nominal column with a rare level, a class."""
-    write_folder(tmp_path, rows_of())
-    return tmp_path
+    folder = tmp_path / "sets"  # with a parent of its own: other tests write beside tmp_path
+    folder.mkdir()
+    write_folder(folder, rows_of())
+    return folder
 
 
 def rows_of(seed=0, n=100):
