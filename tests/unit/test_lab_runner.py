@@ -8,14 +8,16 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.lab_trial import LOG, TRIAL, few_trees, large_if_easy
 
 from bevel.lab import runner
 from bevel.lab.cells import Cell
+from bevel.lab.crew import Crew
 from bevel.lab.protocols import Plan
 from bevel.lab.remaining import RemainingTime
 from bevel.lab.store import ResultStore
@@ -92,6 +94,18 @@ def test_misbehaving_cells_are_recorded_and_do_not_stop_the_run(tmp_path):
     assert store.describe()["absent"] == outcome.absent
 
 
+def test_time_limit_does_not_count_a_pause_of_the_whole_machine(monkeypatch):
+    clock = iter([0.0, 100.5])
+    monkeypatch.setattr("bevel.lab.crew.wait", lambda *_: [])
+    monkeypatch.setattr("bevel.lab.crew.time.monotonic", lambda: next(clock))
+    crew = Crew(None, 1, 1, timeout=10.0)
+    worker = SimpleNamespace(connection=None, is_busy=True, excused=0.0)
+    worker.excuse = lambda seconds: setattr(worker, "excused", seconds)
+    crew._workers = [worker]
+    crew._wait()
+    assert worker.excused == pytest.approx(100.0)
+
+
 @pytest.mark.usefixtures("without_processes")
 def test_second_run_does_only_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv(LOG, str(tmp_path / "log"))
@@ -164,71 +178,40 @@ def n_lines(path):
     return len(path.read_text().split()) if path.exists() else 0
 
 
-@dataclass
-class Story:
-    """A run that was killed, taken up, interrupted, taken up again and finished."""
-
-    n_fits: int
-    after_kill: dict
-    after_interrupt: dict
-    final: dict
-    exit_codes: list
-    messages: str
-    told: dict
-    orphans: list
-
-
-@pytest.fixture(scope="module")
-def story(tmp_path_factory):
-    place = tmp_path_factory.mktemp("story")
-    folder, log = place / "run", place / "log"
+@posix
+def test_run_killed_then_interrupted_goes_on_where_it_ended(tmp_path):
+    """One story rather than three tests: its processes take seconds to start."""
+    folder, log = tmp_path / "run", tmp_path / "log"
     killed = start(folder, log, "--jobs", "2")
     wait_for(lambda: n_lines(log) >= 5)
     killed.kill()
     killed.communicate()
     after_kill = scores(ResultStore(folder))
+    assert 1 <= len(after_kill) < N_CELLS
 
     before = n_lines(log)
-    stopped = start(folder, log, "--jobs", "2")
+    stopped = start(folder, log, "--jobs", "1")
     wait_for(lambda: n_lines(log) >= before + 5)
     workers = children(stopped.pid)
     stopped.send_signal(signal.SIGINT)
     _, messages = stopped.communicate(timeout=120)
-    orphans = still_alive(workers)
+    assert stopped.returncode == 130
+    assert "the same command goes on" in messages
+    assert "Traceback" not in messages
+    assert still_alive(workers) == []
     after_interrupt = scores(ResultStore(folder))
+    assert after_kill.items() <= after_interrupt.items()
 
     finished = start(folder, log, "--jobs", "1", "--json")
     out, error = finished.communicate(timeout=120)
     assert finished.returncode == 0, error
-    codes = [killed.returncode, stopped.returncode, finished.returncode]
+    told = json.loads(out)
+    assert (told["cells"], told["done_before"]) == (N_CELLS, len(after_interrupt))
     final = scores(ResultStore(folder))
-    return Story(
-        n_lines(log), after_kill, after_interrupt, final, codes, messages, json.loads(out), orphans
-    )
-
-
-@posix
-def test_killed_run_loses_no_result(story):
-    assert story.exit_codes[0] == -signal.SIGKILL
-    assert 1 <= len(story.after_kill) < N_CELLS
-    assert story.after_kill.items() <= story.after_interrupt.items() <= story.final.items()
-    assert len(story.final) == N_CELLS
-
-
-@posix
-def test_taken_up_run_repeats_only_what_was_under_way(story):
-    assert story.told["cells"] == N_CELLS
-    assert story.told["done_before"] == len(story.after_interrupt)
-    # At each stop, two workers had a cell under way, or had handed one in that was not stored yet.
-    assert N_CELLS <= story.n_fits <= N_CELLS + 2 * 2
-
-
-@posix
-def test_ctrl_c_stops_with_a_line_and_leaves_no_process(story):
-    assert story.exit_codes[1] == 130
-    assert "the same command goes on" in story.messages
-    assert "Traceback" not in story.messages
-    assert story.orphans == []
+    assert len(final) == N_CELLS
+    assert after_interrupt.items() <= final.items()
+    # When it was stopped, each worker had a cell under way, or one handed in but not stored yet.
+    assert N_CELLS <= n_lines(log) <= N_CELLS + 2 + 1
 
 
 @posix

@@ -25,6 +25,7 @@ __all__ = ["Crew"]
 READY = "ready"
 MESSAGES_FILE = "messages.log"
 POLL_SECONDS = 0.5  # between looks at the clock, and at signals on systems that need it
+LONGEST_HICCUP = 1.0  # of a busy machine; longer is a pause
 
 
 class Crew:
@@ -78,8 +79,17 @@ class Crew:
         self._workers = []
 
     def _wait(self) -> None:
-        """Sleep until a worker has something to say or a limit is reached."""
+        """Sleep until a worker has something to say, or for a moment.
+
+        A moment that took much longer was no moment: the machine slept, or Ctrl-Z stopped us all.
+        That time is not the cells'.
+        """
+        start = time.monotonic()
         wait([worker.connection for worker in self._workers if worker.is_busy], POLL_SECONDS)
+        pause = time.monotonic() - start - POLL_SECONDS
+        if pause > LONGEST_HICCUP:
+            for worker in self._workers:
+                worker.excuse(pause)
 
     def _look_at(self, worker: "Worker") -> tuple[Result, float] | None:
         cell = worker.cell
@@ -135,6 +145,10 @@ class Worker:
     def seconds(self) -> float:
         """Since the cell was begun; of the last one when there is none."""
         return self._seconds if self.cell is None else time.monotonic() - self._begun
+
+    def excuse(self, seconds: float) -> None:
+        """Do not count a pause."""
+        self._begun += seconds
 
     def begin(self, cell: Cell, n_jobs: int) -> None:
         """Hand over a cell."""
