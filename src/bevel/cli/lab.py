@@ -292,11 +292,13 @@ def _tell(outcome: Outcome, store: ResultStore, as_json: bool) -> None:
     console = manners.console()
     console.print(_table(rows))
     for line in problem_lines(outcome.problems):
-        console.print(escape(line))
+        console.print(escape(line), soft_wrap=True)
     fresh = sum(outcome.counts.values())
     before = f", {outcome.n_before} were there before" if outcome.n_before else ""
     console.print(f"{fresh} fits in {duration(outcome.seconds)}{before}.")
-    console.print(f"Results are in {store.folder}. Page: bevel lab report {store.folder}")
+    # Not broken into lines: paths and commands are there to be copied.
+    console.print(f"Results are in {store.folder}", soft_wrap=True, markup=False)
+    console.print(f"Page: bevel lab report {store.folder}", soft_wrap=True, markup=False)
 
 
 def _summary(results: Sequence[Result], systems: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,0 +1,103 @@
+"""``bevel lab list`` and ``bevel lab run``: what they print, and how they refuse."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from support.lab_trial import TRIAL
+from support.lab_trial import load as load_rows
+from typer.testing import CliRunner
+
+from bevel.cli.app import app
+from bevel.cli.lab import duration, problem_lines
+from bevel.lab import runner
+from bevel.lab.cells import FAILED, Cell, Result
+from bevel.lab.protocols import PROTOCOLS
+
+
+class InThisProcess:
+    """Cells without worker processes, which take seconds to start."""
+
+    def __init__(self, bench, n_workers, n_jobs, timeout=None):  # noqa: ARG002
+        self.bench, self.n_jobs = bench, n_jobs
+
+    def results(self, cells):
+        for cell in cells:
+            yield self.bench.run(cell, self.n_jobs), 0.1
+
+
+@pytest.fixture(autouse=True)
+def trial(monkeypatch):
+    monkeypatch.setattr(runner, "Crew", InThisProcess)
+    monkeypatch.setitem(PROTOCOLS, "trial", TRIAL)
+    monkeypatch.setitem(
+        PROTOCOLS, "trial-data", replace(TRIAL, name="trial-data", needs_data=True, load=load_rows)
+    )
+
+
+def bevel(*words):
+    return CliRunner().invoke(app, ["lab", *map(str, words)])
+
+
+def test_list_names_experiments_and_systems():
+    experiments = json.loads(bevel("list", "--json").stdout)
+    assert "trial" in [each["experiment"] for each in experiments]
+    systems = {
+        each["system"]: each["what"]
+        for each in json.loads(bevel("list", "--systems", "--json").stdout)
+    }
+    assert "Tuned by out-of-bag error" in systems["sporf"]
+    assert "Needs ydf" in systems["ydf-oblique"]
+    assert "sporf" in bevel("list", "--systems").stdout
+
+
+def test_run_prints_a_line_per_system_its_problems_and_the_next_command(tmp_path):
+    done = bevel(
+        "run", "trial", "--out", tmp_path, "--systems", "trial-mean,trial-raises,trial-absent"
+    )
+    assert done.exit_code == 0, done.output
+    assert "trial-raises: 6 failed (easy, hard): ValueError: This system always" in done.stdout
+    assert "12 fits in" in done.stdout
+    assert "bevel lab report" in done.stdout
+    assert done.stderr.count("no_such_package") == 1
+    again = bevel("run", "trial", "--out", tmp_path, "--systems", "trial-mean", "--json")
+    assert json.loads(again.stdout)["done_before"] == 6
+
+
+def test_run_of_which_nothing_came_has_exit_code_1(tmp_path):
+    assert bevel("run", "trial", "--out", tmp_path, "--systems", "trial-raises").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["no-such"], "The experiment must be one of"),
+        (["trial", "--systems", "sporv"], "Did you mean sporf?"),
+        (["trial", "--only", "iris"], "(easy, hard); got 'iris'"),
+        (["trial-data"], "Pass --data FOLDER"),
+        (["trial", "--data", "/no/such/folder"], "must be a folder"),
+        (["trial", "--python", "aeon"], "--python aeon=/path/to/python"),
+    ],
+)
+def test_run_that_cannot_be_is_refused_in_one_line(tmp_path, words, message):
+    done = bevel("run", *words, "--out", tmp_path / "run")
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_durations_have_two_units_at_most():
+    assert [duration(each) for each in (4.4, 61, 3600 * 2 + 120)] == [
+        "4 s",
+        "1 min 1 s",
+        "2 h 2 min",
+    ]
+
+
+def test_failures_of_one_kind_share_a_line():
+    failures = [
+        Result(Cell("trial", data, "gp", {}, 0, fold), FAILED, message="Too large.")
+        for data in ("a", "b")
+        for fold in range(5)
+    ]
+    assert problem_lines(failures) == ["gp: 10 failed (a, b): Too large."]
