@@ -53,7 +53,7 @@ def test_scaler_that_is_unknown_is_refused(forest):
     stranger = SimpleNamespace(
         forest_=forest, _encoding=encoding, classes_=np.arange(2), voting="soft"
     )
-    with pytest.raises(NotImplementedError, match="scaler"):
+    with pytest.raises(TypeError, match="scaler"):
         list(write_c(stranger, "model"))
     stranger._encoding = replace(encoding, scaler=IdentityScaler())
     assert "model_predict" in "".join(write_c(stranger, "model"))

@@ -57,7 +57,7 @@ Jobs = Annotated[
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
 
 # What users cause and can mend; the messages say how.
-EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError)
+EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 
 
 def polite(verb: Callable[..., None]) -> Callable[..., None]:

@@ -60,7 +60,7 @@ def _write_scaling(model: Model) -> Iterator[str]:
         case RankScaler():
             yield from _write_ranks(name, scaler)
         case _:
-            raise NotImplementedError(
+            raise TypeError(
                 f"to_c must know the scaler of the forest; got {type(scaler).__name__}. Export a "
                 "forest that was fitted with one of the documented values of scale."
             )
