@@ -12,17 +12,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import importlib.metadata
 import numbers
-import os
-import platform
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from string import Template
 from typing import Any
+
+from bevel.lab.surroundings import describe_surroundings, in_words
 
 __all__ = [
     "Cell",
@@ -33,11 +31,8 @@ __all__ = [
     "page",
     "paragraph",
     "picture",
-    "surroundings",
     "table",
 ]
-
-PACKAGES = ("bevel", "numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True)
@@ -81,10 +76,10 @@ def page(
     command : str
         What to type to make the page again.
     made_with : mapping of str to str, default=None
-        Versions and machine; None takes those of this process (`surroundings`).
+        Versions and machine; None takes those of this process.
     """
     template = Template(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
-    made_with = surroundings() if made_with is None else made_with
+    made_with = in_words(describe_surroundings()) if made_with is None else made_with
     return template.substitute(
         title=html.escape(title),
         subtitle=html.escape(subtitle),
@@ -180,30 +175,6 @@ def picture(png: bytes, caption: str, alternative: str) -> str:
 def figures(*drawings: str) -> str:
     """Figures side by side where the page is wide enough, below each other on a phone."""
     return f'<div class="figures">{"".join(drawings)}</div>'
-
-
-def surroundings(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
-    """Versions of `packages` (those installed), Python and system, processor and cores."""
-    found = {}
-    for name in packages:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    found[platform.python_implementation()] = platform.python_version()
-    found[platform.system()] = f"{platform.release()} {platform.machine()}"
-    found["processor"] = f"{_processor()} ({os.cpu_count()} cores)"
-    return found
-
-
-def _processor() -> str:
-    """The name of the processor; Python itself does not know it on Linux."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    named = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return named.group(1) if named else platform.processor() or platform.machine()
 
 
 def _contents(sections: Sequence[Section]) -> str:

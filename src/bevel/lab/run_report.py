@@ -28,6 +28,7 @@ from bevel.lab.report_tables import (
 )
 from bevel.lab.rounds import Round, rounds
 from bevel.lab.store import ResultStore
+from bevel.lab.surroundings import in_words
 from bevel.lab.tally import Tally, contender
 
 __all__ = ["Run", "read_run", "render", "summarise"]
@@ -218,15 +219,8 @@ def render(run: Run, command: str) -> str:
         sections,
         "\n".join(filter(None, [first, command])),
         subtitle=str(run.description.get("sentence", "")),
-        made_with=_made_with(run.description),
+        made_with=in_words(run.description) or None,
     )
-
-
-def _made_with(description: Mapping[str, Any]) -> dict[str, str] | None:
-    """Versions and machine of the run, not of the one who reads it."""
-    words = {"memory_gb": "GB of memory:", "processor": "on", "cores": "cores:", "system": "under"}
-    told = {**description.get("versions", {}), **description.get("machine", {})}
-    return {words.get(name, name): str(what) for name, what in told.items() if what} or None
 
 
 def _opening(run: Run) -> str:

@@ -17,7 +17,7 @@ from bevel.lab.crew import Crew
 from bevel.lab.protocols.base import Plan, Protocol
 from bevel.lab.remaining import RemainingTime
 from bevel.lab.store import ResultStore
-from bevel.lab.surroundings import describe_surroundings
+from bevel.lab.surroundings import WITH_PEERS, describe_surroundings
 from bevel.lab.systems import SYSTEMS
 from bevel.lab.systems.peers import EXTRA
 from bevel.lab.systems.remote import has_package
@@ -204,7 +204,7 @@ def _description(
     protocol: Protocol, plan: Plan, jobs: int, absent: Mapping[str, str]
 ) -> dict[str, Any]:
     return {
-        **describe_surroundings(),
+        **describe_surroundings(WITH_PEERS),
         "experiment": protocol.name,
         "paper": protocol.paper,
         "sentence": protocol.sentence,

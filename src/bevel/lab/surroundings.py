@@ -1,39 +1,30 @@
-"""Where and with what a run was made: the command, the versions, the machine."""
+"""Where and with what results were made: the command, the versions, the machine."""
 
 import datetime
 import os
 import platform
 import sys
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from bevel.threads import count_threads
 
-__all__ = ["describe_surroundings"]
+__all__ = ["WITH_PEERS", "describe_surroundings", "in_words"]
 
-PACKAGES = (
-    "bevel",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "xgboost",
-    "lightgbm",
-    "catboost",
-    "ydf",
-    "aeon",
-    "sktime",
-)
+OWN = ("bevel", "numpy", "scipy", "scikit-learn")
+WITH_PEERS = (*OWN, "xgboost", "lightgbm", "catboost", "ydf", "aeon", "sktime")
 
 
-def describe_surroundings() -> dict[str, Any]:
-    """Facts for the record, as JSON knows them."""
+def describe_surroundings(packages: Sequence[str] = OWN) -> dict[str, Any]:
+    """Facts for the record, as JSON knows them; of `packages` those that are installed."""
     return {
         "started": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "versions": {
             "python": platform.python_version(),
-            **{name: version for name in PACKAGES if (version := _version(name))},
+            **{name: version for name in packages if (version := _version(name))},
         },
         "machine": {
             "processor": _processor(),
@@ -42,6 +33,13 @@ def describe_surroundings() -> dict[str, Any]:
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         },
     }
+
+
+def in_words(description: Mapping[str, Any]) -> dict[str, str]:
+    """Versions and machine of such a record, to be read one after the other."""
+    words = {"memory_gb": "GB of memory:", "processor": "on", "cores": "cores:", "system": "under"}
+    told = {**description.get("versions", {}), **description.get("machine", {})}
+    return {words.get(name, name): str(what) for name, what in told.items() if what}
 
 
 def _version(package: str) -> str | None:
