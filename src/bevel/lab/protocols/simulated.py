@@ -1,6 +1,7 @@
 """Experiments on simulations of SPORF: sparse parity, orthant, consistency, trunk, density."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,12 @@ N_REPEATS, QUICK_REPEATS = 10, 2  # 4.3
 N_TREES = 500  # 3.2
 
 # Rows for training. The figures' axes are not printed as text; 5000 and 400 are (4.4).
-PARITY_ROWS, QUICK_PARITY_ROWS = (1_000, 5_000, 10_000), (500, 1_000)
-ORTHANT_ROWS, QUICK_ORTHANT_ROWS = (400, 2_000, 4_000), (200, 400)
-CONSISTENCY_ROWS, QUICK_CONSISTENCY_ROWS = (1_000, 3_000, 10_000), (1_000,)
+ROWS = {
+    "sparse-parity": (1_000, 5_000, 10_000),
+    "orthant": (400, 2_000, 4_000),
+    "consistency": (1_000, 3_000, 10_000),
+}
+QUICK_ROWS = {"sparse-parity": (500, 1_000), "orthant": (200, 400), "consistency": (1_000,)}
 
 # Biau's bound is about trees of bounded depth: every cut of an axis forest that gains anything is
 # spent on a stripe, and 60 stripes outlast 20 levels.
@@ -76,10 +80,11 @@ def rows_of(numbers: Sequence[int]) -> list[Setting]:
     return [{"n_train": number} for number in numbers]
 
 
-def parity_cells(plan: Plan) -> Iterator[Cell]:
-    settings = rows_of(QUICK_PARITY_ROWS if plan.quick else PARITY_ROWS)
+def by_rows(name: str, plan: Plan) -> Iterator[Cell]:
+    """A simulation at each of its numbers of training rows."""
+    settings = rows_of((QUICK_ROWS if plan.quick else ROWS)[name])
     repeats = QUICK_REPEATS if plan.quick else N_REPEATS
-    return cells_of("sparse-parity", plan, [("sparse-parity", settings)], n_repeats=repeats)
+    return cells_of(name, plan, [(name, settings)], n_repeats=repeats)
 
 
 SPARSE_PARITY = Protocol(
@@ -87,7 +92,7 @@ SPARSE_PARITY = Protocol(
     f"{SPORF}, 4.3 and Figure 2C",
     "Error on sparse parity (p = 20, three features matter) against the number of training rows.",
     default_systems=("sporf", "random-forest", "forest-rc", "ccf"),
-    cells=parity_cells,
+    cells=partial(by_rows, "sparse-parity"),
     load=load,
     parameters=paper_trees,
     size=size,
@@ -117,18 +122,12 @@ SPARSE_PARITY = Protocol(
 )
 
 
-def orthant_cells(plan: Plan) -> Iterator[Cell]:
-    settings = rows_of(QUICK_ORTHANT_ROWS if plan.quick else ORTHANT_ROWS)
-    repeats = QUICK_REPEATS if plan.quick else N_REPEATS
-    return cells_of("orthant", plan, [("orthant", settings)], n_repeats=repeats)
-
-
 ORTHANT = Protocol(
     "orthant",
     f"{SPORF}, 4.3 and Figure 2F",
     "Error on orthant (p = 6, 64 classes), made for axis-aligned trees, against training rows.",
     default_systems=("sporf", "random-forest", "forest-rc", "ccf"),
-    cells=orthant_cells,
+    cells=partial(by_rows, "orthant"),
     load=load,
     parameters=paper_trees,
     size=size,
@@ -157,25 +156,19 @@ ORTHANT = Protocol(
 )
 
 
-def consistency_cells(plan: Plan) -> Iterator[Cell]:
-    settings = rows_of(QUICK_CONSISTENCY_ROWS if plan.quick else CONSISTENCY_ROWS)
-    repeats = QUICK_REPEATS if plan.quick else N_REPEATS
-    return cells_of("consistency", plan, [("consistency", settings)], n_repeats=repeats)
-
-
 def consistency_parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
     """Trees of bounded depth: with pure leaves an axis forest runs out of stripes in the end."""
     limit = {"max_depth": MAX_DEPTH} if is_ours(cell) else {}
     return {**trees(cell, plan, N_TREES), **limit}
 
 
-MOST_ROWS = {"n_train": CONSISTENCY_ROWS[-1]}
+MOST_ROWS = {"n_train": ROWS["consistency"][-1]}
 CONSISTENCY = Protocol(
     "consistency",
     f"{SPORF}, 4.1 and Figure 1",
     "Error on Biau's three squares, where a greedy axis-aligned forest stays at 1/6.",
     default_systems=("sporf", "random-forest", "rr-rf", "ccf"),
-    cells=consistency_cells,
+    cells=partial(by_rows, "consistency"),
     load=load,
     parameters=consistency_parameters,
     size=size,
