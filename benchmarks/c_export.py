@@ -7,7 +7,6 @@ core; passes of C, `predictor_` and the estimator take turns.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import subprocess
 import tempfile
@@ -17,34 +16,20 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.exported import print_each
 from bevel import ObliqueForestClassifier
 
-PROJECTIONS = ("axis", "sparse", "gaussian", "rotation")
-N_ROWS, N_FEATURES, N_ASKED, N_PASSES = 5000, 20, 200, 60
+N_ASKED, N_PASSES = 200, 60
+HEADER = (
+    "| projection | nodes | export s | source B/node | compile s | object B/node "
+    "| C µs/row | predictor_ µs/row | predict_proba µs/row |"
+)
 LOOP = """
 void model_rows(const double *X, int n, double *out)
 {
     for (; n > 0; --n, X += MODEL_N_FEATURES, out += MODEL_N_CLASSES) model_predict_proba(X, out);
 }
 """
-
-
-def main() -> None:
-    """Measure each family in turn."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trees", type=int, default=100)
-    n_trees = parser.parse_args().trees
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(N_ROWS, N_FEATURES))
-    y = X[:, :5].sum(axis=1) + 2 * rng.normal(size=N_ROWS) > 0
-    asked = rng.normal(size=(N_ASKED, N_FEATURES))
-    print(
-        "| projection | nodes | export s | source B/node | compile s | object B/node "
-        "| C µs/row | predictor_ µs/row | predict_proba µs/row |"
-    )
-    for projection in PROJECTIONS:
-        forest = ObliqueForestClassifier(n_trees, projection=projection, random_state=0, n_jobs=1)
-        print(measure(projection, forest.fit(X, y), asked), flush=True)
 
 
 def measure(projection: str, forest: ObliqueForestClassifier, asked: np.ndarray) -> str:
@@ -97,4 +82,4 @@ def best_times(*contenders: Callable[[], object]) -> list[float]:
 
 
 if __name__ == "__main__":
-    main()
+    print_each(__doc__, HEADER, N_ASKED, np.float64, measure)

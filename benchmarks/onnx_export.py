@@ -7,7 +7,6 @@ passes of onnxruntime and of the estimator take turns.
 
 from __future__ import annotations
 
-import argparse
 import pickle
 import tempfile
 import time
@@ -17,28 +16,14 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
+from benchmarks.exported import print_each
 from bevel import ObliqueForestClassifier
 
-PROJECTIONS = ("axis", "sparse", "gaussian", "rotation")
-N_ROWS, N_FEATURES, N_BATCH, N_SINGLE, N_PASSES = 5000, 20, 2000, 20, 8
-
-
-def main() -> None:
-    """Measure each family in turn."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trees", type=int, default=100)
-    n_trees = parser.parse_args().trees
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(N_ROWS, N_FEATURES)).astype(np.float32)
-    y = X[:, :5].sum(axis=1) + 2 * rng.normal(size=N_ROWS) > 0
-    asked = rng.normal(size=(N_BATCH, N_FEATURES)).astype(np.float32)
-    print(
-        "| projection | nodes | export s | ONNX B/node | file B/node | pickle B/node "
-        "| batch: ONNX µs/row | own | single row: ONNX µs | own |"
-    )
-    for projection in PROJECTIONS:
-        forest = ObliqueForestClassifier(n_trees, projection=projection, random_state=0, n_jobs=1)
-        print(measure(projection, forest.fit(X, y), asked), flush=True)
+N_BATCH, N_SINGLE, N_PASSES = 2000, 20, 8
+HEADER = (
+    "| projection | nodes | export s | ONNX B/node | file B/node | pickle B/node "
+    "| batch: ONNX µs/row | own | single row: ONNX µs | own |"
+)
 
 
 def measure(projection: str, forest: ObliqueForestClassifier, asked: np.ndarray) -> str:
@@ -80,4 +65,4 @@ def best_times(*contenders: Callable[[], object]) -> list[float]:
 
 
 if __name__ == "__main__":
-    main()
+    print_each(__doc__, HEADER, N_BATCH, np.float32, measure)
