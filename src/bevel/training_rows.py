@@ -17,7 +17,7 @@ from bevel.forest import FlatForest
 from bevel.predictor import PackedPredictor
 from bevel.subforest import take_trees
 
-__all__ = ["Bags", "TrainingRows", "recall_rows"]
+__all__ = ["Bags", "TrainingRows", "check_leaves_rows_out", "recall_rows"]
 
 Target = npt.NDArray[np.int32] | npt.NDArray[np.float64]
 
@@ -43,14 +43,21 @@ class Bags:
     replace: bool
     seed: int
 
+    def counts(self, tree: int) -> npt.NDArray[np.int32]:
+        """How often each row is in the bag of a tree, numbered from 0; once without bags."""
+        return _core.bag(self._options(), self.n_rows, tree)
+
     def rows_out(self, n_trees: int) -> npt.NDArray[np.bool_]:
         """Whether each row (first axis) is out of the bag of each tree, numbered from 0."""
-        options = _core.Options()
-        options.bag_size, options.replace, options.seed = self.size, self.replace, self.seed
         out = np.empty((self.n_rows, n_trees), dtype=bool)
         for tree in range(n_trees):
-            out[:, tree] = _core.bag(options, self.n_rows, tree) == 0
+            out[:, tree] = self.counts(tree) == 0
         return out
+
+    def _options(self) -> _core.Options:
+        options = _core.Options()
+        options.bag_size, options.replace, options.seed = self.size, self.replace, self.seed
+        return options
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +72,23 @@ class TrainingRows:
         Classes as int32, or numbers as float64.
     out : ndarray of bool, shape (n, n_trees)
         Whether a row is out of a tree's bag.
+    bags : Bags
+        How the bags were drawn.
     """
 
     X: npt.NDArray[np.float32]
     target: Target
     out: npt.NDArray[np.bool_]
+    bags: Bags
+
+
+def check_leaves_rows_out(bags: Bags) -> None:
+    """Raise if every tree has seen all rows."""
+    if bags.size == 0 or (not bags.replace and bags.size >= bags.n_rows):
+        raise NoOutOfBagError(
+            "Out-of-bag errors need trees that have not seen all rows; got a forest grown without "
+            "bags, or with bags of all rows. Fit with bootstrap=True."
+        )
 
 
 def recall_rows(
@@ -88,14 +107,9 @@ def recall_rows(
     target : ndarray
         Classes as int32, or numbers as float64.
     """
-    if bags.size == 0 or (not bags.replace and bags.size >= bags.n_rows):
-        raise NoOutOfBagError(
-            "Out-of-bag errors need trees that have not seen all rows; got a forest grown without "
-            "bags, or with bags of all rows. Fit with bootstrap=True."
-        )
     if len(X) != bags.n_rows:
         raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
-    rows = TrainingRows(X, target, bags.rows_out(forest.n_trees))
+    rows = TrainingRows(X, target, bags.rows_out(forest.n_trees), bags)
     _recognise(forest, rows, {0, forest.n_trees - 1})
     return rows
 

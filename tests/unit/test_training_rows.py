@@ -7,7 +7,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.errors import NoOutOfBagError
-from bevel.training_rows import Bags, recall_rows
+from bevel.training_rows import Bags, check_leaves_rows_out, recall_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4)).astype(np.float32)
@@ -80,6 +80,13 @@ def test_another_number_of_rows_is_refused():
 
 @pytest.mark.parametrize("changes", [{"size": 0}, {"size": 150, "replace": False}], ids=str)
 def test_forests_that_leave_no_row_out_are_refused(changes):
-    fitted = ObliqueForestClassifier(5, scale=None).fit(X, CLASSES)
+    bags = Bags(**({"n_rows": 150, "size": 150, "replace": True, "seed": 0} | changes))
     with pytest.raises(NoOutOfBagError, match="without bags, or with bags of all rows"):
-        recall(fitted, X, CLASSES, **changes)
+        check_leaves_rows_out(bags)
+
+
+def test_rows_of_a_forest_without_bags_are_recalled_too():
+    fitted = ObliqueForestClassifier(5, scale=None, bootstrap=False).fit(X, CLASSES)
+    rows = recall(fitted, X, CLASSES)
+    assert not rows.out.any()
+    assert (rows.bags.counts(0) == 1).all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -11,33 +10,19 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.constraints import Integer
-from bevel.errors import NoOutOfBagError, shorten, wrong_type, wrong_value
-from bevel.families import read_projection
+from bevel.errors import wrong_type, wrong_value
+from bevel.estimators._recall import Recall
 from bevel.predictor import PackedPredictor
 from bevel.subforest import take_trees
 from bevel.threads import count_threads
-from bevel.training_rows import Bags, recall_rows
 from bevel.tree_budget import best_subset, pair_errors
 
 
-class Slimming:
+class Slimming(Recall):
     """The methods that make a fitted estimator smaller."""
 
     n_estimators: int
     n_jobs: int | None
-    projection: Any
-    n_projections: Any
-    _predictor: PackedPredictor  # and with it the forest
-    _bags: tuple[int, int, bool] | None  # rows, draws, replacement; None: trees differ
-    _seed: int | None  # of trees 0, 1, ...; None: some of them, which cannot be drawn again
-
-    @abstractmethod
-    def _encode(self, X: Any) -> npt.NDArray[np.float32]:
-        """Rows to predict, read as the training rows were."""
-
-    @abstractmethod
-    def _reread_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
-        """Check the y of an earlier fit, given again; nothing is remembered of it."""
 
     def slim(self) -> Self:
         """Drop what only training and analysis need of the trees; predictions stay the same.
@@ -77,10 +62,7 @@ class Slimming:
         """
         check_is_fitted(self)
         self._check_budget(n_trees)
-        bags = self._known_bags()
-        encoded = self._encode(X)
-        target = self._reread_target(y, len(encoded))
-        rows = recall_rows(self._predictor.forest, bags, encoded, target)
+        rows = self._out_of_bag_rows("prune_trees", X, y)
         hard = getattr(self, "voting", "soft") == "hard"
         errors = pair_errors(self._predictor, rows, count_threads(self.n_jobs), hard)
         return self._keep_trees(best_subset(errors, n_trees))
@@ -92,23 +74,6 @@ class Slimming:
             raise wrong_type("n_trees", *complaint, "Write for example n_trees=100.")
         if n_trees not in range(1, n_there + 1):
             raise wrong_value("n_trees", *complaint, "Choose fewer trees, or grow more.")
-
-    def _known_bags(self) -> Bags:
-        """How the bags were drawn; raises if out-of-bag rows do not tell errors."""
-        for member in read_projection(self.projection, self.n_projections):
-            if member.projection.needs_out_of_bag:
-                raise NoOutOfBagError(
-                    "prune_trees needs out-of-bag rows that no tree has learnt from; got "
-                    f"{shorten(member.projection)}, which chose its penalties on them. Use "
-                    'Ridge(tune="gcv").'
-                )
-        if self._bags is None or self._seed is None:
-            raise ValueError(
-                "prune_trees needs a forest whose bags can be drawn again; got trees chosen by "
-                "prune_trees, or grown with other bags by warm_start. Prune the whole forest once, "
-                "after its last fit."
-            )
-        return Bags(*self._bags, seed=self._seed)
 
     def _keep_trees(self, trees: npt.NDArray[np.int64]) -> Self:
         """New estimator with some of the trees, and without what was said of all of them."""

@@ -1,0 +1,92 @@
+"""A fitted forest as analysis sees it: trees, names, and the rows of its fit given once more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from bevel.errors import wrong_type
+from bevel.estimators._base import ObliqueForest
+from bevel.forest import FlatForest
+from bevel.predictor import PackedPredictor
+from bevel.threads import count_threads
+from bevel.training_rows import Target, TrainingRows
+
+__all__ = ["Subject", "read_subject"]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A fitted forest, read.
+
+    Attributes
+    ----------
+    estimator : ObliqueForest
+        The fitted estimator.
+    predictor : PackedPredictor
+        Answers of the forest, and its trees as `predictor.forest`.
+    names : tuple of str
+        Of the features; x0, x1, ... if the fit saw none.
+    classes : ndarray or None
+        Labels of the classes; None in regression.
+    hard : bool
+        Whether trees vote.
+    n_threads : int
+        Threads to use.
+    asked : str
+        What is asked of the forest, for messages.
+    """
+
+    estimator: ObliqueForest
+    predictor: PackedPredictor
+    names: tuple[str, ...]
+    classes: npt.NDArray[Any] | None
+    hard: bool
+    n_threads: int
+    asked: str
+
+    @property
+    def forest(self) -> FlatForest:
+        """The trees."""
+        return self.predictor.forest
+
+    def encode(self, X: Any) -> npt.NDArray[np.float32]:
+        """Rows as trees read them: scaled, with level codes in nominal columns."""
+        return self.estimator._encode(X)
+
+    def target(self, y: Any, n_rows: int) -> Target:
+        """Positions in `classes`, or numbers; the classes must be those of the fit."""
+        return self.estimator._reread_target(y, n_rows)
+
+    def training_rows(self, X: Any, y: Any) -> TrainingRows:
+        """The rows of the fit with their bags; raises if they are other rows."""
+        return self.estimator._training_rows(self.asked, X, y)
+
+    def out_of_bag_rows(self, X: Any, y: Any) -> TrainingRows:
+        """The same of a forest whose bags leave rows out that no tree has learnt from."""
+        return self.estimator._out_of_bag_rows(self.asked, X, y)
+
+
+def read_subject(estimator: object, asked: str) -> Subject:
+    """Read a fitted forest, for the analysis called `asked`; raises if it is none."""
+    if not isinstance(estimator, ObliqueForest):
+        remedy = "Pass an ObliqueForestClassifier or ObliqueForestRegressor, or a preset."
+        raise wrong_type(f"The forest of {asked}", "a fitted forest of Bevel", estimator, remedy)
+    check_is_fitted(estimator)
+    estimator.verify()  # analysis walks the forest without the checks of a mapped file
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{feature}" for feature in range(estimator.n_features_in_)]
+    return Subject(
+        estimator,
+        estimator._predictor,
+        tuple(str(name) for name in names),
+        getattr(estimator, "classes_", None),
+        getattr(estimator, "voting", "soft") == "hard",
+        count_threads(estimator.n_jobs),
+        asked,
+    )
