@@ -3,6 +3,7 @@
 // the caller.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,16 +45,17 @@ class PackedWalk {
       }
       return false;
     };
-    // One step; whether the lane still has a walk.
+    // One step; whether the lane still has a walk. Where the last step led is looked at only now:
+    // it has been known for a round, so that a wrong guess at the end of a walk is found at once
+    // instead of after the loads of a step.
     auto advance = [&](size_t lane) {
-      const Child child = step(nodes_[at[lane]], row[lane]);
-      at[lane] = child;
-      if (child >= 0) {
-        if constexpr (kManyTrees) prefetch(&nodes_[child]);
-        return true;
+      if (at[lane] < 0) {
+        finish(walk[lane], ~at[lane]);
+        if (!begin(lane)) return false;
       }
-      finish(walk[lane], ~child);
-      return begin(lane);
+      at[lane] = step(nodes_[at[lane]], row[lane]);
+      if constexpr (kManyTrees) prefetch(&nodes_[std::max(at[lane], Child{0})]);
+      return true;
     };
     size_t n_lanes = 0;
     while (n_lanes < kInFlight && begin(n_lanes)) ++n_lanes;
