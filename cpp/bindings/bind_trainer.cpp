@@ -203,12 +203,25 @@ Candidates sample_root(const Options& options, const DatasetView& data, const No
   return candidates;
 }
 
-// Directions that the root of a tree draws, for families that do not look at the data.
+// A table of which only the columns are known, for families that do not look at the data.
+struct Columns {
+  explicit Columns(const Vector<int32_t>& levels)
+      : medians(levels.shape(0), 0.0f),
+        view(nullptr, 0, static_cast<int32_t>(levels.shape(0)), levels.data(), medians.data(),
+             nullptr) {}
+  const std::vector<float> medians;
+  const DatasetView view;
+};
+
+// Directions that the root of a tree draws.
 nb::tuple sample_candidates(const Options& options, Vector<int32_t> levels, uint64_t tree) {
-  const std::vector<float> medians(levels.shape(0), 0.0f);
-  const DatasetView data(nullptr, 0, static_cast<int32_t>(levels.shape(0)), levels.data(),
-                         medians.data(), nullptr);
-  return to_tuple(sample_root(options, data, {nullptr, {}, nullptr, nullptr}, tree));
+  const Columns columns(levels);
+  return to_tuple(sample_root(options, columns.view, {nullptr, {}, nullptr, nullptr}, tree));
+}
+
+// Directions that all trees of a multi-rotation forest draw from.
+nb::tuple forest_axes(const Options& options, Vector<int32_t> levels) {
+  return to_tuple(draw_forest_axes(options, Columns(levels).view));
 }
 
 // Axes of a tree and directions that its root draws, for any family.
@@ -258,6 +271,7 @@ void bind_trainer(nb::module_& m) {
   m.def("sample_tree", &sample_tree, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
         nb::arg("medians").noconvert(), nb::arg("target"), nb::arg("n_classes"),
         nb::arg("weights").noconvert().none(), nb::arg("options"), nb::arg("tree"));
+  m.def("forest_axes", &forest_axes, nb::arg("options"), nb::arg("levels").noconvert());
   m.def("sample_candidates", &sample_candidates, nb::arg("options"), nb::arg("levels").noconvert(),
         nb::arg("tree"));
 }

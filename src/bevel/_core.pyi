@@ -167,6 +167,9 @@ class PackedForest:
         out: npt.NDArray[np.float64],
     ) -> bool: ...
 
+def forest_axes(
+    options: Options, levels: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...
 def sample_candidates(
     options: Options, levels: npt.NDArray[np.int32], tree: int
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...

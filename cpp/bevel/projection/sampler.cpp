@@ -47,11 +47,15 @@ std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetVi
   throw std::logic_error("[make_samplers] unknown family");
 }
 
+Stream forest_stream(const Options& options) {
+  return {root_key(options.seed, 0), Purpose::forest_rotations};
+}
+
 }  // namespace
 
 Samplers make_samplers(const Options& options, const DatasetView& data) {
   Samplers samplers;
-  Stream forest(root_key(options.seed, 0), Purpose::forest_rotations);
+  Stream forest = forest_stream(options);
   int32_t next_axis = data.n_features;
   for (const Family& family : options.families) {
     if (!family.per_tree()) {
@@ -64,6 +68,14 @@ Samplers make_samplers(const Options& options, const DatasetView& data) {
     samplers.push_back(make_list_sampler(std::move(axes), family.n_draws));
   }
   return samplers;
+}
+
+Candidates draw_forest_axes(const Options& options, const DatasetView& data) {
+  Stream forest = forest_stream(options);
+  Candidates axes;
+  for (const Family& family : options.families)
+    if (family.kind == FamilyKind::multirotation) append_multirotation(family, data, forest, axes);
+  return axes;
 }
 
 }  // namespace bevel

@@ -75,4 +75,8 @@ using Samplers = std::vector<std::unique_ptr<Sampler>>;
 // them.
 Samplers make_samplers(const Options& options, const DatasetView& data);
 
+// Directions that all trees of a multi-rotation forest draw from, family by family, in the order
+// they are drawn in: the features, then rotation after rotation.
+Candidates draw_forest_axes(const Options& options, const DatasetView& data);
+
 }  // namespace bevel

@@ -27,6 +27,9 @@ std::unique_ptr<Sampler> make_node_rotation_sampler(const Family& family, const 
 // are drawn here from a stream of the forest and are the same in all trees.
 std::unique_ptr<Sampler> make_multirotation_sampler(const Family& family, const DatasetView& data,
                                                     Stream& forest);
+// What it draws from: appends the features, then the axes of each rotation.
+void append_multirotation(const Family& family, const DatasetView& data, Stream& forest,
+                          Candidates& pool);
 // Tomita's thesis, Table 3.1: principal components, on the node's rows, of random groups of
 // features; those of eigenvalue zero are no candidates.
 std::unique_ptr<Sampler> make_principal_sampler(const Family& family, const DatasetView& data);
