@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from bevel.forest import FlatForest
 
-__all__ = ["gain_importances"]
+__all__ = ["gain_importances", "gain_shares"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,11 +24,20 @@ def gain_importances(forest: FlatForest) -> Floats:
     """
     forest.check_not_slim("feature_importances_")
     total = np.zeros(forest.n_features)
+    for share in gain_shares(forest):
+        total += share
+    return total / total.sum() if total.sum() > 0.0 else total
+
+
+def gain_shares(forest: FlatForest) -> Iterator[Floats]:
+    """Share of each feature in the gain of a tree, tree after tree, those without splits left out.
+
+    The forest must not be slim.
+    """
     for tree in range(forest.n_trees):
         credit = _tree_importances(forest, tree)
         if credit.sum() > 0.0:
-            total += credit / credit.sum()
-    return total / total.sum() if total.sum() > 0.0 else total
+            yield credit / credit.sum()
 
 
 def _tree_importances(forest: FlatForest, tree: int) -> Floats:

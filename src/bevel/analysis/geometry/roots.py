@@ -1,0 +1,42 @@
+"""Directions that win at the roots: the best of what trees draw when they see all their rows."""
+
+from __future__ import annotations
+
+from bevel.analysis.importance.projection import Directions, measure_directions
+from bevel.analysis.split_directions import find_directions
+from bevel.analysis.subject import read_subject
+
+__all__ = ["root_directions"]
+
+
+def root_directions(forest: object, *, merge_signs: bool = True) -> Directions:
+    """Directions of the root splits of a fitted forest, by share of their gain.
+
+    Compare those of several samplers, as Figure 3.1 of Tomita's thesis does.
+
+    Parameters
+    ----------
+    forest : ObliqueForestClassifier or ObliqueForestRegressor
+        A fitted forest; trees without a split have no part.
+    merge_signs : bool, default=True
+        Whether a direction and its negative, which make the same cut, are one.
+
+    Returns
+    -------
+    Directions
+        `angles(result, direction)` says how close they are to a known best one.
+
+    Examples
+    --------
+    >>> from bevel import datasets, presets
+    >>> X, y = datasets.parallel_hyperplanes(500, 4, random_state=0)
+    >>> forest = presets.sporf(n_estimators=50, random_state=0).fit(X, y)
+    >>> root_directions(forest).words[0]
+    'x0 + x1'
+    """
+    subject = read_subject(forest, "root_directions")
+    trees = subject.forest
+    trees.check_not_slim(subject.asked)
+    roots = trees.tree_offset[:-1]
+    roots = roots[trees.right[roots] >= 0]
+    return measure_directions(subject, find_directions(trees, roots, merge_signs=merge_signs))

@@ -1,0 +1,117 @@
+"""How much features, directions and rotations matter to a forest: one function, many measures."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal, overload
+
+from bevel.analysis.importance.anova import anova
+from bevel.analysis.importance.corrected import corrected
+from bevel.analysis.importance.gini import gini
+from bevel.analysis.importance.projection import Directions, projection
+from bevel.analysis.importance.result import Importance
+from bevel.analysis.importance.rotation import rotation
+from bevel.analysis.importance.split_frequency import split_frequency
+from bevel.analysis.importance.t_test import t_test
+from bevel.analysis.subject import read_subject
+from bevel.errors import join_names, wrong_value
+
+__all__ = ["KINDS", "Directions", "Importance", "importance"]
+
+# A function of the subject, of X and y where it has such parameters, and of options of its own.
+KINDS: dict[str, Callable[..., Importance | Directions]] = {
+    "anova": anova,
+    "corrected": corrected,
+    "gini": gini,
+    "projection": projection,
+    "rotation": rotation,
+    "split_frequency": split_frequency,
+    "t_test": t_test,
+}
+
+
+@overload
+def importance(
+    forest: object, kind: Literal["projection"], X: Any = None, y: Any = None, **options: Any
+) -> Directions: ...
+@overload
+def importance(
+    forest: object, kind: str = "gini", X: Any = None, y: Any = None, **options: Any
+) -> Importance: ...
+def importance(
+    forest: object, kind: str = "gini", X: Any = None, y: Any = None, **options: Any
+) -> Importance | Directions:
+    """Importance of the features of a fitted forest, or of its directions or rotations.
+
+    Parameters
+    ----------
+    forest : ObliqueForestClassifier or ObliqueForestRegressor
+        A fitted forest.
+    kind : str, default="gini"
+        What is measured; `docs/reference/importance.md` says when not to trust it.
+
+        - "gini": share of each feature in the impurity that splits remove; the gain of an oblique
+          split is divided by absolute weights. `feature_importances_`, with its spread over trees.
+        - "projection": the same of each unique direction (SPORF 4.5), as `Directions`. Option
+          `merge_signs` (False): whether a direction and its negative are one.
+        - "rotation": the same of each rotation of a forest grown with `P.MultiRotation`.
+        - "split_frequency": share of all splits that use a feature.
+        - "anova": share of node models in which a feature is significant (Menze's oRF importance),
+          for forests grown with `P.Ridge(record=True)` or `P.LDA(record=True)`. Option `alpha`
+          (0.01): the largest p-value that counts.
+        - "t_test": each feature of X alone against y; trees are not looked at.
+        - "corrected": gini less what a shuffled copy of the feature gets (Nembrini et al. 2018),
+          in a second forest grown on X and y. Options `sample_weight`, `random_state`.
+    X, y : array-like, default=None
+        Rows and targets, for the kinds that need them.
+    **options
+        Options of the kind.
+
+    Returns
+    -------
+    Importance or Directions
+        Prints as a table, best first; `top(n)`, `to_pandas()`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.analysis import importance
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(100, random_state=0).fit(X, y)
+    >>> importance(forest, "gini").top(2).names
+    ('petal width (cm)', 'petal length (cm)')
+    """
+    if kind not in KINDS:
+        names = ", ".join(f'"{name}"' for name in KINDS)
+        raise wrong_value("kind", f"one of {names}", kind, "Check the spelling.")
+    measure, asked = KINDS[kind], f'importance(kind="{kind}")'
+    rows = _rows_for(measure, asked, X, y)
+    _check_options(measure, asked, options)
+    return measure(read_subject(forest, asked), *rows, **options)
+
+
+def _rows_for(measure: Callable[..., Any], asked: str, X: Any, y: Any) -> tuple[Any, ...]:
+    """X and y, if the kind wants them; raises if they are missing, or would be ignored."""
+    wanted = "X" in inspect.signature(measure).parameters
+    if wanted and (X is None or y is None):
+        missing = "neither" if X is None and y is None else "no X" if X is None else "no y"
+        raise ValueError(f"{asked} needs X and y; got {missing}. Pass the rows of the fit.")
+    if not wanted and not (X is None and y is None):
+        raise ValueError(
+            f"{asked} is measured on the splits alone and takes no rows; got X or y. Leave them "
+            "out."
+        )
+    return (X, y) if wanted else ()
+
+
+def _check_options(measure: Callable[..., Any], asked: str, options: dict[str, Any]) -> None:
+    own = inspect.signature(measure).parameters.values()
+    known = [each.name for each in own if each.kind is inspect.Parameter.KEYWORD_ONLY]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        allowed = f"options {join_names(known)}" if known else "no options"
+        raise TypeError(
+            f"{asked} takes {allowed}; got {join_names(unknown)}. Check the spelling, or the kind."
+        )

@@ -1,0 +1,71 @@
+"""How often a feature is significant in the node models: oRF importance (Menze et al. 2011, 5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bevel.analysis.importance.result import Importance, mean_and_spread
+from bevel.analysis.subject import Subject
+from bevel.errors import wrong_type, wrong_value
+from bevel.subforest import gather
+
+__all__ = ["anova"]
+
+
+def anova(subject: Subject, *, alpha: float = 0.01) -> Importance:
+    """Share of the splits made by a node model in which a feature's coefficient is significant.
+
+    Parameters
+    ----------
+    subject : Subject
+        A forest grown with `Ridge(record=True)` or `LDA(record=True)`.
+    alpha : float, default=0.01
+        Largest p-value that counts, 0.01 in the paper.
+    """
+    _check_alpha(alpha)
+    forest = subject.forest
+    forest.check_not_slim(subject.asked)
+    node = np.flatnonzero(forest.right >= 0)
+    _check_recorded(subject, len(node))
+    recorded = len(node) > 0
+    entries, offset = gather(forest.entry_offset, node)
+    p_value = forest.entry_p_value[entries] if recorded else np.empty(0, np.float32)
+    split = np.repeat(np.arange(len(node)), np.diff(offset))
+    tree_of_split = np.searchsorted(forest.tree_offset, node, side="right") - 1
+
+    tested = np.unique(split[~np.isnan(p_value)])
+    n_tested = np.bincount(tree_of_split[tested], minlength=forest.n_trees)
+    hit = p_value <= alpha
+    feature, tree = forest.entry_index[entries][hit], tree_of_split[split[hit]]
+    count = np.bincount(feature, minlength=forest.n_features)
+    shares = (
+        np.bincount(feature[tree == each], minlength=forest.n_features) / n_tested[each]
+        for each in np.flatnonzero(n_tested)
+    )
+    return Importance(
+        "anova",
+        subject.names,
+        count / max(1, len(tested)),
+        f"share of node models in which the feature has p <= {alpha:g}; std over trees",
+        std=mean_and_spread(shares, forest.n_features)[1],
+        count=count,
+    )
+
+
+def _check_alpha(alpha: object) -> None:
+    required, remedy = "a number in (0, 1)", "The paper uses 0.01."
+    if isinstance(alpha, bool) or not isinstance(alpha, float | int):
+        raise wrong_type("alpha", required, alpha, remedy)
+    if not 0.0 < alpha < 1.0:
+        raise wrong_value("alpha", required, alpha, remedy)
+
+
+def _check_recorded(subject: Subject, n_splits: int) -> None:
+    """Raise if no p-values were kept; a forest without splits has none to keep."""
+    p_value = subject.forest.entry_p_value
+    if n_splits and (len(p_value) == 0 or np.isnan(p_value).all()):
+        raise ValueError(
+            f"{subject.asked} needs p-values of the node models; got a forest that recorded none "
+            f"(projection={subject.estimator.projection!r}). Fit with P.Ridge(record=True) or "
+            "P.LDA(record=True)."
+        )

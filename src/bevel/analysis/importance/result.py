@@ -1,0 +1,100 @@
+"""Importances of named things, usually features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis.words import write_table
+from bevel.extras import import_optional
+
+__all__ = ["Importance", "mean_and_spread"]
+
+Floats = npt.NDArray[np.float64]
+
+N_SHOWN = 20  # lines of a printed table
+
+
+@dataclass(frozen=True, eq=False)
+class Importance:
+    """Importance of each feature, or rotation; in the order of the columns, printed best first.
+
+    Attributes
+    ----------
+    kind : str
+        What was asked for.
+    names : tuple of str
+        Of the features.
+    values : ndarray of float64
+        Importances.
+    measures : str
+        What the values are, in a sentence.
+    std : ndarray of float64 or None
+        Standard deviation of the value over trees, or over repeats; None where there is no spread.
+    p_values : ndarray of float64 or None
+        Of the tests that importance rests on.
+    count : ndarray of int64 or None
+        Splits that are counted.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    values: Floats
+    measures: str
+    std: Floats | None = None
+    p_values: Floats | None = None
+    count: npt.NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def order(self) -> npt.NDArray[np.int64]:
+        """Places of the features from the most important one down; ties by column."""
+        return np.argsort(-self.values, kind="stable")
+
+    def top(self, n: int) -> Importance:
+        """The n most important ones, best first."""
+        best = self.order[:n]
+        names = tuple(self.names[place] for place in best)
+        taken: dict[str, Any] = {name: each[best] for name, each in self._columns().items()}
+        return replace(self, names=names, **taken)
+
+    def to_pandas(self) -> Any:
+        """Data frame, best first, with the features as its index."""
+        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        best = self.top(len(self))
+        return pandas.DataFrame(best._columns(), index=pandas.Index(best.names, name="feature"))
+
+    def __repr__(self) -> str:
+        best = self.top(N_SHOWN)
+        columns = best._columns()
+        cells = [[f"{number:.4g}" for number in column.tolist()] for column in columns.values()]
+        rows = list(zip(best.names, *cells, strict=True))
+        table = write_table((self.kind, *columns), rows)
+        hidden = len(self) - len(best)
+        more = f"\n... and {hidden} more" if hidden > 0 else ""
+        return f"{table}{more}\nvalues: {self.measures}"
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        """Columns there are, by name."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+
+
+def mean_and_spread(rows: Iterable[Floats], n_columns: int) -> tuple[Floats, Floats | None]:
+    """Mean and standard deviation of rows that come one at a time; one row has no spread."""
+    total, squares, n_rows = np.zeros(n_columns), np.zeros(n_columns), 0
+    for row in rows:
+        total += row
+        squares += row * row
+        n_rows += 1
+    mean = total / max(n_rows, 1)
+    if n_rows < 2:
+        return mean, None
+    variance = (squares - n_rows * mean * mean) / (n_rows - 1)
+    return mean, np.sqrt(np.maximum(variance, 0.0))

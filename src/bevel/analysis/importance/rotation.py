@@ -1,0 +1,123 @@
+"""Gain of each rotation of a multi-rotation forest (Blaser, thesis, section 3.2.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+from bevel.analysis.importance.result import Importance, mean_and_spread
+from bevel.analysis.split_directions import (
+    SparseRows,
+    SplitDirections,
+    distinct_rows,
+    find_directions,
+    tidy_rows,
+)
+from bevel.analysis.subject import Subject
+from bevel.errors import shorten
+from bevel.families import TableShape, read_projection, resolve_families
+from bevel.projections.base import FamilySpec
+from bevel.training import native_family
+
+__all__ = ["rotation"]
+
+Places = npt.NDArray[np.int64]
+UNROTATED, OTHER = "unrotated", "other directions"
+
+
+def rotation(subject: Subject) -> Importance:
+    """Mean share of each rotation in the gain of a tree; the features themselves are a view too.
+
+    The rotations, drawn once for the forest, are drawn again from its seed, and the direction of
+    each split is looked up among their axes.
+    """
+    forest = subject.forest
+    forest.check_not_slim(subject.asked)
+    families = _multirotations(subject)
+    names, view_of_axis = _views(families, int(np.count_nonzero(forest.levels == 0)))
+    found = find_directions(forest)
+    view = _look_up(_draw_again(subject, families), view_of_axis, found, len(names))
+    view = np.where(np.diff(found.rows.offset) == 1, 0, view)
+    if (view == len(names)).any():
+        names.append(OTHER)
+    shares = _shares_of_trees(subject, found, view[found.direction], len(names))
+    values, spread = mean_and_spread(shares, len(names))
+    return Importance(
+        "rotation",
+        tuple(names),
+        values,
+        "share of the impurity that splits along the rotation's axes remove; std over trees",
+        std=spread,
+        count=np.bincount(view[found.direction], minlength=len(names)),
+    )
+
+
+def _multirotations(subject: Subject) -> list[FamilySpec]:
+    """The multi-rotation members of the forest's projection; raises if there are none."""
+    estimator, levels = subject.estimator, subject.forest.levels
+    members = read_projection(estimator.projection, estimator.n_projections)
+    n_nominal = int(np.count_nonzero(levels))
+    shape = TableShape(0, len(levels) - n_nominal, n_nominal)
+    resolved = resolve_families(members, shape, regression=subject.classes is None)
+    families = [family for family in resolved if family.kind == "multirotation"]
+    if not families:
+        raise ValueError(
+            f"{subject.asked} needs rotations that all trees share; got projection="
+            f"{shorten(estimator.projection)}. Fit with projection=P.MultiRotation()."
+        )
+    return families
+
+
+def _seed(subject: Subject) -> int:
+    if subject.estimator._seed is None:
+        raise ValueError(
+            f"{subject.asked} draws the rotations again from the seed of the forest; got trees "
+            "chosen by prune_trees, which have none. Ask the whole forest."
+        )
+    return subject.estimator._seed
+
+
+def _views(families: list[FamilySpec], n_numeric: int) -> tuple[list[str], Places]:
+    """Names of the views, and the view that each axis belongs to, in the order of drawing."""
+    names, views = [UNROTATED], []
+    for family in families:
+        views.append(np.zeros(n_numeric, np.int64))
+        rotated = np.arange(len(names), len(names) + family.n_rotations - 1)
+        views.append(np.repeat(rotated, family.n_nonzeros))
+        names += [f"rotation {number}" for number in rotated]
+    return names, np.concatenate(views)
+
+
+def _draw_again(subject: Subject, families: list[FamilySpec]) -> SparseRows:
+    options = _core.Options()
+    options.seed = _seed(subject)
+    options.families = [native_family(family) for family in families]
+    offset, index, weight = _core.forest_axes(options, subject.forest.levels)
+    owner = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
+    return tidy_rows(owner, index, weight, len(offset) - 1, merge_signs=False)
+
+
+def _look_up(axes: SparseRows, view: Places, found: SplitDirections, other: int) -> Places:
+    """View of each direction; `other` for those that are no axis."""
+    joined = SparseRows(
+        np.concatenate((axes.offset, axes.offset[-1] + found.rows.offset[1:])),
+        np.concatenate((axes.index, found.rows.index)),
+        np.concatenate((axes.weight, found.rows.weight)),
+    )
+    rows, place = distinct_rows(joined)
+    known = np.full(len(rows), other)
+    known[place[: len(axes)]] = view
+    return known[place[len(axes) :]]
+
+
+def _shares_of_trees(
+    subject: Subject, found: SplitDirections, view: Places, n_views: int
+) -> npt.NDArray[np.float64]:
+    """Share of each view in the gain of each tree that has any."""
+    n_trees = subject.forest.n_trees
+    gain = subject.forest.gain[found.node].astype(np.float64)
+    by_tree = np.bincount(found.tree * n_views + view, gain, n_trees * n_views)
+    by_tree = by_tree.reshape(n_trees, n_views)
+    by_tree = by_tree[by_tree.sum(axis=1) > 0.0]
+    return np.asarray(by_tree / by_tree.sum(axis=1, keepdims=True))
