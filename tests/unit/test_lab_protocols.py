@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
+from bevel.datasets import trunk
 from bevel.lab import tables
 from bevel.lab.bench import Bench
 from bevel.lab.protocols import PROTOCOLS, Plan
 from bevel.lab.protocols.blaser import categories_of, to_unit
-from bevel.lab.protocols.measures import best_directions
+from bevel.lab.protocols.measures import directions_of_trunk
 from bevel.lab.protocols.sets import all_sets, chosen_sets, open_set, prepared
 from bevel.lab.protocols.sporf import with_noise
 from bevel.lab.protocols.transforms import TRANSFORMS, transformed
@@ -311,17 +313,13 @@ def test_quick_runs_are_not_tuned_unless_asked():
     assert protocol.is_tuned(Plan(systems=(), quick=True, tune=True))
 
 
-def test_best_directions_add_up_gains_and_ignore_the_sign():
-    X = np.random.default_rng(0).normal(size=(200, 3))
-    y = X[:, 1] > 0
+def test_directions_of_trunk_are_the_best_ones_and_their_bayes_errors():
+    X, y = trunk(200, 3, random_state=0)
     model = random_forest(n_estimators=10, random_state=0, n_jobs=1).fit(X, y)
-    best = best_directions(model.forest_, 2)
-    assert best[0].tolist() == [0.0, 1.0, 0.0]
-    gains = np.zeros(3)
-    for tree in model.forest_:
-        for node in np.flatnonzero(tree.children_right >= 0):
-            gains[tree.projection(int(node))[0][0]] += tree.gain[node]
-    assert best[1].argmax() == np.argsort(gains)[1]
+    measured = directions_of_trunk(model, None, None)
+    assert measured["top_best_bayes_error"] == pytest.approx(norm.cdf(-1.0))
+    assert measured["top_worst_bayes_error"] == pytest.approx(norm.cdf(-1.0 / np.sqrt(3.0)))
+    assert measured["top_fewest_features"] == 1
 
 
 def test_timing_asks_axes_for_p_candidates_at_most_and_one_thread_for_single_rows():

@@ -104,14 +104,18 @@ def _ratio(between: Floats, within: Floats, df_between: Floats, df_within: Float
 def _log_p(test: FTest) -> Floats:
     """Logarithm of the p-value, also where the p-value itself is too small for a float."""
     F, d1, d2 = test
-    a, b = d2 / 2.0, d1 / 2.0
     with np.errstate(divide="ignore"):
-        logs = np.log(special.betainc(a, b, d2 / (d2 + d1 * F)))
-        x = d2 / (d2 + d1 * F)
-        # First term of the incomplete beta function's series, summed as a geometric one.
-        tail = a * np.log(x) + b * np.log1p(-x) - np.log(a) - special.betaln(a, b)
-        tail -= np.log1p(-x * (a + b) / (a + 1.0))
-    return np.where(np.isneginf(logs), tail, logs)
+        logs = np.log(special.betainc(d2 / 2.0, d1 / 2.0, d2 / (d2 + d1 * F)))
+    return np.where(np.isneginf(logs), _log_tail(test), logs)
+
+
+def _log_tail(test: FTest) -> Floats:
+    """The same of large F: the incomplete beta function's first term, continued geometrically."""
+    F, d1, d2 = test
+    a, b, x = d2 / 2.0, d1 / 2.0, d2 / (d2 + d1 * F)
+    with np.errstate(divide="ignore"):
+        first = a * np.log(x) + b * np.log1p(-x) - np.log(a) - special.betaln(a, b)
+        return np.asarray(first - np.log1p(-x * (a + b) / (a + 1.0)))
 
 
 def _nominal_log_p(

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bevel.analysis import importance
+from bevel.analysis.geometry import trunk_bayes_error
 from bevel.forest import FlatForest
 from bevel.lab.cells import Cell
 from bevel.lab.protocols.base import Problem
 
-__all__ = ["best_directions", "directions_of_trunk", "latency", "sizes_of_trees"]
+__all__ = ["directions_of_trunk", "latency", "sizes_of_trees"]
 
 N_BEST = 10  # directions: SPORF 4.5
 N_SINGLE_ROWS = 1_000  # rows predicted one at a time
@@ -31,44 +32,20 @@ def sizes_of_trees(estimator: Any, problem: Problem, cell: Cell) -> Mapping[str,
 
 
 def directions_of_trunk(estimator: Any, problem: Problem, cell: Cell) -> Mapping[str, float]:  # noqa: ARG001
-    """How well the ten directions of highest Gini importance separate Trunk's classes.
+    """How well the ten directions of highest Gini importance separate Trunk's classes (4.5, B.2).
 
-    Along w, the classes are normal with means ± w·μ and variance ‖w‖², so that the Bayes error is
-    Φ(−|w·μ| / ‖w‖) (thesis, B.2).
+    Unlike in the paper, a direction and its negative are one, as they make the same cuts.
     """
-    from scipy.stats import norm
-
     forest = getattr(estimator, "forest_", None)
     if not isinstance(forest, FlatForest) or len(forest.rotation_weight):
         return {}
-    directions = best_directions(forest, N_BEST)
-    mean = 1.0 / np.sqrt(np.arange(1, forest.n_features + 1))
-    lengths = np.linalg.norm(directions, axis=1)
-    errors = norm.cdf(-np.abs(directions @ mean) / lengths)
+    directions = importance(estimator, "projection", merge_signs=True).top(N_BEST).dense()
+    errors = trunk_bayes_error(directions)
     return {
         "top_best_bayes_error": float(errors.min()),
         "top_worst_bayes_error": float(errors.max()),
         "top_fewest_features": float(np.count_nonzero(directions, axis=1).min()),
     }
-
-
-def best_directions(forest: FlatForest, n_best: int) -> NDArray[np.float64]:
-    """Directions whose splits gained most in all, best first, n_best x n_features.
-
-    As in SPORF 4.5, the gains of equal directions are added; unlike there, w and −w are equal, as
-    they make the same cuts.
-    """
-    gains: dict[bytes, float] = {}
-    for tree in forest:
-        for node in np.flatnonzero(tree.children_right >= 0):
-            index, weight = tree.projection(int(node))
-            direction = np.zeros(forest.n_features)
-            direction[index] = weight
-            direction *= np.sign(direction[np.flatnonzero(direction)[0]])
-            key = direction.tobytes()
-            gains[key] = gains.get(key, 0.0) + float(tree.gain[node])
-    best = sorted(gains, key=lambda key: -gains[key])[:n_best]
-    return np.array([np.frombuffer(key) for key in best])
 
 
 def latency(estimator: Any, problem: Problem, cell: Cell) -> Mapping[str, float]:

@@ -1,0 +1,383 @@
+"""`bevel.analysis.importance`: what each kind measures, what is printed, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bevel
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import projections as P
+from bevel.analysis import importance
+from bevel.analysis.importance import KINDS, Importance
+from bevel.analysis.importance.t_test import FTest, _log_p, _log_tail
+from bevel.analysis.words import write_direction
+
+
+def table(n=120, p=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, p)), columns=[f"f{j}" for j in range(p)])
+    return X, (X["f1"] - X["f2"] + 0.3 * rng.normal(size=n)).to_numpy()
+
+
+def grown(projection="sparse", *, n_trees=20, classes=True, **parameters):
+    X, y = table()
+    kind = ObliqueForestClassifier if classes else ObliqueForestRegressor
+    forest = kind(n_trees, projection=projection, random_state=0, n_jobs=1, **parameters)
+    return forest.fit(X, y > 0 if classes else y), X, (y > 0 if classes else y)
+
+
+def measure(kind, classes=True):
+    """Any kind, on a forest that suits it."""
+    projection = {"rotation": P.MultiRotation(4), "anova": P.LDA(record=True)}.get(kind, "sparse")
+    forest, X, y = grown(projection, classes=classes)
+    rows = (X, y) if kind in ("t_test", "corrected") else ()
+    return importance(forest, kind, *rows)
+
+
+# One result, any kind
+
+
+@pytest.mark.parametrize("classes", [True, False])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "projection"])
+def test_every_kind_prints_sorts_and_becomes_a_data_frame(kind, classes):
+    result = measure(kind, classes)
+    assert isinstance(result, Importance)
+    assert result.kind == kind
+    assert len(result) == len(result.names) == len(result.values)
+    frame = result.to_pandas()
+    assert (np.diff(frame["values"]) <= 0).all()
+    assert frame.index[0] == result.names[int(result.order[0])] == result.top(1).names[0]
+    first, second = str(result).splitlines()[:2]
+    assert first.startswith(kind)
+    assert second.startswith(str(result.top(1).names[0]))
+    assert result.measures in str(result)
+
+
+@pytest.mark.parametrize("kind", ["gini", "split_frequency", "anova", "t_test", "corrected"])
+def test_features_that_matter_come_first(kind):
+    assert set(measure(kind).top(2).names) == {"f1", "f2"}
+
+
+def test_gini_is_feature_importances_with_the_spread_of_trees():
+    forest, _, _ = grown()
+    result = importance(forest)
+    assert result.values.tolist() == forest.feature_importances_.tolist()
+    one_tree = [
+        bevel.importance.gain_importances(bevel.subforest.take_trees(forest.forest_, [tree]))
+        for tree in range(20)
+    ]
+    assert result.std == pytest.approx(np.std(one_tree, axis=0, ddof=1))
+
+
+def test_long_tables_are_cut_and_say_so():
+    names = tuple(f"f{j}" for j in range(25))
+    text = str(Importance("gini", names, np.arange(25.0), "numbers"))
+    assert "... and 5 more" in text
+    assert "f24" in text
+    assert "f4 " not in text
+
+
+# Directions
+
+
+def test_directions_are_written_in_words():
+    directions = [[1, 0, 0, 0], [0, 1, -1, 0], [0, 0.5, 0, 2]]
+    forest, _, _ = grown(P.Custom(np.transpose(directions)), scale="standard")
+    result = importance(forest, "projection")
+    assert set(result.words) <= {"f0", "f1 − f2", "f3 + 0.25·f1"}
+    assert result.words[0] == "f1 − f2"
+    assert result.top(1).dense().tolist() == [[0, 1, -1, 0]]
+    frame = result.to_pandas()
+    assert frame["direction"].tolist() == result.words
+    assert frame["share"].sum() == pytest.approx(1)
+    assert "f1 − f2" in str(result)
+    assert "scaled features" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("weight", "text"),
+    [
+        ([1.0, -1.0], "a − b"),
+        ([-1.0, -1.0], "−a − b"),
+        ([0.25, -1.0], "−b + 0.25·a"),
+        ([1.0, 0.5, 0.5, 0.1], "a + 0.5·b + 2 more"),
+    ],
+)
+def test_largest_weights_are_written_first(weight, text):
+    assert write_direction("abcd", np.array(weight), most_terms=2) == text
+
+
+def test_merged_directions_have_the_gain_of_both_signs():
+    forest, _, _ = grown()
+    apart, merged = (importance(forest, "projection", merge_signs=m) for m in (False, True))
+    assert len(merged) < len(apart)
+    shares = {row.tobytes(): s for row, s in zip(apart.dense(), apart.share, strict=True)}
+    best = merged.dense()[0]
+    both = shares.get(best.tobytes(), 0) + shares.get((-best + 0.0).tobytes(), 0)
+    assert merged.share[0] == pytest.approx(both)
+
+
+# Rotations
+
+
+def test_rotations_share_the_gain_of_all_splits():
+    forest, _, _ = grown(P.MultiRotation(4), n_trees=50)
+    result = importance(forest, "rotation")
+    assert result.names == ("unrotated", "rotation 1", "rotation 2", "rotation 3")
+    assert result.values.sum() == pytest.approx(1)
+    assert result.count.sum() == forest.forest_.n_nodes - forest.forest_.n_leaves
+
+
+def test_directions_of_one_rotation_are_orthogonal():
+    """Whose rotation a direction is can be told from its angles too, without the seed."""
+    forest, _, _ = grown(P.MultiRotation(4), n_trees=80)
+    directions = importance(forest, "projection")
+    rotated = np.diff(directions.offset) > 1
+    rows, count = directions.dense()[rotated], directions.count[rotated]
+    assert len(rows) == 3 * 4  # every axis was used somewhere
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    same = (np.abs(unit @ unit.T) < 1e-5) | np.eye(len(rows), dtype=bool)
+    assert (same.sum(axis=1) == 4).all()
+    of_rotation = sorted({tuple(np.flatnonzero(row)) for row in same})
+    want = sorted(int(count[list(members)].sum()) for members in of_rotation)
+    assert sorted(importance(forest, "rotation").count[1:].tolist()) == want
+
+
+def test_rotations_beside_other_directions_and_nominal_columns():
+    X, y = table()
+    X["f3"] = np.where(X["f3"] > 0, "a", "b")
+    forest = ObliqueForestClassifier(
+        30, projection=[P.MultiRotation(3), P.SparseSigns(2)], random_state=0, n_jobs=1
+    ).fit(X, y > 0)
+    result = importance(forest, "rotation")
+    assert result.names == ("unrotated", "rotation 1", "rotation 2", "other directions")
+    assert (result.count > 0).all()
+    assert result.values.sum() == pytest.approx(1)
+
+
+def test_rotations_of_a_loaded_forest_and_after_warm_start_are_the_same(tmp_path):
+    forest, X, y = grown(P.MultiRotation(4), warm_start=True)
+    forest.save(tmp_path / "model.bevel")
+    loaded = bevel.load(tmp_path / "model.bevel", mmap=True)
+    want = importance(forest, "rotation")
+    assert importance(loaded, "rotation").values.tolist() == want.values.tolist()
+    longer = importance(forest.set_params(n_estimators=30).fit(X, y), "rotation")
+    assert "other directions" not in longer.names
+
+
+def test_rotations_need_a_multi_rotation_forest_with_its_seed():
+    forest, X, y = grown(P.MultiRotation(3))
+    with pytest.raises(ValueError, match="got trees chosen by prune_trees"):
+        importance(forest.prune_trees(5, X, y), "rotation")
+    with pytest.raises(ValueError, match=r"needs rotations that all trees share; got .*sparse"):
+        importance(grown()[0], "rotation")
+
+
+# Node models
+
+
+@pytest.mark.parametrize("projection", [P.LDA(2, record=True), P.Ridge(2, tune="gcv", record=True)])
+@pytest.mark.parametrize("classes", [True, False])
+def test_anova_counts_significant_coefficients(projection, classes):
+    forest, _, _ = grown([projection, P.Axis()], classes=classes)
+    counts, n_tested = np.zeros((20, 4)), np.zeros(20)
+    trees = forest.forest_
+    for tree in range(20):
+        for node in range(*trees.tree_offset[tree : tree + 2]):
+            own = slice(trees.entry_offset[node], trees.entry_offset[node + 1])
+            p_values = trees.entry_p_value[own]
+            if trees.right[node] < 0 or np.isnan(p_values).all():
+                continue
+            n_tested[tree] += 1
+            for feature, p_value in zip(trees.entry_index[own], p_values, strict=True):
+                counts[tree, feature] += p_value <= 0.05
+    result = importance(forest, "anova", alpha=0.05)
+    assert result.count.tolist() == counts.sum(axis=0).tolist()
+    assert result.values == pytest.approx(counts.sum(axis=0) / n_tested.sum())
+    some = n_tested > 0
+    shares = counts[some] / n_tested[some, None]
+    assert result.std == pytest.approx(np.std(shares, axis=0, ddof=1))
+
+
+def test_anova_without_records_says_how_to_record():
+    with pytest.raises(ValueError, match=r"recorded none .*Fit with P.Ridge\(record=True\)"):
+        importance(grown(P.LDA())[0], "anova")
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, "0.01", True])
+def test_anova_wants_a_probability(alpha):
+    forest, _, _ = grown(P.LDA(record=True))
+    with pytest.raises((ValueError, TypeError), match="alpha must be a number in"):
+        importance(forest, "anova", alpha=alpha)
+
+
+# Univariate tests
+
+
+def test_t_test_of_two_classes_is_students():
+    forest, X, y = grown(scale=None)
+    holes = X.mask(np.random.default_rng(0).random(X.shape) < 0.2)
+    result = importance(forest, "t_test", holes, y)
+    for name, p_value in zip(result.names, result.p_values, strict=True):
+        x = holes[name].to_numpy().astype(np.float32).astype(float)
+        known = ~np.isnan(x)
+        want = stats.ttest_ind(x[known & y], x[known & ~y]).pvalue
+        assert p_value == pytest.approx(want, rel=1e-5)
+    assert result.values == pytest.approx(-np.log10(result.p_values))
+
+
+def test_t_test_of_more_classes_is_analysis_of_variance():
+    X, y = table()
+    y = np.digitize(y, [-1, 1])
+    forest = ObliqueForestClassifier(3, projection="axis", random_state=0).fit(X, y)
+    result = importance(forest, "t_test", X, y)
+    stored = X.to_numpy().astype(np.float32).astype(float)
+    want = stats.f_oneway(*(stored[y == label] for label in range(3))).pvalue
+    assert result.p_values == pytest.approx(want, rel=1e-5)
+
+
+def test_t_test_of_a_regression_is_that_of_the_correlation():
+    forest, X, y = grown(classes=False, scale=None)
+    stored = X.to_numpy().astype(np.float32).astype(float)
+    want = [stats.pearsonr(column, y).pvalue for column in stored.T]
+    assert importance(forest, "t_test", X, y).p_values == pytest.approx(want, rel=1e-5)
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_t_test_of_nominal_columns_compares_levels(classes):
+    X, y = table()
+    X["f1"] = pd.cut(X["f1"], [-9, -0.5, 0.5, 9], labels=["low", "mid", "high"]).astype(str)
+    target = y > 0 if classes else y
+    kind = ObliqueForestClassifier if classes else ObliqueForestRegressor
+    forest = kind(3, random_state=0).fit(X, target)
+    if classes:
+        want = stats.chi2_contingency(pd.crosstab(X["f1"], target), correction=False).pvalue
+    else:
+        want = stats.f_oneway(*(y[X["f1"] == level] for level in ("low", "mid", "high"))).pvalue
+    assert importance(forest, "t_test", X, target).p_values[1] == pytest.approx(want, rel=1e-6)
+
+
+def test_t_test_ranks_features_whose_p_values_are_too_small_for_floats():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 5000)
+    X = rng.normal(size=(10_000, 3)) + np.outer(y, [1.0, 3.0, 4.0])
+    forest = ObliqueForestClassifier(1, max_depth=1, random_state=0, scale=None).fit(X, y)
+    result = importance(forest, "t_test", X, y)
+    assert result.p_values[1] == 0
+    assert 308 < result.values[1] < result.values[2] < np.inf
+
+
+def test_tail_of_the_f_distribution_agrees_with_scipy_where_both_can_be_computed():
+    test = FTest(np.array([400.0]), np.array([2.0]), np.array([500.0]))
+    exact = stats.f.logsf(400.0, 2, 500)
+    assert _log_p(test)[0] == pytest.approx(exact)
+    assert _log_tail(test)[0] == pytest.approx(exact, rel=1e-3)
+
+
+def test_t_test_of_constant_features_and_targets_is_nothing():
+    X = np.column_stack([np.zeros(10), np.arange(10.0), np.full(10, np.nan)])
+    y = np.arange(10.0)
+    forest = ObliqueForestRegressor(2, random_state=0, scale=None).fit(X, y)
+    assert importance(forest, "t_test", X, y).values[[0, 2]].tolist() == [0, 0]
+    assert importance(forest, "t_test", X, y).values[1] > 100
+    assert importance(forest, "t_test", X, np.zeros(10)).values.tolist() == [0, 0, 0]
+
+
+# Small and odd forests
+
+
+@pytest.mark.parametrize("kind", ["gini", "split_frequency", "projection", "anova", "rotation"])
+@pytest.mark.parametrize("classes", [True, False])
+def test_forests_without_splits_have_no_importance(kind, classes):
+    projection = P.MultiRotation(2) if kind == "rotation" else P.LDA(record=True)
+    y = np.zeros(4) if not classes else np.array([0, 1, 0, 1])
+    X = np.ones((4, 3))
+    estimator = ObliqueForestClassifier if classes else ObliqueForestRegressor
+    forest = estimator(3, projection=projection, random_state=0).fit(X, y)
+    result = importance(forest, kind)
+    if kind == "projection":
+        assert len(result) == 0
+        assert str(result)
+    else:
+        assert not result.values.any()
+
+
+def test_one_tree_has_no_spread():
+    forest, _, _ = grown(n_trees=1)
+    for kind in ("gini", "split_frequency", "projection"):
+        result = importance(forest, kind)
+        assert result.std is None
+        assert "std " not in str(result).splitlines()[0]
+        result.to_pandas()
+
+
+def test_importances_do_not_depend_on_threads_votes_or_a_round_trip(tmp_path):
+    forest, X, y = grown(voting="hard")
+    forest.save(tmp_path / "model.bevel")
+    loaded = bevel.load(tmp_path / "model.bevel", mmap=True)
+    threaded = ObliqueForestClassifier(20, random_state=0, n_jobs=2).fit(X, y)
+    for kind in ("gini", "split_frequency"):
+        want = importance(forest, kind).values.tolist()
+        assert importance(loaded, kind).values.tolist() == want
+        assert importance(threaded, kind).values.tolist() == want
+    want = importance(forest, "projection")
+    assert importance(loaded, "projection").words == want.words
+    assert importance(threaded, "projection").share.tolist() == want.share.tolist()
+
+
+# Refusals
+
+
+def test_unknown_kinds_are_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"kind must be one of .*t_test.*; got 'ginny'"):
+        importance(grown()[0], "ginny")
+
+
+@pytest.mark.parametrize("kind", ["gini", "projection", "anova"])
+def test_slim_forests_are_refused(kind):
+    with pytest.raises(ValueError, match=f'importance\\(kind="{kind}"\\) needs the gains'):
+        importance(grown()[0].slim(), kind)
+
+
+def test_split_frequency_of_a_slim_forest_is_known():
+    forest, _, _ = grown()
+    want = importance(forest, "split_frequency").values
+    assert importance(forest.slim(), "split_frequency").values.tolist() == want.tolist()
+
+
+def test_rows_and_options_are_neither_missed_nor_ignored():
+    forest, X, y = grown()
+    with pytest.raises(ValueError, match=r"needs X and y; got no y"):
+        importance(forest, "t_test", X)
+    with pytest.raises(ValueError, match=r"takes no rows; got X or y"):
+        importance(forest, "gini", X, y)
+    with pytest.raises(TypeError, match=r"takes options merge_signs; got merge_sings"):
+        importance(forest, "projection", merge_sings=True)
+    with pytest.raises(TypeError, match=r"takes no options; got alpha"):
+        importance(forest, "gini", alpha=0.1)
+    with pytest.raises(TypeError, match="must be a fitted forest of Bevel"):
+        importance(X, "gini")
+
+
+# Corrected for bias
+
+
+def test_corrected_importance_keeps_nominal_columns_missing_values_and_weights():
+    X, y = table(200)
+    X["f1"] = np.where(X["f1"] > 0, "yes", "no")
+    X.loc[::7, "f0"] = np.nan
+    forest = ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y > 0)
+    same = [importance(forest, "corrected", X, y > 0, random_state=1).values for _ in range(2)]
+    assert same[0].tolist() == same[1].tolist()
+    result = importance(forest, "corrected", X, y > 0, sample_weight=np.ones(200), random_state=1)
+    assert result.values.tolist() == same[0].tolist()
+    assert set(result.top(2).names) == {"f1", "f2"}
+
+
+def test_corrected_importance_refuses_directions_tied_to_columns():
+    forest, X, y = grown(P.Custom(np.eye(4)))
+    with pytest.raises(ValueError, match="tied to the columns of the fit"):
+        importance(forest, "corrected", X, y)
