@@ -15,7 +15,7 @@ from bevel import ObliqueForestClassifier, ObliqueForestRegressor, datasets, pre
 from bevel import projections as P
 from bevel.analysis import geometry, importance
 
-N_REPEATS = 3000
+N_REPEATS = 2000
 
 SAMPLERS = {
     "axis": (P.Axis(), 5),
