@@ -54,15 +54,17 @@ def test_bayes_error_of_trunk_is_the_error_of_cutting_at_zero() -> None:
 
 
 def noise_importances(kind: str, projection: str, *, classes: bool) -> np.ndarray:
-    """Importance of a signal, of noise with many values and of noise with two, over data sets."""
+    """Importance of a signal and of noise: many values, two values, eight levels; by data set."""
     rows = []
     for seed in range(50):
         rng = np.random.default_rng(seed)
-        X = np.column_stack([rng.normal(size=(80, 2)), rng.integers(0, 2, 80)])
+        X = rng.normal(size=(80, 4))
+        X[:, 2], X[:, 3] = rng.integers(0, 2, 80), rng.integers(0, 8, 80)
         y = X[:, 0] + rng.normal(size=80)
         estimator = ObliqueForestClassifier if classes else ObliqueForestRegressor
         y = y > 0 if classes else y
-        forest = estimator(8, projection=projection, random_state=seed, n_jobs=1).fit(X, y)
+        how = {"projection": projection, "categorical_features": [3], "random_state": seed}
+        forest = estimator(8, n_jobs=1, **how).fit(X, y)
         given = (X, y) if kind == "corrected" else ()
         options = {"random_state": seed} if given else {}
         rows.append(importance(forest, kind, *given, **options).values)

@@ -61,8 +61,8 @@ def simulate_within(
 
     Examples
     --------
-    >>> simulate_within("sparse", [1, 1, 0, 0], angle=20, n_repeats=2000, random_state=0)
-    Estimate(value=0.2955, standard_error=0.0102...)
+    >>> simulate_within("sparse", [1, 1, 0, 0], angle=20, n_repeats=2000, random_state=0).value
+    0.074
     """
     v, theta = read_direction(direction), read_angle(angle)
     _check_repeats(n_repeats)
