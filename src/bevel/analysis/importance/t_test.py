@@ -20,7 +20,6 @@ from bevel.analysis.subject import Subject
 __all__ = ["t_test"]
 
 Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 
 LOG_TEN = float(np.log(10.0))
 
