@@ -115,7 +115,7 @@ def bias_and_variance(
             "to judge the rows that are not drawn."
         )
     judge = _Judge(X if X_test is None else X_test, y if y_test is None else y_test, classify)
-    progress = Progress(0, n_repeats, verbose, None, what="training sets")
+    progress = Progress(0, n_repeats, verbose, None, label="training sets")
     for repeat in range(n_repeats):
         rows, target, left_out = draw(rng)
         fitted = _with_seed(clone(estimator), rng).fit(rows, target)
@@ -238,4 +238,4 @@ class _Judge:
             required = f"of shape {self._mean.shape}, a row for each judged row"
             remedy = "Classes are those of y_test, sorted."
             raise wrong_value("truth", required, expected.shape, remedy)
-        return expected
+        return np.asarray(expected, dtype=np.float64)
