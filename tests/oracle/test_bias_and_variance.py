@@ -157,11 +157,11 @@ def test_frames_with_nominal_columns_give_the_same_answer_twice():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=50), "b": pd.Categorical(rng.choice(["u", "v"], 50))})
     y = np.where((X["a"] > 0) == (X["b"] == "u"), "yes", "no")
-    one, other = (
-        bias_and_variance(ObliqueForestClassifier(5), X, y, n_repeats=4, random_state=3)
-        for _ in range(2)
-    )
+    learner = ObliqueForestClassifier(5)
+    one, other = (bias_and_variance(learner, X, y, n_repeats=4, random_state=3) for _ in range(2))
     assert one == other
+    assert not hasattr(learner, "classes_")
+    assert learner.random_state is None
     assert "error" in repr(one)
 
 

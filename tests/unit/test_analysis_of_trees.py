@@ -14,6 +14,7 @@ from bevel.analysis import (
     strength_and_correlation,
     tree_complexity,
 )
+from bevel.analysis.judged_rows import class_of_leaf
 from bevel.analysis.reliability import calibration_of
 from bevel.datasets import friedman1, load_iris, trunk
 from bevel.errors import NoOutOfBagError
@@ -73,6 +74,10 @@ def test_new_rows_may_lack_classes_but_have_no_others(judge):
     judge(fitted, rows[:1], labels[:1], out_of_bag=False)
     with pytest.raises(ValueError, match=r"y must hold classes of the fit \(0, 1, 2\); got 7"):
         judge(fitted, rows[:1], [7], out_of_bag=False)
+
+
+def test_leaves_vote_for_the_first_of_their_most_frequent_classes(forest):
+    assert class_of_leaf(forest).tolist() == [-1, 0, -1, 1, 0, -1, 1, 0]
 
 
 def test_trees_that_are_always_right_have_strength_one_and_no_correlation():
