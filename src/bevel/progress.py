@@ -1,4 +1,4 @@
-"""Progress of a training run: a bar with the remaining time, and the user's callback."""
+"""Progress of long work: a bar with the remaining time, and the user's callback."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ class Progress:
         Called with (n_done, n_total).
     stream : file, default=None
         Where the bar goes instead of standard error.
+    label : str, default="growing trees"
+        What is being done, before the bar; rows or other things then count as trees do.
     """
 
     def __init__(
@@ -38,10 +40,12 @@ class Progress:
         bar: bool,
         callback: Callback | None,
         stream: TextIO | None = None,
+        label: str = "growing trees",
     ) -> None:
         self._n_before = n_before
         self._n_total = n_total
         self._callback = callback
+        self._label = label
         self._stream = (stream or sys.stderr) if bar else None
         self._start = time.monotonic()
         self._shown_tenth = -1
@@ -69,7 +73,7 @@ class Progress:
         self._shown_tenth = tenth
         filled = _WIDTH * n_done // self._n_total
         bar = "█" * filled + "░" * (_WIDTH - filled)
-        text = f"growing trees {bar} {n_done}/{self._n_total}  {self._time(n_grown, n_done)}"
+        text = f"{self._label} {bar} {n_done}/{self._n_total}  {self._time(n_grown, n_done)}"
         stream.write(f"\r{text:<78}" if live else text)
         stream.write("\n" if finished or not live else "")
         stream.flush()

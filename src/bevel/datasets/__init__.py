@@ -4,6 +4,7 @@ Simulations return ``(X, y)`` and take a ``random_state``; transformations take 
 several to treat alike. Nothing here downloads anything.
 """
 
+from bevel.datasets.biomarkers import biomarkers
 from bevel.datasets.boundaries import long_ramp, short_ramp, triangle
 from bevel.datasets.breiman import ringnorm, threenorm, twonorm, waveform
 from bevel.datasets.bundled import (
@@ -38,6 +39,7 @@ __all__ = [
     "LabelledTable",
     "affine",
     "bars",
+    "biomarkers",
     "circles",
     "consistency",
     "correlated",

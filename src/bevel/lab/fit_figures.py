@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel import plots
+from bevel.analysis import OutOfBagCurve
+from bevel.analysis.reliability import calibration_of
 from bevel.extras import import_optional
-from bevel.lab.scores import share_estimate
 from bevel.plots.boundaries import CLASS_COLOURS, INK
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def _drawn(draw: Callable[[Axes], None], size: tuple[float, float] = SIZE) -> str:
+def _drawn(draw: Callable[[Axes], object], size: tuple[float, float] = SIZE) -> str:
     """SVG text of what a function draws on axes."""
     import_optional("matplotlib", needed_by="A report", install="bevel[plot]")
     import matplotlib as mpl
@@ -133,34 +135,10 @@ def _thinned(values: Floats) -> Floats:
 
 def draw_calibration(codes: Codes, probabilities: Floats, labels: Sequence[str]) -> str:
     """Observed against predicted probability in bins of equally many rows."""
-    if len(labels) == 2:
-        predicted, hit = probabilities[:, 1], codes == 1
-        what = f"of {_short(labels[1], 18)}"
-    else:
-        predicted, hit = probabilities.max(axis=1), probabilities.argmax(axis=1) == codes
-        what = "of the predicted class"
-    bins = np.array_split(np.argsort(predicted, kind="stable"), min(10, max(1, len(codes) // 10)))
-
-    def draw(axes: Axes) -> None:
-        axes.plot([0, 1], [0, 1], color=GREY, lw=1, ls=(0, (4, 3)))
-        observed = [share_estimate(int(hit[rows].sum()), len(rows)) for rows in bins]
-        value = np.array([each.value for each in observed])
-        low = np.array([each.low for each in observed])
-        high = np.array([each.high for each in observed])
-        axes.errorbar(
-            [predicted[rows].mean() for rows in bins],
-            value,
-            yerr=np.clip([value - low, high - value], 0.0, None),
-            fmt="o-",
-            ms=4,
-            lw=1.2,
-            color=ACCENT,
-            ecolor=GREY,
-        )
-        axes.set(xlabel=f"predicted probability {what}", ylabel="observed share")
-        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-
-    return _drawn(draw)
+    shown = [_short(label, 18) for label in labels]
+    n_bins = min(10, max(1, len(codes) // 10))
+    result = calibration_of(codes, probabilities, shown, n_bins=n_bins)
+    return _drawn(lambda axes: plots.calibration(result, ax=axes))
 
 
 def draw_importances(names: Sequence[str], importances: Floats) -> str:
@@ -176,17 +154,9 @@ def draw_importances(names: Sequence[str], importances: Floats) -> str:
     return _drawn(draw, (SIZE[0], max(1.4, 0.9 + 0.25 * len(names))))
 
 
-def draw_curve(points: Sequence[tuple[int, float]], what: str) -> str:
+def draw_curve(curve: OutOfBagCurve) -> str:
     """Out-of-bag loss against the number of trees."""
-
-    def draw(axes: Axes) -> None:
-        axes.plot(*zip(*points, strict=True), "o-", ms=3.5, lw=1.4, color=ACCENT)
-        axes.set(xlabel="trees", ylabel=what)
-        axes.set_ylim(bottom=0.0)
-        axes.set_xlim(left=0)
-        axes.grid(axis="y", color="#e4e7eb")
-
-    return _drawn(draw)
+    return _drawn(lambda axes: plots.out_of_bag_curve(curve, ax=axes))
 
 
 def draw_predicted(y: Floats, predicted: Floats, target: str) -> str:

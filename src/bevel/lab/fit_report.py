@@ -71,7 +71,7 @@ def fit_report(
         Section("", _opening(advice)),
         Section("Scores", _scores(data, fitted, predictions)),
         Section("Predictions", _predictions(data, judged, by)),
-        *_curve(data, fitted),
+        *_curve(fitted),
         Section("Which directions?", _families(advice)),
         Section("Importance", _importance(data.X, fitted.model)),
         Section("Data", _data(data)),
@@ -161,12 +161,11 @@ def _confusions(counts: npt.NDArray[np.int64], labels: list[str]) -> str:
     return table(["true", "predicted", "rows"], rows, caption="The most frequent confusions.")
 
 
-def _curve(data: Supervised, fitted: Fitted) -> list[Section]:
-    if len(fitted.curve) < 2:
+def _curve(fitted: Fitted) -> list[Section]:
+    if fitted.curve is None or len(fitted.curve.n_trees) < 2:
         return []
-    what = "error" if data.task == CLASSIFICATION else "mean squared error"
     drawing = figure(
-        fit_figures.draw_curve(fitted.curve, f"out-of-bag {what}"),
+        fit_figures.draw_curve(fitted.curve),
         "Where the curve is flat, more trees change little.",
     )
     return [Section("Number of trees", figures(drawing))]

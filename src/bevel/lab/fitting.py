@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis import OutOfBagCurve, out_of_bag_curve
 from bevel.errors import NoOutOfBagError
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.lab.scores import Estimate, classification_scores, regression_scores, row_losses
+from bevel.lab.scores import Estimate, classification_scores, regression_scores
 from bevel.lab.supervised import CLASSIFICATION, Supervised
 
 __all__ = ["Fitted", "Settings", "cross_validate", "fit", "make", "scores_of"]
@@ -22,7 +23,6 @@ __all__ = ["Fitted", "Settings", "cross_validate", "fit", "make", "scores_of"]
 Floats = npt.NDArray[np.float64]
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
 OnTree = Callable[[int, int], object]
-N_STAGES = 16  # points of the out-of-bag curve
 
 
 def _listen(_done: int, _total: int) -> None:
@@ -51,16 +51,16 @@ class Fitted:
     out_of_bag : ndarray or None
         Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag; None if
         the projection leaves no rows out.
-    curve : sequence of (int, float)
-        Numbers of trees and the mean out-of-bag loss of that many, if asked for.
     seconds : float
         Time to grow the trees.
+    curve : OutOfBagCurve or None
+        Out-of-bag loss against the number of trees, if asked for and known.
     """
 
     model: Forest
     out_of_bag: Floats | None
     seconds: float
-    curve: Sequence[tuple[int, float]] = field(default=())
+    curve: OutOfBagCurve | None = None
 
 
 def make(data: Supervised, settings: Settings, **parameters: Any) -> Forest:
@@ -79,28 +79,22 @@ def make(data: Supervised, settings: Settings, **parameters: Any) -> Forest:
 def fit(
     data: Supervised, settings: Settings, *, curve: bool = False, on_tree: OnTree | None = None
 ) -> Fitted:
-    """Grow a forest, in stages if the out-of-bag curve is wanted: the trees are the same ones."""
-    n_trees = settings.n_trees
-    sizes = np.unique(np.geomspace(min(5, n_trees), n_trees, N_STAGES).round().astype(int))
-    stages = sizes.tolist() if curve else [n_trees]
-    model = make(data, settings, oob_score=True, callback=on_tree or _listen, warm_start=True)
-    points = []
+    """Grow a forest, with the course of its out-of-bag loss over the trees if that is wanted."""
+    model = make(data, settings, oob_score=True, callback=on_tree or _listen)
     start = time.perf_counter()
     try:
-        for size in stages:
-            model.set_params(n_estimators=size)
-            _fit_quietly(model, data)
-            if curve:
-                loss = row_losses(coded(data), out_of_bag(model), data.task)
-                points.append((int(size), float(np.nanmean(loss))))
+        _fit_quietly(model, data)
         predictions = out_of_bag(model)
     except NoOutOfBagError:
-        model.set_params(n_estimators=n_trees, oob_score=False)
+        model.set_params(oob_score=False)
         _fit_quietly(model, data)
         predictions = None
     seconds = time.perf_counter() - start
-    model.set_params(callback=None, warm_start=False)
-    return Fitted(model, predictions, seconds, points)
+    model.set_params(callback=None)
+    course = None
+    if curve and predictions is not None and not np.isnan(predictions).all():
+        course = out_of_bag_curve(model, data.X, data.y)
+    return Fitted(model, predictions, seconds, course)
 
 
 def _fit_quietly(model: Forest, data: Supervised) -> None:

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm, rankdata
 
+from bevel.analysis.intervals import TWO_SIDED_5_PERCENT, wilson_interval
+
 __all__ = [
     "Estimate",
     "as_json",
@@ -28,7 +30,6 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer[Any]]
-TWO_SIDED_5_PERCENT = float(norm.ppf(0.975))
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,8 @@ class Estimate:
 
 def share_estimate(n_hits: int, n_rows: int) -> Estimate:
     """A share with Wilson's interval, which is sensible for few rows and shares near 0 and 1."""
-    z2 = TWO_SIDED_5_PERCENT**2
-    share = n_hits / n_rows
-    centre = (share + z2 / (2 * n_rows)) / (1 + z2 / n_rows)
-    half = np.sqrt(z2 * share * (1 - share) / n_rows + z2**2 / (4 * n_rows**2)) / (1 + z2 / n_rows)
-    return Estimate(share, max(0.0, float(centre - half)), min(1.0, float(centre + half)))
+    low, high = wilson_interval(n_hits, n_rows)
+    return Estimate(n_hits / n_rows, float(low), float(high))
 
 
 def mean_estimate(values: Floats, n_comparisons: int = 1) -> Estimate:

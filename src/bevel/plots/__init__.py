@@ -1,6 +1,20 @@
 """Pictures of finished results. Matplotlib (the extra ``plot``) is imported when one is drawn."""
 
+from bevel.plots.bias_variance import bias_and_variance
 from bevel.plots.boundaries import decision_boundaries
 from bevel.plots.importance import importance_bars, top_projections
+from bevel.plots.margins import margins
+from bevel.plots.reliability import calibration
+from bevel.plots.strength import strength_against_correlation
+from bevel.plots.tree_number import out_of_bag_curve
 
-__all__ = ["decision_boundaries", "importance_bars", "top_projections"]
+__all__ = [
+    "bias_and_variance",
+    "calibration",
+    "decision_boundaries",
+    "importance_bars",
+    "margins",
+    "out_of_bag_curve",
+    "strength_against_correlation",
+    "top_projections",
+]

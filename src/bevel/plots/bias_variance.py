@@ -1,0 +1,105 @@
+"""Bias, variance, variance effect and error along a setting (SPORF, Fig. 12)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from bevel.errors import wrong_value
+from bevel.extras import import_optional
+from bevel.plots.canvas import RULE, STYLE
+from bevel.plots.series import legend, line, marker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from bevel.analysis import BiasAndVariance, ClassEffects
+
+__all__ = ["bias_and_variance"]
+
+Reader = Callable[["ClassEffects"], float]
+OF_CLASSES: tuple[tuple[str, Reader], ...] = (
+    ("bias", lambda each: each.bias),
+    ("variance", lambda each: each.variance),
+    ("variance effect", lambda each: each.variance_effect),
+    ("error", lambda each: each.error),
+)
+OF_VALUES: "tuple[tuple[str, Callable[[BiasAndVariance], float]], ...]" = (
+    ("squared bias", lambda each: each.squared_bias),
+    ("variance", lambda each: each.variance),
+    ("squared error", lambda each: each.squared_error),
+)
+
+
+def bias_and_variance(
+    results: "Mapping[str, Mapping[float, BiasAndVariance]]",
+    *,
+    along: str = "training rows",
+    axes: "Sequence[Axes] | None" = None,
+) -> "Figure":
+    """Draw bias, variance, variance effect and error of classifiers side by side.
+
+    Regressions have three panels: squared bias, variance and squared error.
+
+    Parameters
+    ----------
+    results : mapping of str to mapping of float to BiasAndVariance
+        By system, and then by the setting that runs across, such as the number of training rows.
+    along : str, default="training rows"
+        What runs across.
+    axes : sequence of matplotlib Axes, default=None
+        Where to draw, one for each panel; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    import_optional("matplotlib", needed_by="bias_and_variance", install="bevel[plot]")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    panels = _panels(results)
+    with rc_context(STYLE):
+        if axes is None:
+            size = (2.6 * len(panels), 2.9)
+            axes = list(Figure(figsize=size, layout="constrained").subplots(1, len(panels)))
+        if len(axes) != len(panels):
+            remedy = f"The panels are {', '.join(panels)}."
+            raise wrong_value("axes", f"{len(panels)} of them", len(axes), remedy)
+        for each, (title, curves) in zip(axes, panels.items(), strict=True):
+            for number, (name, points) in enumerate(curves.items()):
+                look = {**line(number), **marker(number)}
+                each.plot(*zip(*points, strict=True), lw=1.4, ms=4.5, label=name, **look)
+            each.set(xlabel=along, title=title)
+            low, high = each.get_ylim()
+            each.set_ylim(min(0.0, low), high + 0.06 * (high - min(0.0, low)))
+            each.grid(axis="y", color=RULE, lw=0.6)
+        legend(axes[0], results)
+    return cast("Figure", axes[0].figure)
+
+
+def _panels(
+    results: "Mapping[str, Mapping[float, BiasAndVariance]]",
+) -> dict[str, dict[str, list[tuple[float, float]]]]:
+    """Points of each system, by panel."""
+    every = [each for by_setting in results.values() for each in by_setting.values()]
+    if not every or len({each.classes is None for each in every}) > 1:
+        required = "results of classifiers, or of regressions, at least one"
+        got = "none" if not every else "both kinds"
+        raise wrong_value("results", required, got, "Draw the two kinds by themselves.")
+    if every[0].classes is None:
+        return {title: _points(results, read) for title, read in OF_VALUES}
+    return {title: _points(results, _of_classes(read)) for title, read in OF_CLASSES}
+
+
+def _of_classes(read: Reader) -> "Callable[[BiasAndVariance], float]":
+    return lambda each: read(each.classes) if each.classes is not None else float("nan")
+
+
+def _points(
+    results: "Mapping[str, Mapping[float, BiasAndVariance]]",
+    read: "Callable[[BiasAndVariance], float]",
+) -> dict[str, list[tuple[float, float]]]:
+    return {
+        name: [(setting, read(each)) for setting, each in sorted(by_setting.items())]
+        for name, by_setting in results.items()
+    }

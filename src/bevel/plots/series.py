@@ -1,0 +1,34 @@
+"""Several results in one picture: their names, and looks that differ without colour too."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bevel.plots.canvas import COLOURS, LINES, MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["legend", "line", "marker", "named"]
+
+T = TypeVar("T")
+
+
+def named(results: T | Mapping[str, T]) -> dict[str, T]:
+    """Results by name; a single one needs none."""
+    return dict(results) if isinstance(results, Mapping) else {"": results}
+
+
+def line(number: int) -> dict[str, Any]:
+    """Colour and dashes of the so-manieth line."""
+    return {"color": COLOURS[number % len(COLOURS)], "linestyle": LINES[number % len(LINES)]}
+
+
+def marker(number: int) -> dict[str, Any]:
+    """Colour and shape of the so-manieth kind of points."""
+    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+def legend(axes: "Axes", names: Mapping[str, object], **placing: Any) -> None:
+    """A legend, unless there is a single result without a name."""
+    if any(names):
+        axes.legend(**placing)

@@ -1,0 +1,71 @@
+"""Strength of the trees against their correlation, one point for each forest (SPORF, Fig. 11)."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bevel.plots.canvas import FAINT, RULE, panel
+from bevel.plots.series import legend, marker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bevel.analysis import StrengthAndCorrelation
+
+__all__ = ["strength_against_correlation"]
+
+BOUNDS = (0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
+
+
+def strength_against_correlation(
+    results: "Mapping[str, StrengthAndCorrelation | Sequence[StrengthAndCorrelation]]",
+    *,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw correlation across and strength upwards: good forests are at the top left.
+
+    Thin lines join places of equal bound ρ̄(1 − s²)/s² on the error.
+
+    Parameters
+    ----------
+    results : mapping of str to StrengthAndCorrelation, or to several of them
+        By system; several are one point each, such as those of repeated trials.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    points = {
+        name: list(each) if isinstance(each, Sequence) else [each] for name, each in results.items()
+    }
+    with panel(ax, "strength_against_correlation", 5.2, 4.2) as axes:
+        for number, (name, group) in enumerate(points.items()):
+            across = [each.correlation for each in group]
+            upwards = [each.strength for each in group]
+            axes.plot(
+                across, upwards, ls="", ms=6, mec="white", mew=0.5, label=name, **marker(number)
+            )
+        axes.margins(0.12)
+        _draw_bounds(axes)
+        axes.set(xlabel="correlation ρ̄", ylabel="strength s")
+        legend(axes, points, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return axes
+
+
+def _draw_bounds(axes: "Axes") -> None:
+    """Lines of equal bound inside the window that the points have set."""
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    across = np.linspace(left, right, 200)
+    upwards = np.linspace(low, high, 200)
+    with np.errstate(divide="ignore"):
+        bound = np.maximum(across, 0.0) * ((1.0 - upwards**2) / upwards**2)[:, None]
+    bound[(upwards <= 0.0) | (upwards >= 1.0)] = np.nan
+    inside = [level for level in BOUNDS if np.nanmin(bound) < level < np.nanmax(bound)]
+    if inside:
+        lines = axes.contour(
+            across, upwards, bound, levels=inside, colors=RULE, linewidths=0.8, zorder=0
+        )
+        axes.clabel(lines, fmt=lambda level: f"bound {level:g}", fontsize=7.5, colors=FAINT)

@@ -1,0 +1,46 @@
+"""Out-of-bag error against the number of trees."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bevel.plots.canvas import RULE, panel
+from bevel.plots.series import legend, line, named
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bevel.analysis import OutOfBagCurve
+
+__all__ = ["out_of_bag_curve"]
+
+
+def out_of_bag_curve(
+    results: "OutOfBagCurve | Mapping[str, OutOfBagCurve]", *, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw the out-of-bag loss against the number of trees.
+
+    Parameters
+    ----------
+    results : OutOfBagCurve, or mapping of str to them
+        One forest, or several by name.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    forests = named(results)
+    with panel(ax, "out_of_bag_curve") as axes:
+        for number, (name, curve) in enumerate(forests.items()):
+            axes.plot(curve.n_trees, curve.loss, lw=1.6, label=name, **line(number))
+        measures = dict.fromkeys(curve.measure for curve in forests.values())
+        axes.set(xlabel="trees", ylabel=f"out-of-bag {' or '.join(measures)}")
+        highest = max(float(np.nanmax(curve.loss)) for curve in forests.values())
+        axes.set_ylim(0.0, 1.05 * highest if highest > 0.0 else 1.0)
+        axes.set_xlim(left=0)
+        axes.grid(axis="y", color=RULE, lw=0.6)
+        legend(axes, forests)
+    return axes
