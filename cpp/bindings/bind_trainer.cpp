@@ -1,7 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
-#include <chrono>
 #include <optional>
 #include <string>
 
@@ -12,6 +11,7 @@
 #include "bevel/projection/tree_axes.h"
 #include "bevel/support/check.h"
 #include "bevel/support/crew.h"
+#include "reporter.h"
 
 using namespace bevel;
 
@@ -39,46 +39,6 @@ nb::dict to_dict(FlatForest&& f) {
   d["rotation_weight"] = to_numpy(std::move(f.rotation_weight));
   return d;
 }
-
-// Looks for Ctrl-C and reports progress, a few times a second, on the thread that called train().
-class Reporter {
- public:
-  explicit Reporter(nb::object callback) : callback_(std::move(callback)) {}
-
-  bool operator()(size_t trees_done) {
-    nb::gil_scoped_acquire gil;
-    if (failed_) return false;
-    if (PyErr_CheckSignals() != 0) return fail();
-    const auto now = std::chrono::steady_clock::now();
-    if (callback_.is_none() || now - last_call_ < std::chrono::milliseconds(200)) return true;
-    last_call_ = now;
-    try {
-      callback_(trees_done);
-    } catch (nb::python_error& error) {
-      error.restore();
-      return fail();
-    }
-    return true;
-  }
-  // Raises what stopped the training; call with the GIL.
-  void raise() {
-    if (!failed_) throw std::runtime_error("[train] stopped");
-    PyErr_Restore(type_, value_, trace_);
-    throw nb::python_error();
-  }
-
- private:
-  bool fail() {
-    PyErr_Fetch(&type_, &value_, &trace_);
-    failed_ = true;
-    return false;
-  }
-
-  nb::object callback_;
-  std::chrono::steady_clock::time_point last_call_{};
-  bool failed_ = false;
-  PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
-};
 
 void check_patch(const Patch& patch, const DatasetView& data) {
   int64_t last = (patch.n_channels - 1) * static_cast<int64_t>(patch.channel_stride);

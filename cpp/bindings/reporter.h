@@ -1,0 +1,51 @@
+// Long work in the core, seen from Python: it can be stopped, and says how far it is.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <utility>
+
+namespace nb = nanobind;
+
+// Looks for Ctrl-C and reports progress, a few times a second, on the thread that called the core.
+class Reporter {
+ public:
+  explicit Reporter(nb::object callback) : callback_(std::move(callback)) {}
+
+  bool operator()(size_t n_done) {
+    nb::gil_scoped_acquire gil;
+    if (failed_) return false;
+    if (PyErr_CheckSignals() != 0) return fail();
+    const auto now = std::chrono::steady_clock::now();
+    if (callback_.is_none() || now - last_call_ < std::chrono::milliseconds(200)) return true;
+    last_call_ = now;
+    try {
+      callback_(n_done);
+    } catch (nb::python_error& error) {
+      error.restore();
+      return fail();
+    }
+    return true;
+  }
+  // Raises what stopped the work; call with the GIL.
+  void raise() {
+    if (!failed_) throw std::runtime_error("[core] stopped");
+    PyErr_Restore(type_, value_, trace_);
+    throw nb::python_error();
+  }
+
+ private:
+  bool fail() {
+    PyErr_Fetch(&type_, &value_, &trace_);
+    failed_ = true;
+    return false;
+  }
+
+  nb::object callback_;
+  std::chrono::steady_clock::time_point last_call_{};
+  bool failed_ = false;
+  PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
+};
