@@ -62,6 +62,8 @@ float projected(const ForestArrays& forest, size_t tree, size_t node, const floa
   return weight[0] * x + 0.0f;
 }
 
+}  // namespace
+
 bool goes_left(const ForestArrays& forest, size_t tree, size_t node, const float* row,
                size_t stride) {
   const bool missing_left = forest.flags[node] & kMissingLeft;
@@ -84,8 +86,6 @@ int32_t vote(const ForestArrays& forest, size_t node) {
     if (forest.entry_weight[e] > forest.entry_weight[best]) best = e;
   return forest.entry_index[best];
 }
-
-}  // namespace
 
 int32_t leaf_of(const ForestArrays& forest, size_t tree, const float* row, size_t feature_stride) {
   const auto first = static_cast<size_t>(forest.tree_offset[tree]);

@@ -19,6 +19,12 @@ struct RowMatrix {
   size_t row_stride, feature_stride;
 };
 
+// Where a row goes from a split; the node is counted over the whole forest.
+bool goes_left(const ForestArrays& forest, size_t tree, size_t node, const float* row,
+               size_t feature_stride);
+// Class with the largest share in a leaf, the first of several; the node is counted likewise.
+int32_t vote(const ForestArrays& forest, size_t leaf);
+
 // Node, counted from the tree's first, in which the row ends.
 int32_t leaf_of(const ForestArrays& forest, size_t tree, const float* row, size_t feature_stride);
 

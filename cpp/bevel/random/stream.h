@@ -16,6 +16,7 @@ enum class Purpose : uint64_t {
   rotation = 4,
   leaf = 5,
   forest_rotations = 6,  // of no tree: drawn with the key of tree 0
+  orders = 7,            // of features, for sampled Shapley values
 };
 
 inline uint64_t mix(uint64_t z) {
