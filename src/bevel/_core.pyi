@@ -291,6 +291,18 @@ class MappedForest:
         self, X: npt.NDArray[np.float32], n_threads: int
     ) -> npt.NDArray[np.float64]: ...
 
+# Values and their variances, n x p x max(n_classes, 1); sampled pairs of tree and background row.
+def shapley_values(
+    view: ForestView,
+    X: npt.NDArray[np.float32],
+    background: npt.NDArray[np.float32],
+    hard: bool,
+    max_exact_features: int,
+    n_samples: int,
+    seed: int,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
 def pack_bits(numbers: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.uint8]: ...
 def check_forest(
     arrays: Mapping[str, npt.NDArray[Any]],

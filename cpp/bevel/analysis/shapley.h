@@ -1,0 +1,35 @@
+// Interventional Shapley values of a forest's predictions: the mean over trees and background rows
+// of the values of each tree, exact where few boxes are enough and sampled elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "bevel/predict/forest_arrays.h"
+#include "bevel/predict/reference_predictor.h"
+
+namespace bevel {
+
+struct ShapleyOptions {
+  bool hard = false;            // trees vote
+  int max_exact_features = 12;  // a tree is exact if 2^this many boxes, or its leaves, are enough
+  int n_samples = 4;            // draws for each tree and background row that is not; at least 2
+  uint64_t seed = 0;
+};
+
+// Where the results go; n is the number of rows, k that of classes, or 1.
+struct ShapleyOutput {
+  double* values;      // n x n_features x k
+  double* variances;   // of the values, for the orders that were drawn; the same shape
+  int64_t* n_sampled;  // n: pairs of a tree and a background row that were not exact
+};
+
+// Rows are contiguous and n_features apart. `progress` gets the number of rows done and returns
+// whether to go on; throws Cancelled if not.
+void shapley_values(const ForestArrays& forest, const RowMatrix& rows, const RowMatrix& background,
+                    const ShapleyOptions& options, int n_threads,
+                    const std::function<bool(size_t rows_done)>& progress,
+                    const ShapleyOutput& out);
+
+}  // namespace bevel
