@@ -72,7 +72,9 @@ class Explainer {
         orders_(game.forest, game.payoff),
         values_(n_features_, game.payoff.n_columns()),
         variances_(values_),
-        sides_(game.background.n_rows * n_features_) {}
+        sides_(game.background.n_rows * n_features_),
+        low_(sides_.size()),
+        high_(sides_.size()) {}
 
   void explain(size_t row, const float* x, const Crew& crew, const ShapleyOutput& out) {
     const size_t size = n_features_ * game_.payoff.n_columns();
@@ -101,14 +103,23 @@ class Explainer {
     for (size_t z = 0; z < game_.background.n_rows; ++z) {
       const float* other = background(z);
       for (size_t f = 0; f < n_features_; ++f) {
+        const size_t place = z * n_features_ + f;
         const bool alike = x[f] == other[f] || (x[f] != x[f] && other[f] != other[f]);
-        sides_[z * n_features_ + f] = alike ? Side::row : Side::free;
+        sides_[place] = alike ? Side::row : Side::free;
+        const float one = filled(x[f], f), two = filled(other[f], f);
+        low_[place] = std::min(one, two);
+        high_[place] = std::max(one, two);
       }
     }
   }
 
+  float filled(float value, size_t feature) const {
+    return value != value ? game_.forest.medians[feature] : value;
+  }
+
   void explain_tree(size_t row, size_t tree, size_t z, const float* x) {
-    const RowPair pair{x, background(z), &sides_[z * n_features_]};
+    const size_t place = z * n_features_;
+    const RowPair pair{x, background(z), &sides_[place], &low_[place], &high_[place]};
     const TreeFacts& facts = game_.trees[tree];
     if (!boxes_.add(tree, pair, facts.most_boxes, values_)) {
       values_.clear();
@@ -135,7 +146,9 @@ class Explainer {
   ShapleyBoxes boxes_;
   ShapleyOrders orders_;
   Credit values_, variances_;
-  std::vector<Side> sides_;  // background rows x features
+  // Of the row with each background row: background rows x features.
+  std::vector<Side> sides_;
+  std::vector<float> low_, high_;
   double *sums_ = nullptr, *variance_sums_ = nullptr;
   int64_t n_sampled_ = 0;
 };

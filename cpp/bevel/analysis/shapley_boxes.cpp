@@ -46,16 +46,23 @@ bool ShapleyBoxes::decide(int32_t feature, size_t node) {
   if (decided_.size() == weights_.most()) return false;
   credit_->touch(feature);
   decided_.push_back(feature);
-  Side& side = pair_.side[feature];
-  side = Side::row;
+  const float low = pair_.low[feature], high = pair_.high[feature];
   ++n_of_row_;
-  bool within = visit(node);
-  side = Side::background;
+  bool within = try_side(Side::row, feature, node);
   --n_of_row_;
-  within = within && visit(node);
-  side = Side::free;
+  within = within && try_side(Side::background, feature, node);
+  pair_.side[feature] = Side::free;
+  pair_.low[feature] = low;
+  pair_.high[feature] = high;
   decided_.pop_back();
   return within;
+}
+
+bool ShapleyBoxes::try_side(Side side, int32_t feature, size_t node) {
+  const float value = (side == Side::row ? pair_.x : pair_.z)[feature];
+  pair_.side[feature] = side;
+  pair_.low[feature] = pair_.high[feature] = value != value ? forest_.medians[feature] : value;
+  return visit(node);
 }
 
 bool ShapleyBoxes::pay(size_t leaf) {
@@ -65,9 +72,9 @@ bool ShapleyBoxes::pay(size_t leaf) {
   const double gain = a > 0 ? weights_.of_row(a, b) : 0.0;
   const double loss = b > 0 ? weights_.of_background(a, b) : 0.0;
   payoff_.each(leaf, [&](size_t column, double amount) {
+    const double won = gain * amount, lost = -loss * amount;
     for (const int32_t feature : decided_)
-      credit_->of(feature)[column] +=
-          pair_.side[feature] == Side::row ? gain * amount : -loss * amount;
+      credit_->of(feature)[column] += pair_.side[feature] == Side::row ? won : lost;
   });
   return true;
 }
@@ -128,14 +135,7 @@ ShapleyBoxes::Interval ShapleyBoxes::values_of_axis(int32_t axis, float scale,
 
 ShapleyBoxes::Interval ShapleyBoxes::term(int32_t feature, float weight, float scale,
                                           Widest& widest) const {
-  const float median = forest_.medians[feature];
-  const auto filled = [median](float value) { return value != value ? median : value; };
-  const Side side = pair_.side[feature];
-  if (side != Side::free) {
-    const float product = weight * filled((side == Side::row ? pair_.x : pair_.z)[feature]);
-    return {product, product};
-  }
-  const float one = weight * filled(pair_.x[feature]), other = weight * filled(pair_.z[feature]);
+  const float one = weight * pair_.low[feature], other = weight * pair_.high[feature];
   const Interval part{std::min(one, other), std::max(one, other)};
   const float gap = std::fabs(scale) * (part.high - part.low);
   // The feature that moves the sum most decides soonest where the others go.

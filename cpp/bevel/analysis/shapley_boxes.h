@@ -28,11 +28,14 @@ enum class Side : uint8_t {
   background,
 };
 
-// Two rows that hybrids are made of; `side` has an entry for each feature.
+// Two rows that hybrids are made of, with an entry for each feature. Between `low` and `high` lie
+// the values that a feature can still have where it is combined with others: missing ones count as
+// medians, and decided ones have one value.
 struct RowPair {
   const float* x;
   const float* z;
   Side* side;
+  float *low, *high;
 };
 
 // Most features that may be decided on a path; beyond, factorials lose their meaning.
@@ -58,7 +61,7 @@ class ShapleyBoxes {
       : forest_(forest), payoff_(payoff), weights_(weights) {}
 
   // Adds the values of a tree's features; false, with some of them added, if there are more boxes
-  // than allowed. Leaves the sides as they were.
+  // than allowed. Leaves the pair as it was.
   bool add(size_t tree, const RowPair& pair, size_t most_boxes, Credit& credit);
 
  private:
@@ -80,6 +83,7 @@ class ShapleyBoxes {
   Turn turn(size_t node) const;
   Turn turn_of_one(size_t node, int32_t feature) const;
   Turn turn_of_many(size_t node) const;
+  bool try_side(Side side, int32_t feature, size_t node);
   Interval values_of_axis(int32_t axis, float scale, Widest& widest) const;
   Interval term(int32_t feature, float weight, float scale, Widest& widest) const;
 
