@@ -7,6 +7,8 @@ from bevel.analysis.importance import importance
 from bevel.analysis.posteriors import hellinger_distance
 from bevel.analysis.reliability import Calibration, calibration
 from bevel.analysis.repeats import bias_and_variance
+from bevel.analysis.shapley import shapley_values
+from bevel.analysis.shapley_result import ShapleyValues
 from bevel.analysis.strength import StrengthAndCorrelation, strength_and_correlation
 from bevel.analysis.tree_number import OutOfBagCurve, out_of_bag_curve
 
@@ -15,6 +17,7 @@ __all__ = [
     "Calibration",
     "ClassEffects",
     "OutOfBagCurve",
+    "ShapleyValues",
     "StrengthAndCorrelation",
     "TreeComplexity",
     "bias_and_variance",
@@ -23,6 +26,7 @@ __all__ = [
     "hellinger_distance",
     "importance",
     "out_of_bag_curve",
+    "shapley_values",
     "strength_and_correlation",
     "tree_complexity",
 ]

@@ -1,0 +1,157 @@
+"""Shapley values as a result: arrays that add up to predictions, tables, and shap's own class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.errors import join_names, wrong_value
+from bevel.extras import import_optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ShapleyValues"]
+
+Floats = npt.NDArray[np.float64]
+N_SHOWN = 10  # features in the printed table
+
+
+@dataclass(frozen=True, eq=False)
+class ShapleyValues:
+    """What each feature adds to each prediction.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, p), or (n, p, K) of a classifier with K classes
+        Shapley values. ``base_values + values.sum(axis=1)`` is the prediction of each row: its
+        class probabilities (shares of votes when ``voting="hard"``) or its value.
+    base_values : ndarray of shape () or (K,)
+        Mean prediction of the background.
+    data : ndarray of shape (n, p)
+        The rows, in the user's units.
+    names : tuple of str
+        Of the features.
+    classes : ndarray or None
+        Labels of the classes; None in regression.
+    std : ndarray of the shape of `values`, or None
+        Standard errors of values that were sampled, zero where all trees were exact; None if all
+        values are exact.
+    sampled : float
+        Share of the games (a row, a background row and a tree) that were sampled.
+    n_background : int
+        Background rows that were used.
+    """
+
+    values: Floats
+    base_values: Floats
+    data: npt.NDArray[Any]
+    names: tuple[str, ...]
+    classes: npt.NDArray[Any] | None
+    std: Floats | None
+    sampled: float
+    n_background: int
+
+    @property
+    def predictions(self) -> Floats:
+        """Base plus values: the forest's prediction of each row."""
+        return np.asarray(self.base_values + self.values.sum(axis=1))
+
+    @property
+    def mean_absolute(self) -> Floats:
+        """Mean over rows of the absolute values, of shape (p,) or (p, K)."""
+        return np.asarray(np.abs(self.values).mean(axis=0))
+
+    @property
+    def importances(self) -> Floats:
+        """Mean absolute value of each feature, over rows and classes."""
+        mean = self.mean_absolute
+        return mean if self.classes is None else np.asarray(mean.mean(axis=1))
+
+    def output(self, label: Any) -> ShapleyValues:
+        """The values of one class only, in the shape of a regression.
+
+        Parameters
+        ----------
+        label : object
+            One of `classes`.
+        """
+        column = self._column(label)
+        std = None if self.std is None else self.std[:, :, column]
+        return ShapleyValues(
+            self.values[:, :, column],
+            self.base_values[column],
+            self.data,
+            self.names,
+            None,
+            std,
+            self.sampled,
+            self.n_background,
+        )
+
+    def _column(self, label: Any) -> int:
+        if self.classes is None:
+            raise wrong_value(
+                "The class of an output",
+                "asked of a classifier's values",
+                label,
+                "These values have one output; use them as they are.",
+            )
+        found = np.flatnonzero(self.classes == label)
+        if len(found) != 1:
+            remedy = f"The classes are {join_names([str(c) for c in self.classes])}."
+            raise wrong_value("The class of an output", "one of the fit", label, remedy)
+        return int(found[0])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Values as a data frame, a row for each row and a column for each feature.
+
+        The columns of a classifier are pairs of a class and a feature. Needs pandas.
+        """
+        pandas: Any = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        columns: Any = list(self.names)
+        values = self.values
+        if self.classes is not None:
+            pairs = [self.classes, self.names]
+            columns = pandas.MultiIndex.from_product(pairs, names=["class", "feature"])
+            values = values.transpose(0, 2, 1).reshape(len(values), -1)
+        frame: pd.DataFrame = pandas.DataFrame(values, columns=columns)
+        return frame
+
+    def to_shap(self) -> Any:
+        """The values as a ``shap.Explanation``, for the plots of shap. Needs shap.
+
+        The plots of shap draw one output: take ``values.output(label).to_shap()`` of a classifier.
+        """
+        shap = import_optional("shap", needed_by="to_shap", install="shap")
+        shape = (len(self.values), *self.base_values.shape)
+        return shap.Explanation(
+            values=self.values,
+            base_values=np.broadcast_to(self.base_values, shape).copy(),
+            data=self.data,
+            feature_names=list(self.names),
+            output_names=None if self.classes is None else [str(c) for c in self.classes],
+        )
+
+    def __str__(self) -> str:
+        importance = self.importances
+        order = np.argsort(-importance, kind="stable")[:N_SHOWN]
+        width = max(len("feature"), *(len(self.names[f]) for f in order))
+        rows = "\n".join(f"{self.names[f]:<{width}}  {importance[f]:12.5g}" for f in order)
+        hidden = len(self.names) - len(order)
+        more = f"\n... and {hidden} more features" if hidden > 0 else ""
+        return f"{self._title()}\n{'feature':<{width}}  mean |value|\n{rows}{more}"
+
+    __repr__ = __str__
+
+    def _title(self) -> str:
+        n, p = self.values.shape[:2]
+        of_classes = "" if self.classes is None else f", {len(self.classes)} classes"
+        how = "exact" if self.std is None else f"{100 * self.sampled:.2g} % of the games sampled"
+        return (
+            f"Shapley values: {n} rows, {p} features{of_classes}, against {self.n_background} "
+            f"background rows, {how}"
+        )
