@@ -18,7 +18,8 @@ namespace {
 // What is the same for all rows of a tree.
 struct TreeFacts {
   std::vector<int32_t> features;  // that its splits use, ascending
-  size_t most_boxes;
+  size_t most_boxes = 0;
+  bool is_dense = false;  // has too many boxes for two background rows
 };
 
 void use(const ForestArrays& forest, size_t tree, int32_t index, std::vector<uint8_t>& used) {
@@ -45,7 +46,8 @@ TreeFacts read_tree(const ForestArrays& forest, size_t tree, int max_exact_featu
     is_axis_aligned &= last - first == 1 && forest.entry_index[first] < forest.n_features;
     for (int64_t e = first; e < last; ++e) use(forest, tree, forest.entry_index[e], used);
   }
-  TreeFacts facts{{}, size_t{1} << max_exact_features};
+  TreeFacts facts;
+  facts.most_boxes = size_t{1} << max_exact_features;
   if (is_axis_aligned) facts.most_boxes = std::max(facts.most_boxes, n_leaves);
   for (int32_t feature = 0; feature < forest.n_features; ++feature)
     if (used[static_cast<size_t>(feature)]) facts.features.push_back(feature);
@@ -81,10 +83,12 @@ class Explainer {
     sums_ = out.values + row * size;
     variance_sums_ = out.variances + row * size;
     n_sampled_ = 0;
-    compare(x);
+    for (size_t z = 0; z < game_.background.n_rows; ++z) compare(x, z);
     for (size_t tree = 0; tree < game_.trees.size(); ++tree) {
       crew.throw_if_cancelled();
-      for (size_t z = 0; z < game_.background.n_rows; ++z) explain_tree(row, tree, z, x);
+      bool may_be_exact = !game_.trees[tree].is_dense;
+      for (size_t z = 0; z < game_.background.n_rows; ++z)
+        may_be_exact = explain_tree(row, tree, z, x, may_be_exact);
     }
     const auto n = static_cast<double>(game_.trees.size() * game_.background.n_rows);
     for (size_t i = 0; i < size; ++i) {
@@ -94,22 +98,35 @@ class Explainer {
     out.n_sampled[row] = n_sampled_;
   }
 
+  // Whether a tree has too many boxes for the first two background rows.
+  bool is_dense(size_t tree) {
+    if (game_.background.n_rows < 2) return false;
+    const float* x = background(0);
+    compare(x, 1);
+    const bool within = boxes_.add(tree, pair(x, 1), game_.trees[tree].most_boxes, values_);
+    values_.clear();
+    return !within;
+  }
+
  private:
   const float* background(size_t z) const {
     return game_.background.values + z * game_.background.row_stride;
   }
 
-  void compare(const float* x) {
-    for (size_t z = 0; z < game_.background.n_rows; ++z) {
-      const float* other = background(z);
-      for (size_t f = 0; f < n_features_; ++f) {
-        const size_t place = z * n_features_ + f;
-        const bool alike = x[f] == other[f] || (x[f] != x[f] && other[f] != other[f]);
-        sides_[place] = alike ? Side::row : Side::free;
-        const float one = filled(x[f], f), two = filled(other[f], f);
-        low_[place] = std::min(one, two);
-        high_[place] = std::max(one, two);
-      }
+  RowPair pair(const float* x, size_t z) {
+    const size_t place = z * n_features_;
+    return {x, background(z), &sides_[place], &low_[place], &high_[place]};
+  }
+
+  void compare(const float* x, size_t z) {
+    const float* other = background(z);
+    for (size_t f = 0; f < n_features_; ++f) {
+      const size_t place = z * n_features_ + f;
+      const bool alike = x[f] == other[f] || (x[f] != x[f] && other[f] != other[f]);
+      sides_[place] = alike ? Side::row : Side::free;
+      const float one = filled(x[f], f), two = filled(other[f], f);
+      low_[place] = std::min(one, two);
+      high_[place] = std::max(one, two);
     }
   }
 
@@ -117,20 +134,31 @@ class Explainer {
     return value != value ? game_.forest.medians[feature] : value;
   }
 
-  void explain_tree(size_t row, size_t tree, size_t z, const float* x) {
-    const size_t place = z * n_features_;
-    const RowPair pair{x, background(z), &sides_[place], &low_[place], &high_[place]};
+  // Returns whether it is worth while to try exactly with the next background row: a tree that has
+  // too many boxes for one mostly has for others. Where few features differ it never has.
+  bool explain_tree(size_t row, size_t tree, size_t z, const float* x, bool may_be_exact) {
+    const RowPair rows = pair(x, z);
     const TreeFacts& facts = game_.trees[tree];
-    if (!boxes_.add(tree, pair, facts.most_boxes, values_)) {
-      values_.clear();
-      // Tied to what is explained, never to a thread.
-      const NodeKey key = root_key(root_key(root_key(game_.options.seed, row), tree), z);
-      Stream stream(key, Purpose::orders);
-      orders_.add(tree, pair, facts.features, game_.options.n_samples, stream, values_, variances_);
-      move(variances_, variance_sums_);
-      ++n_sampled_;
+    if ((may_be_exact || few_differ(facts, rows)) &&
+        boxes_.add(tree, rows, facts.most_boxes, values_)) {
+      move(values_, sums_);
+      return may_be_exact;
     }
+    values_.clear();
+    // Tied to what is explained, never to a thread.
+    const NodeKey key = root_key(root_key(root_key(game_.options.seed, row), tree), z);
+    Stream stream(key, Purpose::orders);
+    orders_.add(tree, rows, facts.features, game_.options.n_samples, stream, values_, variances_);
     move(values_, sums_);
+    move(variances_, variance_sums_);
+    ++n_sampled_;
+    return false;
+  }
+
+  bool few_differ(const TreeFacts& facts, const RowPair& rows) const {
+    const auto n = std::count_if(facts.features.begin(), facts.features.end(),
+                                 [&](int32_t f) { return rows.side[f] == Side::free; });
+    return n <= game_.options.max_exact_features;
   }
 
   static void move(Credit& from, double* to) {
@@ -153,6 +181,17 @@ class Explainer {
   int64_t n_sampled_ = 0;
 };
 
+// Runs jobs; throws Cancelled when `progress` says so.
+template <class Job, class Report>
+void run(size_t n_jobs, int n_threads, Job job, Report progress) {
+  Crew crew(n_jobs, [&](int worker, size_t number) { job(crew, worker, number); });
+  crew.start(n_threads);
+  while (!crew.wait_for(std::chrono::milliseconds(50)))
+    if (!progress(crew.jobs_done())) crew.cancel();
+  crew.finish();
+  if (crew.cancelled()) throw Cancelled{};
+}
+
 }  // namespace
 
 void shapley_values(const ForestArrays& forest, const RowMatrix& rows, const RowMatrix& background,
@@ -160,20 +199,24 @@ void shapley_values(const ForestArrays& forest, const RowMatrix& rows, const Row
                     const std::function<bool(size_t rows_done)>& progress,
                     const ShapleyOutput& out) {
   Game game{forest, background, options};
-  for (size_t tree = 0; tree < forest.n_trees(); ++tree)
-    game.trees.push_back(read_tree(forest, tree, options.max_exact_features));
+  game.trees.resize(forest.n_trees());
   std::vector<std::unique_ptr<Explainer>> explainers;
   for (int worker = 0; worker < std::max(1, n_threads); ++worker)
     explainers.push_back(std::make_unique<Explainer>(game));
-  Crew crew(rows.n_rows, [&](int worker, size_t row) {
-    explainers[static_cast<size_t>(worker)]->explain(row, rows.values + row * rows.row_stride, crew,
-                                                     out);
-  });
-  crew.start(n_threads);
-  while (!crew.wait_for(std::chrono::milliseconds(50)))
-    if (!progress(crew.jobs_done())) crew.cancel();
-  crew.finish();
-  if (crew.cancelled()) throw Cancelled{};
+  run(
+      game.trees.size(), n_threads,
+      [&](const Crew&, int worker, size_t tree) {
+        game.trees[tree] = read_tree(forest, tree, options.max_exact_features);
+        game.trees[tree].is_dense = explainers[static_cast<size_t>(worker)]->is_dense(tree);
+      },
+      [&](size_t) { return progress(0); });
+  run(
+      rows.n_rows, n_threads,
+      [&](const Crew& crew, int worker, size_t row) {
+        const float* x = rows.values + row * rows.row_stride;
+        explainers[static_cast<size_t>(worker)]->explain(row, x, crew, out);
+      },
+      progress);
 }
 
 }  // namespace bevel

@@ -13,7 +13,7 @@ namespace bevel {
 
 struct ShapleyOptions {
   bool hard = false;            // trees vote
-  int max_exact_features = 12;  // a tree is exact if 2^this many boxes, or its leaves, are enough
+  int max_exact_features = 12;  // trees are exact if 2^this many boxes are enough
   int n_samples = 4;            // draws for each tree and background row that is not; at least 2
   uint64_t seed = 0;
 };

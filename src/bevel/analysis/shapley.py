@@ -50,9 +50,10 @@ def shapley_values(
     max_background : int, default=100
         Background rows to use; if there are more, so many of them are drawn. Time grows with it.
     max_exact_features : int, default=12
-        A tree's game of a row and a background row is solved exactly if it has at most 2 to this
-        power distinct cases, as it always has if no more features of the tree differ between the
-        rows; otherwise it is sampled. Trees of single features are always exact. At most 20.
+        The game of a tree, a row and a background row is solved exactly if no more features that
+        the tree asks for differ between the rows, and mostly where more do but only 2 to this power
+        cases are to be told apart; otherwise it is sampled. Trees of single features are always
+        exact. At most 20.
     n_samples : int, default=4
         Draws for each game that is sampled, at least 2; each draw is a random order of the
         features and its reverse. Standard errors fall with the root of the number of draws, trees

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class ShapleyValues:
         Share of the games (a row, a background row and a tree) that were sampled.
     n_background : int
         Background rows that were used.
+    output_name : str
+        What the values add up to, for labels.
     """
 
     values: Floats
@@ -54,6 +56,7 @@ class ShapleyValues:
     std: Floats | None
     sampled: float
     n_background: int
+    output_name: str = "prediction"
 
     @property
     def predictions(self) -> Floats:
@@ -81,15 +84,13 @@ class ShapleyValues:
         """
         column = self._column(label)
         std = None if self.std is None else self.std[:, :, column]
-        return ShapleyValues(
-            self.values[:, :, column],
-            self.base_values[column],
-            self.data,
-            self.names,
-            None,
-            std,
-            self.sampled,
-            self.n_background,
+        return replace(
+            self,
+            values=self.values[:, :, column],
+            base_values=self.base_values[column],
+            classes=None,
+            std=std,
+            output_name=f"probability of {label}",
         )
 
     def _column(self, label: Any) -> int:
@@ -150,7 +151,7 @@ class ShapleyValues:
     def _title(self) -> str:
         n, p = self.values.shape[:2]
         of_classes = "" if self.classes is None else f", {len(self.classes)} classes"
-        how = "exact" if self.std is None else f"{100 * self.sampled:.2g} % of the games sampled"
+        how = "exact" if self.std is None else f"{100 * self.sampled:.3g} % of the games sampled"
         return (
             f"Shapley values: {n} rows, {p} features{of_classes}, against {self.n_background} "
             f"background rows, {how}"

@@ -5,6 +5,7 @@ from bevel.plots.boundaries import decision_boundaries
 from bevel.plots.importance import importance_bars, top_projections
 from bevel.plots.margins import margins
 from bevel.plots.reliability import calibration
+from bevel.plots.shapley import shapley_bars, shapley_waterfall
 from bevel.plots.strength import strength_against_correlation
 from bevel.plots.tree_number import out_of_bag_curve
 
@@ -15,6 +16,8 @@ __all__ = [
     "importance_bars",
     "margins",
     "out_of_bag_curve",
+    "shapley_bars",
+    "shapley_waterfall",
     "strength_against_correlation",
     "top_projections",
 ]

@@ -1,0 +1,136 @@
+"""Shapley values drawn: how much each feature matters, and how one prediction comes about."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bevel.errors import wrong_value
+from bevel.plots.canvas import COLOURS, FAINT, RULE, panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bevel.analysis.shapley_result import ShapleyValues
+
+__all__ = ["shapley_bars", "shapley_waterfall"]
+
+UP, DOWN = COLOURS[0], COLOURS[1]
+BAR_INCHES, FRAME_INCHES = 0.3, 1.1  # height of a bar, and of all that is around the bars
+
+
+def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = None) -> "Axes":
+    """Bars of the mean absolute Shapley value of each feature, the largest on top.
+
+    Parameters
+    ----------
+    result : ShapleyValues
+        From `bevel.analysis.shapley_values`. Of a classifier the mean is over classes too; for one
+        class pass ``result.output(label)``.
+    top : int, default=15
+        Features to show at most.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Save with ``ax.figure.savefig(path, bbox_inches="tight")``.
+    """
+    importance = result.importances
+    shown = np.argsort(-importance, kind="stable")[:top][::-1]
+    with panel(ax, "shapley_bars", height=FRAME_INCHES + BAR_INCHES * len(shown)) as axes:
+        axes.barh(range(len(shown)), importance[shown], color=UP, height=0.7)
+        axes.set_yticks(range(len(shown)), [result.names[f] for f in shown])
+        axes.tick_params(axis="y", length=0)
+        over = "" if result.classes is None else ", over all classes"
+        of = "" if result.output_name == "prediction" else f", {result.output_name}"
+        axes.set_xlabel(f"mean |Shapley value|{of}{over}")
+        axes.margins(y=0.02)
+    return axes
+
+
+def shapley_waterfall(
+    result: "ShapleyValues", row: int = 0, *, top: int = 9, ax: "Axes | None" = None
+) -> "Axes":
+    """How one prediction comes about: from the mean of the background, feature by feature.
+
+    Parameters
+    ----------
+    result : ShapleyValues
+        From `bevel.analysis.shapley_values`. Of a classifier the row's most probable class is
+        drawn; for another one pass ``result.output(label)``.
+    row : int, default=0
+        Which of the explained rows.
+    top : int, default=9
+        Features to show; the others are one bar.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Save with ``ax.figure.savefig(path, bbox_inches="tight")``.
+    """
+    n = len(result.values)
+    if row not in range(-n, n):
+        raise wrong_value("row", f"from 0 to {n - 1}", row, "Choose one of the explained rows.")
+    if result.classes is not None:
+        result = result.output(result.classes[int(result.predictions[row].argmax())])
+    labels, steps = _steps(result, row, top)
+    with panel(ax, "shapley_waterfall", height=FRAME_INCHES + BAR_INCHES * len(steps)) as axes:
+        ends = float(result.base_values) + np.cumsum(steps)
+        _draw_steps(axes, ends - steps, steps)
+        axes.set_yticks(range(len(labels)), labels)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel(result.output_name)
+        base, prediction = float(result.base_values), float(ends[-1])
+        for x in (base, prediction):
+            axes.axvline(x, color=FAINT, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+        axes.set_title(f"background {base:.4g} → {result.output_name} {prediction:.4g}")
+        axes.margins(y=0.03)
+        axes.set_xlim(*_window(np.append(ends, base)))
+    return axes
+
+
+def _steps(result: "ShapleyValues", row: int, top: int) -> tuple[list[str], Any]:
+    """Labels and heights of the bars from the bottom up, the largest on top."""
+    values, data = result.values[row], result.data[row]
+    order = np.argsort(-np.abs(values), kind="stable")
+    top = top if len(order) > top + 1 else len(order)  # a bar for one other feature hides its name
+    labels = [f"{result.names[f]} = {_short(data[f])}" for f in order[:top]]
+    steps = list(values[order[:top]])
+    if len(order) > top:
+        labels.append(f"{len(order) - top} other features")
+        steps.append(values[order[top:]].sum())
+    return labels[::-1], np.array(steps[::-1])
+
+
+def _window(places: Any) -> tuple[float, float]:
+    """Limits with room for the numbers beside the bars."""
+    low, high = float(places.min()), float(places.max())
+    room = 0.16 * (high - low) if high > low else 1.0
+    return low - room, high + room
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def _draw_steps(axes: "Axes", starts: Any, steps: Any) -> None:
+    for place, (start, step) in enumerate(zip(starts, steps, strict=True)):
+        colour, hatch = (UP, "") if step >= 0 else (DOWN, "////")  # hatched: down, in grey too
+        axes.barh(
+            place, step, left=start, color=colour, hatch=hatch, edgecolor="white", height=0.7, lw=0
+        )
+        end = start + step
+        if place + 1 < len(steps):
+            axes.plot([end, end], [place, place + 1], color=RULE, linewidth=0.9, zorder=0)
+        axes.annotate(
+            f"{step:+.3g}".replace("-", "−"),
+            (end, place),
+            xytext=(4 if step >= 0 else -4, 0),
+            textcoords="offset points",
+            ha="left" if step >= 0 else "right",
+            va="center",
+            fontsize=9,
+        )
