@@ -137,6 +137,29 @@ def test_interrupt_ends_a_long_fit_within_a_second():
     assert output == ["True"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently on Windows")
+def test_interrupt_ends_long_shapley_values_within_a_second():
+    output = run("""
+        import os, signal, threading, time
+        import numpy as np
+        from bevel import ObliqueForestClassifier
+        from bevel.analysis import shapley_values
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(2000, 20)); y = rng.integers(0, 2, 2000)
+        forest = ObliqueForestClassifier(50, n_jobs=2).fit(X, y)
+        sent = []
+        def interrupt():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Timer(0.5, interrupt).start()
+        try:
+            shapley_values(forest, X, X)
+        except KeyboardInterrupt:
+            print(time.monotonic() - sent[0] < 1.0)
+    """)
+    assert output == ["True"]
+
+
 def test_other_threads_run_during_fit():
     ticks = 0
     done = threading.Event()

@@ -135,6 +135,7 @@ class ShapleyValues:
             data=self.data,
             feature_names=list(self.names),
             output_names=None if self.classes is None else [str(c) for c in self.classes],
+            error_std=self.std,
         )
 
     def __str__(self) -> str:
