@@ -1,5 +1,4 @@
 """`bevel.analysis.shapley_values`: what goes in, what comes out, and its pictures."""
-# ruff: noqa: PD011 - `values` here are Shapley values, not those of a data frame
 
 import sys
 from types import SimpleNamespace
