@@ -30,15 +30,15 @@ class Answers:
         Weighted impurity that the split removes; 0 for leaves.
     values : ndarray of shape (n_nodes, n_classes), or (n_nodes, 1) in regression
         Class shares or means; NaN for splits of a slim forest.
-    spread : float
-        Extent of the means in regression, which decides their digits.
+    range : tuple of two floats
+        Lowest and highest answer of a leaf; in regression it decides the digits.
     """
 
     classes: tuple[str, ...]
     rows: Floats
     gain: Floats
     values: Floats
-    spread: float
+    range: tuple[float, float]
 
     @property
     def best(self) -> npt.NDArray[np.intp]:
@@ -51,7 +51,7 @@ class Answers:
         if np.isnan(values).any():
             return ""
         if not self.classes:
-            return written(round_within(float(values[0]), 5e-4 * self.spread))
+            return written(round_within(float(values[0]), 5e-4 * (self.range[1] - self.range[0])))
         best = int(values.argmax())
         share = float(values[best])
         sure = share > 1.0 - 1e-6
@@ -95,12 +95,13 @@ def read_answers(
     """Answers of the nodes of a tree: inner ones are means of their leaves, by weight."""
     leaf = np.flatnonzero(tree.children_right < 0)
     answer = _leaf_answers(tree, leaf)
+    extremes = (float(answer.min()), float(answer.max()))
     if tree.forest.is_slim:
         values = np.full((len(node), answer.shape[1]), np.nan)
         known = tree.children_right[node] < 0
         values[known] = answer[np.searchsorted(leaf, node[known])]
         unknown = np.full(len(node), np.nan)
-        return Answers(classes, unknown, unknown, values, float(np.ptp(answer)))
+        return Answers(classes, unknown, unknown, values, extremes)
     weight = tree.weight.astype(np.float64)
     sums = np.cumsum(np.vstack((np.zeros(answer.shape[1] + 1), _weighed(answer, weight[leaf]))), 0)
     first, last = np.searchsorted(leaf, node), np.searchsorted(leaf, end[node])
@@ -109,7 +110,7 @@ def read_answers(
     alone = last - first == 1  # a leaf's own answer, unrounded
     values[alone] = answer[first[alone]]
     gain = tree.gain[node].astype(np.float64)
-    return Answers(classes, weight[node], gain, values, float(np.ptp(answer)))
+    return Answers(classes, weight[node], gain, values, extremes)
 
 
 def _weighed(answer: Floats, weight: Floats) -> Floats:
