@@ -180,9 +180,9 @@ def _draw_shares(axes: "Axes", rules: Any, place: int, x: float, y: float) -> No
     thick = 1.3 * LINE
     if not answers.classes:
         low, high = answers.range
-        shares = np.array([(answers.values[place, 0] - low) / ((high - low) or 1.0)])
+        shares = np.array([(answers.means[place, 0] - low) / ((high - low) or 1.0)])
     else:
-        shares = answers.values[place]
+        shares = answers.means[place]
     for label, share in enumerate(np.nan_to_num(shares)):
         colour = CLASS_COLOURS[label % len(CLASS_COLOURS)]
         axes.barh(y, BAR * share, height=thick, left=start, color=colour, lw=0, zorder=2.5)

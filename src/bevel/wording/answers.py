@@ -28,7 +28,7 @@ class Answers:
         Weighted number of training rows; NaN in a slim forest.
     gain : ndarray
         Weighted impurity that the split removes; 0 for leaves.
-    values : ndarray of shape (n_nodes, n_classes), or (n_nodes, 1) in regression
+    means : ndarray of shape (n_nodes, n_classes), or (n_nodes, 1) in regression
         Class shares or means; NaN for splits of a slim forest.
     range : tuple of two floats
         Lowest and highest answer of a leaf; in regression it decides the digits.
@@ -37,17 +37,17 @@ class Answers:
     classes: tuple[str, ...]
     rows: Floats
     gain: Floats
-    values: Floats
+    means: Floats
     range: tuple[float, float]
 
     @property
     def best(self) -> npt.NDArray[np.intp]:
         """The class of each node, the first of several."""
-        return np.asarray(self.values.argmax(axis=1))
+        return np.asarray(self.means.argmax(axis=1))
 
     def prediction(self, place: int) -> str:
         """What a node answers: a class, with its share unless that is all, or a mean."""
-        values = self.values[place]
+        values = self.means[place]
         if np.isnan(values).any():
             return ""
         if not self.classes:
@@ -66,11 +66,11 @@ class Answers:
 
     def entry(self, place: int) -> dict[str, Any]:
         """The answer of a node as plain values; what is not known is left out."""
-        shares = (float(value) for value in self.values[place])
+        shares = (float(value) for value in self.means[place])
         found: dict[str, Any] = {}
         if not np.isnan(self.rows[place]):
             found |= {"rows": float(self.rows[place]), "gain": float(self.gain[place])}
-        if np.isnan(self.values[place]).any():
+        if np.isnan(self.means[place]).any():
             return found
         if not self.classes:
             return found | {"value": next(shares)}
@@ -80,9 +80,9 @@ class Answers:
         """The answers as columns."""
         known = {"rows": self.rows, "gain": self.gain}
         if not self.classes:
-            return known | {"prediction": self.values[:, 0]}
+            return known | {"prediction": self.means[:, 0]}
         labels = np.array(self.classes, dtype=object)[self.best]
-        shares = {f"share_{c}": self.values[:, k] for k, c in enumerate(self.classes)}
+        shares = {f"share_{c}": self.means[:, k] for k, c in enumerate(self.classes)}
         return known | {"prediction": labels, **shares}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["MINUS", "counted", "percent", "round_within", "significant", "written"]
+__all__ = ["MINUS", "counted", "percent", "round_within", "shortest", "significant", "written"]
 
 MINUS = "−"
 MOST_DIGITS = 17  # of a float64, which are then its value
@@ -12,26 +12,31 @@ MOST_DIGITS = 17  # of a float64, which are then its value
 
 def round_within(value: float, tolerance: float) -> float:
     """The number of fewest digits that is no further than `tolerance` from `value`."""
-    if not math.isfinite(value) or not tolerance > 0.0:
+    return shortest(value, value - tolerance, value + tolerance)
+
+
+def shortest(value: float, low: float, high: float) -> float:
+    """The rounding of `value` of fewest digits from `low` to `high`; itself if there is none."""
+    if not math.isfinite(value):
         return value
-    if abs(value) <= tolerance:
+    if low <= 0.0 <= high:
         return 0.0
     for digits in range(1, MOST_DIGITS):
         rounded = float(f"{value:.{digits - 1}e}")
-        if abs(rounded - value) <= tolerance:
+        if low <= rounded <= high:
             return rounded
     return value
 
 
 def significant(value: float) -> int:
     """Significant digits of a number as it is written."""
-    mantissa = f"{value:.{MOST_DIGITS - 2}g}".split("e")[0]
-    return len(mantissa.lstrip("-").replace(".", "").strip("0"))
+    mantissa = written(value).split("e")[0]
+    return len(mantissa.lstrip(MINUS).replace(".", "").strip("0"))
 
 
 def written(value: float) -> str:
-    """A number in text, with a true minus."""
-    return f"{value:.{MOST_DIGITS - 2}g}".replace("-", MINUS)
+    """A number in text, with as many digits as tell it from all others, and a true minus."""
+    return repr(float(value)).removesuffix(".0").replace("-", MINUS)
 
 
 def percent(share: float) -> str:

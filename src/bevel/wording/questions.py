@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bevel.forest import CATEGORY_NODE, TreeView
 from bevel.wording.conditions import Condition
-from bevel.wording.decimals import MINUS, round_within, significant, written
+from bevel.wording.decimals import MINUS, round_within, shortest, significant, written
 from bevel.wording.units import Cut, Units
 
 __all__ = ["LevelQuestion", "Question", "ValueQuestion", "ask_levels", "ask_value"]
@@ -22,7 +22,8 @@ Matrix = npt.NDArray[np.float32]
 # Digits beyond those asked for that an exact threshold may have to be preferred to a rounded one:
 # midpoints of round values, such as 5119.5, must not be rounded onto a value.
 FEW_MORE = 2
-ROUNDING = 1e-9  # of exact coefficients, far below what float32 resolves
+ROUND_NUMBER = 6  # digits, up to which a threshold is taken for what the user's values suggest
+EXACT = 1e-9  # share that is left of exact numbers, far below what float32 resolves
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,15 +166,27 @@ def _cut_of_one(
     """Threshold of one feature in the user's units."""
     if weight == 0.0:
         return threshold
-    cut = units.inverse.cut(feature, threshold / weight)
-    step = float(np.spacing(np.float32(abs(threshold)))) / abs(weight) / 2.0
-    ends = units.inverse.values(feature, threshold / weight + np.array([-step, step]))
-    # What float32 cannot tell apart, trees cannot either.
-    exact = _moved(cut, float(np.min(np.abs(ends - cut.value))))
+    scaled, at_least = threshold / weight, weight < 0.0
+    cut = units.inverse.cut(feature, scaled, at_least)
+    exact = _exact(units, feature, scaled, cut, at_least)
     if digits is None or significant(exact) <= digits + FEW_MORE:
         return exact
-    extent = _extent(units, feature, spread)
-    return _moved(cut, 0.5 * extent * 10.0**-digits)
+    tolerance = 0.5 * _extent(units, feature, spread) * 10.0**-digits
+    moved = _moved(cut, tolerance)
+    return moved if significant(moved) < significant(exact) else exact
+
+
+def _exact(units: Units, feature: int, scaled: float, cut: Cut, at_least: bool) -> float:
+    """A threshold that parts the user's values as the tree parts them rounded to float32."""
+    step = float(np.spacing(np.float32(abs(scaled))))
+    side = -1.0 if at_least else 1.0
+    # Values up to half a step beyond the threshold are rounded to it.
+    near, far = units.inverse.values(feature, scaled + side * step * np.array([0.5, 0.6]))
+    round_number = _moved(cut, abs(far - cut.value))
+    if significant(round_number) <= ROUND_NUMBER or math.isfinite(cut.below + cut.above):
+        return round_number
+    low, high = min(near, far), max(near, far)
+    return shortest(0.5 * (low + high), low, high)
 
 
 def _extent(units: Units, feature: int, spread: float) -> float:
@@ -185,8 +198,10 @@ def _extent(units: Units, feature: int, spread: float) -> float:
 
 def _moved(cut: Cut, tolerance: float) -> float:
     """The shortest number near a cut that is on the same side of all values."""
-    room = min(cut.value - cut.below, cut.above - cut.value)
-    return round_within(cut.value, min(tolerance, 0.999 * room))
+    margin = 1e-3 * (cut.above - cut.below) if math.isfinite(cut.below + cut.above) else 0.0
+    low = max(cut.value - tolerance, cut.below + margin)
+    high = min(cut.value + tolerance, cut.above - margin)
+    return shortest(cut.value, low, high)
 
 
 def _combination(
@@ -203,22 +218,25 @@ def _combination(
     Rounding a weight turns the plane about the medians of the columns, where rows are: columns far
     from zero, such as years, would otherwise be moved off it by a weight's fourth digit.
     """
-    shift, span = units.shift[features], units.span[features]
-    weights = weights / span
-    threshold += float(weights @ shift)
+    weights = weights / units.span[features]
+    threshold += float(weights @ units.shift[features])
     known = spread[features]
-    size = np.abs(weights) * np.where(np.isfinite(known), known, 1.0)
+    is_known = bool(np.isfinite(known).all())
+    size = np.abs(weights) * known if is_known else np.abs(weights)
     order = np.argsort(-size, kind="stable")
     features, weights, size = features[order], weights[order], size[order]
     lead = float(weights[0])
-    weights, threshold = weights / lead, threshold / lead
-    extent = float(spread[features[0]])
-    share = 0.5 * 10.0**-digits if digits is not None else ROUNDING
+    weights, threshold, size = weights / lead, threshold / lead, size / abs(lead)
+    centre = units.shift[features] + units.span[features] * medians[features]
+    offset = threshold - float(weights @ centre)
+    # Without a known spread, the distance of the cut from the medians must do.
+    extent = float(size[0]) if is_known else 2.0 * abs(offset)
+    share = 0.5 * 10.0**-digits if digits is not None else EXACT
     tolerance = share * np.abs(weights) * size[0] / np.where(size > 0.0, size, 1.0)
     rounded = np.array([round_within(*pair) for pair in zip(weights, tolerance, strict=True)])
-    centre = units.shift[features] + units.span[features] * medians[features]
-    threshold += float((rounded - weights) @ centre)
-    threshold = round_within(threshold, share * extent if math.isfinite(extent) else 0.0)
+    threshold = offset + float(rounded @ centre)
+    largest = max(abs(threshold), float(np.abs(rounded * centre).max()))
+    threshold = round_within(threshold, max(share * extent, EXACT * largest))
     kept = rounded != 0.0
     return features[kept], rounded[kept], threshold, lead < 0.0
 

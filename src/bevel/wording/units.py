@@ -27,7 +27,7 @@ DAMPING = 0.01  # of the quantile scale
 
 @dataclass(frozen=True)
 class Cut:
-    """A threshold on one feature in the user's units, and the open interval it may be moved in."""
+    """A threshold on one feature in the user's units, and what it must stay between."""
 
     value: float
     below: float = -np.inf
@@ -37,7 +37,7 @@ class Cut:
 class Inverse(Protocol):
     """Finds the values of a feature that scaling has made other numbers of."""
 
-    def cut(self, feature: int, scaled: float) -> Cut: ...
+    def cut(self, feature: int, scaled: float, at_least: bool) -> Cut: ...
 
     def values(self, feature: int, scaled: Floats) -> Floats: ...
 
@@ -94,7 +94,7 @@ class _Affine:
     shift: Floats
     span: Floats
 
-    def cut(self, feature: int, scaled: float) -> Cut:
+    def cut(self, feature: int, scaled: float, at_least: bool) -> Cut:  # noqa: ARG002
         return Cut(float(self.shift[feature] + self.span[feature] * scaled))
 
     def values(self, feature: int, scaled: Floats) -> Floats:
@@ -109,7 +109,7 @@ class _Dampened:
     high: Floats
     span: Floats
 
-    def cut(self, feature: int, scaled: float) -> Cut:
+    def cut(self, feature: int, scaled: float, at_least: bool) -> Cut:  # noqa: ARG002
         value = float(self.values(feature, np.array([scaled]))[0])
         if self.low[feature] == self.high[feature] and 0.0 <= scaled <= 1.0:
             return Cut(value, value, value)  # most rows have this very value: do not move it
@@ -129,12 +129,16 @@ class _Dampened:
 class _Ranked:
     scaler: RankScaler
 
-    def cut(self, feature: int, scaled: float) -> Cut:
+    def cut(self, feature: int, scaled: float, at_least: bool) -> Cut:
         knots, ranks = self._column(feature)
         value = float(self.values(feature, np.array([scaled]))[0])
-        place = int(np.searchsorted(ranks, scaled, side="right"))
-        below = float(knots[place - 1]) if place else -np.inf
-        return Cut(value, below, float(knots[place]) if place < len(knots) else np.inf)
+        place = int(np.searchsorted(ranks, scaled, side="left" if at_least else "right"))
+        if not self.scaler.complete[feature] or not 0 < place < len(knots):
+            return Cut(value)
+        # Between the two training values that it parts, and on neither.
+        below, above = float(knots[place - 1]), float(knots[place])
+        edge = 0.01 * (above - below)
+        return Cut(min(max(value, below + edge), above - edge), below, above)
 
     def values(self, feature: int, scaled: Floats) -> Floats:
         knots, ranks = self._column(feature)

@@ -173,16 +173,16 @@ def _misroutes(asked: ValueQuestion, encoded: Matrix, truth: npt.NDArray[np.bool
 
 
 def _known_spread(units: Units, tree: TreeView) -> Floats:
-    """Spread of the features; without a scale, how far the tree's cuts are from the medians."""
+    """Spread of the features; without a scale, how far cuts of one feature are from its median."""
     if np.isfinite(units.spread).all():
         return units.spread
     forest, reach = tree.forest, np.full(tree.forest.n_features, np.nan)
     for node in np.flatnonzero(tree.children_right >= 0):
-        if is_by_levels(tree, int(node)):
-            continue
         features, weights = tree.projection(int(node))
-        wide = weights.astype(np.float64)
-        distance = abs(float(tree.threshold[node]) - float(wide @ forest.medians[features]))
-        far = distance / max(float(np.abs(wide).sum()), np.finfo(np.float64).tiny)
-        reach[features] = np.fmax(reach[features], 2.0 * far)
+        if len(features) == 1 and weights[0] != 0.0 and not is_by_levels(tree, int(node)):
+            feature = int(features[0])
+            cut = float(tree.threshold[node]) / float(weights[0])
+            reach[feature] = np.fmax(
+                reach[feature], 2.0 * abs(cut - float(forest.medians[feature]))
+            )
     return reach
