@@ -15,8 +15,9 @@ from scipy.stats import rankdata
 class Reader:
     """A person with the training table (numbers or labels, by name) and a rule on paper."""
 
-    def __init__(self, table: pd.DataFrame) -> None:
+    def __init__(self, table: pd.DataFrame, bounds: tuple[float, float] = (5, 95)) -> None:
         self.table = table
+        self.bounds = bounds  # of [x], in percent of the rows
 
     def holds(self, rule: str) -> np.ndarray:
         """Whether each row fulfils the conditions, joined by "and", of a rule."""
@@ -69,7 +70,7 @@ class Reader:
 
     def _bounded(self, name: str) -> np.ndarray:
         column = self.table[name].to_numpy(float)
-        low, high = np.nanpercentile(column, [5, 95])
+        low, high = np.nanpercentile(column, self.bounds)
         if low == high:
             beyond = 0.01 * np.log1p(np.log1p(np.abs(column - low)))
             return low + np.where(column > low, 1 + beyond, np.where(column < low, -beyond, 0.0))

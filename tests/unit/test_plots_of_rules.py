@@ -94,9 +94,7 @@ def test_a_tree_without_splits_and_a_regression_tree_are_drawn_on_given_axes():
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, np.array])
 def test_the_boundary_of_a_forest_and_of_a_tree_has_a_legend_of_the_classes(frame):
     X, y = plane(3)
-    table = (
-        frame({"width": X["width"], "length": X["length"]}) if frame is not np.array else X.values
-    )
+    table = X.to_numpy() if frame is np.array else frame(dict(X))
     forest = fitted(table, y)
     for model in (forest, single_tree(forest)):
         axes = plots.decision_boundary(model, table, y)

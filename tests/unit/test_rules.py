@@ -14,7 +14,7 @@ from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.analysis import forest_rules, path_rules, single_tree, top_rules, tree_rules
 
-SCALES = [None, "minmax", "standard", "quantile", "rank", "relative_rank"]
+SCALES = [None, "minmax", "minmax_clip", "standard", "quantile", "rank", "relative_rank"]
 N_TREES = 3
 
 
@@ -45,7 +45,8 @@ def grown(table, y, **parameters):
 
 
 def agreement(forest, table, **style):
-    leaves, reader = forest.apply(table), Reader(table)
+    bounds = (0, 100) if forest.scale == "minmax_clip" else (5, 95)
+    leaves, reader = forest.apply(table), Reader(table, bounds)
     frames = [tree_rules(forest, t, **style).to_pandas() for t in range(N_TREES)]
     found = [leaves_by_text(reader, frame) for frame in frames]
     return float(np.mean(np.column_stack(found) == leaves))

@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from bevel.analysis.subject import read_subject
 from bevel.errors import wrong_value
+from bevel.forest import TreeView
 from bevel.tables import Table, is_missing, read_table
+from bevel.wording.answers import read_answers
 from bevel.wording.conditions import Condition
 from bevel.wording.decimals import round_within, written
 from bevel.wording.questions import Question, ValueQuestion
-from bevel.wording.tree_rules import TreeRules
+from bevel.wording.style import Style
 from bevel.wording.tree_text import notes_text
 
 __all__ = ["PathRules", "path_rules"]
@@ -94,37 +96,42 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = ObliqueForestClassifier(10, projection="axis", random_state=0).fit(X, y)
     >>> print(path_rules(forest, X[:1]))
+    tree 0 of 10: class 0, 41 rows
+     1. x3 ≤ 0.8   0.2
+    The row: x3 = 0.2.
     """
     subject = read_subject(estimator, "path_rules")
     encoded = subject.encode(X)
     if len(encoded) != 1:
         raise wrong_value("X", "one row", f"{len(encoded)} rows", "Pass for example X[:1].")
-    chosen = subject.estimator.forest_.tree(tree)
-    leaves = subject.predictor.leaves(encoded, 1)[:, chosen.index]
-    rules = chosen.rules(encoded=encoded, leaves=leaves, digits=digits, max_terms=None)
-    way = _way(rules, int(leaves[0]))
-    asked = [question for place in way if (question := rules.questions[place]) is not None]
-    conditions = [rules.condition(place) for place in way[1:]]
+    chosen = subject.forest.tree(tree)
+    leaf = int(subject.predictor.leaves(encoded, 1)[0, chosen.index])
+    words = subject.estimator._vocabulary()
+    interviewer = words.questions(chosen, Style(digits=digits, max_terms=None))
+    way = _way(chosen, leaf)
+    asked = [interviewer.question(int(node), encoded) for node in way[:-1]]
+    is_right = way[1:] != way[:-1] + 1  # left children follow their parents
     row = _Row(read_table(X), encoded, subject.names, subject.forest.medians)
+    answers = read_answers(chosen, way[-1:], way[-1:] + 1, words.classes)
     return PathRules(
-        rules.tree,
-        rules.n_trees,
-        rules.node[way],
-        tuple(condition for condition in conditions if condition is not None),
+        chosen.index,
+        subject.forest.n_trees,
+        way,
+        tuple(question.sides[int(side)] for question, side in zip(asked, is_right, strict=True)),
         tuple(row.value(question) for question in asked),
         row.values(asked),
-        rules.answers.told(way[-1]),
-        rules.notes,
+        answers.told(0),
+        interviewer.notes(),
     )
 
 
-def _way(rules: TreeRules, leaf: int) -> list[int]:
-    """Places of the nodes from the root to a leaf."""
-    place = int(np.searchsorted(rules.node, leaf))
-    way = [place]
-    while (place := int(rules.parent[place])) >= 0:
-        way.append(place)
-    return way[::-1]
+def _way(tree: TreeView, leaf: int) -> npt.NDArray[np.int64]:
+    """Nodes from the root to a leaf."""
+    parent, start = tree.forest.parent, tree.nodes.start
+    way = [leaf]
+    while way[-1] > 0:
+        way.append(int(parent[start + way[-1]]) - start)
+    return np.array(way[::-1], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

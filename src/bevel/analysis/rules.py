@@ -60,6 +60,8 @@ def tree_rules(
     >>> forest = ObliqueForestClassifier(10, projection="axis", random_state=0)
     >>> print(tree_rules(forest.fit(data.data, data.target), max_depth=1))
     tree 0 of 10: 2 leaves, depth 1, 150 rows
+    ├─ petal width (cm) ≤ 0.8: class 0, 41 rows
+    └─ petal width (cm) > 0.8: class 1 58 %, 109 rows …
     """
     subject = read_subject(estimator, "tree_rules")
     encoded = leaves = None

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bevel.analysis.subject import Subject, read_subject
 from bevel.extras import import_optional
+from bevel.wording.answers import called
 from bevel.wording.decimals import percent, round_within, written
 from bevel.wording.tree_rules import subtree_ends
 from bevel.wording.tree_text import notes_text
@@ -70,7 +71,8 @@ class TopRules:
     def _claim(self, place: int) -> str:
         share, purity = percent(float(self.coverage[place])), float(self.purity[place])
         if self.is_classifier:
-            return f"{self.prediction[place]} {percent(purity)}, of {share} of the rows"
+            name = called(self.prediction[place])
+            return f"{name} {percent(purity)}, of {share} of the rows"
         spread = written(round_within(purity, 0.05 * purity))
         return f"{self.prediction[place]} ± {spread}, of {share} of the rows"
 
@@ -146,6 +148,9 @@ def top_rules(
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = ObliqueForestClassifier(50, projection="axis", random_state=0).fit(X, y)
     >>> print(top_rules(forest, X, y, n=3))
+     1. class 0 100 %, of 33 % of the rows: x3 ≤ 0.8
+     2. class 2 98 %, of 31 % of the rows: x3 > 1.7
+     3. class 1 100 %, of 31 % of the rows: 0.8 < x3 ≤ 1.65 and x2 ≤ 4.95
     """
     subject = read_subject(estimator, "top_rules")
     encoded = subject.encode(X)

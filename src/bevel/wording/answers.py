@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bevel.forest import TreeView
 from bevel.wording.decimals import counted, percent, round_within, written
 
-__all__ = ["Answers", "read_answers"]
+__all__ = ["Answers", "called", "read_answers"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,9 +53,8 @@ class Answers:
         if not self.classes:
             return written(round_within(float(values[0]), 5e-4 * (self.range[1] - self.range[0])))
         best = int(values.argmax())
-        share = float(values[best])
-        sure = share > 1.0 - 1e-6
-        return self.classes[best] if sure else f"{self.classes[best]} {percent(share)}"
+        name, share = called(self.classes[best]), float(values[best])
+        return name if share > 1.0 - 1e-6 else f"{name} {percent(share)}"
 
     def told(self, place: int) -> str:
         """Prediction and rows of a node."""
@@ -86,13 +85,22 @@ class Answers:
         return known | {"prediction": labels, **shares}
 
 
+def called(label: str) -> str:
+    """How a class is called in a sentence: labels that are numbers need a word before them."""
+    try:
+        float(label)
+    except ValueError:
+        return label
+    return f"class {label}"
+
+
 def read_answers(
     tree: TreeView,
     node: npt.NDArray[np.int64],
     end: npt.NDArray[np.int64],
     classes: tuple[str, ...],
 ) -> Answers:
-    """Answers of the nodes of a tree: inner ones are means of their leaves, by weight."""
+    """Answers of some nodes, whose subtrees end before `end`: means of their leaves, by weight."""
     leaf = np.flatnonzero(tree.children_right < 0)
     answer = _leaf_answers(tree, leaf)
     extremes = (float(answer.min()), float(answer.max()))
@@ -104,7 +112,7 @@ def read_answers(
         return Answers(classes, unknown, unknown, values, extremes)
     weight = tree.weight.astype(np.float64)
     sums = np.cumsum(np.vstack((np.zeros(answer.shape[1] + 1), _weighed(answer, weight[leaf]))), 0)
-    first, last = np.searchsorted(leaf, node), np.searchsorted(leaf, end[node])
+    first, last = np.searchsorted(leaf, node), np.searchsorted(leaf, end)
     total = sums[last] - sums[first]
     values = total[:, :-1] / np.where(total[:, -1:] > 0.0, total[:, -1:], 1.0)
     alone = last - first == 1  # a leaf's own answer, unrounded

@@ -218,7 +218,7 @@ def read_tree(
         tree.depth[node].astype(np.int64),
         ~is_split & (tree.children_right[node] >= 0),
         tuple(questions),
-        read_answers(tree, node, end, words.classes),
+        read_answers(tree, node, end[node], words.classes),
         interviewer.notes(),
     )
 
