@@ -317,3 +317,10 @@ def test_a_single_tree_answers_as_the_tree_of_the_forest_does():
     shares = [forest.forest_.tree(-1).class_shares(leaf) for leaf in leaves]
     np.testing.assert_allclose(tree.predict_proba(table), shares)
     assert forest.forest_.n_trees == N_TREES
+
+
+@pytest.mark.parametrize("wrong", [{"n": 0}, {"max_depth": 0}, {"min_coverage": 1.5}])
+def test_top_rules_refuse_what_makes_no_sense(wrong):
+    table, y = numbers(50)
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+        top_rules(grown(table, y), table, y, **wrong)

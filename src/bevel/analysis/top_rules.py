@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.analysis.subject import Subject, read_subject
+from bevel.constraints import Integer, Number, Parameter
 from bevel.extras import import_optional
 from bevel.wording.answers import called
 from bevel.wording.decimals import percent, round_within, written
@@ -22,6 +23,12 @@ Floats = npt.NDArray[np.float64]
 
 LONGER = 0.95  # a further condition must tell a twentieth more
 SAME = 0.7  # rules that share so much of the rows of either are taken for one
+_REMEDY = "See the documentation of top_rules."
+_PARAMETERS = (
+    Parameter("n", 10, (Integer(1),), "", _REMEDY),
+    Parameter("max_depth", 3, (Integer(1),), "", _REMEDY),
+    Parameter("min_coverage", 0.02, (Number("[0, 1]"),), "", _REMEDY),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +160,8 @@ def top_rules(
      3. class 1 100 %, of 31 % of the rows: 0.8 < x3 ≤ 1.65 and x2 ≤ 4.95
     """
     subject = read_subject(estimator, "top_rules")
+    for parameter, value in zip(_PARAMETERS, (n, max_depth, min_coverage), strict=True):
+        parameter.check(value)
     encoded = subject.encode(X)
     target = subject.target(y, len(encoded))
     is_classifier = subject.classes is not None
