@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from bevel.wording import TreeRules, Vocabulary
 
 __all__ = ["FlatForest", "TreeView", "join_forests"]
 
 Array = npt.NDArray[Any]
 
-CATEGORY_NODE = 2  # bit of `flags`
+MISSING_LEFT, CATEGORY_NODE = 1, 2  # bits of `flags`
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,11 +197,42 @@ class FlatForest:
             level = np.concatenate((level + 1, right))
         return depth
 
+    @cached_property
+    def columns_with_missing(self) -> npt.NDArray[np.bool_]:
+        """Numeric columns of which some split sends missing values other than where unseen ones go.
+
+        A split that has seen no missing value sends them with its heavier child, so that nothing
+        need be said of columns whose splits all do so. All columns of a slim forest, which has no
+        weights to tell by.
+        """
+        columns = np.zeros(self.n_features, dtype=bool)
+        if self.is_slim:
+            return ~columns
+        alone = (np.diff(self.entry_offset) == 1) & (self.right >= 0)
+        node = np.flatnonzero(alone & (self.flags & CATEGORY_NODE == 0))
+        feature = self.entry_index[self.entry_offset[node]]
+        node, feature = node[feature < self.n_features], feature[feature < self.n_features]
+        weight = self.weight[node].astype(np.float64)
+        lead = 2.0 * self.weight[node + 1] - weight
+        decided = np.abs(lead) > 1e-5 * weight
+        sent_left = (self.flags[node] & MISSING_LEFT).astype(bool)
+        columns[feature[decided & (sent_left != (lead > 0.0))]] = True
+        return columns
+
     def _first_node_of_tree(self) -> npt.NDArray[np.int64]:
         return np.repeat(self.tree_offset[:-1], np.diff(self.tree_offset))
 
+    def in_words(self, vocabulary: Vocabulary) -> Self:
+        """This forest, whose trees from now on know how to speak of themselves.
+
+        Like a cached value, the vocabulary is neither saved nor compared: estimators give it to the
+        forests that they hand out.
+        """
+        vars(self)["vocabulary"] = vocabulary
+        return self
+
     def tree(self, index: int) -> TreeView:
-        """View of one tree; negative indices count from the end."""
+        """View of one tree; negative indices count from the end. Print it to read its rules."""
         if not -self.n_trees <= index < self.n_trees:
             raise IndexError(
                 f"tree index must be from 0 to {self.n_trees - 1}; got {index}. See n_trees."
@@ -215,6 +249,36 @@ class TreeView:
 
     forest: FlatForest
     index: int
+
+    def __repr__(self) -> str:
+        return f"<tree {self.index} of {self.forest.n_trees}: {self.n_nodes} nodes>"
+
+    def __str__(self) -> str:
+        return str(self.rules()) if "vocabulary" in vars(self.forest) else repr(self)
+
+    def rules(self, **style: Any) -> TreeRules:
+        """The tree in the user's names and units.
+
+        Parameters
+        ----------
+        **style
+            max_depth, min_rows, digits and max_terms, as in `bevel.analysis.tree_rules`.
+        """
+        vocabulary: Vocabulary | None = vars(self.forest).get("vocabulary")
+        if vocabulary is None:
+            raise ValueError(
+                "The rules of a tree must be asked of a forest that knows its features' names and "
+                "scale; got bare arrays. Take the tree from forest_ of a fitted estimator."
+            )
+        return vocabulary.rules(self, **style)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rules of the tree as nested dictionaries, ready for JSON."""
+        return self.rules().to_dict()
+
+    def to_pandas(self) -> Any:
+        """The rules of the tree as a data frame, one line for each node."""
+        return self.rules().to_pandas()
 
     @property
     def nodes(self) -> slice:
@@ -274,7 +338,7 @@ class TreeView:
         """Features and coefficients of a split, rotations written out; empty for a leaf."""
         if self.children_right[node] < 0:
             return np.empty(0, np.int32), np.empty(0, np.float32)
-        index, weight = self._entries(node)
+        index, weight = self.entries(node)
         parts = [self._written_out(i, w) for i, w in zip(index, weight, strict=True)]
         features, coefficients = (np.concatenate(part) for part in zip(*parts, strict=True))
         return features, coefficients
@@ -282,12 +346,13 @@ class TreeView:
     def class_shares(self, node: int) -> npt.NDArray[np.float64]:
         """Share of each class in a leaf of a classifier."""
         shares = np.zeros(self.forest.n_classes)
-        index, weight = self._entries(node)
+        index, weight = self.entries(node)
         if self.children_right[node] < 0:
             shares[index] = weight
         return shares
 
-    def _entries(self, node: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    def entries(self, node: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """Entries of a node as they are stored: see `FlatForest.entry_index`."""
         forest, place = self.forest, self.nodes.start + node
         own = slice(forest.entry_offset[place], forest.entry_offset[place + 1])
         return forest.entry_index[own], forest.entry_weight[own]

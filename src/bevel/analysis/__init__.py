@@ -4,29 +4,43 @@ from bevel.analysis import geometry
 from bevel.analysis.complexity import TreeComplexity, tree_complexity
 from bevel.analysis.effects import BiasAndVariance, ClassEffects
 from bevel.analysis.importance import importance
+from bevel.analysis.path_rules import PathRules, path_rules
 from bevel.analysis.posteriors import hellinger_distance
 from bevel.analysis.reliability import Calibration, calibration
 from bevel.analysis.repeats import bias_and_variance
+from bevel.analysis.rules import forest_rules, tree_rules
 from bevel.analysis.shapley import shapley_values
 from bevel.analysis.shapley_result import ShapleyValues
+from bevel.analysis.single_tree import single_tree
 from bevel.analysis.strength import StrengthAndCorrelation, strength_and_correlation
+from bevel.analysis.top_rules import TopRules, top_rules
 from bevel.analysis.tree_number import OutOfBagCurve, out_of_bag_curve
+from bevel.wording import ForestRules, TreeRules
 
 __all__ = [
     "BiasAndVariance",
     "Calibration",
     "ClassEffects",
+    "ForestRules",
     "OutOfBagCurve",
+    "PathRules",
     "ShapleyValues",
     "StrengthAndCorrelation",
+    "TopRules",
     "TreeComplexity",
+    "TreeRules",
     "bias_and_variance",
     "calibration",
+    "forest_rules",
     "geometry",
     "hellinger_distance",
     "importance",
     "out_of_bag_curve",
+    "path_rules",
     "shapley_values",
+    "single_tree",
     "strength_and_correlation",
+    "top_rules",
     "tree_complexity",
+    "tree_rules",
 ]

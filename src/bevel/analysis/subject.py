@@ -78,13 +78,10 @@ def read_subject(estimator: object, asked: str) -> Subject:
         raise wrong_type(f"The forest of {asked}", "a fitted forest of Bevel", estimator, remedy)
     check_is_fitted(estimator)
     estimator.verify()  # analysis walks the forest without the checks of a mapped file
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{feature}" for feature in range(estimator.n_features_in_)]
     return Subject(
         estimator,
         estimator._predictor,
-        tuple(str(name) for name in names),
+        estimator._feature_names(),
         getattr(estimator, "classes_", None),
         getattr(estimator, "voting", "soft") == "hard",
         count_threads(estimator.n_jobs),

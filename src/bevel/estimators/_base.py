@@ -41,6 +41,7 @@ from bevel.scaling import automatic_scale
 from bevel.tables import Table, read_table
 from bevel.threads import count_threads
 from bevel.training import Target, train
+from bevel.wording import Vocabulary
 
 if TYPE_CHECKING:
     import onnx
@@ -216,9 +217,10 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
 
     @property
     def forest_(self) -> FlatForest:
-        """The trees, as read-only arrays."""
+        """The trees, as read-only arrays; print `forest_.tree(0)` to read one."""
         check_is_fitted(self)
-        return self._predictor.forest
+        forest: FlatForest = self._predictor.forest
+        return forest.in_words(self._vocabulary())
 
     @property
     def predictor_(self) -> RowPredictor:
@@ -231,6 +233,17 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Gain importance of each feature, summing to one (see `bevel.importance`)."""
         return gain_importances(self.forest_)
+
+    def _feature_names(self) -> tuple[str, ...]:
+        """Names of the features; x0, x1, ... if fit saw none."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{feature}" for feature in range(self.n_features_in_)]
+        return tuple(str(name) for name in names)
+
+    def _vocabulary(self) -> Vocabulary:
+        classes = getattr(self, "classes_", ())
+        return Vocabulary(self._feature_names(), tuple(map(str, classes)), self._encoding)
 
     def _ask(self, question: str, X: Any, *arguments: Any) -> Any:
         """Put a question to the predictor; rows that need no reading go to it as they are."""

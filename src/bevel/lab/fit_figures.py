@@ -13,7 +13,8 @@ from bevel import plots
 from bevel.analysis import OutOfBagCurve
 from bevel.analysis.reliability import calibration_of
 from bevel.extras import import_optional
-from bevel.plots.boundaries import CLASS_COLOURS, INK
+from bevel.plots.canvas import INK
+from bevel.plots.plane import CLASS_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

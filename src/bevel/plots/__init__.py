@@ -2,22 +2,27 @@
 
 from bevel.plots.bias_variance import bias_and_variance
 from bevel.plots.boundaries import decision_boundaries
+from bevel.plots.boundary import decision_boundary, posterior_map
 from bevel.plots.importance import importance_bars, top_projections
 from bevel.plots.margins import margins
 from bevel.plots.reliability import calibration
 from bevel.plots.shapley import shapley_bars, shapley_waterfall
 from bevel.plots.strength import strength_against_correlation
+from bevel.plots.tree import tree
 from bevel.plots.tree_number import out_of_bag_curve
 
 __all__ = [
     "bias_and_variance",
     "calibration",
     "decision_boundaries",
+    "decision_boundary",
     "importance_bars",
     "margins",
     "out_of_bag_curve",
+    "posterior_map",
     "shapley_bars",
     "shapley_waterfall",
     "strength_against_correlation",
     "top_projections",
+    "tree",
 ]

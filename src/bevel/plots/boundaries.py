@@ -4,9 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bevel.extras import import_optional
+from bevel.plots.canvas import INK
+from bevel.plots.plane import (
+    check_classes,
+    draw_points,
+    draw_regions,
+    grid_rows,
+    palette,
+    read_points,
+    window_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,11 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["decision_boundaries"]
 
-# Okabe and Ito's palette, in an order whose neighbours stay apart for colour-blind readers.
-CLASS_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
-INK = "#1f2933"
-TINT = 0.62  # share of white mixed into the regions, so that points stand out on them
-RESOLUTION = 500  # pixels along each side of a panel
 PANEL, GAP, HEAD, FOOT = 5.2, 0.1, 0.6, 0.4  # inches: a panel with its gaps, titles, caption
 
 
@@ -48,37 +53,27 @@ def decision_boundaries(
     matplotlib.figure.Figure
         Save it with ``figure.savefig(path)``; it is not attached to pyplot's window list.
     """
-    points = np.asarray(X, dtype=np.float64)
-    if points.ndim != 2 or points.shape[1] != 2:
-        raise ValueError(
-            f"decision_boundaries draws two features; X has shape {points.shape}. "
-            "Choose two columns and train the classifiers on them."
-        )
+    points = read_points(X, "decision_boundaries")
     classes, labels = np.unique(np.asarray(y), return_inverse=True)
-    if len(classes) > len(CLASS_COLOURS):
-        raise ValueError(
-            f"decision_boundaries has colours for {len(CLASS_COLOURS)} classes; y has "
-            f"{len(classes)}. Draw fewer classes."
-        )
+    check_classes(len(classes), "decision_boundaries")
     import_optional("matplotlib", needed_by="decision_boundaries", install="bevel[plot]")
-    from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
 
-    palette = np.array([to_rgb(colour) for colour in CLASS_COLOURS[: len(classes)]])
-    low, high = points.min(axis=0), points.max(axis=0)
-    margin = 0.03 * (high - low)
-    window = (low - margin, high + margin)
+    colours = palette(len(classes))
+    window = window_of(points)
 
     figure = Figure(figsize=(PANEL * len(classifiers), PANEL + HEAD + FOOT))
     panels = [
         figure.add_axes((*corner, *size)) for corner, size in _squares(figure, len(classifiers))
     ]
     for axes, (name, classifier) in zip(panels, classifiers.items(), strict=True):
-        _draw_regions(axes, classifier, window, palette)
+        shares = classifier.predict_proba(grid_rows(window, X, classifier))
+        draw_regions(axes, shares, window, colours)
+        _hide_frame(axes)
         for slope, intercept in true_lines:
             axes.axline((0.0, intercept), slope=slope, color="white", linestyle=(0, (4, 3)), lw=1.4)
-        _draw_points(axes, points, labels, palette)
-        axes.set(xlim=(window[0][0], window[1][0]), ylim=(window[0][1], window[1][1]))
+        draw_points(axes, points, labels, colours)
+        axes.set(xlim=window.extent[:2], ylim=window.extent[2:])
         axes.set_title(name, fontsize=13, color=INK, pad=10)
     if true_lines:
         figure.supxlabel("dashed: the true boundary", y=0.02, fontsize=11, color=INK)
@@ -95,53 +90,8 @@ def _squares(
     return [(((PANEL * n + GAP) / width, (FOOT + GAP) / height), size) for n in range(n_panels)]
 
 
-def _draw_regions(
-    axes: "Axes",
-    classifier: Any,
-    window: tuple[NDArray[np.float64], NDArray[np.float64]],
-    palette: NDArray[np.float64],
-) -> None:
-    low, high = window
-    across = np.linspace(low[0], high[0], RESOLUTION)
-    upward = np.linspace(low[1], high[1], RESOLUTION)
-    grid = np.stack(np.meshgrid(across, upward), axis=-1)
-    shares = classifier.predict_proba(grid.reshape(-1, 2)).reshape(RESOLUTION, RESOLUTION, -1)
-    colours = (1.0 - TINT) * (shares @ palette) + TINT
-    axes.imshow(
-        colours, origin="lower", extent=(low[0], high[0], low[1], high[1]), aspect="auto", zorder=0
-    )
-    for lead in _leads(shares):
-        if lead.min() < 0.0 < lead.max():
-            axes.contour(across, upward, lead, levels=[0.0], colors=INK, linewidths=1.4, zorder=2)
+def _hide_frame(axes: "Axes") -> None:
     axes.set_xticks([])
     axes.set_yticks([])
     for edge in axes.spines.values():
         edge.set_visible(False)
-
-
-def _leads(shares: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Each class's share minus the best other one: zero on the border of its region."""
-    n_classes = shares.shape[-1]
-    drawn = range(n_classes if n_classes > 2 else n_classes - 1)  # two classes share one border
-    return [shares[..., label] - np.delete(shares, label, axis=-1).max(axis=-1) for label in drawn]
-
-
-def _draw_points(
-    axes: "Axes",
-    points: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    palette: NDArray[np.float64],
-) -> None:
-    markers = "os^Dv<>"  # shape repeats what colour says
-    for label, colour in enumerate(palette):
-        mine = points[labels == label]
-        axes.scatter(
-            mine[:, 0],
-            mine[:, 1],
-            s=20,
-            marker=markers[label],
-            color=colour,
-            edgecolors="white",
-            linewidths=0.6,
-            zorder=3,
-        )

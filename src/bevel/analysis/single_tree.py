@@ -1,0 +1,41 @@
+"""One tree of a forest as an estimator of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bevel.analysis.subject import read_subject
+
+__all__ = ["single_tree"]
+
+
+def single_tree(estimator: Any, tree: int = 0) -> Any:
+    """A fitted estimator whose forest is one tree of another's.
+
+    Parameters
+    ----------
+    estimator : ObliqueForestClassifier or ObliqueForestRegressor
+        A fitted forest; it is left as it is.
+    tree : int, default=0
+        Which tree; negative numbers count from the end.
+
+    Returns
+    -------
+    ObliqueForestClassifier or ObliqueForestRegressor
+        To predict with, or to draw with `bevel.plots.decision_boundary`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.analysis import single_tree
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ObliqueForestClassifier(10, random_state=0).fit(X, y)
+    >>> single_tree(forest, 3).forest_.n_trees
+    1
+    """
+    subject = read_subject(estimator, "single_tree")
+    chosen = subject.forest.tree(tree).index
+    return subject.estimator._keep_trees(np.array([chosen]))

@@ -1,0 +1,177 @@
+"""The regions of one classifier in the plane, and maps of its probabilities."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bevel.errors import join_names, wrong_type, wrong_value
+from bevel.plots.canvas import INK, MARKERS, panel
+from bevel.plots.plane import (
+    RESOLUTION,
+    Window,
+    check_classes,
+    draw_points,
+    draw_regions,
+    grid_rows,
+    palette,
+    read_points,
+    window_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["decision_boundary", "posterior_map"]
+
+MAP = "cividis"  # as ordered in grey, and for colour-blind readers, as in colour
+
+
+def decision_boundary(
+    classifier: Any, X: ArrayLike, y: ArrayLike, *, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw the regions of a fitted classifier of two features, and points on top.
+
+    The colour of a place is the mix of the class colours in the proportions of ``predict_proba``;
+    the line is where the predicted class changes.
+
+    Parameters
+    ----------
+    classifier : fitted classifier
+        Trained on two features; a tree of a forest by `bevel.analysis.single_tree`.
+    X, y : array-like, shapes (n_rows, 2) and (n_rows,)
+        Points to draw, usually the training rows. At most seven classes.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes; ``ax.figure.savefig(path)`` saves the picture.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, datasets, plots
+    >>> X, y = datasets.spirals(300, random_state=0)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> ax = plots.decision_boundary(forest, X, y)
+    """
+    points = read_points(X, "decision_boundary")
+    classes = _classes(classifier, "decision_boundary")
+    check_classes(len(classes), "decision_boundary")
+    labels = _positions(y, classes)
+    window = window_of(points)
+    shares = classifier.predict_proba(grid_rows(window, X, classifier))
+    with panel(ax, "decision_boundary", width=5.6, height=4.8) as axes:
+        colours = palette(len(classes))
+        draw_regions(axes, shares, window, colours)
+        draw_points(axes, points, labels, colours, [str(label) for label in classes])
+        _finish(axes, window, X)
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2)
+    return axes
+
+
+def posterior_map(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    label: Any = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the probability of a class over the plane, or what a regressor predicts there.
+
+    Parameters
+    ----------
+    model : fitted classifier or regressor
+        Trained on two features.
+    X : array-like of shape (n_rows, 2)
+        Points that set the window.
+    y : array-like of shape (n_rows,), default=None
+        Their classes, to draw them: those of the class as dots, others as crosses.
+    label : label of a class, default=None
+        The class; None: the last one, which of two is the second.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes. The line of a classifier is where the probability is one half.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, datasets, plots
+    >>> X, y = datasets.spirals(300, random_state=0)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> ax = plots.posterior_map(forest, X, y)
+    """
+    points = read_points(X, "posterior_map")
+    window = window_of(points)
+    surface, chosen = _surface(model, grid_rows(window, X, model), label)
+    with panel(ax, "posterior_map", width=5.9, height=4.8) as axes:
+        low, high = (0.0, 1.0) if chosen is not None else (surface.min(), surface.max())
+        scale: Any = {"cmap": MAP, "vmin": low, "vmax": high}
+        image = axes.imshow(
+            surface, origin="lower", extent=window.extent, aspect="auto", zorder=0, **scale
+        )
+        if chosen is None:
+            if y is not None:
+                _draw_dots(axes, points, c=np.asarray(y), **scale)
+        else:
+            if surface.min() < 0.5 < surface.max():
+                axes.contour(*window.axes(), surface, levels=[0.5], colors="white", linewidths=1.4)
+            if y is not None:
+                _mark(axes, points, np.asarray(y) == chosen)
+        name = "prediction" if chosen is None else f"probability of {chosen}"
+        axes.figure.colorbar(image, ax=axes, label=name).outline.set_visible(False)
+        _finish(axes, window, X)
+    return axes
+
+
+def _surface(model: Any, rows: Any, label: Any) -> tuple[NDArray[np.float64], Any]:
+    """The model over the plane, and the class it is the probability of; None in regression."""
+    if not hasattr(model, "predict_proba"):
+        return np.asarray(model.predict(rows)).reshape(RESOLUTION, RESOLUTION), None
+    classes = _classes(model, "posterior_map")
+    chosen = classes[-1] if label is None else label
+    place = np.flatnonzero(classes == chosen)
+    if len(place) != 1:
+        required = f"one of the classes ({join_names([str(c) for c in classes])})"
+        raise wrong_value("label", required, label, "See classes_ of the model.")
+    shares = model.predict_proba(rows)[:, place[0]]
+    return np.asarray(shares).reshape(RESOLUTION, RESOLUTION), chosen
+
+
+def _mark(axes: "Axes", points: NDArray[np.float64], mine: NDArray[np.bool_]) -> None:
+    """Points of the class as white dots, others as dark crosses: seen on light and on dark."""
+    _draw_dots(axes, points[mine], c="white", edgecolors=INK)
+    _draw_dots(axes, points[~mine], c=INK, marker="X")
+
+
+def _draw_dots(axes: "Axes", points: NDArray[np.float64], **style: Any) -> None:
+    look: Any = {"s": 24, "marker": MARKERS[0], "edgecolors": "white", "linewidths": 0.7, **style}
+    axes.scatter(points[:, 0], points[:, 1], **look)
+
+
+def _classes(classifier: Any, asked: str) -> NDArray[Any]:
+    if not hasattr(classifier, "predict_proba"):
+        remedy = "Draw a regressor with posterior_map."
+        raise wrong_type(f"What {asked} draws", "a classifier", classifier, remedy)
+    return np.asarray(classifier.classes_)
+
+
+def _positions(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Positions of labels among the classes, -1 for labels that the classifier does not know."""
+    labels = np.asarray(y)
+    place = np.full(len(labels), -1, dtype=np.int64)
+    for position, label in enumerate(classes):
+        place[labels == label] = position
+    return place
+
+
+def _finish(axes: "Axes", window: Window, X: Any) -> None:
+    axes.set(xlim=window.extent[:2], ylim=window.extent[2:])
+    names = [str(name) for name in getattr(X, "columns", ())]
+    if len(names) == 2:
+        axes.set(xlabel=names[0], ylabel=names[1])

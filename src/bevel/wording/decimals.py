@@ -1,0 +1,56 @@
+"""Numbers as a person would write them: as few digits as the meaning allows."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["MINUS", "counted", "percent", "round_within", "shortest", "significant", "written"]
+
+MINUS = "−"
+MOST_DIGITS = 17  # of a float64, which are then its value
+
+
+def round_within(value: float, tolerance: float) -> float:
+    """The number of fewest digits that is no further than `tolerance` from `value`."""
+    return shortest(value, value - tolerance, value + tolerance)
+
+
+def shortest(value: float, low: float, high: float) -> float:
+    """The rounding of `value` of fewest digits from `low` to `high`; itself if there is none."""
+    if not math.isfinite(value):
+        return value
+    if low <= 0.0 <= high:
+        return 0.0
+    for digits in range(1, MOST_DIGITS):
+        rounded = float(f"{value:.{digits - 1}e}")
+        if low <= rounded <= high:
+            return rounded
+    return value
+
+
+def significant(value: float) -> int:
+    """Significant digits of a number as it is written."""
+    mantissa = written(value).split("e")[0]
+    return len(mantissa.lstrip(MINUS).replace(".", "").strip("0"))
+
+
+def written(value: float) -> str:
+    """A number in text, with as many digits as tell it from all others, and a true minus."""
+    return repr(float(value)).removesuffix(".0").replace("-", MINUS)
+
+
+def percent(share: float) -> str:
+    """A share in percent; only all is 100 % and only nothing is 0 %."""
+    if share in (0.0, 1.0):
+        return f"{share:.0%}".replace("%", " %")
+    inside = min(max(round(100.0 * share), 1), 99)
+    return f"{inside} %"
+
+
+def counted(weight: float) -> str:
+    """A number of rows by weight."""
+    return (
+        f"{written(round_within(weight, max(5e-4 * abs(weight), 5e-7)))} rows"
+        if (weight != round(weight))
+        else f"{weight:.0f} row{'' if weight == 1 else 's'}"
+    )
