@@ -12,6 +12,7 @@ void bind_file(nb::module_& m);
 void bind_packed(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_analysis_shapley(nb::module_& m);
+void bind_analysis_proximity(nb::module_& m);
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
@@ -24,4 +25,5 @@ NB_MODULE(_core, m) {
   bind_packed(m);
   bind_models(m);
   bind_analysis_shapley(m);
+  bind_analysis_proximity(m);
 }

@@ -262,6 +262,14 @@ class ForestView:
         n_threads: int,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
 
+class LeafSharing:
+    def __init__(
+        self, leaves: npt.NDArray[np.int32], tree_offset: npt.NDArray[np.int64]
+    ) -> None: ...
+    def nearest(
+        self, queries: npt.NDArray[np.int32], first_own: int, k: int, n_threads: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
+
 class ColumnReader:
     def __init__(
         self,

@@ -4,8 +4,14 @@ from bevel.analysis import geometry
 from bevel.analysis.complexity import TreeComplexity, tree_complexity
 from bevel.analysis.effects import BiasAndVariance, ClassEffects
 from bevel.analysis.importance import importance
+from bevel.analysis.imputation import ProximityImputer
+from bevel.analysis.nearest_rows import NearestRows, nearest_rows
+from bevel.analysis.outliers import OutlierScores, outlier_scores
 from bevel.analysis.path_rules import PathRules, path_rules
 from bevel.analysis.posteriors import hellinger_distance
+from bevel.analysis.principal_coordinates import PrincipalCoordinates, principal_coordinates
+from bevel.analysis.prototypes import Prototypes, prototypes
+from bevel.analysis.proximity import Proximity, proximity
 from bevel.analysis.reliability import Calibration, calibration
 from bevel.analysis.repeats import bias_and_variance
 from bevel.analysis.rules import forest_rules, tree_rules
@@ -22,8 +28,14 @@ __all__ = [
     "Calibration",
     "ClassEffects",
     "ForestRules",
+    "NearestRows",
     "OutOfBagCurve",
+    "OutlierScores",
     "PathRules",
+    "PrincipalCoordinates",
+    "Prototypes",
+    "Proximity",
+    "ProximityImputer",
     "ShapleyValues",
     "StrengthAndCorrelation",
     "TopRules",
@@ -35,8 +47,13 @@ __all__ = [
     "geometry",
     "hellinger_distance",
     "importance",
+    "nearest_rows",
     "out_of_bag_curve",
+    "outlier_scores",
     "path_rules",
+    "principal_coordinates",
+    "prototypes",
+    "proximity",
     "shapley_values",
     "single_tree",
     "strength_and_correlation",
