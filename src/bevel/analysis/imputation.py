@@ -160,9 +160,7 @@ class ProximityImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(table, SparseTable):
             required = "an array or a data frame"
             raise wrong_type("X of ProximityImputer", required, X, "Pass X.toarray().")
-        if isinstance(X, Columns):  # which scikit-learn cannot read; the forest compares the names
-            self.n_features_in_ = table.n_features if reset else self.n_features_in_
-        else:
+        if not isinstance(X, Columns):  # which scikit-learn cannot read; the forest compares names
             validate_data(self, table.native, reset=reset, skip_check_array=True)
         return table
 

@@ -53,7 +53,7 @@ class LeafTable:
     @property
     def n_trees(self) -> int:
         """Trees of the forest."""
-        return self.leaves.shape[1]
+        return int(self.leaves.shape[1])
 
     def blocks(self, k: int | None = None) -> Iterator[tuple[slice, sp.csr_array]]:
         """Proximities of the table's own rows to all rows, some rows at a time.
@@ -103,7 +103,7 @@ class LeafTable:
 
 def stack(blocks: Iterator[tuple[slice, sp.csr_array]]) -> sp.csr_array:
     """Blocks of rows as one matrix."""
-    return sp.vstack([block for _, block in blocks], format="csr")
+    return sp.csr_array(sp.vstack([block for _, block in blocks]))
 
 
 def read_leaves(subject: Subject, X: Any, y: Any, kind: str) -> LeafTable:

@@ -40,9 +40,8 @@ class OutlierScores:
 
     def __repr__(self) -> str:
         above = int(np.count_nonzero(self.scores > LARGE))
-        lines = [
-            f"Outlier scores of {len(self.scores)} rows, {KINDS[self.kind]}: {above} above {LARGE:g}"
-        ]
+        n = len(self.scores)
+        lines = [f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}"]
         order = np.argsort(-self.scores, kind="stable")[:SHOWN]
         return "\n".join([*lines, *(f"  row {row:>6}  {self.scores[row]:8.2f}" for row in order)])
 

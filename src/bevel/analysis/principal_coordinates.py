@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
+import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from bevel.analysis.leaf_sharing import KINDS, LeafTable, check_count, read_leaves
@@ -117,20 +119,11 @@ def _solve_dense(table: LeafTable, n_components: int) -> tuple[Floats, Floats, f
 
 
 def _solve_sparse(table: LeafTable, n_components: int) -> tuple[Floats, Floats, float]:
-    """The same by products with the matrix, which is never made dense.
-
-    By all trees it is Z Zᵀ / n_trees, with Z the leaves of the rows; otherwise the pairs that share
-    a leaf are written out.
-    """
+    """The same by products with the matrix, which is never made dense."""
     n = table.n_rows
-    if table.kind == "all":
-        Z = table.indicator()
-        multiply = lambda v: Z @ (Z.T @ v) / table.n_trees  # noqa: E731
-    else:
-        matrix = table.own()
-        multiply = lambda v: matrix @ v  # noqa: E731
+    multiply = _multiplier(table)
     centred = scipy.sparse.linalg.LinearOperator(
-        (n, n), lambda v: _centre(multiply(_centre(v))) / 2.0, dtype=np.float64
+        (n, n), matvec=lambda v: _centre(multiply(_centre(v))) / 2.0, dtype=np.float64
     )
     start = _centre(np.random.default_rng(0).standard_normal(n))
     values, vectors = scipy.sparse.linalg.eigsh(centred, min(n_components, n - 1), v0=start)
@@ -139,6 +132,29 @@ def _solve_sparse(table: LeafTable, n_components: int) -> tuple[Floats, Floats, 
     return values[order], vectors[:, order], total
 
 
+def _multiplier(table: LeafTable) -> Callable[[Floats], Floats]:
+    """Product of the matrix of proximities with a vector.
+
+    By all trees the matrix is Z Zᵀ / n_trees, with Z the leaves of the rows; otherwise the pairs
+    that share a leaf are written out.
+    """
+    if table.kind == "all":
+        Z = table.indicator()
+        back = Z.T.tocsr()
+        return lambda v: np.asarray(Z @ (back @ v)) / table.n_trees
+    # Above the diagonal of ones, which is half of the memory, and never in one piece.
+    blocks = [(rows, sp.triu(P, rows.start + 1, "csr")) for rows, P in table.blocks()]
+
+    def multiply(v: Floats) -> Floats:
+        product = v.copy()
+        for rows, above in blocks:
+            product[rows] += above @ v
+            product += above.T @ v[rows]
+        return product
+
+    return multiply
+
+
 def _centre(v: Floats) -> Floats:
-    flat = np.ravel(v)
-    return flat - flat.mean()
+    flat: Floats = np.ravel(v)
+    return flat - float(flat.mean())

@@ -112,6 +112,7 @@ def prototypes(
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     near = table.own(k)
     near.setdiag(0.0)
+    near.eliminate_zeros()
     found = [
         (code, *prototype)
         for code in range(len(classes))
@@ -138,15 +139,17 @@ def _of_class(
     near: sp.csr_array, is_member: npt.NDArray[np.bool_], n_most: int
 ) -> list[tuple[int, Rows]]:
     """Middle and members of the prototypes of a class."""
-    free, found = is_member.copy(), []
+    free = is_member.copy()
+    found: list[tuple[int, Rows]] = []
+    is_near = near.copy()
+    is_near.data = np.ones(len(near.data))
     while free.any() and len(found) < n_most:
-        count = (near != 0).astype(np.float64) @ free.astype(np.float64)
-        total = near @ free.astype(np.float64)
+        counted = free.astype(np.float64)
+        count, total = is_near @ counted, near @ counted
         candidates = np.flatnonzero(free)
         # lexsort is stable, and the last key counts most: of equals the first row.
         best = candidates[np.lexsort((-total[candidates], -count[candidates]))[0]]
         around = near.indices[near.indptr[best] : near.indptr[best + 1]]
-        around = around[near.data[near.indptr[best] : near.indptr[best + 1]] > 0]
         members = np.sort(np.append(around[free[around]], best)).astype(np.int64)
         found.append((int(best), members))
         free[members] = False
