@@ -5,6 +5,7 @@ from bevel.plots.boundaries import decision_boundaries
 from bevel.plots.boundary import decision_boundary, posterior_map
 from bevel.plots.importance import importance_bars, top_projections
 from bevel.plots.margins import margins
+from bevel.plots.proximity_pairs import proximity_pairs, variation_explained
 from bevel.plots.reliability import calibration
 from bevel.plots.shapley import shapley_bars, shapley_waterfall
 from bevel.plots.strength import strength_against_correlation
@@ -20,9 +21,11 @@ __all__ = [
     "margins",
     "out_of_bag_curve",
     "posterior_map",
+    "proximity_pairs",
     "shapley_bars",
     "shapley_waterfall",
     "strength_against_correlation",
     "top_projections",
     "tree",
+    "variation_explained",
 ]

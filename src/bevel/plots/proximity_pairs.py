@@ -1,0 +1,201 @@
+"""Rows as a forest sees them: their principal coordinates in pairs, and what these explain."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bevel.errors import wrong_value
+from bevel.extras import import_optional
+from bevel.plots.canvas import COLOURS, FAINT, INK, LINES, MARKERS, RULE, STYLE, panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from bevel.analysis import PrincipalCoordinates
+
+__all__ = ["proximity_pairs", "variation_explained"]
+
+Groups = list[tuple[str, NDArray[np.bool_]]]
+
+CELL, HEAD, FOOT = 1.9, 0.5, 0.55  # inches: a panel, titles, legend
+MOST_GROUPS = len(COLOURS)
+
+
+def proximity_pairs(
+    result: "PrincipalCoordinates",
+    other: "PrincipalCoordinates | None" = None,
+    *,
+    labels: ArrayLike | None = None,
+    names: tuple[str, str] = ("one forest", "the other"),
+) -> "Figure":
+    """Draw every principal coordinate against every other one (Menze et al., Fig. 8).
+
+    Parameters
+    ----------
+    result : PrincipalCoordinates
+        From `bevel.analysis.principal_coordinates`; drawn below the diagonal, and above it too if
+        it is the only one. Two to six components make a readable picture.
+    other : PrincipalCoordinates, default=None
+        Of another forest on the same rows, drawn above the diagonal.
+    labels : array-like of shape (n_rows,), default=None
+        Classes, by colour and marker, or numbers, by shade if there are more than eight.
+    names : tuple of two str
+        Names of the two forests, for the titles.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with ``figure.savefig(path)``; it is not attached to pyplot's window list.
+    """
+    import_optional("matplotlib", needed_by="proximity_pairs", install="bevel[plot]")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    upper = result if other is None else other
+    n, d = result.coordinates.shape
+    _check_pairs(n, d, upper.coordinates.shape)
+    drawn = _read_labels(labels, n)
+    with rc_context(STYLE):
+        size = (CELL * d, CELL * d + HEAD + FOOT)
+        figure = Figure(figsize=size)
+        grid = figure.subplots(d, d, squeeze=False)
+        edge = 0.05
+        figure.subplots_adjust(
+            left=edge / 2,
+            right=1 - edge / 2,
+            bottom=FOOT / size[1],
+            top=1 - HEAD / size[1],
+            wspace=edge,
+            hspace=edge,
+        )
+        for row in range(d):
+            for column in range(d):
+                axes = grid[row, column]
+                _bare(axes)
+                if row == column:
+                    _write_shares(axes, row, result, other, names)
+                    continue
+                source = result if row > column else upper
+                _scatter(axes, source.coordinates[:, [column, row]], drawn)
+        pair = f"above the diagonal: {names[1]} · below: {names[0]}"
+        alone = "principal coordinates, and the variation that they explain"
+        _write(figure, alone if other is None else pair, 1 - HEAD / 2 / size[1])
+        _write_key(figure, grid[1, 0], drawn)
+    return figure
+
+
+def variation_explained(
+    results: "Mapping[str, PrincipalCoordinates]", *, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw the share of the variation that each principal coordinate of forests explains.
+
+    Parameters
+    ----------
+    results : mapping of str to PrincipalCoordinates
+        Names of the forests and their coordinates.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on.
+    """
+    with panel(ax, "variation_explained", width=5.0, height=3.4) as axes:
+        for i, (name, result) in enumerate(results.items()):
+            place = np.arange(1, len(result.explained) + 1)
+            axes.plot(
+                place,
+                100.0 * result.explained,
+                color=COLOURS[i % len(COLOURS)],
+                marker=MARKERS[i % len(MARKERS)],
+                linestyle=LINES[i % len(LINES)],
+                label=name,
+            )
+        most = max((len(result.explained) for result in results.values()), default=1)
+        axes.set_xticks(np.arange(1, most + 1))
+        axes.set_ylim(bottom=0.0)
+        axes.grid(axis="y", color=RULE)
+        axes.set(xlabel="principal coordinate", ylabel="variation explained (%)")
+        axes.legend()
+    return axes
+
+
+def _check_pairs(n: int, d: int, shape: tuple[int, ...]) -> None:
+    if d < 2:
+        remedy = "Ask principal_coordinates for n_components=4."
+        raise wrong_value("result", "coordinates of two components or more", d, remedy)
+    if shape != (n, d):
+        required = f"coordinates of the same rows and components, {n} x {d}"
+        raise wrong_value("other", required, shape, "Embed the rows of both forests alike.")
+
+
+def _read_labels(labels: ArrayLike | None, n: int) -> Groups | NDArray[np.float64]:
+    """Groups of rows by label, or numbers to shade by."""
+    if labels is None:
+        return [("", np.ones(n, bool))]
+    values = np.asarray(labels)
+    if values.shape != (n,):
+        raise wrong_value("labels", f"one for each of the {n} rows", values.shape, "Pass y.")
+    distinct = np.unique(values)
+    if len(distinct) <= MOST_GROUPS:
+        return [(str(label), values == label) for label in distinct]
+    if values.dtype.kind not in "fiu":
+        required = f"numbers, or at most {MOST_GROUPS} classes"
+        raise wrong_value("labels", required, f"{len(distinct)} classes", "Join classes.")
+    return values.astype(np.float64)
+
+
+def _scatter(
+    axes: "Axes", points: NDArray[np.float64], drawn: Groups | NDArray[np.float64]
+) -> None:
+    style: dict[str, Any] = {"s": 18, "linewidths": 0.3, "edgecolors": "white", "alpha": 0.85}
+    axes.axhline(0.0, color=RULE, linewidth=0.8, zorder=0)
+    axes.axvline(0.0, color=RULE, linewidth=0.8, zorder=0)
+    if not isinstance(drawn, list):
+        axes.scatter(points[:, 0], points[:, 1], c=drawn, cmap="cividis", **style)
+        return
+    for i, (label, mine) in enumerate(drawn):
+        style |= {"color": COLOURS[i], "marker": MARKERS[i]}
+        axes.scatter(points[mine, 0], points[mine, 1], label=label, **style)
+    axes.margins(0.08)
+
+
+def _write_shares(
+    axes: "Axes",
+    component: int,
+    result: "PrincipalCoordinates",
+    other: "PrincipalCoordinates | None",
+    names: tuple[str, str],
+) -> None:
+    """Number of the component and what it explains, on the diagonal."""
+    lines = [f"{100 * result.explained[component]:.1f} %"]
+    if other is not None:
+        lines = [f"{names[1]} {100 * other.explained[component]:.1f} %", f"{names[0]} {lines[0]}"]
+    place: dict[str, Any] = {"ha": "center", "va": "center", "transform": axes.transAxes}
+    axes.text(0.5, 0.62, str(component + 1), fontsize=20, color=INK, **place)
+    axes.text(0.5, 0.32, "\n".join(lines), fontsize=8.5, color=FAINT, **place)
+
+
+def _write_key(figure: "Figure", axes: "Axes", drawn: Groups | NDArray[np.float64]) -> None:
+    """What colours mean, at the foot."""
+    if not isinstance(drawn, list):
+        ends = f"dark: {drawn.min():.4g} · pale: {drawn.max():.4g}"
+        _write(figure, ends, FOOT / 2 / figure.get_size_inches()[1])
+    elif len(drawn) > 1:
+        key = axes.get_legend_handles_labels()
+        figure.legend(*key, loc="lower center", ncols=len(drawn), markerscale=1.6)
+
+
+def _write(figure: "Figure", text: str, height: float) -> None:
+    figure.text(0.5, height, text, ha="center", va="center", color=INK)
+
+
+def _bare(axes: "Axes") -> None:
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for edge in axes.spines.values():
+        edge.set(visible=True, color=RULE)
