@@ -150,6 +150,10 @@ def test_frames_come_back_as_the_frames_they_were(kind):
     before = frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
     kept = before["city"].notna().to_numpy()
     assert as_pandas["city"][kept].tolist() == before["city"][kept].tolist()
+    plain = Columns(("city", "number", "whole"), (city, number, whole.astype(float)))
+    cities, _, wholes = clone(imputer).fit_transform(plain, y).values  # noqa: PD011
+    assert as_pandas["city"].tolist() == cities.tolist()
+    np.testing.assert_array_equal(as_pandas["whole"].to_numpy(float), wholes)
     new = imputer.transform(frame[:9])
     assert type(new) is type(frame)
 
