@@ -129,7 +129,7 @@ def test_votes_are_those_of_weighted_rows(kind):
 def test_frames_come_back_as_the_frames_they_were(kind):
     city, number, y = mixed()
     city[::7] = None
-    whole = np.where(np.arange(90) % 10 == 0, None, np.arange(90))
+    whole = np.where(np.arange(90) % 10 == 0, None, y * 20 + np.arange(90) // 30)
     columns = {"city": city.tolist(), "number": number, "whole": whole.tolist()}
     if kind == "pandas":
         frame = pd.DataFrame(columns)
@@ -153,6 +153,7 @@ def test_frames_come_back_as_the_frames_they_were(kind):
     plain = Columns(("city", "number", "whole"), (city, number, whole.astype(float)))
     cities, _, wholes = clone(imputer).fit_transform(plain, y).values  # noqa: PD011
     assert as_pandas["city"].tolist() == cities.tolist()
+    assert len(set(cities[::7])) == 3
     np.testing.assert_array_equal(as_pandas["whole"].to_numpy(float), wholes)
     new = imputer.transform(frame[:9])
     assert type(new) is type(frame)
