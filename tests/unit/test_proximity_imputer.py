@@ -117,7 +117,7 @@ def test_votes_are_those_of_weighted_rows(kind):
     rough[::4] = pd.Series(city).mode()[0]
     table = Columns(("city", "number"), (rough, number))
     near = proximity(clone(FOREST).fit(table, y), table, y, kind=kind).matrix
-    column, _ = got.values  # noqa: PD011
+    column, _ = got.values
     for row in range(0, 90, 4):
         votes = {
             c: sum(near[row, j] for j in range(90) if city[j] == c) for c in set(city) - {None}
@@ -151,7 +151,7 @@ def test_frames_come_back_as_the_frames_they_were(kind):
     kept = before["city"].notna().to_numpy()
     assert as_pandas["city"][kept].tolist() == before["city"][kept].tolist()
     plain = Columns(("city", "number", "whole"), (city, number, whole.astype(float)))
-    cities, _, wholes = clone(imputer).fit_transform(plain, y).values  # noqa: PD011
+    cities, _, wholes = clone(imputer).fit_transform(plain, y).values
     assert as_pandas["city"].tolist() == cities.tolist()
     assert len(set(cities[::7])) == 3
     np.testing.assert_array_equal(as_pandas["whole"].to_numpy(float), wholes)
@@ -163,7 +163,7 @@ def test_unseen_labels_of_new_rows_stay_and_missing_ones_are_filled():
     city, number, y = mixed()
     imputer = ProximityImputer(FOREST, n_rounds=1).fit(Columns(("c", "n"), (city, number)), y)
     new = Columns(("c", "n"), (np.array(["Lima", None], object), np.array([np.nan, 8.0])))
-    cities, numbers = imputer.transform(new).values  # noqa: PD011
+    cities, numbers = imputer.transform(new).values
     assert cities.tolist() == ["Lima", "Rome"]
     assert not np.isnan(numbers).any()
 

@@ -80,8 +80,9 @@ def nearest_rows(
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = ObliqueForestClassifier(100, random_state=0).fit(X[:140], y[:140])
-    >>> bool((y[nearest_rows(forest, X[:140], X[140:], y[:140]).rows] == 2).all())
-    True
+    >>> near = nearest_rows(forest, X[:140], X[140:], y[:140], k=5)
+    >>> y[near.rows[0]]
+    array([2, 2, 2, 2, 2])
     """
     subject = read_subject(forest, "nearest_rows")
     n_nearest = check_count("k", k)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel.analysis.described import described
 from bevel.analysis.leaf_sharing import KINDS, NO_LEAF, LeafTable, check_count, read_leaves
 from bevel.analysis.subject import read_subject
 
@@ -54,14 +55,11 @@ class Proximity:
         stored = self.matrix.nnz if sp.issparse(self.matrix) else np.count_nonzero(self.matrix)
         pairs = (stored - n) // 2
         mean = (self.matrix.sum() - n) / max(1, n * (n - 1))
-        lines = [
-            f"Proximity of {n} rows in {self.n_trees} trees, {KINDS[self.kind]}, {kept}",
-            f"  pairs that share a leaf  {pairs}",
-            f"  mean over all pairs      {mean:.4f}",
-        ]
+        title = f"Proximity of {n} rows in {self.n_trees} trees, {KINDS[self.kind]}, {kept}"
+        lines = [("pairs that share a leaf", str(pairs)), ("mean over all pairs", f"{mean:.4f}")]
         if self.n_unjudged is not None:
-            lines.append(f"  pairs without a tree     {self.n_unjudged}")
-        return "\n".join(lines)
+            lines.append(("pairs without a tree", str(self.n_unjudged)))
+        return described(title, lines)
 
 
 def proximity(
