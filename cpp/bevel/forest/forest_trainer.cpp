@@ -13,18 +13,11 @@
 #include "bevel/split/kernels.h"
 #include "bevel/support/check.h"
 #include "bevel/support/crew.h"
+#include "bevel/support/grid_scale.h"
 #include "bevel/tree/tree_builder_impl.h"
 
 namespace bevel {
 namespace {
-
-// Largest power of two by which the values may be multiplied for their sum to stay below 2^bits.
-double grid_scale(double largest_sum, int bits) {
-  if (!(largest_sum > 0.0)) return 1.0;
-  int exponent = 0;
-  std::frexp(largest_sum, &exponent);
-  return std::ldexp(1.0, std::clamp(bits - exponent, -1000, 1000));
-}
 
 // Weights of the rows of a training set and how tasks are to carry them.
 struct Weighting {

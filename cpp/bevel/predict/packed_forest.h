@@ -96,6 +96,10 @@ struct PackedForest {
   std::vector<double> leaf_value;  // regression
 
   size_t n_trees() const { return roots.size(); }
+  // Class with the largest share in a leaf.
+  int32_t vote_of(int32_t leaf) const {
+    return leaf < n_classes ? leaf : vote[static_cast<size_t>(leaf - n_classes)];
+  }
   size_t nbytes() const;
 };
 

@@ -36,20 +36,8 @@ void with_walk(const PackedForest& forest, const RowBlock& block, Use use) {
 
 // Puts the values of the tree's axes behind each row.
 void add_axes(const PackedForest& forest, size_t tree, const RowBlock& block, BlockRoom& room) {
-  const auto p = static_cast<size_t>(forest.layout.n_features);
-  for (size_t i = 0; i < block.n; ++i) {
-    float* row = room.rows.data() + i * block.stride;
-    const float* complete = row;
-    if (!block.is_plain) {
-      room.complete.resize(p);
-      for (size_t f = 0; f < p; ++f)
-        room.complete[f] = row[f] != row[f] ? forest.medians[f] : row[f];
-      complete = room.complete.data();
-    }
-    forest.axes[tree].apply(complete, row + forest.layout.axis(0));
-    if (forest.layout.has_negatives)
-      negate(forest.layout, forest.layout.axis(0), forest.layout.n_positive(), row);
-  }
+  for (size_t i = 0; i < block.n; ++i)
+    write_axes(forest, tree, block.is_plain, room.rows.data() + i * block.stride, room.complete);
 }
 
 // Leaves of the rows `chosen` of a block in one tree.
@@ -61,7 +49,7 @@ void walk_tree(const PackedForest& forest, const Walk& walk, size_t tree, const 
   int32_t* leaf = room.leaf.data();
   walk.template run<false>(
       chosen.size(),
-      [&](size_t i) { return WalkStart{root, block.row(static_cast<size_t>(chosen[i]))}; },
+      [&](size_t i) { return WalkStart<>{root, block.row(static_cast<size_t>(chosen[i]))}; },
       [&](size_t i, int32_t reached) { leaf[i] = reached; });
 }
 
@@ -88,10 +76,7 @@ class HardVotes {
  public:
   explicit HardVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, double* sums) const {
-    const int32_t k = forest_.n_classes;
-    sums[leaf < k ? leaf : forest_.vote[static_cast<size_t>(leaf - k)]] += 1.0;
-  }
+  void add(int32_t leaf, double* sums) const { sums[forest_.vote_of(leaf)] += 1.0; }
 
  private:
   const PackedForest& forest_;
@@ -121,7 +106,7 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
       walk.template run<true>(
           last - first,
           [&](size_t t) {
-            return WalkStart{forest.roots[first + t], block.row(static_cast<size_t>(row))};
+            return WalkStart<>{forest.roots[first + t], block.row(static_cast<size_t>(row))};
           },
           [&](size_t t, int32_t reached) { room.leaf[t] = reached; });
       for (size_t t = 0; t < last - first; ++t)

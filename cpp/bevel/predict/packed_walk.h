@@ -6,35 +6,55 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "bevel/predict/packed_forest.h"
 
 namespace bevel {
 
 // Where a walk begins.
+template <class Row = const float*>
 struct WalkStart {
   Child root;
-  const float* row;
+  Row row;
 };
 
-// Rows with missing values need more care, and pay for it.
-template <class Node, bool kHasMissing>
+// Rows with missing values need more care, and pay for it. A row is whatever has a value at each
+// place: numbers in memory, or two rows mixed.
+template <class Node, bool kHasMissing, class Row = const float*>
 class PackedWalk {
  public:
   PackedWalk(const PackedForest& forest, const Node* nodes) : forest_(forest), nodes_(nodes) {}
+
+  // Where a row goes from a split.
+  Child next(Child split, Row row) const { return step(nodes_[split], row); }
+
+  // Calls use(place) with every place of the row that a split reads.
+  template <class Use>
+  void over_places(Child split, Use use) const {
+    const Node& node = nodes_[split];
+    if constexpr (std::is_same_v<Node, AxisNode>) {
+      if (node.place < AxisNode::kGeneral) return use(node.place);
+      over_places(forest_.general[node.place - AxisNode::kGeneral], use);
+    } else {
+      if (node.size == kGeneralSize)
+        return over_places(forest_.general[number_of_general(node)], use);
+      for (int k = 0; k < node.size; ++k) use(uint32_t{node.place[k]});
+    }
+  }
 
   // start(i) is the beginning of walk i, finish(i, leaf) takes its end. Walks down one tree find
   // most of it in the cache; those down many trees ask for their nodes ahead.
   template <bool kManyTrees, class Start, class Finish>
   void run(size_t n_walks, Start start, Finish finish) const {
-    const float* row[kInFlight];
+    Row row[kInFlight];
     Child at[kInFlight];
     size_t walk[kInFlight];
     size_t next = 0;
     // Begins the next walk that has a split to pass; false when there is none left.
     auto begin = [&](size_t lane) {
       while (next < n_walks) {
-        const WalkStart s = start(next);
+        const WalkStart<Row> s = start(next);
         if (s.root >= 0) {
           row[lane] = s.row;
           at[lane] = s.root;
@@ -88,13 +108,20 @@ class PackedWalk {
 #endif
   }
 
-  Child step(const AxisNode& node, const float* row) const {
+  template <class Use>
+  void over_places(const GeneralSplit& split, Use use) const {
+    if (split.is_category) return use(static_cast<uint32_t>(split.feature));
+    for (int32_t k = 0; k < split.n; ++k)
+      use(static_cast<uint32_t>(forest_.general_place[split.first + static_cast<uint32_t>(k)]));
+  }
+
+  Child step(const AxisNode& node, Row row) const {
     if (node.place >= AxisNode::kGeneral) [[unlikely]]
       return general_step(node, node.place - AxisNode::kGeneral, row);
     return choose(node, row[node.place]);
   }
 
-  Child step(const SignsNode& node, const float* row) const {
+  Child step(const SignsNode& node, Row row) const {
     const int size = node.size;
     if (size == kGeneralSize) [[unlikely]]
       return general_step(node, number_of_general(node), row);
@@ -105,7 +132,7 @@ class PackedWalk {
     return choose(node, value);
   }
 
-  Child step(const WeightsNode& node, const float* row) const {
+  Child step(const WeightsNode& node, Row row) const {
     const int size = node.size;
     if (size == kGeneralSize) [[unlikely]]
       return general_step(node, number_of_general(node), row);
@@ -116,7 +143,7 @@ class PackedWalk {
   }
 
   // With two values or more a missing one counts as its median.
-  float read(uint32_t place, const float* row, int size) const {
+  float read(uint32_t place, Row row, int size) const {
     float x = row[place];
     if constexpr (kHasMissing)
       if (x != x && size > 1) x = forest_.medians[place];
@@ -135,7 +162,7 @@ class PackedWalk {
     return node.place[0] | static_cast<uint32_t>(node.place[1]) << 16;
   }
 
-  Child general_step(const Node& node, uint32_t number, const float* row) const {
+  Child general_step(const Node& node, uint32_t number, Row row) const {
     const GeneralSplit& split = forest_.general[number];
     if (split.is_category) {
       const float code = row[split.feature];

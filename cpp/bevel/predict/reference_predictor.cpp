@@ -9,6 +9,7 @@
 #include "bevel/forest/bag.h"
 #include "bevel/predict/over_rows.h"
 #include "bevel/support/crew.h"
+#include "bevel/support/grid_scale.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
@@ -151,10 +152,7 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   double largest = forest.n_classes > 0 ? 1.0 : 0.0;
   for (double value : forest.leaf_value) largest = std::max(largest, std::fabs(value));
-  if (largest == 0.0) largest = 1.0;
-  int exponent = 0;
-  std::frexp(largest * static_cast<double>(n_trees), &exponent);
-  const double scale = std::ldexp(1.0, 61 - exponent);
+  const double scale = grid_scale(largest * static_cast<double>(n_trees), 61);
   std::vector<int64_t> whole(rows.n_rows * k, 0);
   std::fill(counts, counts + rows.n_rows, 0);
   auto add = [&](size_t row, size_t column, double value) {

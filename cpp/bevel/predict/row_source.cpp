@@ -51,8 +51,7 @@ RowBlock read_rows(const StridedTable<Number>& table, const Scaler& scaler, doub
     const Number* source = table.values + static_cast<int64_t>(first + i) * table.row_stride;
     float* target = room.rows.data() + i * block.stride;
     scaler.apply_row(source, table.column_stride, target);
-    target[forest.layout.zero()] = 0.0f;
-    if (forest.layout.has_negatives) negate(forest.layout, 0, forest.layout.zero() + 1, target);
+    write_rest(forest.layout, target);
   }
   block.rows = room.rows.data();
   return block;

@@ -40,6 +40,28 @@ inline void negate(const RowLayout& layout, int32_t first, int32_t last, float* 
   for (int32_t i = first; i < last; ++i) row[layout.negative(i)] = -row[i];
 }
 
+// Writes what nodes read beside the features: a zero, and negatives where they are read.
+inline void write_rest(const RowLayout& layout, float* row) {
+  row[layout.zero()] = 0.0f;
+  if (layout.has_negatives) negate(layout, 0, layout.zero() + 1, row);
+}
+
+// Writes the values of the tree's axes behind a row. `complete` is room for the row with medians
+// for what is missing; a plain row needs none.
+inline void write_axes(const PackedForest& forest, size_t tree, bool is_plain, float* row,
+                       std::vector<float>& complete) {
+  const RowLayout& layout = forest.layout;
+  const float* features = row;
+  if (!is_plain) {
+    complete.resize(static_cast<size_t>(layout.n_features));
+    for (size_t f = 0; f < complete.size(); ++f)
+      complete[f] = row[f] != row[f] ? forest.medians[f] : row[f];
+    features = complete.data();
+  }
+  forest.axes[tree].apply(features, row + layout.axis(0));
+  if (layout.has_negatives) negate(layout, layout.axis(0), layout.n_positive(), row);
+}
+
 struct RowSource {
   std::variant<StridedTable<float>, StridedTable<double>> table;
   const Scaler& scaler;

@@ -70,6 +70,11 @@ void TreeAxesProduct::apply_sparse(const float* row, float* values) const {
   }
 }
 
+std::span<const int32_t> TreeAxesProduct::features(size_t axis) const {
+  if (dense_) return feature_;
+  return {feature_.data() + offset_[axis], offset_[axis + 1] - offset_[axis]};
+}
+
 size_t TreeAxesProduct::nbytes() const {
   return feature_.size() * 4 + weight_.size() * 4 + offset_.size() * 4;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bevel/predict/forest_arrays.h"
@@ -16,6 +17,8 @@ class TreeAxesProduct {
 
   // row: without missing values; values: one for each axis.
   void apply(const float* row, float* values) const;
+  // Features that an axis combines.
+  std::span<const int32_t> features(size_t axis) const;
   size_t nbytes() const;
 
  private:
