@@ -13,6 +13,7 @@ void bind_packed(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_analysis_shapley(nb::module_& m);
 void bind_analysis_proximity(nb::module_& m);
+void bind_analysis_errors(nb::module_& m);
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
@@ -26,4 +27,5 @@ NB_MODULE(_core, m) {
   bind_models(m);
   bind_analysis_shapley(m);
   bind_analysis_proximity(m);
+  bind_analysis_errors(m);
 }

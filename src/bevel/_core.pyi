@@ -167,6 +167,42 @@ class PackedForest:
         out: npt.NDArray[np.float64],
     ) -> bool: ...
 
+class Replacement:
+    def __init__(
+        self,
+        group: npt.NDArray[np.int32],
+        key: npt.NDArray[np.uint64],
+        n_repeats: int,
+        permutes: bool,
+        seed: int,
+    ) -> None: ...
+
+def tree_errors(
+    forest: PackedForest,
+    X: npt.NDArray[np.float32],
+    replacement: npt.NDArray[np.float32],
+    how: Replacement,
+    target: npt.NDArray[Any],
+    weights: npt.NDArray[np.float64] | None,
+    judges: npt.NDArray[np.bool_] | None,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+def forest_errors(
+    forest: PackedForest,
+    X: npt.NDArray[np.float32],
+    replacement: npt.NDArray[np.float32],
+    how: Replacement,
+    target: npt.NDArray[Any],
+    weights: npt.NDArray[np.float64] | None,
+    judges: npt.NDArray[np.bool_] | None,
+    hard: bool,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+def permutation(
+    seed: int, tree: int, key: int, repeat: int, n_rows: int
+) -> npt.NDArray[np.uint32]: ...
 def forest_axes(
     options: Options, levels: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...

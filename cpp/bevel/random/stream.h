@@ -17,6 +17,7 @@ enum class Purpose : uint64_t {
   leaf = 5,
   forest_rotations = 6,  // of no tree: drawn with the key of tree 0
   orders = 7,            // of features, for sampled Shapley values
+  permutation = 8,       // of rows, for importance
 };
 
 inline uint64_t mix(uint64_t z) {

@@ -1,0 +1,162 @@
+#include "bevel/analysis/departures.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "bevel/predict/packed_walk.h"
+#include "bevel/predict/row_source.h"
+
+namespace bevel {
+namespace {
+
+// The walks of a block down one tree.
+template <class Node, bool kHasMissing>
+class TreeWalks {
+ public:
+  TreeWalks(const PackedForest& forest, const Node* nodes, size_t tree, DisturbedBlock& block,
+            Departures& departures)
+      : forest_(forest),
+        tree_(tree),
+        block_(block),
+        departures_(departures),
+        n_repeats_(block.disturbance().n_repeats),
+        plain_(forest, nodes),
+        mixed_(forest, nodes) {}
+
+  void run(std::span<const uint32_t> chosen) {
+    for (uint32_t row : chosen) {
+      begin_walk();
+      if (forest_.axes.empty())
+        follow<false>(row);
+      else
+        follow<true>(row);
+    }
+    if (forest_.axes.empty())
+      walk_on_mixed();
+    else
+      walk_on_rotated();
+  }
+
+ private:
+  void begin_walk() {
+    if (++departures_.walk != 0) return;
+    std::fill(departures_.departed.begin(), departures_.departed.end(), 0u);
+    departures_.walk = 1;
+  }
+
+  // Sends a row down; at each split, asks whether the disturbed rows still go the same way.
+  template <bool kHasAxes>
+  void follow(uint32_t row) {
+    float* own = block_.own(row);
+    if constexpr (kHasAxes) write_axes(forest_, tree_, !kHasMissing, own, departures_.complete);
+    Child at = forest_.roots[tree_];
+    while (at >= 0) {
+      const Child next = plain_.next(at, own);
+      plain_.over_places(at, [&](uint32_t place) {
+        if constexpr (kHasAxes)
+          meet_through_axes(row, place, at);
+        else
+          meet(row, block_.group(place), at, next);
+      });
+      at = next;
+    }
+    departures_.own_leaf[row] = ~at;
+  }
+
+  void meet(uint32_t row, int32_t group, Child at, Child next) {
+    if (group < 0) return;
+    uint32_t* departed = &departures_.departed[static_cast<size_t>(group) * n_repeats_];
+    for (uint32_t r = 0; r < n_repeats_; ++r) {
+      if (departed[r] == departures_.walk) continue;
+      const Child child = mixed_.next(at, block_.mixed(row, group, r));
+      if (child != next) depart(row, group, r, child, departed);
+    }
+  }
+
+  // A replaced feature moves all axes that combine it: the first split that reads one of them is
+  // where another walk begins.
+  void meet_through_axes(uint32_t row, uint32_t place, Child at) {
+    const RowLayout& layout = forest_.layout;
+    auto positive = static_cast<int32_t>(place);
+    if (positive >= layout.n_positive()) positive -= layout.n_positive();
+    if (positive < layout.axis(0)) return meet_first(row, block_.group(place), at);
+    const auto axis = static_cast<size_t>(positive - layout.axis(0));
+    for (int32_t feature : forest_.axes[tree_].features(axis))
+      meet_first(row, block_.group(static_cast<size_t>(feature)), at);
+  }
+
+  void meet_first(uint32_t row, int32_t group, Child at) {
+    if (group < 0) return;
+    uint32_t* departed = &departures_.departed[static_cast<size_t>(group) * n_repeats_];
+    if (departed[0] == departures_.walk) return;
+    for (uint32_t r = 0; r < n_repeats_; ++r) depart(row, group, r, at, departed);
+  }
+
+  void depart(uint32_t row, int32_t group, uint32_t repeat, Child at, uint32_t* departed) {
+    departed[repeat] = departures_.walk;
+    departures_.found.push_back({row, group, repeat, at, 0});
+  }
+
+  void walk_on_mixed() {
+    auto& found = departures_.found;
+    mixed_.template run<false>(
+        found.size(),
+        [&](size_t i) {
+          const Departure& d = found[i];
+          return WalkStart<MixedRow>{d.at, block_.mixed(d.row, d.group, d.repeat)};
+        },
+        [&](size_t i, int32_t leaf) { found[i].leaf = leaf; });
+  }
+
+  // Rows whose axes must be computed are written out, a few at a time.
+  void walk_on_rotated() {
+    constexpr size_t kRows = 64;
+    const auto width = static_cast<size_t>(forest_.layout.width());
+    departures_.rows.resize(kRows * width);
+    auto& found = departures_.found;
+    for (size_t first = 0; first < found.size(); first += kRows) {
+      const size_t n = std::min(kRows, found.size() - first);
+      for (size_t i = 0; i < n; ++i) write_out(found[first + i], &departures_.rows[i * width]);
+      plain_.template run<false>(
+          n,
+          [&](size_t i) { return WalkStart<>{found[first + i].at, &departures_.rows[i * width]}; },
+          [&](size_t i, int32_t leaf) { found[first + i].leaf = leaf; });
+    }
+  }
+
+  void write_out(const Departure& d, float* row) {
+    const MixedRow mixed = block_.mixed(d.row, d.group, d.repeat);
+    for (size_t f = 0; f < static_cast<size_t>(forest_.layout.n_features); ++f) row[f] = mixed[f];
+    write_rest(forest_.layout, row);
+    write_axes(forest_, tree_, !kHasMissing, row, departures_.complete);
+  }
+
+  const PackedForest& forest_;
+  const size_t tree_;
+  DisturbedBlock& block_;
+  Departures& departures_;
+  const size_t n_repeats_;
+  const PackedWalk<Node, kHasMissing> plain_;
+  const PackedWalk<Node, kHasMissing, MixedRow> mixed_;
+};
+
+}  // namespace
+
+void find_departures(const PackedForest& forest, size_t tree, std::span<const uint32_t> chosen,
+                     DisturbedBlock& block, Departures& departures) {
+  departures.found.clear();
+  departures.departed.resize(block.disturbance().n_variants(), 0u);
+  for (uint32_t row : chosen)
+    if (row >= departures.own_leaf.size()) departures.own_leaf.resize(row + 1);
+  std::visit(
+      [&](const auto& nodes) {
+        using Node = std::remove_cvref_t<decltype(nodes[0])>;
+        if (block.is_plain())
+          TreeWalks<Node, false>(forest, nodes.data(), tree, block, departures).run(chosen);
+        else
+          TreeWalks<Node, true>(forest, nodes.data(), tree, block, departures).run(chosen);
+      },
+      forest.nodes);
+}
+
+}  // namespace bevel

@@ -1,0 +1,41 @@
+// Where disturbed rows end in a tree, at little more than the cost of the rows that change leaves.
+//
+// A row whose features are replaced goes the way of the row itself until it comes to a split that
+// reads a replaced feature and answers differently: there it departs. So the splits on the row's
+// own path are asked once for each group that they read, and only departed rows walk on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bevel/analysis/disturbance.h"
+#include "bevel/predict/packed_forest.h"
+
+namespace bevel {
+
+// A disturbed row that left the path of the row itself.
+struct Departure {
+  uint32_t row;  // of the block
+  int32_t group;
+  uint32_t repeat;
+  Child at;      // where the walk goes on
+  int32_t leaf;  // where it ends; may be the row's own leaf
+};
+
+// What is found in one tree, and room kept from one tree to the next.
+struct Departures {
+  std::vector<int32_t> own_leaf;  // by row of the block
+  std::vector<Departure> found;   // by row, then along its path
+
+  std::vector<uint32_t> departed;  // by group and repeat: the walk in which it departed
+  uint32_t walk = 0;
+  std::vector<float> rows, complete;
+};
+
+// Sends the rows `chosen` of a block down a tree. Leaves are numbered as in the packed forest.
+void find_departures(const PackedForest& forest, size_t tree, std::span<const uint32_t> chosen,
+                     DisturbedBlock& block, Departures& departures);
+
+}  // namespace bevel

@@ -1,0 +1,58 @@
+#include "bevel/analysis/disturbance.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "bevel/predict/row_source.h"
+#include "bevel/random/stream.h"
+
+namespace bevel {
+
+void draw_permutation(uint64_t seed, uint64_t tree, uint64_t group_key, uint64_t repeat,
+                      std::span<uint32_t> order) {
+  const NodeKey group = mix(root_key(seed, tree) + group_key * 0xa0761d6478bd642fULL);
+  Stream stream(mix(group + repeat * 0xe7037ed1a0b428dbULL), Purpose::permutation);
+  std::iota(order.begin(), order.end(), 0u);
+  for (size_t left = order.size(); left > 1; --left)  // Fisher and Yates
+    std::swap(order[left - 1], order[stream.below(left)]);
+}
+
+bool has_missing(const Disturbance& disturbance) {
+  const size_t n = disturbance.n_rows * disturbance.group.size();
+  auto is_missing = [](float x) { return x != x; };
+  return std::any_of(disturbance.rows, disturbance.rows + n, is_missing) ||
+         std::any_of(disturbance.replacement, disturbance.replacement + n, is_missing);
+}
+
+DisturbedBlock::DisturbedBlock(const Disturbance& disturbance, const PackedForest& forest,
+                               bool is_plain)
+    : disturbance_(disturbance),
+      layout_(forest.layout),
+      is_plain_(is_plain),
+      stride_(static_cast<size_t>(forest.layout.width())),
+      group_(stride_, -1) {
+  for (int32_t f = 0; f < layout_.n_features; ++f) {
+    group_[f] = disturbance.group[f];
+    if (layout_.has_negatives) group_[layout_.negative(f)] = disturbance.group[f];
+  }
+}
+
+size_t DisturbedBlock::good_size(const Disturbance& disturbance, const RowLayout& layout) {
+  constexpr size_t kBytes = 1 << 20;
+  const size_t bytes =
+      static_cast<size_t>(layout.width()) * sizeof(float) * (disturbance.n_repeats + 1);
+  return std::clamp<size_t>(kBytes / bytes, 16, 128);
+}
+
+void DisturbedBlock::read_own(std::span<const uint32_t> rows) {
+  const auto p = static_cast<size_t>(layout_.n_features);
+  own_.resize(std::max(own_.size(), rows.size() * stride_));
+  replaced_.resize(std::max(replaced_.size(), rows.size() * disturbance_.n_repeats * stride_));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const float* source = disturbance_.rows + rows[i] * p;
+    std::copy(source, source + p, own(i));
+    write_rest(layout_, own(i));
+  }
+}
+
+}  // namespace bevel

@@ -1,0 +1,101 @@
+// Rows of which one group of features is replaced: by the values of another row, drawn by a
+// permutation, or by other values of the row itself. Groups have no feature in common, so that one
+// replaced row serves all of them: a walk reads the features of its group there, the others at
+// home.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bevel/predict/packed_forest.h"
+
+namespace bevel {
+
+struct Disturbance {
+  const float* rows;         // n_rows x n_features, row by row
+  const float* replacement;  // as many, column by column
+  size_t n_rows;
+  std::span<const int32_t> group;  // of each feature; -1: never replaced
+  std::span<const uint64_t> key;   // of each group: names its streams
+  size_t n_repeats;
+  bool permutes;  // whether rows take their replacement from one another
+  uint64_t seed;
+
+  size_t n_groups() const { return key.size(); }
+  size_t n_variants() const { return n_groups() * n_repeats; }
+  // Number of a group and a repeat together.
+  size_t variant(size_t of_group, size_t repeat) const { return of_group * n_repeats + repeat; }
+};
+
+// A permutation of 0, ..., order.size() - 1, all of them as likely; of a tree, a group and a
+// repeat.
+void draw_permutation(uint64_t seed, uint64_t tree, uint64_t group_key, uint64_t repeat,
+                      std::span<uint32_t> order);
+
+bool has_missing(const Disturbance& disturbance);
+
+// A row with one group replaced, as nodes read it.
+struct MixedRow {
+  const float* own;
+  const float* replaced;
+  const int32_t* group;  // of each place
+  int32_t disturbed;
+
+  float operator[](size_t place) const {
+    return (group[place] == disturbed ? replaced : own)[place];
+  }
+};
+
+// Some rows, laid out for a forest, with a replaced row for each repeat.
+class DisturbedBlock {
+ public:
+  DisturbedBlock(const Disturbance& disturbance, const PackedForest& forest, bool is_plain);
+
+  // Rows that share the second-level cache with a tree.
+  static size_t good_size(const Disturbance& disturbance, const RowLayout& layout);
+
+  // Reads rows; row i takes the group of `variant` from row lender(variant, i).
+  template <class Lender>
+  void read(std::span<const uint32_t> rows, Lender lender) {
+    read_own(rows);
+    for (size_t f = 0; f < disturbance_.group.size(); ++f) {
+      const int32_t g = disturbance_.group[f];
+      if (g < 0) continue;
+      const float* column = disturbance_.replacement + f * disturbance_.n_rows;
+      for (size_t r = 0; r < disturbance_.n_repeats; ++r) {
+        const size_t variant = disturbance_.variant(static_cast<size_t>(g), r);
+        for (size_t i = 0; i < rows.size(); ++i) write(i, r, f, column[lender(variant, i)]);
+      }
+    }
+  }
+
+  float* own(size_t i) { return own_.data() + i * stride_; }
+  const float* replaced(size_t i, size_t repeat) const {
+    return replaced_.data() + (i * disturbance_.n_repeats + repeat) * stride_;
+  }
+  MixedRow mixed(size_t i, int32_t group, size_t repeat) {
+    return {own(i), replaced(i, repeat), group_.data(), group};
+  }
+  int32_t group(size_t place) const { return group_[place]; }
+  bool is_plain() const { return is_plain_; }
+  const Disturbance& disturbance() const { return disturbance_; }
+
+ private:
+  void read_own(std::span<const uint32_t> rows);
+  void write(size_t i, size_t repeat, size_t feature, float value) {
+    float* row = replaced_.data() + (i * disturbance_.n_repeats + repeat) * stride_;
+    row[feature] = value;
+    if (layout_.has_negatives) row[layout_.negative(static_cast<int32_t>(feature))] = -value;
+  }
+
+  const Disturbance& disturbance_;
+  const RowLayout& layout_;
+  const bool is_plain_;  // no value is missing, in any row
+  const size_t stride_;
+  std::vector<int32_t> group_;  // of each place of a row
+  std::vector<float> own_, replaced_;
+};
+
+}  // namespace bevel

@@ -1,0 +1,389 @@
+#include "bevel/analysis/error_increase.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "bevel/analysis/departures.h"
+#include "bevel/support/crew.h"
+#include "bevel/support/grid_scale.h"
+
+namespace bevel {
+namespace {
+
+// Runs jobs, each of which stands for `size` of the things that progress counts, `n` in all.
+void run_jobs(Crew& crew, int n_threads, const ErrorProgress& progress, size_t size, size_t n) {
+  crew.start(n_threads);
+  while (!crew.wait_for(std::chrono::milliseconds(50)))
+    if (!progress(std::min(n, crew.jobs_done() * size))) crew.cancel();
+  crew.finish();
+  if (crew.cancelled()) throw Cancelled{};
+}
+
+// The room of one thread.
+struct Workplace {
+  DisturbedBlock block;
+  Departures departures;
+  std::vector<uint32_t> rows, lenders, chosen;
+  std::vector<int64_t> sums, changes;
+  std::vector<int32_t> n_judges;
+};
+
+std::vector<std::unique_ptr<Workplace>> make_workplaces(const PackedForest& forest,
+                                                        const Disturbance& disturbance,
+                                                        int n_threads) {
+  const bool is_plain = !has_missing(disturbance);
+  std::vector<std::unique_ptr<Workplace>> places;
+  for (int w = 0; w < std::max(1, n_threads); ++w)
+    places.push_back(std::make_unique<Workplace>(
+        Workplace{DisturbedBlock(disturbance, forest, is_plain), {}, {}, {}, {}, {}, {}, {}}));
+  return places;
+}
+
+// Error of one tree that sends a row to a leaf.
+double leaf_error(const PackedForest& forest, const JudgedRows& rows, size_t row, int32_t leaf) {
+  if (forest.n_classes == 0) {
+    const double error = rows.targets[row] - forest.leaf_value[static_cast<size_t>(leaf)];
+    return error * error;
+  }
+  return forest.vote_of(leaf) == rows.labels[row] ? 0.0 : 1.0;
+}
+
+// One tree on the rows it judges.
+class TreeJob {
+ public:
+  TreeJob(const PackedForest& forest, const Disturbance& disturbance, const JudgedRows& rows,
+          TreeErrors& errors)
+      : forest_(forest), disturbance_(disturbance), rows_(rows), errors_(errors) {}
+
+  void run(size_t tree, Workplace& place, const Crew& crew) {
+    const size_t n_variants = disturbance_.n_variants();
+    double* increase = &errors_.increase[tree * n_variants];
+    const double weight = find_rows(tree, place);
+    if (!(weight > 0.0)) {
+      errors_.error[tree] = std::numeric_limits<double>::quiet_NaN();
+      std::fill(increase, increase + n_variants, std::numeric_limits<double>::quiet_NaN());
+      return;
+    }
+    if (disturbance_.permutes) draw_lenders(tree, place, crew);
+    const size_t n_block = DisturbedBlock::good_size(disturbance_, forest_.layout);
+    for (size_t first = 0; first < place.rows.size(); first += n_block) {
+      crew.throw_if_cancelled();
+      const size_t n = std::min(n_block, place.rows.size() - first);
+      read_block(place, first, n);
+      find_departures(forest_, tree, place.chosen, place.block, place.departures);
+      add_errors(place, first, n, errors_.error[tree], increase);
+    }
+    errors_.error[tree] /= weight;
+    for (size_t v = 0; v < n_variants; ++v) increase[v] /= weight;
+  }
+
+ private:
+  // Rows that the tree judges; returns their weight.
+  double find_rows(size_t tree, Workplace& place) const {
+    double weight = 0.0;
+    place.rows.clear();
+    for (size_t row = 0; row < disturbance_.n_rows; ++row) {
+      if (rows_.judges && !rows_.judges[row * forest_.n_trees() + tree]) continue;
+      place.rows.push_back(static_cast<uint32_t>(row));
+      weight += rows_.weight(row);
+    }
+    return weight;
+  }
+
+  void draw_lenders(size_t tree, Workplace& place, const Crew& crew) const {
+    const size_t m = place.rows.size();
+    place.lenders.resize(disturbance_.n_variants() * m);
+    for (size_t g = 0; g < disturbance_.n_groups(); ++g) {
+      crew.throw_if_cancelled();
+      for (size_t r = 0; r < disturbance_.n_repeats; ++r)
+        draw_permutation(disturbance_.seed, tree, disturbance_.key[g], r,
+                         {&place.lenders[disturbance_.variant(g, r) * m], m});
+    }
+  }
+
+  void read_block(Workplace& place, size_t first, size_t n) const {
+    const size_t m = place.rows.size();
+    const uint32_t* lenders = place.lenders.data();
+    place.block.read({&place.rows[first], n}, [&](size_t variant, size_t i) {
+      return disturbance_.permutes ? place.rows[lenders[variant * m + first + i]]
+                                   : place.rows[first + i];
+    });
+    place.chosen.resize(n);
+    std::iota(place.chosen.begin(), place.chosen.end(), 0u);
+  }
+
+  void add_errors(Workplace& place, size_t first, size_t n, double& error, double* increase) const {
+    const Departures& departures = place.departures;
+    for (size_t i = 0; i < n; ++i) {
+      const size_t row = place.rows[first + i];
+      error += rows_.weight(row) * leaf_error(forest_, rows_, row, departures.own_leaf[i]);
+    }
+    for (const Departure& d : departures.found) {
+      const int32_t own = departures.own_leaf[d.row];
+      if (d.leaf == own) continue;
+      const size_t row = place.rows[first + d.row];
+      increase[disturbance_.variant(static_cast<size_t>(d.group), d.repeat)] +=
+          rows_.weight(row) *
+          (leaf_error(forest_, rows_, row, d.leaf) - leaf_error(forest_, rows_, row, own));
+    }
+  }
+
+  const PackedForest& forest_;
+  const Disturbance& disturbance_;
+  const JudgedRows& rows_;
+  TreeErrors& errors_;
+};
+
+// What leaves add to the sums of their rows, in whole units: a change of leaf is exact, and all
+// that was added can be taken away.
+class WholeLeaves {
+ public:
+  WholeLeaves(const PackedForest& forest, bool hard) : forest_(forest), hard_(hard) {
+    double largest = forest.n_classes > 0 ? 1.0 : 0.0;
+    for (double value : forest.leaf_value) largest = std::max(largest, std::fabs(value));
+    scale_ = grid_scale(largest * static_cast<double>(forest.n_trees()), 60);
+    one_ = std::llround(scale_);
+    for (float share : forest.share) share_.push_back(std::llround(share * scale_));
+    for (double value : forest.leaf_value) value_.push_back(std::llround(value * scale_));
+  }
+
+  size_t width() const { return static_cast<size_t>(std::max(1, forest_.n_classes)); }
+
+  // sign: 1 to add, -1 to take away
+  void add(int32_t leaf, int64_t sign, int64_t* sums) const {
+    if (forest_.n_classes == 0) {
+      sums[0] += sign * value_[static_cast<size_t>(leaf)];
+    } else if (hard_ || leaf < forest_.n_classes) {
+      sums[forest_.vote_of(leaf)] += sign * one_;
+    } else {
+      const auto i = static_cast<size_t>(leaf - forest_.n_classes);
+      for (uint32_t e = forest_.share_offset[i]; e < forest_.share_offset[i + 1]; ++e)
+        sums[forest_.share_class[e]] += sign * share_[e];
+    }
+  }
+
+  // Error of the mean over n trees of sums and changes.
+  double error(const JudgedRows& rows, size_t row, const int64_t* sums, const int64_t* changes,
+               int32_t n) const {
+    auto mean = [&](size_t k) {
+      return static_cast<double>(sums[k] + (changes ? changes[k] : 0)) / scale_ / n;
+    };
+    if (forest_.n_classes == 0) {
+      const double error = rows.targets[row] - mean(0);
+      return error * error;
+    }
+    size_t best = 0;  // the first of the largest, as in prediction
+    for (size_t k = 1; k < width(); ++k)
+      if (mean(k) > mean(best)) best = k;
+    return static_cast<int32_t>(best) == rows.labels[row] ? 0.0 : 1.0;
+  }
+
+ private:
+  const PackedForest& forest_;
+  const bool hard_;
+  double scale_ = 1.0;
+  int64_t one_ = 1;
+  std::vector<int64_t> share_, value_;
+};
+
+// Sums over rows, for the mean increase and its standard error.
+struct BlockErrors {
+  double error = 0.0, weight = 0.0, weight_squared = 0.0;
+  std::vector<double> increase;            // n_groups x n_repeats
+  std::vector<double> mean, mean_squared;  // n_groups: of weight^2 times increase, over repeats
+
+  explicit BlockErrors(const Disturbance& d)
+      : increase(d.n_variants()), mean(d.n_groups()), mean_squared(d.n_groups()) {}
+
+  void operator+=(const BlockErrors& other) {
+    error += other.error;
+    weight += other.weight;
+    weight_squared += other.weight_squared;
+    for (size_t v = 0; v < increase.size(); ++v) increase[v] += other.increase[v];
+    for (size_t g = 0; g < mean.size(); ++g) {
+      mean[g] += other.mean[g];
+      mean_squared[g] += other.mean_squared[g];
+    }
+  }
+};
+
+// Some rows and all the trees that judge them.
+class ForestJob {
+ public:
+  ForestJob(const PackedForest& forest, const Disturbance& disturbance, const JudgedRows& rows,
+            const WholeLeaves& leaves, const std::vector<uint32_t>& lenders)
+      : forest_(forest),
+        disturbance_(disturbance),
+        rows_(rows),
+        leaves_(leaves),
+        lenders_(lenders) {}
+
+  BlockErrors run(size_t first, size_t last, Workplace& place, const Crew& crew) const {
+    read_block(first, last, place);
+    const size_t k = leaves_.width();
+    place.sums.assign((last - first) * k, 0);
+    place.changes.assign((last - first) * disturbance_.n_variants() * k, 0);
+    place.n_judges.assign(last - first, 0);
+    for (size_t tree = 0; tree < forest_.n_trees(); ++tree) {
+      crew.throw_if_cancelled();
+      choose_rows(tree, first, last, place);
+      if (place.chosen.empty()) continue;
+      find_departures(forest_, tree, place.chosen, place.block, place.departures);
+      add_tree(place);
+    }
+    BlockErrors errors(disturbance_);
+    for (size_t i = 0; i < last - first; ++i)
+      if (place.n_judges[i] > 0) add_row(first + i, i, place, errors);
+    return errors;
+  }
+
+ private:
+  void read_block(size_t first, size_t last, Workplace& place) const {
+    place.rows.resize(last - first);
+    std::iota(place.rows.begin(), place.rows.end(), static_cast<uint32_t>(first));
+    const size_t n = disturbance_.n_rows;
+    place.block.read(place.rows, [&](size_t variant, size_t i) {
+      return disturbance_.permutes ? lenders_[variant * n + first + i]
+                                   : static_cast<uint32_t>(first + i);
+    });
+  }
+
+  void choose_rows(size_t tree, size_t first, size_t last, Workplace& place) const {
+    place.chosen.clear();
+    for (size_t row = first; row < last; ++row)
+      if (!rows_.judges || rows_.judges[row * forest_.n_trees() + tree])
+        place.chosen.push_back(static_cast<uint32_t>(row - first));
+  }
+
+  void add_tree(Workplace& place) const {
+    const size_t k = leaves_.width();
+    const Departures& departures = place.departures;
+    for (uint32_t i : place.chosen) {
+      leaves_.add(departures.own_leaf[i], 1, &place.sums[i * k]);
+      ++place.n_judges[i];
+    }
+    for (const Departure& d : departures.found) {
+      const int32_t own = departures.own_leaf[d.row];
+      if (d.leaf == own) continue;
+      int64_t* changes = changes_of(place, d.row, static_cast<size_t>(d.group), d.repeat);
+      leaves_.add(d.leaf, 1, changes);
+      leaves_.add(own, -1, changes);
+    }
+  }
+
+  int64_t* changes_of(Workplace& place, size_t i, size_t group, size_t repeat) const {
+    const size_t variant = i * disturbance_.n_variants() + disturbance_.variant(group, repeat);
+    return &place.changes[variant * leaves_.width()];
+  }
+
+  void add_row(size_t row, size_t i, Workplace& place, BlockErrors& errors) const {
+    const int64_t* sums = &place.sums[i * leaves_.width()];
+    const int32_t n = place.n_judges[i];
+    const double weight = rows_.weight(row);
+    const double own = leaves_.error(rows_, row, sums, nullptr, n);
+    errors.error += weight * own;
+    errors.weight += weight;
+    errors.weight_squared += weight * weight;
+    for (size_t g = 0; g < disturbance_.n_groups(); ++g) {
+      double total = 0.0;
+      for (size_t r = 0; r < disturbance_.n_repeats; ++r) {
+        const int64_t* changes = changes_of(place, i, g, r);
+        const double increase = leaves_.error(rows_, row, sums, changes, n) - own;
+        errors.increase[disturbance_.variant(g, r)] += weight * increase;
+        total += increase;
+      }
+      const double mean = weight * total / static_cast<double>(disturbance_.n_repeats);
+      errors.mean[g] += weight * mean;
+      errors.mean_squared[g] += mean * mean;
+    }
+  }
+
+  const PackedForest& forest_;
+  const Disturbance& disturbance_;
+  const JudgedRows& rows_;
+  const WholeLeaves& leaves_;
+  const std::vector<uint32_t>& lenders_;
+};
+
+// Permutations of all rows, one for each group and repeat; none where rows are not permuted.
+std::vector<uint32_t> draw_lenders(const Disturbance& disturbance, int n_threads,
+                                   const ErrorProgress& progress) {
+  if (!disturbance.permutes) return {};
+  const size_t n = disturbance.n_rows, n_repeats = disturbance.n_repeats;
+  std::vector<uint32_t> lenders(disturbance.n_variants() * n);
+  Crew crew(disturbance.n_variants(), [&](int, size_t variant) {
+    draw_permutation(disturbance.seed, 0, disturbance.key[variant / n_repeats], variant % n_repeats,
+                     {&lenders[variant * n], n});
+  });
+  run_jobs(crew, n_threads, progress, 0, 0);
+  return lenders;
+}
+
+// Rows that are worked on together, whatever the number of threads.
+size_t rows_of_block(const PackedForest& forest, const Disturbance& disturbance, size_t width) {
+  constexpr size_t kMostSums = 1 << 22;
+  const size_t fit = kMostSums / std::max<size_t>(1, disturbance.n_variants() * width);
+  return std::clamp<size_t>(fit, 16, DisturbedBlock::good_size(disturbance, forest.layout));
+}
+
+ForestErrors summarise(const BlockErrors& sums, const Disturbance& disturbance) {
+  ForestErrors result;
+  result.error = sums.error / sums.weight;
+  for (double increase : sums.increase) result.increase.push_back(increase / sums.weight);
+  for (size_t g = 0; g < disturbance.n_groups(); ++g) {
+    double mean = 0.0;
+    for (size_t r = 0; r < disturbance.n_repeats; ++r)
+      mean += result.increase[disturbance.variant(g, r)];
+    mean /= static_cast<double>(disturbance.n_repeats);
+    // Sum over rows of (weight (increase - mean))^2, multiplied out.
+    const double scatter =
+        sums.mean_squared[g] - 2.0 * mean * sums.mean[g] + mean * mean * sums.weight_squared;
+    result.standard_error.push_back(std::sqrt(std::max(0.0, scatter)) / sums.weight);
+  }
+  return result;
+}
+
+}  // namespace
+
+TreeErrors tree_errors(const PackedForest& forest, const Disturbance& disturbance,
+                       const JudgedRows& rows, int n_threads, const ErrorProgress& progress) {
+  const size_t n_trees = forest.n_trees();
+  TreeErrors errors{std::vector<double>(n_trees, 0.0),
+                    std::vector<double>(n_trees * disturbance.n_variants(), 0.0)};
+  const auto places = make_workplaces(forest, disturbance, n_threads);
+  TreeJob job(forest, disturbance, rows, errors);
+  Crew* running = nullptr;
+  Crew crew(n_trees,
+            [&](int w, size_t tree) { job.run(tree, *places[static_cast<size_t>(w)], *running); });
+  running = &crew;
+  run_jobs(crew, n_threads, progress, 1, n_trees);
+  return errors;
+}
+
+ForestErrors forest_errors(const PackedForest& forest, const Disturbance& disturbance,
+                           const JudgedRows& rows, bool hard, int n_threads,
+                           const ErrorProgress& progress) {
+  const WholeLeaves leaves(forest, hard);
+  const std::vector<uint32_t> lenders = draw_lenders(disturbance, n_threads, progress);
+  const auto places = make_workplaces(forest, disturbance, n_threads);
+  const ForestJob job(forest, disturbance, rows, leaves, lenders);
+  const size_t n = disturbance.n_rows;
+  const size_t n_block = rows_of_block(forest, disturbance, leaves.width());
+  std::vector<BlockErrors> of_block((n + n_block - 1) / n_block, BlockErrors(disturbance));
+  Crew* running = nullptr;
+  Crew crew(of_block.size(), [&](int w, size_t b) {
+    of_block[b] = job.run(b * n_block, std::min(n, (b + 1) * n_block),
+                          *places[static_cast<size_t>(w)], *running);
+  });
+  running = &crew;
+  run_jobs(crew, n_threads, progress, n_block, n);
+  BlockErrors sums(disturbance);
+  for (const BlockErrors& block : of_block) sums += block;
+  return summarise(sums, disturbance);
+}
+
+}  // namespace bevel

@@ -1,0 +1,247 @@
+"""By how much the error rises when features are disturbed: what permutation and negation share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+from bevel.analysis.importance.groups import Group, layers_of
+from bevel.analysis.judged_rows import JudgedRows
+from bevel.analysis.subject import Subject
+from bevel.errors import NoOutOfBagError, wrong_value
+from bevel.extras import import_optional
+from bevel.progress import Progress
+
+__all__ = ["Disturbance", "ErrorImportance", "check_error_of", "measure"]
+
+Floats = npt.NDArray[np.float64]
+
+ERRORS_OF = ("forest", "tree")
+# Limits on the memory of one call of the core, in numbers: sums of 16 rows, permutations of all
+# rows, increases of single trees.
+MOST_SUMS, MOST_LENDERS, MOST_INCREASES = 2**19, 2**25, 2**22
+SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorImportance:
+    """By how much the error rises when the features of a group are disturbed.
+
+    Attributes
+    ----------
+    kind : str
+        "permutation" or "negation".
+    names : tuple of str
+        Of the features or groups.
+    values : ndarray of shape (n_groups,)
+        Mean increase of the error over the repeats. NaN where the disturbance has no meaning.
+    std : ndarray of shape (n_groups,)
+        Standard deviation over the repeats: how much the draw of the permutations matters; 0 for
+        one repeat.
+    standard_error : ndarray of shape (n_groups,)
+        Standard error of `values`, over rows for the error of the forest, over trees for that of a
+        tree. NaN for a single tree.
+    repeats : ndarray of shape (n_groups, n_repeats)
+        Increase of the error in each repeat.
+    error : float
+        Error of the rows as they are.
+    error_of : {"forest", "tree"}
+        Whose error: that of all trees together, or the mean over trees of their own.
+    measure : str
+        "classification error" or "mean squared error".
+    rows : str
+        "out-of-bag rows" or "given rows".
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    values: Floats
+    std: Floats
+    standard_error: Floats
+    repeats: Floats
+    error: float
+    error_of: str
+    measure: str
+    rows: str
+
+    def to_pandas(self) -> Any:
+        """Table with a row for each name; the first column is `importance`."""
+        pandas = import_optional(
+            "pandas", needed_by="ErrorImportance.to_pandas", install="pandas"
+        )
+        columns = {
+            "importance": self.values,
+            "std": self.std,
+            "standard_error": self.standard_error,
+        }
+        return pandas.DataFrame(columns, index=list(self.names))
+
+    def __str__(self) -> str:
+        whose = "of the forest" if self.error_of == "forest" else "of a tree"
+        title = f"{self.kind} importance: increase of the {self.measure} {whose}, {self.rows}"
+        order = np.argsort(-self.values, kind="stable")[:SHOWN]  # NaN comes last
+        width = max(map(len, ("undisturbed", *(self.names[i] for i in order))))
+        lines = [
+            title,
+            f"{'':{width}}  {'importance':>10}  {'std error':>10}",
+            *(
+                f"{self.names[i]:{width}}  {self.values[i]:10.4g}  {self.standard_error[i]:10.2g}"
+                for i in order
+            ),
+        ]
+        if len(self.names) > SHOWN:
+            lines.append(f"and {len(self.names) - SHOWN} more")
+        lines.append(f"{"undisturbed":{width}}  {self.error:10.4g}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class Disturbance:
+    """What is done to features.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the importance.
+    replacement : ndarray of float32, shape (n, p), Fortran order
+        What features are replaced by.
+    permutes : bool
+        Whether rows take their replacement from one another.
+    n_repeats : int
+        How often.
+    seed : int
+        Of the permutations.
+    doing : str
+        For the progress bar.
+    """
+
+    kind: str
+    replacement: npt.NDArray[np.float32]
+    permutes: bool
+    n_repeats: int
+    seed: int
+    doing: str
+
+
+def check_error_of(error_of: object) -> None:
+    """Raise unless it is the name of an error."""
+    if error_of not in ERRORS_OF:
+        remedy = 'Use "forest" for the error of all trees together.'
+        raise wrong_value("error_of", '"forest" or "tree"', error_of, remedy)
+
+
+@dataclass(frozen=True, eq=False)
+class _Increase:
+    """What is found for some groups."""
+
+    error: float
+    repeats: Floats
+    standard_error: Floats
+
+
+def measure(
+    subject: Subject,
+    rows: JudgedRows,
+    weights: Floats | None,
+    groups: Sequence[Group],
+    able: Sequence[Group],
+    disturbance: Disturbance,
+    error_of: str,
+    verbose: int,
+) -> ErrorImportance:
+    """Measure those of the groups that are `able` to be disturbed; the others are NaN.
+
+    Groups without a common column share a call of the core, as many as fit into memory.
+    """
+    layers = layers_of(able, _most_groups(subject, rows, disturbance, error_of))
+    n_steps = subject.forest.n_trees if error_of == "tree" else len(rows.X)
+    progress = Progress(0, n_steps * len(layers), bool(verbose), None, label=disturbance.doing)
+    repeats = np.full((len(groups), disturbance.n_repeats), np.nan)
+    standard_error = np.full(len(groups), np.nan)
+    error = np.nan
+    for number, layer in enumerate(layers):
+        tell = _reports(progress, number * n_steps)
+        found = _increase(subject, rows, weights, layer, disturbance, error_of, tell)
+        places = [group.number for group in layer]
+        repeats[places], standard_error[places] = found.repeats, found.standard_error
+        error = found.error
+    if progress.wanted:
+        progress(n_steps * len(layers))
+    return ErrorImportance(
+        disturbance.kind,
+        tuple(group.name for group in groups),
+        repeats.mean(axis=1),
+        repeats.std(axis=1),
+        standard_error,
+        repeats,
+        error,
+        error_of,
+        "classification error" if subject.forest.n_classes else "mean squared error",
+        "given rows" if rows.out is None else "out-of-bag rows",
+    )
+
+
+def _most_groups(
+    subject: Subject, rows: JudgedRows, disturbance: Disturbance, error_of: str
+) -> int:
+    """Groups that one call of the core has memory for."""
+    forest, n_repeats = subject.forest, disturbance.n_repeats
+    if error_of == "tree":
+        most = MOST_INCREASES // (n_repeats * forest.n_trees)
+    else:
+        most = MOST_SUMS // (n_repeats * max(1, forest.n_classes))
+    if disturbance.permutes:
+        most = min(most, MOST_LENDERS // (n_repeats * len(rows.X)))
+    return max(1, most)
+
+
+def _reports(progress: Progress, n_before: int) -> Callable[[int], None] | None:
+    return (lambda n_done: progress(n_before + n_done)) if progress.wanted else None
+
+
+def _increase(
+    subject: Subject,
+    rows: JudgedRows,
+    weights: Floats | None,
+    layer: Sequence[Group],
+    disturbance: Disturbance,
+    error_of: str,
+    tell: Callable[[int], None] | None,
+) -> _Increase:
+    """Call the core for groups that have no column in common."""
+    group = np.full(subject.forest.n_features, -1, np.int32)
+    for number, member in enumerate(layer):
+        group[list(member.features)] = number
+    keys = np.array([member.number for member in layer], np.uint64)
+    how = _core.Replacement(
+        group, keys, disturbance.n_repeats, disturbance.permutes, disturbance.seed
+    )
+    packed = subject.predictor.packed
+    question = (packed, rows.X, disturbance.replacement, how, rows.target, weights, rows.out)
+    if error_of == "tree":
+        return _over_trees(subject, *_core.tree_errors(*question, subject.n_threads, tell))
+    return _Increase(*_core.forest_errors(*question, subject.hard, subject.n_threads, tell))
+
+
+def _over_trees(subject: Subject, error: Floats, increase: Floats) -> _Increase:
+    """Means over trees; those that judge no row do not count."""
+    known = ~np.isnan(error)
+    if not known.any():
+        raise NoOutOfBagError(
+            f"{subject.asked} needs a tree with a row of weight above zero to judge; got none. "
+            "Grow more trees, or give rows weights above zero."
+        )
+    increase = increase[known]
+    of_tree = increase.mean(axis=2)
+    n_trees = len(of_tree)
+    scatter = of_tree.std(axis=0, ddof=1) if n_trees > 1 else np.full(of_tree.shape[1], np.nan)
+    return _Increase(
+        float(error[known].mean()), increase.mean(axis=0), scatter / np.sqrt(n_trees)
+    )
