@@ -160,6 +160,30 @@ def test_interrupt_ends_long_shapley_values_within_a_second():
     assert output == ["True"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently on Windows")
+def test_interrupt_ends_a_long_permutation_within_a_second():
+    output = run("""
+        import os, signal, threading, time
+        import numpy as np
+        from bevel import ObliqueForestClassifier
+        from bevel.analysis import permutation_importance
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(2000, 20)); y = rng.integers(0, 2, 2000)
+        forest = ObliqueForestClassifier(20, n_jobs=2, random_state=0).fit(X, y)
+        sent = []
+        def interrupt():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+        for error_of in ("forest", "tree"):
+            threading.Timer(0.5, interrupt).start()
+            try:
+                permutation_importance(forest, X, y, n_repeats=2000, error_of=error_of)
+            except KeyboardInterrupt:
+                print(time.monotonic() - sent[-1] < 1.0)
+    """)
+    assert output == ["True", "True"]
+
+
 def test_other_threads_run_during_fit():
     ticks = 0
     done = threading.Event()

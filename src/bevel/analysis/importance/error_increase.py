@@ -71,9 +71,7 @@ class ErrorImportance:
 
     def to_pandas(self) -> Any:
         """Table with a row for each name; the first column is `importance`."""
-        pandas = import_optional(
-            "pandas", needed_by="ErrorImportance.to_pandas", install="pandas"
-        )
+        pandas = import_optional("pandas", needed_by="ErrorImportance.to_pandas", install="pandas")
         columns = {
             "importance": self.values,
             "std": self.std,
@@ -96,7 +94,7 @@ class ErrorImportance:
         ]
         if len(self.names) > SHOWN:
             lines.append(f"and {len(self.names) - SHOWN} more")
-        lines.append(f"{"undisturbed":{width}}  {self.error:10.4g}")
+        lines.append(f"{'undisturbed':{width}}  {self.error:10.4g}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -238,10 +236,9 @@ def _over_trees(subject: Subject, error: Floats, increase: Floats) -> _Increase:
             f"{subject.asked} needs a tree with a row of weight above zero to judge; got none. "
             "Grow more trees, or give rows weights above zero."
         )
-    increase = increase[known]
-    of_tree = increase.mean(axis=2)
-    n_trees = len(of_tree)
-    scatter = of_tree.std(axis=0, ddof=1) if n_trees > 1 else np.full(of_tree.shape[1], np.nan)
-    return _Increase(
-        float(error[known].mean()), increase.mean(axis=0), scatter / np.sqrt(n_trees)
-    )
+    # Trees side by side in memory: the sums of a group do not depend on the other groups.
+    by_tree = np.ascontiguousarray(np.moveaxis(increase[known], 0, -1))
+    of_tree = np.ascontiguousarray(by_tree.mean(axis=1))
+    n_trees = of_tree.shape[1]
+    scatter = of_tree.std(axis=1, ddof=1) if n_trees > 1 else np.full(len(of_tree), np.nan)
+    return _Increase(float(error[known].mean()), by_tree.mean(axis=-1), scatter / np.sqrt(n_trees))

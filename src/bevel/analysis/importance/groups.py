@@ -70,9 +70,10 @@ def _read_column(what: str, column: object, place: Mapping[str, int]) -> int:
         return place[column]
     if not isinstance(column, numbers.Integral) or isinstance(column, bool):
         raise wrong_type(what, required, column, remedy)
-    if not 0 <= column < len(place):
+    feature = int(column)
+    if not 0 <= feature < len(place):
         raise wrong_value(what, required, column, remedy)
-    return int(column)
+    return feature
 
 
 def layers_of(groups: Iterable[Group], most: int) -> list[list[Group]]:

@@ -1,0 +1,94 @@
+"""Permutation importance beside scikit-learn's: ``python -m benchmarks.permutation [--trees 300]``.
+
+Both sides measure the same forest of Bevel on the same rows, with as many permutations of each
+feature and as many threads: scikit-learn's `permutation_importance` (scoring="accuracy", n_jobs=1)
+asks the forest to predict, which uses the threads. Lines "given rows" measure the same quantity on
+both sides: all rows, all trees. Lines "out of bag" leave each row to the trees that have not seen
+it, which scikit-learn cannot do. Runs take turns; the fastest of each side counts, and the last
+column has the smallest and largest ratio of neighbouring runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from sklearn.inspection import permutation_importance as by_sklearn
+
+from benchmarks import machine
+from benchmarks.tables import markdown, number
+from bevel import ObliqueForestClassifier
+from bevel.analysis import permutation_importance
+
+PROJECTIONS = ("sparse", "axis")
+WAYS: dict[str, dict[str, object]] = {
+    "given rows": {"out_of_bag": False},
+    "out of bag": {},
+    "out of bag, of a tree": {"error_of": "tree"},
+}
+
+
+def task(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes by ten features and their sums; a tenth of the labels is wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, n_features)).astype(np.float32)
+    score = X[:, :5].sum(axis=1) + X[:, 5] * X[:, 6] + np.abs(X[:, 7:10]).sum(axis=1)
+    flipped = rng.random(n_rows) < 0.1
+    return X, ((score > np.median(score)) ^ flipped).astype(np.int64)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Time of one call."""
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def measure(
+    forest: ObliqueForestClassifier, X: np.ndarray, y: np.ndarray, n_repeats: int, n_rounds: int
+) -> list[tuple[str, float, float, list[float]]]:
+    """Seconds of both sides and the ratio of each round, for each way to measure."""
+    asked = {"n_repeats": n_repeats, "random_state": 0}
+    own: dict[str, list[float]] = {way: [] for way in WAYS}
+    theirs = []
+    for _ in range(n_rounds):
+        for way, how in WAYS.items():
+            work = partial(permutation_importance, forest, X, y, **asked, **how)
+            own[way].append(seconds(work))
+        theirs.append(seconds(partial(by_sklearn, forest, X, y, scoring="accuracy", **asked)))
+    return [
+        (way, min(times), min(theirs), [b / a for a, b in zip(times, theirs, strict=True)])
+        for way, times in own.items()
+    ]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--features", type=int, default=100)
+    parser.add_argument("--trees", type=int, default=300)
+    parser.add_argument("--permutations", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=2)
+    asked = parser.parse_args()
+    print(machine.describe(), end="\n\n")
+    X, y = task(asked.rows, asked.features)
+    lines = []
+    for projection in PROJECTIONS:
+        forest = ObliqueForestClassifier(
+            asked.trees, projection=projection, random_state=0, n_jobs=asked.threads
+        ).fit(X, y)
+        forest.predict(X[:2])  # builds the packed forest
+        for way, own, theirs, ratios in measure(forest, X, y, asked.permutations, asked.repeats):
+            times = number(own), number(theirs), f"{theirs / own:.1f}"
+            lines.append((f"{projection}, {way}", *times, f"{min(ratios):.1f}–{max(ratios):.1f}"))
+    header = ("forest and rows", "Bevel s", "scikit-learn s", "ratio", "of each round")
+    print(markdown(header, lines))
+
+
+if __name__ == "__main__":
+    main()

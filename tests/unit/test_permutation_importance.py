@@ -1,0 +1,420 @@
+"""Permutation and negation importance as users call them."""
+
+# ruff: noqa: PD011 - `values` are those of a result, not of a data frame
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from support.false_alarms import assert_uniform
+
+import bevel
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
+from bevel.analysis import negation_importance, permutation_importance
+from bevel.analysis.importance import error_increase
+from bevel.errors import NoOutOfBagError
+
+BOTH = pytest.mark.parametrize(
+    "importance", [permutation_importance, negation_importance], ids=["permutation", "negation"]
+)
+
+
+def classes(n: int = 120) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 5))
+    X[:, 4] = 1.0
+    return X, np.array(["a", "b", "c"])[np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])]
+
+
+def numbers(n: int = 120) -> tuple[np.ndarray, np.ndarray]:
+    X, _ = classes(n)
+    return X, X[:, 0] - 2 * X[:, 1]
+
+
+def small_classifier(**parameters: object) -> ObliqueForestClassifier:
+    return ObliqueForestClassifier(**{"n_estimators": 25, "random_state": 0, **parameters})
+
+
+def small_regressor(**parameters: object) -> ObliqueForestRegressor:
+    return ObliqueForestRegressor(**{"n_estimators": 25, "random_state": 0, **parameters})
+
+
+def mixed_table() -> tuple[pd.DataFrame, np.ndarray]:
+    """Numbers of which some are missing, and a nominal column, which all matter."""
+    rng = np.random.default_rng(0)
+    n = 150
+    size = rng.normal(10, 3, n)
+    colour = rng.choice(["red", "green", "blue"], n)
+    y = (size > 10) ^ (colour == "red")
+    noise = rng.normal(size=n)
+    size[rng.random(n) < 0.1] = np.nan
+    return pd.DataFrame({"size": size, "colour": pd.Categorical(colour), "noise": noise}), y
+
+
+# What is measured
+
+
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+def test_error_undisturbed_is_the_out_of_bag_error(voting: str) -> None:
+    X, y = classes()
+    forest = small_classifier(voting=voting, oob_score=True).fit(X, y)
+    result = permutation_importance(forest, X, y, random_state=0)
+    assert result.error == pytest.approx(1 - forest.oob_score_, abs=1e-12)
+    X, y = numbers()
+    trees = small_regressor(oob_score=True).fit(X, y)
+    expected = np.mean((trees.oob_prediction_ - y) ** 2)
+    assert permutation_importance(trees, X, y).error == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("projection", ["sparse", "axis", "rotation"])
+def test_importance_on_given_rows_equals_predicting_permuted_tables(projection: str) -> None:
+    X, y = mixed_table()
+    forest = small_classifier(projection=projection, n_estimators=7).fit(X, y)
+    result = permutation_importance(forest, X, y, out_of_bag=False, n_repeats=2, random_state=4)
+    seed = int(np.random.default_rng(4).integers(2**64, dtype=np.uint64))
+    for feature, name in enumerate(X):
+        for repeat in range(2):
+            order = _core.permutation(seed, 0, feature, repeat, len(X))
+            table = X.assign(**{name: X[name].take(order).array})
+            expected = np.mean(forest.predict(table) != y) - np.mean(forest.predict(X) != y)
+            assert result.repeats[feature, repeat] == pytest.approx(expected, abs=1e-12)
+
+
+def test_negation_on_given_rows_equals_predicting_mirrored_columns() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.integers(-20, 20, (81, 4)).astype(float) / 8  # sums and mirrors are exact
+    y = X[:, 0] + X[:, 1] > X[:, 2]
+    forest = small_classifier(scale=None).fit(X, y)
+    result = negation_importance(forest, X, y, out_of_bag=False)
+    for feature in range(4):
+        mirrored = X.copy()
+        mirrored[:, feature] = 2 * np.median(X[:, feature]) - X[:, feature]
+        expected = np.mean(forest.predict(mirrored) != y) - np.mean(forest.predict(X) != y)
+        assert result.values[feature] == pytest.approx(expected, abs=1e-12)
+    assert result.values[0] > 0.1
+
+
+def test_negation_does_not_depend_on_the_origin_of_a_feature() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.integers(-20, 20, (81, 3)).astype(float) / 8
+    y = X[:, 0] + X[:, 1] > X[:, 2]
+    here, there = (
+        negation_importance(small_classifier(projection="axis", scale=None).fit(Z, y), Z, y)
+        for Z in (X, X + 64)
+    )
+    np.testing.assert_array_equal(here.values, there.values)
+
+
+@pytest.mark.parametrize("error_of", ["forest", "tree"])
+def test_permuting_the_target_itself_adds_twice_its_variance_and_negating_it_four_times(
+    error_of: str,
+) -> None:
+    """E (x - x')² = 2 Var x for an independent x', and (x + x)² = 4 x² for a mirrored one."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (1500, 2))
+    forest = small_regressor(projection="axis").fit(X, X[:, 0])
+    permuted = permutation_importance(forest, X, X[:, 0], error_of=error_of, random_state=0)
+    negated = negation_importance(forest, X, X[:, 0], error_of=error_of)
+    # Of 1500 rows: 1500 (and 5 x 1500) draws of a loss whose deviation is about its mean.
+    assert permuted.values[0] == pytest.approx(2 / 3, rel=0.1)
+    assert negated.values[0] == pytest.approx(4 / 3, rel=0.1)
+    assert abs(permuted.values[1]) < 1e-3
+
+
+@BOTH
+@pytest.mark.parametrize("error_of", ["forest", "tree"])
+def test_feature_that_no_split_uses_has_importance_zero(importance, error_of: str) -> None:
+    X, y = classes()
+    result = importance(small_classifier().fit(X, y), X, y, error_of=error_of)
+    assert result.values[4] == result.std[4] == result.standard_error[4] == 0.0
+    assert (result.values[:2] > 0.1).all()
+
+
+@BOTH
+def test_constant_target_has_no_importances(importance) -> None:
+    X, _ = numbers()
+    result = importance(small_regressor().fit(X, np.full(len(X), 2.5)), X, np.full(len(X), 2.5))
+    assert not result.values.any()
+
+
+@pytest.mark.parametrize("error_of", ["forest", "tree"])
+def test_permutations_leave_missing_values_and_levels_in_place_of_each_other(
+    error_of: str,
+) -> None:
+    X, y = mixed_table()
+    forest = small_classifier().fit(X, y)
+    result = permutation_importance(forest, X, y, error_of=error_of, random_state=0)
+    assert result.names == ("size", "colour", "noise")
+    assert (result.values[:2] > 0.1).all()
+
+
+def test_standard_error_of_trees_is_that_of_their_mean() -> None:
+    X, y = classes()
+    forest = small_classifier().fit(X, y)
+    result = permutation_importance(forest, X, y, error_of="tree", n_repeats=1, random_state=1)
+    out = np.array([forest._known_bags("").counts(t) == 0 for t in range(25)])
+    seed = int(np.random.default_rng(1).integers(2**64, dtype=np.uint64))
+    increases = []
+    for t, rows in enumerate(out):
+        own = np.flatnonzero(rows)
+        codes = np.searchsorted(forest.classes_, y[own])
+        tree, shuffled = forest.forest_.tree(t), X[own]
+        shuffled[:, 0] = X[own[_core.permutation(seed, t, 0, 0, len(own))], 0]
+        wrong = [
+            np.mean([tree.class_shares(leaf).argmax() for leaf in forest.apply(Z)[:, t]] != codes)
+            for Z in (X[own], shuffled)
+        ]
+        increases.append(wrong[1] - wrong[0])
+    assert result.values[0] == pytest.approx(np.mean(increases), abs=1e-12)
+    assert result.standard_error[0] == pytest.approx(np.std(increases, ddof=1) / 5, abs=1e-12)
+
+
+def test_weights_count_rows_and_zero_leaves_them_out() -> None:
+    X, y = classes()
+    forest = small_classifier(n_estimators=60).fit(X, y)
+    weights = np.repeat([1.0, 0.0], 60)
+    given = negation_importance(forest, X, y, out_of_bag=False, sample_weight=weights)
+    alone = negation_importance(forest, X[:60], y[:60], out_of_bag=False)
+    np.testing.assert_allclose(given.values, alone.values, atol=1e-12)
+    np.testing.assert_allclose(given.standard_error, alone.standard_error, atol=1e-12)
+
+
+# Groups
+
+
+def test_group_of_all_columns_that_matter_destroys_what_the_forest_knows() -> None:
+    X, y = numbers()
+    forest = small_regressor().fit(X, y)
+    groups = {"both": [0, 1], "first": 0, "idle": ["x4"]}
+    result = permutation_importance(forest, X, y, groups=groups, random_state=0)
+    assert result.names == ("both", "first", "idle")
+    assert result.values[0] > result.values[1] > result.values[2] == 0.0
+
+
+@BOTH
+@pytest.mark.parametrize("error_of", ["forest", "tree"])
+def test_result_of_a_group_does_not_depend_on_which_groups_share_memory(
+    importance, error_of: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = classes()
+    forest = small_classifier().fit(X, y)
+    groups = {"a": [0], "b": [0, 1], "c": [1, 2], "d": [3]}
+    extra = {} if importance is negation_importance else {"random_state": 5}
+    at_once = importance(forest, X, y, groups=groups, error_of=error_of, **extra)
+    for name in ("MOST_SUMS", "MOST_LENDERS", "MOST_INCREASES"):
+        monkeypatch.setattr(error_increase, name, 0)
+    one_by_one = importance(forest, X, y, groups=groups, error_of=error_of, **extra)
+    np.testing.assert_array_equal(at_once.repeats, one_by_one.repeats)
+    np.testing.assert_array_equal(at_once.standard_error, one_by_one.standard_error)
+
+
+@pytest.mark.parametrize(
+    ("groups", "error", "message"),
+    [
+        ([0, 1], TypeError, "mapping"),
+        ({}, ValueError, "at least one group"),
+        ({"a": []}, ValueError, "at least one column"),
+        ({"a": ["x9"]}, ValueError, "columns of the fit"),
+        ({"a": [5]}, ValueError, "from 0 to 4"),
+        ({"a": [-1]}, ValueError, "from 0 to 4"),
+        ({"a": [1.5]}, TypeError, "columns of the fit"),
+        ({"a": [True]}, TypeError, "columns of the fit"),
+    ],
+)
+def test_groups_that_make_no_sense_raise(groups, error: type[Exception], message: str) -> None:
+    X, y = classes()
+    forest = small_classifier(n_estimators=2).fit(X, y)
+    with pytest.raises(error, match=message):
+        permutation_importance(forest, X, y, groups=groups)
+
+
+# Randomness
+
+
+def test_same_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
+    X, y = numbers(300)
+    for error_of in ("forest", "tree"):
+        first, *same, other = (
+            permutation_importance(
+                small_regressor(n_jobs=n_jobs).fit(X, y), X, y, error_of=error_of, random_state=seed
+            ).repeats
+            for n_jobs, seed in ((1, 3), (2, 3), (3, np.random.default_rng(3)), (1, 4))
+        )
+        for repeats in same:
+            np.testing.assert_array_equal(repeats, first)
+        assert (first != other).any()
+
+
+def test_permutations_of_four_rows_are_equally_likely_for_any_tree_group_and_repeat() -> None:
+    """Null: uniform over the 24 orders; chi-square of 8000 draws, false alarms 1e-6."""
+    code = {}
+    counts = np.zeros(24)
+    for number in range(8000):
+        tree, group, repeat = number % 20, number // 20 % 20, number // 400
+        order = tuple(_core.permutation(9, tree, group, repeat, 4))
+        counts[code.setdefault(order, len(code))] += 1
+    assert_uniform(counts)
+
+
+def test_permutations_of_neighbouring_groups_and_repeats_are_unrelated() -> None:
+    """Null: the rows that two permutations send to the same place are Poisson, mean one."""
+    for a, b in (((0, 1, 0), (0, 2, 0)), ((0, 1, 0), (0, 1, 1)), ((0, 1, 0), (1, 1, 0))):
+        same = [
+            np.sum(_core.permutation(seed, *a, 500) == _core.permutation(seed, *b, 500))
+            for seed in range(200)
+        ]
+        assert abs(np.mean(same) - 1) < 5 / np.sqrt(200)
+
+
+# Forests of all sorts
+
+
+@BOTH
+def test_slim_loaded_and_mapped_forests_answer_like_the_forest(importance, tmp_path) -> None:
+    X, y = classes()
+    forest = small_classifier().fit(X, y)
+    extra = {} if importance is negation_importance else {"random_state": 5}
+    expected = importance(forest, X, y, **extra).repeats
+    forest.save(tmp_path / "m.bevel")
+    loaded = bevel.load(tmp_path / "m.bevel")
+    mapped = bevel.load(tmp_path / "m.bevel", mmap=True)
+    for other in (loaded, mapped, forest.slim()):
+        np.testing.assert_array_equal(importance(other, X, y, **extra).repeats, expected)
+
+
+@pytest.mark.parametrize(
+    "projection", ["rotation", "multirotation", "principal", "lda", "gaussian", "combination"]
+)
+@BOTH
+def test_every_kind_of_forest_has_importances(importance, projection: str) -> None:
+    X, y = classes()
+    result = importance(small_classifier(projection=projection).fit(X, y), X, y)
+    assert (result.values[:2] > 0.05).all()
+
+
+def test_one_tree_has_no_standard_error_over_trees() -> None:
+    X, y = classes()
+    forest = small_classifier(n_estimators=1).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = permutation_importance(forest, X, y, error_of="tree", random_state=0)
+    assert np.isnan(result.standard_error).all()
+    assert result.values[0] > 0
+    of_forest = permutation_importance(forest, X, y, random_state=0)
+    assert of_forest.error == result.error
+
+
+@BOTH
+def test_one_given_row_can_be_measured(importance) -> None:
+    X, y = classes()
+    forest = small_classifier().fit(X, y)
+    result = importance(forest, X[:1], y[:1], out_of_bag=False)
+    assert np.isfinite(result.values).all()
+    if importance is permutation_importance:
+        assert not result.values.any()
+
+
+def test_given_rows_may_lack_a_class_but_not_have_a_new_one() -> None:
+    X, y = classes()
+    forest = small_classifier().fit(X, y)
+    some = y != "b"
+    expected = np.mean(forest.predict(X[some]) != y[some])
+    result = permutation_importance(forest, X[some], y[some], out_of_bag=False)
+    assert result.error == pytest.approx(expected)
+    with pytest.raises(ValueError, match="classes of the fit"):
+        permutation_importance(forest, X, np.where(some, y, "z"), out_of_bag=False)
+
+
+@BOTH
+def test_forest_without_bags_is_refused_out_of_bag_and_measured_on_given_rows(importance) -> None:
+    X, y = classes()
+    forest = small_classifier(bootstrap=False).fit(X, y)
+    with pytest.raises(NoOutOfBagError, match="bootstrap=True"):
+        importance(forest, X, y)
+    assert importance(forest, X, y, out_of_bag=False).error == 0.0
+
+
+@BOTH
+def test_other_rows_than_those_of_the_fit_are_refused_out_of_bag(importance) -> None:
+    X, y = classes()
+    forest = small_classifier().fit(X, y)
+    with pytest.raises(ValueError, match="order of the fit"):
+        importance(forest, X[::-1], y[::-1])
+
+
+def test_nominal_columns_have_no_negation() -> None:
+    X, y = mixed_table()
+    forest = small_classifier().fit(X, y)
+    result = negation_importance(forest, X, y)
+    assert np.isnan(result.values[1])
+    assert np.isnan(result.standard_error[1])
+    assert np.isfinite(result.values[[0, 2]]).all()
+    with pytest.raises(ValueError, match=r"nominal columns \(colour\)"):
+        negation_importance(forest, X, y, groups={"both": ["size", "colour"]})
+
+
+def test_huge_values_are_mirrored_within_bounds() -> None:
+    X, y = classes()
+    X[:, 0] *= 1e30
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        forest = small_classifier(scale=None, projection="axis").fit(X, y)
+        assert np.isfinite(negation_importance(forest, X, y).values).all()
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ({"n_repeats": 0}, "at least 1"),
+        ({"n_repeats": 2.5}, "whole number"),
+        ({"error_of": "trees"}, '"forest" or "tree"'),
+        ({"sample_weight": [1.0]}, "shape"),
+    ],
+)
+def test_arguments_out_of_range_raise(extra: dict[str, object], message: str) -> None:
+    X, y = classes()
+    forest = small_classifier(n_estimators=2).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        permutation_importance(forest, X, y, **extra)
+
+
+@BOTH
+def test_what_is_no_forest_is_refused(importance) -> None:
+    with pytest.raises(TypeError, match="a fitted forest of Bevel"):
+        importance("forest", [[1.0]], [1])
+
+
+# What is shown
+
+
+def test_result_prints_a_table_with_the_most_important_first() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    result = permutation_importance(small_classifier().fit(X, y), X, y, random_state=0)
+    lines = str(result).splitlines()
+    assert "classification error of the forest, out-of-bag rows" in lines[0]
+    assert lines[2].startswith("petal")
+    assert lines[-1].split()[0] == "undisturbed"
+    table = result.to_pandas()
+    assert list(table.index) == list(X)
+    np.testing.assert_array_equal(table["importance"], result.values)
+
+
+def test_long_results_print_their_head() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 40))
+    result = permutation_importance(small_classifier().fit(X, X[:, 0] > 0), X, X[:, 0] > 0)
+    assert "and 20 more" in str(result)
+
+
+def test_verbose_shows_a_bar_that_comes_to_its_end(capfd: pytest.CaptureFixture[str]) -> None:
+    X, y = classes()
+    forest = small_classifier().fit(X, y)
+    groups = {"a": [0], "b": [0, 1]}  # two layers
+    permutation_importance(forest, X, y, groups=groups, verbose=1)
+    assert "permuting features" in (err := capfd.readouterr().err)
+    assert "240/240" in err
+    negation_importance(forest, X, y, error_of="tree", verbose=1)
+    assert "25/25" in capfd.readouterr().err
