@@ -74,7 +74,8 @@ def negation_importance(
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = ObliqueForestClassifier(100, random_state=0).fit(X, y)
-    >>> negation_importance(forest, X, y)  # doctest: +SKIP
+    >>> negation_importance(forest, X, y).values.round(3)
+    array([0.073, 0.107, 0.587, 0.567])
     """
     subject = read_subject(forest, "negation_importance")
     check_error_of(error_of)
