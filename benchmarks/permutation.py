@@ -21,7 +21,7 @@ from sklearn.inspection import permutation_importance as by_sklearn
 from benchmarks import machine
 from benchmarks.tables import markdown, number
 from bevel import ObliqueForestClassifier
-from bevel.analysis import permutation_importance
+from bevel.analysis import importance
 
 PROJECTIONS = ("sparse", "axis")
 WAYS: dict[str, dict[str, object]] = {
@@ -55,7 +55,7 @@ def measure(
     times: dict[str, list[tuple[tuple[float, float], tuple[float, float]]]] = {w: [] for w in WAYS}
     for _ in range(n_rounds):
         own = {
-            way: seconds(partial(permutation_importance, forest, X, y, **asked, **how))
+            way: seconds(partial(importance, forest, "permutation", X, y, **asked, **how))
             for way, how in WAYS.items()
         }
         theirs = seconds(partial(by_sklearn, forest, X, y, scoring="accuracy", **asked))

@@ -166,7 +166,7 @@ def test_interrupt_ends_a_long_permutation_within_a_second():
         import os, signal, threading, time
         import numpy as np
         from bevel import ObliqueForestClassifier
-        from bevel.analysis import permutation_importance
+        from bevel.analysis import importance
         rng = np.random.default_rng(0)
         X = rng.normal(size=(2000, 20)); y = rng.integers(0, 2, 2000)
         forest = ObliqueForestClassifier(20, n_jobs=2, random_state=0).fit(X, y)
@@ -177,7 +177,7 @@ def test_interrupt_ends_a_long_permutation_within_a_second():
         for error_of in ("forest", "tree"):
             threading.Timer(0.5, interrupt).start()
             try:
-                permutation_importance(forest, X, y, n_repeats=2000, error_of=error_of)
+                importance(forest, "permutation", X, y, n_repeats=2000, error_of=error_of)
             except KeyboardInterrupt:
                 print(time.monotonic() - sent[-1] < 1.0)
     """)

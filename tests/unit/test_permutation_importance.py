@@ -1,7 +1,5 @@
 """Permutation and negation importance as users call them."""
 
-# ruff: noqa: PD011 - `values` are those of a result, not of a data frame
-
 from __future__ import annotations
 
 import warnings
@@ -14,9 +12,18 @@ from support.false_alarms import assert_uniform
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
-from bevel.analysis import negation_importance, permutation_importance
-from bevel.analysis.importance import error_increase
+from bevel.analysis import importance as importance_of
+from bevel.analysis.importance import ErrorImportance, error_increase
 from bevel.errors import NoOutOfBagError
+
+
+def permutation_importance(forest: object, X: object, y: object, **how: object) -> ErrorImportance:
+    return importance_of(forest, "permutation", X, y, **how)
+
+
+def negation_importance(forest: object, X: object, y: object, **how: object) -> ErrorImportance:
+    return importance_of(forest, "negation", X, y, **how)
+
 
 BOTH = pytest.mark.parametrize(
     "importance", [permutation_importance, negation_importance], ids=["permutation", "negation"]
@@ -130,7 +137,8 @@ def test_permuting_the_target_itself_adds_twice_its_variance_and_negating_it_fou
 def test_feature_that_no_split_uses_has_importance_zero(importance, error_of: str) -> None:
     X, y = classes()
     result = importance(small_classifier().fit(X, y), X, y, error_of=error_of)
-    assert result.values[4] == result.std[4] == result.standard_error[4] == 0.0
+    assert result.values[4] == result.standard_error[4] == 0.0
+    assert not result.repeats[4].any()
     assert (result.values[:2] > 0.1).all()
 
 
@@ -404,19 +412,27 @@ def test_what_is_no_forest_is_refused(importance) -> None:
 def test_result_prints_a_table_with_the_most_important_first() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     result = permutation_importance(small_classifier().fit(X, y), X, y, random_state=0)
-    lines = str(result).splitlines()
-    assert "classification error of the forest, out-of-bag rows" in lines[0]
-    assert lines[2].startswith("petal")
-    assert lines[-1].split()[0] == "undisturbed"
-    table = result.to_pandas()
-    assert list(table.index) == list(X)
-    np.testing.assert_array_equal(table["importance"], result.values)
+    lines = repr(result).splitlines()
+    assert lines[0].split() == ["permutation", "values", "std", "standard_error"]
+    assert lines[1].startswith("petal")
+    where = f"classification error of the forest on out-of-bag rows, which is {result.error:.4g};"
+    assert where in lines[-1]
 
 
-def test_long_results_print_their_head() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 40))
-    result = permutation_importance(small_classifier().fit(X, X[:, 0] > 0), X, X[:, 0] > 0)
-    assert "and 20 more" in str(result)
+def test_best_features_keep_their_repeats() -> None:
+    X, y = classes()
+    result = permutation_importance(small_classifier().fit(X, y), X, y, random_state=0)
+    best = result.top(2)
+    np.testing.assert_array_equal(best.repeats, result.repeats[result.order[:2]])
+    assert best.error == result.error
+    assert list(result.to_pandas()) == ["values", "std", "standard_error"]
+
+
+def test_one_repeat_has_no_spread() -> None:
+    X, y = classes()
+    forest = small_classifier().fit(X, y)
+    assert negation_importance(forest, X, y).std is None
+    assert permutation_importance(forest, X, y, n_repeats=1).std is None
 
 
 def test_verbose_shows_a_bar_that_comes_to_its_end(capfd: pytest.CaptureFixture[str]) -> None:

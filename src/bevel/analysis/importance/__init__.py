@@ -8,7 +8,10 @@ from typing import Any, Literal, overload
 
 from bevel.analysis.importance.anova import anova
 from bevel.analysis.importance.corrected import corrected
+from bevel.analysis.importance.error_increase import ErrorImportance
 from bevel.analysis.importance.gini import gini
+from bevel.analysis.importance.negation import negation
+from bevel.analysis.importance.permutation import permutation
 from bevel.analysis.importance.projection import Directions, projection
 from bevel.analysis.importance.result import Importance
 from bevel.analysis.importance.rotation import rotation
@@ -17,13 +20,15 @@ from bevel.analysis.importance.t_test import t_test
 from bevel.analysis.subject import read_subject
 from bevel.errors import join_names, wrong_value
 
-__all__ = ["KINDS", "Directions", "Importance", "importance"]
+__all__ = ["KINDS", "Directions", "ErrorImportance", "Importance", "importance"]
 
 # A function of the subject, of X and y where it has such parameters, and of options of its own.
 KINDS: dict[str, Callable[..., Importance | Directions]] = {
     "anova": anova,
     "corrected": corrected,
     "gini": gini,
+    "negation": negation,
+    "permutation": permutation,
     "projection": projection,
     "rotation": rotation,
     "split_frequency": split_frequency,
@@ -35,6 +40,10 @@ KINDS: dict[str, Callable[..., Importance | Directions]] = {
 def importance(
     forest: object, kind: Literal["projection"], X: Any = None, y: Any = None, **options: Any
 ) -> Directions: ...
+@overload
+def importance(
+    forest: object, kind: Literal["negation", "permutation"], X: Any, y: Any, **options: Any
+) -> ErrorImportance: ...
 @overload
 def importance(
     forest: object, kind: str = "gini", X: Any = None, y: Any = None, **options: Any
@@ -63,6 +72,12 @@ def importance(
         - "t_test": each feature of X alone against y; trees are not looked at.
         - "corrected": gini less what a shuffled copy of the feature gets (Nembrini et al. 2018),
           in a second forest grown on X and y. Options `sample_weight`, `random_state`.
+        - "permutation": by how much the out-of-bag error rises when the values of a feature are
+          permuted among the rows, as `ErrorImportance`. Options `out_of_bag` (True; False: any
+          rows), `error_of` ("forest" or "tree"), `groups`, `n_repeats` (5), `sample_weight`,
+          `random_state`, `verbose`; `docs/reference/permutation.md`.
+        - "negation": the same when the weights of a feature change sign. Options `out_of_bag`,
+          `error_of`, `groups`, `sample_weight`, `verbose`.
     X, y : array-like, default=None
         Rows and targets, for the kinds that need them.
     **options

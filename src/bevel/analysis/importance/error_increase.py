@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
 from bevel.analysis.importance.groups import Group, layers_of
+from bevel.analysis.importance.result import Importance
 from bevel.analysis.judged_rows import JudgedRows
 from bevel.analysis.subject import Subject
 from bevel.errors import NoOutOfBagError, wrong_value
-from bevel.extras import import_optional
 from bevel.progress import Progress
 
 __all__ = ["Disturbance", "ErrorImportance", "check_error_of", "measure"]
@@ -25,79 +24,29 @@ ERRORS_OF = ("forest", "tree")
 # Limits on the memory of one call of the core, in numbers: sums of 16 rows, permutations of all
 # rows, increases of single trees.
 MOST_SUMS, MOST_LENDERS, MOST_INCREASES = 2**19, 2**25, 2**22
-SHOWN = 20
 
 
-@dataclass(frozen=True, eq=False)
-class ErrorImportance:
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorImportance(Importance):
     """By how much the error rises when the features of a group are disturbed.
+
+    `values` are means over the repeats, NaN where the disturbance has no meaning; `std` is their
+    standard deviation over the repeats, None for one repeat. Beside what `Importance` has:
 
     Attributes
     ----------
-    kind : str
-        "permutation" or "negation".
-    names : tuple of str
-        Of the features or groups.
-    values : ndarray of shape (n_groups,)
-        Mean increase of the error over the repeats. NaN where the disturbance has no meaning.
-    std : ndarray of shape (n_groups,)
-        Standard deviation over the repeats: how much the draw of the permutations matters; 0 for
-        one repeat.
     standard_error : ndarray of shape (n_groups,)
-        Standard error of `values`, over rows for the error of the forest, over trees for that of a
-        tree. NaN for a single tree.
+        Of the values: over rows for the error of the forest, over trees for that of a tree. NaN for
+        a single tree.
     repeats : ndarray of shape (n_groups, n_repeats)
         Increase of the error in each repeat.
     error : float
         Error of the rows as they are.
-    error_of : {"forest", "tree"}
-        Whose error: that of all trees together, or the mean over trees of their own.
-    measure : str
-        "classification error" or "mean squared error".
-    rows : str
-        "out-of-bag rows" or "given rows".
     """
 
-    kind: str
-    names: tuple[str, ...]
-    values: Floats
-    std: Floats
-    standard_error: Floats
-    repeats: Floats
-    error: float
-    error_of: str
-    measure: str
-    rows: str
-
-    def to_pandas(self) -> Any:
-        """Table with a row for each name; the first column is `importance`."""
-        pandas = import_optional("pandas", needed_by="ErrorImportance.to_pandas", install="pandas")
-        columns = {
-            "importance": self.values,
-            "std": self.std,
-            "standard_error": self.standard_error,
-        }
-        return pandas.DataFrame(columns, index=list(self.names))
-
-    def __str__(self) -> str:
-        whose = "of the forest" if self.error_of == "forest" else "of a tree"
-        title = f"{self.kind} importance: increase of the {self.measure} {whose}, {self.rows}"
-        order = np.argsort(-self.values, kind="stable")[:SHOWN]  # NaN comes last
-        width = max(map(len, ("undisturbed", *(self.names[i] for i in order))))
-        lines = [
-            title,
-            f"{'':{width}}  {'importance':>10}  {'std error':>10}",
-            *(
-                f"{self.names[i]:{width}}  {self.values[i]:10.4g}  {self.standard_error[i]:10.2g}"
-                for i in order
-            ),
-        ]
-        if len(self.names) > SHOWN:
-            lines.append(f"and {len(self.names) - SHOWN} more")
-        lines.append(f"{'undisturbed':{width}}  {self.error:10.4g}")
-        return "\n".join(lines)
-
-    __repr__ = __str__
+    standard_error: Floats = field(default_factory=lambda: np.empty(0))
+    repeats: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    error: float = np.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,13 +125,26 @@ def measure(
         disturbance.kind,
         tuple(group.name for group in groups),
         repeats.mean(axis=1),
-        repeats.std(axis=1),
-        standard_error,
-        repeats,
-        error,
-        error_of,
-        "classification error" if subject.forest.n_classes else "mean squared error",
-        "given rows" if rows.out is None else "out-of-bag rows",
+        _sentence(subject, rows, error, error_of, disturbance.n_repeats),
+        std=repeats.std(axis=1) if disturbance.n_repeats > 1 else None,
+        standard_error=standard_error,
+        repeats=repeats,
+        error=error,
+    )
+
+
+def _sentence(
+    subject: Subject, rows: JudgedRows, error: float, error_of: str, n_repeats: int
+) -> str:
+    """What the values are."""
+    what = "classification error" if subject.forest.n_classes else "mean squared error"
+    whose = "of the forest" if error_of == "forest" else "of a tree"
+    where = "given rows" if rows.out is None else "out-of-bag rows"
+    over = "rows" if error_of == "forest" else "trees"
+    spread = f"std over {n_repeats} repeats, " if n_repeats > 1 else ""
+    return (
+        f"increase of the {what} {whose} on {where}, which is {error:.4g}; {spread}"
+        f"standard error over {over}"
     )
 
 

@@ -16,17 +16,17 @@ from bevel.analysis.importance.error_increase import (
 )
 from bevel.analysis.importance.groups import Group, read_groups
 from bevel.analysis.judged_rows import read_judged_rows
-from bevel.analysis.subject import Subject, read_subject
+from bevel.analysis.subject import Subject
 from bevel.dataset import LARGEST_STORED
 from bevel.errors import join_names
 from bevel.forest import FlatForest
 from bevel.target import read_weights
 
-__all__ = ["negation_importance"]
+__all__ = ["negation"]
 
 
-def negation_importance(
-    forest: Any,
+def negation(
+    subject: Subject,
     X: Any,
     y: Any,
     *,
@@ -45,8 +45,8 @@ def negation_importance(
 
     Parameters
     ----------
-    forest : ObliqueForestClassifier or ObliqueForestRegressor
-        Fitted.
+    subject : Subject
+        A fitted forest.
     X, y : array-like
         The rows of the fit in their order, or any rows when `out_of_bag=False`.
     out_of_bag : bool, default=True
@@ -65,19 +65,8 @@ def negation_importance(
     Returns
     -------
     ErrorImportance
-        `values` with their standard errors; `std` is 0, as there is one repeat.
-
-    Examples
-    --------
-    >>> from bevel import ObliqueForestClassifier
-    >>> from bevel.analysis import negation_importance
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> forest = ObliqueForestClassifier(100, random_state=0).fit(X, y)
-    >>> negation_importance(forest, X, y).values.round(3)
-    array([0.073, 0.107, 0.587, 0.567])
+        `values` with their standard errors; `std` is None, as there is one repeat.
     """
-    subject = read_subject(forest, "negation_importance")
     check_error_of(error_of)
     asked = read_groups(groups, subject.names)
     able = _with_weights(subject, asked, named=groups is not None)
@@ -96,8 +85,8 @@ def _with_weights(subject: Subject, groups: Sequence[Group], named: bool) -> lis
         return able
     nominal = [name for name, of in zip(subject.names, is_nominal, strict=True) if of]
     raise ValueError(
-        "negation_importance needs columns that have weights in splits; got nominal columns "
-        f"({join_names(nominal)}), which are split by levels. Use permutation_importance."
+        f"{subject.asked} needs columns that have weights in splits; got nominal columns "
+        f'({join_names(nominal)}), which are split by levels. Use kind="permutation".'
     )
 
 

@@ -16,15 +16,15 @@ from bevel.analysis.importance.error_increase import (
 )
 from bevel.analysis.importance.groups import read_groups
 from bevel.analysis.judged_rows import read_judged_rows
-from bevel.analysis.subject import read_subject
+from bevel.analysis.subject import Subject
 from bevel.errors import wrong_value
 from bevel.target import read_weights
 
-__all__ = ["permutation_importance"]
+__all__ = ["permutation"]
 
 
-def permutation_importance(
-    forest: Any,
+def permutation(
+    subject: Subject,
     X: Any,
     y: Any,
     *,
@@ -43,8 +43,8 @@ def permutation_importance(
 
     Parameters
     ----------
-    forest : ObliqueForestClassifier or ObliqueForestRegressor
-        Fitted.
+    subject : Subject
+        A fitted forest.
     X, y : array-like
         The rows of the fit in their order, or any rows when `out_of_bag=False`.
     out_of_bag : bool, default=True
@@ -72,18 +72,7 @@ def permutation_importance(
     -------
     ErrorImportance
         `values`, with their spread and standard errors.
-
-    Examples
-    --------
-    >>> from bevel import ObliqueForestClassifier
-    >>> from bevel.analysis import permutation_importance
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> forest = ObliqueForestClassifier(100, random_state=0).fit(X, y)
-    >>> permutation_importance(forest, X, y, random_state=0).values.round(3)
-    array([0.019, 0.037, 0.215, 0.336])
     """
-    subject = read_subject(forest, "permutation_importance")
     check_error_of(error_of)
     if not isinstance(n_repeats, numbers.Integral) or n_repeats < 1:
         remedy = "Leave it out for 5."

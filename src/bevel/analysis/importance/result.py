@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -57,11 +57,11 @@ class Importance:
         """Places of the features from the most important one down; ties by column."""
         return np.argsort(-self.values, kind="stable")
 
-    def top(self, n: int) -> Importance:
+    def top(self, n: int) -> Self:
         """The n most important ones, best first."""
         best = self.order[:n]
         names = tuple(self.names[place] for place in best)
-        taken: dict[str, Any] = {name: each[best] for name, each in self._columns().items()}
+        taken: dict[str, Any] = {name: each[best] for name, each in self._arrays().items()}
         return replace(self, names=names, **taken)
 
     def to_pandas(self) -> Any:
@@ -81,7 +81,11 @@ class Importance:
         return f"{table}{more}\nvalues: {self.measures}"
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        """Columns there are, by name."""
+        """What there is one number of for each name."""
+        return {name: array for name, array in self._arrays().items() if array.ndim == 1}
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All that there is for each name."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
 
