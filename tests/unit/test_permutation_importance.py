@@ -415,7 +415,7 @@ def test_result_prints_a_table_with_the_most_important_first() -> None:
     lines = repr(result).splitlines()
     assert lines[0].split() == ["permutation", "values", "std", "standard_error"]
     assert lines[1].startswith("petal")
-    where = f"classification error of the forest on out-of-bag rows, which is {result.error:.4g};"
+    where = f"classification error ({result.error:.4g}) of the forest on out-of-bag rows;"
     assert where in lines[-1]
 
 

@@ -143,7 +143,7 @@ def _sentence(
     over = "rows" if error_of == "forest" else "trees"
     spread = f"std over {n_repeats} repeats, " if n_repeats > 1 else ""
     return (
-        f"increase of the {what} {whose} on {where}, which is {error:.4g}; {spread}"
+        f"increase of the {what} ({error:.4g}) {whose} on {where}; {spread}"
         f"standard error over {over}"
     )
 
