@@ -14,6 +14,7 @@ void bind_models(nb::module_& m);
 void bind_analysis_shapley(nb::module_& m);
 void bind_analysis_proximity(nb::module_& m);
 void bind_analysis_errors(nb::module_& m);
+void bind_analysis_neighbours(nb::module_& m);
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
@@ -28,4 +29,5 @@ NB_MODULE(_core, m) {
   bind_analysis_shapley(m);
   bind_analysis_proximity(m);
   bind_analysis_errors(m);
+  bind_analysis_neighbours(m);
 }

@@ -305,6 +305,27 @@ class LeafSharing:
     def nearest(
         self, queries: npt.NDArray[np.int32], first_own: int, k: int, n_threads: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
+def neighbour_weights(
+    view: ForestView,
+    X: npt.NDArray[np.float32],
+    offset: npt.NDArray[np.int64],
+    row: npt.NDArray[np.int32],
+    weight: npt.NDArray[np.float64],
+    n_rows: int,
+    trees: npt.NDArray[np.bool_] | None,
+    n_threads: int,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int64]]: ...
+def neighbour_quantiles(
+    view: ForestView,
+    X: npt.NDArray[np.float32],
+    offset: npt.NDArray[np.int64],
+    row: npt.NDArray[np.int32],
+    weight: npt.NDArray[np.float64],
+    targets: npt.NDArray[np.float64],
+    levels: npt.NDArray[np.float64],
+    trees: npt.NDArray[np.bool_] | None,
+    n_threads: int,
+) -> npt.NDArray[np.float64]: ...
 
 class ColumnReader:
     def __init__(
