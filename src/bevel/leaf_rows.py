@@ -85,7 +85,8 @@ def collect_leaf_rows(
         leaves = PackedPredictor(take_trees(forest, trees)).leaves(X, n_threads)
         for tree, leaf in zip(trees, leaves.T, strict=True):
             counts = _counts(bags, first_tree + tree, weights)
-            row, size = _by_leaf(leaf, counts, forest.tree(tree).n_nodes)
+            drawn = counts if weights is None else counts * (weights > 0)
+            row, size = _by_leaf(leaf, drawn, forest.tree(tree).n_nodes)
             rows.append(row)
             sizes.append(size)
             member_weights.append(_weights(row, counts, weights, balanced))
@@ -94,12 +95,11 @@ def collect_leaf_rows(
 
 
 def _counts(bags: Bags, tree: int, weights: Floats | None) -> Codes:
-    """Draws that count; a bag without any takes all rows that have a weight."""
+    """Draws of each row; a bag without rows that weigh anything takes all those that do."""
     counts = bags.counts(tree)
-    if weights is None:
+    if weights is None or (weights[counts > 0] > 0).any():
         return counts
-    drawn = np.where(weights > 0, counts, np.int32(0))
-    return drawn if drawn.any() else (weights > 0).astype(np.int32)
+    return (weights > 0).astype(np.int32)
 
 
 def _by_leaf(leaf: Codes, counts: Codes, n_nodes: int) -> tuple[Codes, Places]:
@@ -142,7 +142,7 @@ def agrees_with_leaves(forest: FlatForest, leaf_rows: LeafRows, target: Target) 
     return bool((np.abs(value - forest.leaf_value[leaf]) <= slack).all())
 
 
-def _shares_agree(forest: FlatForest, node: Places, share: Floats, label: Codes) -> bool:
+def _shares_agree(forest: FlatForest, node: Places, share: Floats, label: Target) -> bool:
     is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
     of_node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.entry_offset))
     claimed = (of_node * forest.n_classes + forest.entry_index)[is_leaf]  # ascending

@@ -98,6 +98,7 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
         options = resolve_options(values, members, _shape(dataset), seed)
         self._check_same_bags(options, table.n_rows, n_before)
         self._grow(dataset, target, options, range(n_before, self.n_estimators), n_threads)
+        self._remember_targets(dataset, target, options, n_before, n_threads)
         if self.oob_score:
             hard = values.get("voting") == "hard"
             estimates = predict_out_of_bag(self._predictor, dataset, options, n_threads, hard)
@@ -163,6 +164,7 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
         forest = self.forest_
         if not isinstance(self._predictor, PackedPredictor):
             self._predictor = PackedPredictor(forest)
+        self._kept_targets()
         return self
 
     def to_c(self, name: str = "model") -> str:
@@ -365,6 +367,16 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
             self._predictor = PackedPredictor(forest)
         self._encoding = dataset.encoding
         self._seed = options.seed
+
+    def _remember_targets(
+        self,
+        dataset: Dataset,
+        target: Target,
+        options: TrainingOptions,
+        n_before: int,
+        n_threads: int,
+    ) -> None:
+        """Keep the training targets of the new leaves, if that was asked for."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel.errors import NoOutOfBagError, shorten
 from bevel.families import read_projection
+from bevel.leaf_rows import LeafRows, agrees_with_leaves, collect_leaf_rows
 from bevel.predictor import PackedPredictor
 from bevel.training_rows import Bags, TrainingRows, check_leaves_rows_out, recall_rows
+
+
+class Weighting(NamedTuple):
+    """How the rows of a fit were weighed."""
+
+    weights: npt.NDArray[np.float64] | None  # of the rows; None if all are one
+    balanced: npt.NDArray[np.int32] | None = None  # their classes, if each bag was balanced
 
 
 class Recall:
@@ -24,8 +32,20 @@ class Recall:
     _seed: int | None  # of trees 0, 1, ...; None: some of them, which cannot be drawn again
 
     @abstractmethod
+    def verify(self) -> Self:
+        """Read and check all of a mapped file."""
+
+    @abstractmethod
+    def _trees_are_kept(self) -> bool:
+        """Whether a fit adds to the trees there are."""
+
+    @abstractmethod
     def _encode(self, X: Any) -> npt.NDArray[np.float32]:
         """Rows to predict, read as the training rows were."""
+
+    @abstractmethod
+    def _reread_weights(self, sample_weight: Any, target: npt.NDArray[Any]) -> Weighting:
+        """Weights of the rows of an earlier fit, given again."""
 
     @abstractmethod
     def _reread_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
@@ -43,6 +63,28 @@ class Recall:
         encoded = self._encode(X)
         target = self._reread_target(y, len(encoded))
         return recall_rows(self._predictor.forest, bags, encoded, target)
+
+    def _leaf_rows(
+        self, asked: str, X: Any, y: Any, sample_weight: Any, n_threads: int
+    ) -> tuple[LeafRows, TrainingRows, Weighting]:
+        """Training rows in their leaves, for `asked`; raises if they do not give the forest."""
+        rows = self._training_rows(asked, X, y)
+        weighting = self._reread_weights(sample_weight, rows.target)
+        forest = self._predictor.forest
+        leaf_rows = collect_leaf_rows(
+            forest,
+            rows.X,
+            rows.bags,
+            weights=weighting.weights,
+            balanced=weighting.balanced,
+            n_threads=n_threads,
+        )
+        if not agrees_with_leaves(forest, leaf_rows, rows.target):
+            raise ValueError(
+                f"{asked} needs the rows, targets and weights of the fit; got others, which do not "
+                "give what the leaves predict. Pass the X, y and sample_weight of the fit."
+            )
+        return leaf_rows, rows, weighting
 
     def _check_out_of_bag_is_honest(self, asked: str) -> None:
         """Raise if penalties were chosen on out-of-bag rows, which then do not tell errors."""

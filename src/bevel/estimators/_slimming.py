@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from bevel.constraints import Integer
 from bevel.errors import wrong_type, wrong_value
 from bevel.estimators._recall import Recall
+from bevel.files.targets import StoredTargets
+from bevel.kept_targets import KeptTargets, take_targets
 from bevel.predictor import PackedPredictor
 from bevel.subforest import take_trees
 from bevel.threads import count_threads
@@ -23,12 +25,14 @@ class Slimming(Recall):
 
     n_estimators: int
     n_jobs: int | None
+    # Training targets of the leaves; None: not kept. A mapped file is read when they are wanted.
+    _targets: KeptTargets | StoredTargets | None = None
 
     def slim(self) -> Self:
         """Drop what only training and analysis need of the trees; predictions stay the same.
 
-        The gains and weights of the nodes and recorded p-values go; `feature_importances_` then
-        raises. See `forest_.bytes_per_node`.
+        The gains and weights of the nodes, recorded p-values and kept targets go;
+        `feature_importances_` then raises. See `forest_.bytes_per_node`.
 
         Returns
         -------
@@ -37,6 +41,7 @@ class Slimming(Recall):
         """
         check_is_fitted(self)
         self._predictor = PackedPredictor(self._predictor.forest.slim())
+        self._targets = None
         return self
 
     def prune_trees(self, n_trees: int, X: Any, y: Any) -> Self:
@@ -67,6 +72,12 @@ class Slimming(Recall):
         errors = pair_errors(self._predictor, rows, count_threads(self.n_jobs), hard)
         return self._keep_trees(best_subset(errors, n_trees))
 
+    def _kept_targets(self) -> KeptTargets | None:
+        """Training targets of the leaves, if they were kept."""
+        if isinstance(self._targets, StoredTargets):
+            self._targets = self._targets.in_memory().read(self._predictor.forest)
+        return self._targets
+
     def _check_budget(self, n_trees: object) -> None:
         n_there = self._predictor.forest.n_trees
         complaint = (f"an integer from 1 to the {n_there} trees there are", n_trees)
@@ -81,6 +92,9 @@ class Slimming(Recall):
         pruned.n_estimators = len(trees)
         pruned._predictor = PackedPredictor(take_trees(self._predictor.forest, trees))
         pruned._bags = pruned._seed = None
+        targets = self._kept_targets()
+        if targets is not None:
+            pruned._targets = take_targets(targets, self._predictor.forest, trees)
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
             if hasattr(pruned, name):
                 delattr(pruned, name)

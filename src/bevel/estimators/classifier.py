@@ -13,6 +13,7 @@ from sklearn.metrics import accuracy_score
 from bevel.constraints import Parameter
 from bevel.errors import shorten
 from bevel.estimators._base import ObliqueForest
+from bevel.estimators._recall import Weighting
 from bevel.out_of_bag import OutOfBag
 from bevel.parameters import CLASSIFIER_PARAMETERS, documented
 from bevel.progress import Callback
@@ -177,11 +178,9 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool) -> Target:
         classes, codes = read_labels(y, n_rows)
         self._check_same_classes(classes)
-        class_weight = self.class_weight
-        if class_weight == "balanced_subsample":
-            # The core balances bags by itself; without bags it is the same as "balanced".
-            class_weight = None if draws_bags else "balanced"
-        weights = read_weights(sample_weight, class_weight, classes[codes], n_rows)
+        weights = read_weights(
+            sample_weight, self._weights_of_classes(draws_bags), classes[codes], n_rows
+        )
         self.classes_ = classes
         self.n_classes_ = len(classes)
         return Target(codes, len(classes), weights)
@@ -194,6 +193,23 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
                 f"{shorten(classes.tolist())}. Pass the y that the forest was fitted on."
             )
         return codes
+
+    def _reread_weights(self, sample_weight: Any, target: npt.NDArray[Any]) -> Weighting:
+        draws_bags = self._bags is not None and self._bags[1] > 0
+        of_classes = self._weights_of_classes(draws_bags)
+        labels = self.classes_[target]
+        balances = draws_bags and self.class_weight == "balanced_subsample"
+        return Weighting(
+            read_weights(sample_weight, of_classes, labels, len(target)),
+            target if balances else None,
+        )
+
+    def _weights_of_classes(self, draws_bags: bool) -> Any:
+        """Class weights that do not depend on the bag."""
+        if self.class_weight != "balanced_subsample":
+            return self.class_weight
+        # The core balances bags by itself; without bags it is the same as "balanced".
+        return None if draws_bags else "balanced"
 
     def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
         if self._trees_are_kept() and not np.array_equal(classes, self.classes_):

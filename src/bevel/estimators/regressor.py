@@ -12,6 +12,8 @@ from sklearn.metrics import r2_score
 
 from bevel.constraints import Parameter
 from bevel.estimators._base import ObliqueForest
+from bevel.estimators._quantiles import Quantiles
+from bevel.estimators._recall import Weighting
 from bevel.out_of_bag import OutOfBag
 from bevel.parameters import REGRESSOR_PARAMETERS, documented
 from bevel.progress import Callback
@@ -20,7 +22,7 @@ from bevel.training import Target
 
 
 @documented(REGRESSOR_PARAMETERS)
-class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[misc]
+class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type: ignore[misc]
     """A forest of decision trees that cut along oblique directions, for regression.
 
     At each node a few directions are drawn, the node's rows are projected on them, and the split
@@ -80,6 +82,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         replace: bool = True,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
+        keep_targets: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -106,6 +109,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         self.replace = replace
         self.scale = scale
         self.categorical_features = categorical_features
+        self.keep_targets = keep_targets
         self.oob_score = oob_score
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -130,11 +134,15 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         return values
 
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool) -> Target:
+        self._check_targets_of_earlier_trees()
         weights = read_weights(sample_weight, None, None, n_rows)
         return Target(read_numbers(y, n_rows), 0, weights)
 
     def _reread_target(self, y: Any, n_rows: int) -> npt.NDArray[np.float64]:
         return read_numbers(y, n_rows)
+
+    def _reread_weights(self, sample_weight: Any, target: npt.NDArray[Any]) -> Weighting:
+        return Weighting(read_weights(sample_weight, None, None, len(target)))
 
     def _remember_out_of_bag(self, estimates: OutOfBag, target: Target) -> None:
         self.oob_prediction_ = estimates.predictions[:, 0]

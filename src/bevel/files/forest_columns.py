@@ -25,7 +25,7 @@ from bevel.files.columns import (
 )
 from bevel.forest import FlatForest
 
-__all__ = ["COLUMN_TYPES", "decode_forest", "encode_forest", "map_forest"]
+__all__ = ["COLUMN_TYPES", "check_claims", "decode_forest", "encode_forest", "map_forest"]
 
 Array = npt.NDArray[Any]
 
@@ -68,7 +68,7 @@ def decode_forest(
 ) -> FlatForest:
     """The forest of some columns; raises ModelFileError unless all of it is sound."""
     _check_types(columns)
-    limit = _check_claims(columns)
+    limit = check_claims({name: columns[name] for name in COLUMN_TYPES})
     arrays = {name: decode_column(columns[name], limit) for name in COLUMN_TYPES}
     arrays["right"] = _right(arrays.pop("left_leaves"), arrays["tree_offset"])
     forest = FlatForest(n_features, n_classes, levels, medians, **arrays)
@@ -107,10 +107,10 @@ def _check_types(columns: Mapping[str, Column]) -> None:
             )
 
 
-def _check_claims(columns: Mapping[str, Column]) -> int:
+def check_claims(columns: Mapping[str, Column]) -> int:
     """Refuse columns that would fill the memory; the bytes that each may decode to."""
-    limit = largest_decoded(sum(columns[name].nbytes for name in COLUMN_TYPES))
-    claimed = sum(columns[name].decoded_nbytes for name in COLUMN_TYPES)
+    limit = largest_decoded(sum(column.nbytes for column in columns.values()))
+    claimed = sum(column.decoded_nbytes for column in columns.values())
     if claimed > limit:
         raise ModelFileError(
             f"The columns of a forest must decode to at most {limit} bytes for their size; "

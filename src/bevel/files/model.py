@@ -1,8 +1,8 @@
 """An estimator as the contents of a file, and back.
 
 A file holds what an estimator needs to predict and to be fitted again: parameters, classes, names
-of columns, how rows are read, the forest, its seed and bags, and the out-of-bag score. Out-of-bag
-predictions, which have an entry for every training row, stay behind.
+of columns, how rows are read, the forest, its seed and bags, kept targets, and the out-of-bag
+score. Out-of-bag predictions, which have an entry for every training row, stay behind.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from bevel.files.parameters import decode_parameters, encode_parameters
 from bevel.files.scalars import UnstorableError, decode_scalar, encode_scalar
 from bevel.files.sections import Sections
 from bevel.files.tables import decode_table, encode_table
+from bevel.files.targets import StoredTargets, decode_targets, encode_targets
 from bevel.files.trees import FileForest, MappedFile, decode_trees, encode_trees
-from bevel.forest import FlatForest
 from bevel.parameters import CLASSIFIER_PARAMETERS, REGRESSOR_PARAMETERS
 from bevel.predictor import PackedPredictor
 
@@ -67,6 +67,7 @@ def write_model(estimator: Any) -> Iterator[bytes | memoryview]:
         "bags": _encode_bags(estimator._bags),
         "oob_score": _encode_score(estimator),
         "columns": encode_trees(estimator.forest_, arrays),
+        "targets": encode_targets(estimator._kept_targets(), arrays),
     }
     return write_layout(header, arrays)
 
@@ -123,22 +124,27 @@ def read_model(
     fitted = _decode_fitted(header, name, n_features)
     fitted["_encoding"] = encoding = decode_table(header, sections, n_features)
     columns = decode_trees(header, sections)
-    header.finish()
-    sections.finish()
     n_classes = fitted.get("n_classes_", 0)
     about = (n_features, n_classes, encoding.levels, encoding.medians)
     forest = FileForest(layout, columns, *about)
-    fitted["_predictor"] = MappedFile(forest) if mapped else _packed(forest.read())
+    targets = decode_targets(header, sections, layout, forest)
+    header.finish()
+    sections.finish()
+    fitted |= _mapped(forest, targets) if mapped else _in_memory(forest, targets)
     estimator = classes[name](**values)
     vars(estimator).update(fitted)
     return estimator
 
 
-def _packed(forest: FlatForest) -> PackedPredictor:
-    """A predictor that has its packed forest already: who loads a model is about to use it."""
-    predictor = PackedPredictor(forest)
-    predictor.packed  # noqa: B018
-    return predictor
+def _mapped(forest: FileForest, targets: StoredTargets | None) -> dict[str, Any]:
+    return {"_predictor": MappedFile(forest), "_targets": targets}
+
+
+def _in_memory(forest: FileForest, targets: StoredTargets | None) -> dict[str, Any]:
+    predictor = PackedPredictor(forest.read())
+    predictor.packed  # noqa: B018  # who loads a model is about to use it
+    kept = None if targets is None else targets.read(predictor.forest)
+    return {"_predictor": predictor, "_targets": kept}
 
 
 def _decode_fitted(header: Fields, name: str, n_features: int) -> dict[str, Any]:

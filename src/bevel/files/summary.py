@@ -36,6 +36,7 @@ def summarise(path: str | os.PathLike[str], verify: bool = False) -> dict[str, A
 def _facts(contents: bytes | memoryview, estimator: Any) -> dict[str, Any]:
     layout = read_layout(contents)
     header = layout.header
+    columns = header["columns"] | (header.get("targets") or {})
     kept = ("estimator", "n_features", "feature_names", "classes", "scaler", "nominal")
     return {
         "bytes": len(contents),
@@ -46,8 +47,8 @@ def _facts(contents: bytes | memoryview, estimator: Any) -> dict[str, Any]:
         "n_nodes": header["columns"]["left_leaves"]["length"],
         **{name: header[name] for name in ("seed", "bags", "oob_score")},
         "parameters": _changed(header["parameters"], estimator),
-        "columns": [_column(name, each, layout) for name, each in header["columns"].items()],
-        "other_sections": _others(layout),
+        "columns": [_column(name, each, layout) for name, each in columns.items()],
+        "other_sections": _others(layout, columns),
     }
 
 
@@ -63,9 +64,8 @@ def _column(name: str, described: Mapping[str, Any], layout: Layout) -> dict[str
     return {"name": name, **kept, "bytes": n_bytes}
 
 
-def _others(layout: Layout) -> list[dict[str, Any]]:
+def _others(layout: Layout, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Sections that are no parts of columns."""
-    columns = layout.header["columns"]
     return [
         {"name": each.name, "dtype": each.dtype.str, "length": each.length, "bytes": each.nbytes}
         for each in layout.sections.values()

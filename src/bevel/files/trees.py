@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +26,26 @@ from bevel.files.sections import Sections
 from bevel.forest import FlatForest
 from bevel.predictor import PackedPredictor
 
-__all__ = ["FileForest", "MappedFile", "decode_trees", "encode_trees"]
+__all__ = [
+    "FileColumns",
+    "FileForest",
+    "MappedFile",
+    "decode_columns",
+    "decode_trees",
+    "encode_trees",
+    "store_columns",
+]
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
 def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:
     """The header's field "columns"; parts are put into sections."""
-    columns = encode_forest(forest)
+    return store_columns(encode_forest(forest), arrays)
+
+
+def store_columns(columns: Mapping[str, Column], arrays: Arrays) -> dict[str, Any]:
+    """What the header says of columns; their parts are put into sections."""
     n_bytes = sum(column.nbytes for column in columns.values())
     if sum(column.decoded_nbytes for column in columns.values()) > largest_decoded(n_bytes):
         # A great many trees that are mere roots would look like a file that lies about its size.
@@ -57,8 +69,8 @@ def _written_out(column: Column) -> Column:
 
 
 @dataclass(frozen=True, eq=False)
-class FileForest:
-    """A forest in a file, of which only the description has been read.
+class FileColumns:
+    """Columns in a file, of which only the description has been read.
 
     Attributes
     ----------
@@ -66,26 +78,18 @@ class FileForest:
         The file.
     columns : mapping of str to Column
         Their parts are views of the file, not verified.
-    n_features, n_classes, levels, medians
-        As in `bevel.forest.FlatForest`.
     """
 
     layout: Layout
     columns: Mapping[str, Column]
-    n_features: int
-    n_classes: int
-    levels: npt.NDArray[np.int32]
-    medians: npt.NDArray[np.float32]
 
-    def read(self) -> FlatForest:
-        """The whole forest; raises ModelFileError unless all of it is sound."""
+    def verify(self) -> None:
+        """Raise ModelFileError unless the parts are what their checksums say."""
         for name, column in self.columns.items():
             for part in column.parts:
                 self.layout.verify(f"{name}.{part}")
-        about = (self.n_features, self.n_classes, self.levels, self.medians)
-        return decode_forest(self.columns, *about)
 
-    def in_memory(self) -> FileForest:
+    def in_memory(self) -> Self:
         """The same from a copy of the file, which nobody can change any more."""
         layout = replace(self.layout, buffer=memoryview(bytes(self.layout.buffer)))
         columns = {
@@ -93,6 +97,28 @@ class FileForest:
             for name, column in self.columns.items()
         }
         return replace(self, layout=layout, columns=columns)
+
+
+@dataclass(frozen=True, eq=False)
+class FileForest(FileColumns):
+    """A forest in a file, of which only the description has been read.
+
+    Attributes
+    ----------
+    n_features, n_classes, levels, medians
+        As in `bevel.forest.FlatForest`.
+    """
+
+    n_features: int
+    n_classes: int
+    levels: npt.NDArray[np.int32]
+    medians: npt.NDArray[np.float32]
+
+    def read(self) -> FlatForest:
+        """The whole forest; raises ModelFileError unless all of it is sound."""
+        self.verify()
+        about = (self.n_features, self.n_classes, self.levels, self.medians)
+        return decode_forest(self.columns, *about)
 
 
 class MappedFile(MappedPredictor):
@@ -120,31 +146,50 @@ class MappedFile(MappedPredictor):
 
 
 def decode_trees(header: Fields, sections: Sections) -> dict[str, Column]:
-    """Read the description of the columns; raises ModelFileError."""
-    described = Fields(header.take("columns", dict), "columns")
+    """Read the description of the forest's columns; raises ModelFileError."""
+    return decode_columns(header.take("columns", dict), "columns", COLUMN_TYPES, sections)
+
+
+def decode_columns(
+    value: object, owner: str, types: Mapping[str, str], sections: Sections
+) -> dict[str, Column]:
+    """Read the description of columns, all of them and no others; raises ModelFileError.
+
+    Parameters
+    ----------
+    value : object
+        From the header.
+    owner : str
+        What it is called in messages.
+    types : mapping of str to str
+        Names of the columns, and the type of each.
+    sections : Sections
+        Where their parts are.
+    """
+    described = Fields(value, owner)
     columns = {
-        name: _decode_column(name, dtype, described.take(name, dict), sections)
-        for name, dtype in COLUMN_TYPES.items()
+        name: _decode_column(f"{owner}.{name}", name, dtype, described.take(name, dict), sections)
+        for name, dtype in types.items()
     }
     described.finish()
     return columns
 
 
-def _decode_column(name: str, dtype: str, value: object, sections: Sections) -> Column:
-    fields = Fields(value, f"columns.{name}")
+def _decode_column(path: str, name: str, dtype: str, value: object, sections: Sections) -> Column:
+    fields = Fields(value, path)
     encoding, length = fields.take("encoding", str), fields.take_count("length")
     if fields.take("dtype", str) != dtype:
-        raise damaged(f"columns.{name}.dtype", f'"{dtype}"', "another")
+        raise damaged(f"{path}.dtype", f'"{dtype}"', "another")
     meta = fields.take("meta", dict)
     for each in meta.values():
         if type(each) is not int or not -(2**63) <= each < 2**63:
-            raise damaged(f"columns.{name}.meta", "integers of 64 bits", each)
+            raise damaged(f"{path}.meta", "integers of 64 bits", each)
     names = fields.take("parts", list)
     parts = {
         part: sections.view(f"{name}.{part}")
-        for part in (check_kind(f"columns.{name}.parts", each, str) for each in names)
+        for part in (check_kind(f"{path}.parts", each, str) for each in names)
     }
     fields.finish()
     if len(parts) < len(names):
-        raise damaged(f"columns.{name}.parts", "named once each", names)
+        raise damaged(f"{path}.parts", "named once each", names)
     return Column(encoding, dtype, length, meta, parts)

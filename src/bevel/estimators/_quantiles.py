@@ -1,0 +1,175 @@
+"""Quantiles and intervals of regressors: what the weights of the training rows give for free."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from bevel.dataset import Dataset
+from bevel.estimators._slimming import Slimming
+from bevel.forest import FlatForest
+from bevel.kept_targets import KeptTargets, join_targets, keep_targets
+from bevel.leaf_rows import collect_leaf_rows
+from bevel.options import TrainingOptions
+from bevel.quantiles import conditional_quantiles, interval_levels, read_levels
+from bevel.subforest import take_trees
+from bevel.threads import count_threads
+from bevel.training import Target
+from bevel.training_rows import Bags
+
+Floats = npt.NDArray[np.float64]
+
+
+class Quantiles(Slimming):
+    """The methods of regressors that need the training targets of the leaves."""
+
+    keep_targets: bool
+
+    def predict_quantiles(
+        self,
+        X: Any,
+        quantiles: npt.ArrayLike = (0.05, 0.5, 0.95),
+        *,
+        X_train: Any = None,
+        y_train: Any = None,
+        sample_weight: Any = None,
+    ) -> Floats:
+        """Quantiles of the target of each row.
+
+        The quantile of level q is the smallest training target at which the weights of all targets
+        up to it reach q, where the weight of a training row is the mean, over the trees, of its
+        share in the leaf of the row (see `bevel.analysis.forest_weights`).
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        quantiles : float or sequence of float, default=(0.05, 0.5, 0.95)
+            Levels from 0 to 1.
+        X_train, y_train : default=None
+            The rows of the fit, in their order; needed unless the forest was grown with
+            ``keep_targets=True``.
+        sample_weight : array-like of shape (n_train,), default=None
+            Their weights, if the fit had any.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_quantiles), or (n_rows,) for one level
+            Quantiles.
+
+        Examples
+        --------
+        >>> from bevel import ObliqueForestRegressor
+        >>> from sklearn.datasets import load_diabetes
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> forest = ObliqueForestRegressor(50, keep_targets=True, random_state=0).fit(X, y)
+        >>> forest.predict_quantiles(X[:2], [0.1, 0.5, 0.9]).shape
+        (2, 3)
+        """
+        levels = read_levels(quantiles)
+        found = self._quantiles(
+            "predict_quantiles", X, levels.ravel(), (X_train, y_train, sample_weight)
+        )
+        return found if levels.ndim else found[:, 0]
+
+    def predict_interval(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        *,
+        X_train: Any = None,
+        y_train: Any = None,
+        sample_weight: Any = None,
+    ) -> Floats:
+        """Interval in which the target of each row lies with a given probability.
+
+        It ends at the quantiles (1 - coverage) / 2 and (1 + coverage) / 2. It is for single targets
+        and does not shrink with more rows; for the error of the prediction itself see
+        `bevel.analysis.predict_standard_error`.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        coverage : float, default=0.9
+            Share of targets that should be inside, between 0 and 1.
+        X_train, y_train, sample_weight : default=None
+            As in `predict_quantiles`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends.
+        """
+        levels = interval_levels(coverage)
+        return self._quantiles("predict_interval", X, levels, (X_train, y_train, sample_weight))
+
+    def _quantiles(
+        self, asked: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
+    ) -> Floats:
+        check_is_fitted(self)
+        self.verify()
+        n_threads = count_threads(self.n_jobs)
+        targets = self._targets_for(asked, training, n_threads)
+        return conditional_quantiles(self._predictor, targets, self._encode(X), levels, n_threads)
+
+    def _targets_for(
+        self, asked: str, training: tuple[Any, Any, Any], n_threads: int
+    ) -> KeptTargets:
+        """Kept targets, or those of the training rows given again."""
+        X, y, sample_weight = training
+        if X is not None and y is not None:
+            leaf_rows, rows, weighting = self._leaf_rows(asked, X, y, sample_weight, n_threads)
+            return keep_targets(leaf_rows, np.asarray(rows.target, float), weighting.weights)
+        targets = self._kept_targets()
+        if targets is None or not X is y is sample_weight is None:
+            got = "a forest that kept none" if X is y is sample_weight is None else "part of them"
+            raise ValueError(
+                f"{asked} needs the training targets of the leaves; got {got}. Fit with "
+                "keep_targets=True, or pass X_train and y_train, the rows of the fit."
+            )
+        return targets
+
+    def _check_targets_of_earlier_trees(self) -> None:
+        """Raise if targets are to be kept beside trees whose own were not."""
+        if self.keep_targets and self._trees_are_kept() and self._targets is None:
+            raise ValueError(
+                "keep_targets=True with warm_start needs the targets of the trees there are; got "
+                "trees grown without it, or slimmed. Set keep_targets=False, or warm_start=False."
+            )
+
+    def _remember_targets(
+        self,
+        dataset: Dataset,
+        target: Target,
+        options: TrainingOptions,
+        n_before: int,
+        n_threads: int,
+    ) -> None:
+        before = self._kept_targets() if n_before else None
+        self._targets = before if self.keep_targets else None
+        forest = self._predictor.forest
+        if not self.keep_targets or forest.n_trees == n_before:
+            return
+        grown = take_trees(forest, range(n_before, forest.n_trees)) if n_before else forest
+        targets = _targets_of(grown, dataset, target, options, n_before, n_threads)
+        self._targets = targets if before is None else join_targets(before, targets)
+
+
+def _targets_of(
+    forest: FlatForest,
+    dataset: Dataset,
+    target: Target,
+    options: TrainingOptions,
+    first_tree: int,
+    n_threads: int,
+) -> KeptTargets:
+    X = np.ascontiguousarray(dataset.X)
+    bags = Bags(len(X), options.bag_size, options.replace, options.seed)
+    leaf_rows = collect_leaf_rows(
+        forest, X, bags, first_tree=first_tree, weights=target.weights, n_threads=n_threads
+    )
+    return keep_targets(leaf_rows, target.values, target.weights)
