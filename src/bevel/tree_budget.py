@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from bevel.forest import FlatForest
 from bevel.predictor import PackedPredictor
-from bevel.subforest import gather
 from bevel.training_rows import Target, TrainingRows
+from bevel.tree_answers import tree_answers
 
 __all__ = ["best_subset", "pair_errors"]
 
@@ -115,13 +115,5 @@ def _errors(
     hard: bool,
 ) -> Floats:
     """Error of each tree (first axis) on each row; one column for each class, or one."""
-    if forest.n_classes == 0:
-        return np.asarray(target - forest.leaf_value[leaves])[:, :, None]
-    shares = np.zeros((leaves.size, forest.n_classes))
-    entries, offset = gather(forest.entry_offset, leaves.ravel())
-    leaf = np.repeat(np.arange(leaves.size), np.diff(offset))
-    shares[leaf, forest.entry_index[entries]] = forest.entry_weight[entries]
-    if hard:
-        shares = np.eye(forest.n_classes)[shares.argmax(axis=1)]
-    truth = np.eye(forest.n_classes)[target]
-    return truth - shares.reshape(*leaves.shape, -1)
+    truth = np.eye(forest.n_classes)[target] if forest.n_classes else target[:, None]
+    return np.asarray(truth - tree_answers(forest, leaves, hard))

@@ -76,6 +76,8 @@ def _predict(estimator: Any) -> None:
     X = np.array([[0.5], [np.nan]], np.float32) * np.ones(estimator.n_features_in_, np.float32)
     if not estimator._encoding.nominal:
         estimator.predict(X)
+        if estimator._kept_targets() is not None:
+            estimator.predict_quantiles(X)
     elif hasattr(estimator, "classes_"):
         estimator._predictor.probabilities(X, 1, False)
     else:

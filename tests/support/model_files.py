@@ -62,7 +62,10 @@ def small_models() -> dict[str, tuple[Any, Any]]:
     )
     custom = ObliqueForestClassifier(projection=[P.Custom(matrix), (P.Axis(), 2)], **few)
     leaf = ObliqueForestRegressor(n_estimators=1, random_state=0, min_samples_split=61)
+    kept = ObliqueForestRegressor(keep_targets=True, max_depth=3, **few)
+    weights = np.arange(60) % 4 / 2.0
     return {
+        "kept": (kept.fit(X, target(), sample_weight=weights), X),
         "sparse": (sparse.fit(holes, classes()), holes),
         "ranks": (ranks.fit(holes, target()), holes),
         "nominal": (nominal.fit(frame(), classes()), frame()),

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+from bevel.files.layout import VERSION
+
 PRELUDE = struct.Struct("<8sIIQQ")
 MAGIC = b"\x89BEVEL\r\n"
 
@@ -58,7 +60,10 @@ def split(source: bytes) -> tuple[dict[str, Any], bytearray]:
 
 
 def seal(
-    header: Any, data: bytes, damage: Callable[[bytes], bytes] = lambda text: text, version: int = 1
+    header: Any,
+    data: bytes,
+    damage: Callable[[bytes], bytes] = lambda text: text,
+    version: int = VERSION,
 ) -> bytes:
     """A file of any header and sections, with lengths and checksums as they should be."""
     _put_checksums(header, data)
@@ -163,7 +168,7 @@ def lie_in_header(header: Any, _data: bytearray, rng: random.Random) -> None:
 
 def lie_in_columns(header: Any, _data: bytearray, rng: random.Random) -> None:
     """The part that says how arrays are laid out deserves more lies than its share."""
-    for part in ("columns", "sections"):
+    for part in ("columns", "sections", "targets"):
         if isinstance(header.get(part), dict | list) and rng.random() < 0.6:
             lie_in_header(header[part], _data, rng)
 

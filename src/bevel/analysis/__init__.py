@@ -6,18 +6,22 @@ from bevel.analysis.effects import BiasAndVariance, ClassEffects
 from bevel.analysis.importance import importance
 from bevel.analysis.imputation import ProximityImputer
 from bevel.analysis.nearest_rows import NearestRows, nearest_rows
+from bevel.analysis.neighbours import VotingPoints, forest_weights, voting_points
 from bevel.analysis.outliers import OutlierScores, outlier_scores
 from bevel.analysis.path_rules import PathRules, path_rules
 from bevel.analysis.posteriors import hellinger_distance
+from bevel.analysis.potential_neighbours import potential_neighbours
 from bevel.analysis.principal_coordinates import PrincipalCoordinates, principal_coordinates
 from bevel.analysis.prototypes import Prototypes, prototypes
 from bevel.analysis.proximity import Proximity, proximity
 from bevel.analysis.reliability import Calibration, calibration
 from bevel.analysis.repeats import bias_and_variance
+from bevel.analysis.row_quantiles import RowQuantiles, quantiles
 from bevel.analysis.rules import forest_rules, tree_rules
 from bevel.analysis.shapley import shapley_values
 from bevel.analysis.shapley_result import ShapleyValues
 from bevel.analysis.single_tree import single_tree
+from bevel.analysis.standard_errors import StandardErrors, predict_standard_error
 from bevel.analysis.strength import StrengthAndCorrelation, strength_and_correlation
 from bevel.analysis.top_rules import TopRules, top_rules
 from bevel.analysis.tree_number import OutOfBagCurve, out_of_bag_curve
@@ -36,14 +40,18 @@ __all__ = [
     "Prototypes",
     "Proximity",
     "ProximityImputer",
+    "RowQuantiles",
     "ShapleyValues",
+    "StandardErrors",
     "StrengthAndCorrelation",
     "TopRules",
     "TreeComplexity",
     "TreeRules",
+    "VotingPoints",
     "bias_and_variance",
     "calibration",
     "forest_rules",
+    "forest_weights",
     "geometry",
     "hellinger_distance",
     "importance",
@@ -51,13 +59,17 @@ __all__ = [
     "out_of_bag_curve",
     "outlier_scores",
     "path_rules",
+    "potential_neighbours",
+    "predict_standard_error",
     "principal_coordinates",
     "prototypes",
     "proximity",
+    "quantiles",
     "shapley_values",
     "single_tree",
     "strength_and_correlation",
     "top_rules",
     "tree_complexity",
     "tree_rules",
+    "voting_points",
 ]

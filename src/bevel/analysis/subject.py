@@ -11,10 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from bevel.errors import wrong_type
 from bevel.estimators._base import ObliqueForest
+from bevel.estimators._recall import Weighting
 from bevel.forest import FlatForest
+from bevel.leaf_rows import LeafRows
 from bevel.predictor import PackedPredictor
 from bevel.threads import count_threads
-from bevel.training_rows import Target, TrainingRows
+from bevel.training_rows import Bags, Target, TrainingRows
 
 __all__ = ["Subject", "read_subject"]
 
@@ -65,6 +67,16 @@ class Subject:
     def training_rows(self, X: Any, y: Any) -> TrainingRows:
         """The rows of the fit with their bags; raises if they are other rows."""
         return self.estimator._training_rows(self.asked, X, y)
+
+    def leaf_rows(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[LeafRows, TrainingRows, Weighting]:
+        """The rows of the fit in their leaves; raises if they do not give what leaves predict."""
+        return self.estimator._leaf_rows(self.asked, X, y, sample_weight, self.n_threads)
+
+    def bags(self) -> Bags:
+        """How the bags were drawn; raises unless they can be drawn again."""
+        return self.estimator._known_bags(self.asked)
 
     def out_of_bag_rows(self, X: Any, y: Any) -> TrainingRows:
         """The same of a forest whose bags leave rows out that no tree has learnt from."""

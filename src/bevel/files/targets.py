@@ -82,6 +82,8 @@ class StoredTargets(FileColumns):
         )
         _check_rows(value, weight)
         _check_members(forest, offset, row, len(value))
+        if len(weight) and not (weight[row] > 0).all():
+            raise damaged("target_weight", "above 0 for rows in leaves", "0")
         return KeptTargets(value, weight, offset, row)
 
     def __reduce__(self) -> tuple[Any, ...]:

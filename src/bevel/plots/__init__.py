@@ -3,6 +3,7 @@
 from bevel.plots.bias_variance import bias_and_variance
 from bevel.plots.boundaries import decision_boundaries
 from bevel.plots.boundary import decision_boundary, posterior_map
+from bevel.plots.fan_chart import fan_chart
 from bevel.plots.importance import importance_bars, top_projections
 from bevel.plots.margins import margins
 from bevel.plots.proximity_pairs import proximity_pairs, variation_explained
@@ -17,6 +18,7 @@ __all__ = [
     "calibration",
     "decision_boundaries",
     "decision_boundary",
+    "fan_chart",
     "importance_bars",
     "margins",
     "out_of_bag_curve",

@@ -1,0 +1,126 @@
+"""Fan chart: nested bands of conditional quantiles, darker towards the middle."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bevel.errors import wrong_value
+from bevel.plots.canvas import COLOURS, INK, panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bevel.analysis import RowQuantiles
+
+__all__ = ["fan_chart"]
+
+# Shares of the band's colour in the outermost and the innermost band: apart in grey as well.
+PALE, DARK = 0.22, 0.62
+
+
+def fan_chart(
+    result: "RowQuantiles",
+    *,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw quantiles of rows as nested bands, with the targets as points.
+
+    Parameters
+    ----------
+    result : RowQuantiles
+        From `bevel.analysis.quantiles`. Levels that mirror each other, such as 0.05 and 0.95, are
+        the borders of a band; 0.5 is a line; others are thin lines.
+    x : array-like of shape (n_rows,), default=None
+        Where each row is drawn, such as a feature or the time. None: rows by ascending median.
+    y : array-like of shape (n_rows,), default=None
+        Targets to draw as points; None: those of `result`, if it has them.
+    ax : matplotlib Axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Save it with ``ax.figure.savefig(path, bbox_inches="tight")``.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestRegressor
+    >>> from bevel.analysis import quantiles
+    >>> from bevel.plots import fan_chart
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = ObliqueForestRegressor(100, random_state=0).fit(X, y)
+    >>> ax = fan_chart(quantiles(forest, X, y))
+    """
+    n_rows = len(result.values)
+    targets = result.target if y is None else _column("y", y, n_rows)
+    known = np.asarray(~np.isnan(result.values).any(axis=1))
+    place, order = _places(result, x, known)
+    values = result.values[order]
+    with panel(ax, "fan_chart") as axes:
+        _draw_bands(axes, place, result.levels, values)
+        if targets is not None:
+            axes.plot(
+                place, targets[order], "o", ms=2.6, color=INK, mew=0, alpha=0.75, label="target"
+            )
+        axes.set_xlabel("rows, by ascending median" if x is None else "")
+        axes.set_ylabel("target")
+        axes.margins(x=0.01)
+        axes.legend(loc="upper left", fontsize=9)
+    return axes
+
+
+def _column(name: str, values: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    column = np.asarray(values, dtype=np.float64)
+    if column.shape != (n_rows,):
+        required = f"{n_rows} numbers, one for each row"
+        raise wrong_value(name, required, f"an array of shape {column.shape}", "Pass one each.")
+    return column
+
+
+def _places(
+    result: "RowQuantiles", x: ArrayLike | None, known: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Where rows are drawn, from left to right, and which rows these are; unknown ones are not."""
+    middle = result.values[:, np.abs(result.levels - 0.5).argmin()]
+    key = middle if x is None else _column("x", x, len(known))
+    order = np.argsort(key, kind="stable")
+    order = order[known[order]]
+    return (np.arange(len(order), dtype=np.float64) if x is None else key[order]), order
+
+
+def _draw_bands(
+    axes: Any, place: NDArray[np.float64], levels: NDArray[np.float64], values: NDArray[np.float64]
+) -> None:
+    pairs, lines = _pairs(levels)
+    for number, (low, high) in enumerate(pairs):
+        depth = number / max(1, len(pairs) - 1)
+        colour = _mixed(PALE + (DARK - PALE) * depth)
+        share = f"{100 * (levels[high] - levels[low]):.3g} %"
+        axes.fill_between(place, values[:, low], values[:, high], color=colour, lw=0, label=share)
+    for line in lines:
+        median = abs(levels[line] - 0.5) < 1e-9
+        label = "median" if median else f"quantile {levels[line]:g}"
+        axes.plot(place, values[:, line], color=COLOURS[0], lw=1.6 if median else 0.8, label=label)
+
+
+def _pairs(levels: NDArray[np.float64]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Levels that mirror each other, widest first, and those without a mirror image."""
+    pairs = [
+        (low, high)
+        for low in range(len(levels))
+        for high in range(low + 1, len(levels))
+        if abs(levels[low] + levels[high] - 1.0) < 1e-9
+    ]
+    paired = {number for pair in pairs for number in pair}
+    return pairs, [number for number in range(len(levels)) if number not in paired]
+
+
+def _mixed(share: float) -> tuple[float, ...]:
+    """The bands' colour mixed with white."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(1.0 - share * (1.0 - part) for part in to_rgb(COLOURS[0]))
