@@ -69,7 +69,8 @@ def fan_chart(
         axes.set_xlabel("rows, by ascending median" if x is None else "")
         axes.set_ylabel("target")
         axes.margins(x=0.01)
-        axes.legend(loc="upper left", fontsize=9)
+        # Above the axes: inside there may be rows anywhere.
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=6, fontsize=9)
     return axes
 
 
