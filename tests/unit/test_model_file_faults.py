@@ -3,6 +3,8 @@
 import contextlib
 import struct
 import tracemalloc
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -299,3 +301,53 @@ def test_prelude_is_as_documented(source):
     assert (magic, version, file_length) == (b"\x89BEVEL\r\n", 2, len(source))
     assert source[32:33] == b"{"
     assert source[32 + header_length - 1 : 32 + header_length] == b"}"
+
+
+def changed(array, place, value):
+    copy = array.copy()
+    copy[place] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "match"),
+    [
+        ("value", lambda a: changed(a, 3, np.nan), "target_value must be finite"),
+        ("value", lambda a: a[::-1].copy(), "target_value must be finite numbers that ascend"),
+        ("value", lambda a: a[:-1], "target_weight must be none or 59 numbers"),
+        ("weight", lambda a: changed(a, 3, -1.0), "target_weight must be finite numbers of at"),
+        ("weight", lambda a: 0.0 * a, "target_weight must be above 0 for rows in leaves"),
+        ("offset", lambda a: a[:-1], "target_offset must be"),
+        ("offset", lambda a: a + 1, "target_offset must be"),
+        ("offset", lambda a: changed(a, 5, 2**62), "leaves have rows and splits have none"),
+        ("offset", lambda a: changed(a, slice(1, 2), 1), "leaves have rows and splits have none"),
+        ("row", lambda a: changed(a, 7, -1), "target_row must be from 0 to 59"),
+        ("row", lambda a: changed(a, 7, 60), "target_row must be from 0 to 59"),
+    ],
+)
+def test_kept_targets_that_contradict_the_forest_are_refused(name, change, match):
+    liar = copy(small_models()["kept"][0])
+    liar._targets = replace(liar._targets, **{name: change(getattr(liar._targets, name))})
+    file = file_of(liar)
+    with pytest.raises(ModelFileError, match=match):
+        estimator_of(file)
+    with pytest.raises(ModelFileError, match=match):
+        refuse_at_last(file)
+    with pytest.raises(ModelFileError, match=match):
+        estimator_of(file, mapped=True).predict_interval(small_models()["kept"][1])
+
+
+def test_kept_targets_of_a_classifier_are_refused():
+    header, data = split(file_of(small_models()["kept"][0]))
+    other, _ = split(file_of(small_models()["sparse"][0]))
+    header |= {name: other[name] for name in ("estimator", "classes", "parameters")}
+    assert_refused(seal(header, bytes(data)), match="header.targets must be null for a classifier")
+
+
+def test_files_of_version_1_have_no_field_for_targets(source):
+    header, data = split(source)
+    assert header["targets"] is None
+    assert_refused(seal(header, bytes(data), version=1), match="Fields of header")
+    del header["targets"]
+    assert estimator_of(seal(header, bytes(data), version=1)).n_features_in_ == 3
+    assert_refused(seal(header, bytes(data)), match='the field "targets"')

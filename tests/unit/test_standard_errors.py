@@ -87,8 +87,8 @@ def test_standard_errors_follow_the_spread_over_training_sets():
     """Fixed rows, 60 training sets: mean variance by the jackknife against the empirical one.
 
     The jackknife is somewhat low for forests of so few rows: over 300 training sets the ratio of
-    both, averaged over 5 rows, is 0.8. From 60 sets it varies by 0.10 (bootstrap of the 300), and is
-    held within 4.9 times that. Without the bias correction it is above 4.
+    both, averaged over 5 rows, is 0.8. From 60 sets it varies by 0.10 (bootstrap of the 300), and
+    is held within 4.9 times that.
     """
     rng = np.random.default_rng(0)
     new = rng.uniform(size=(5, 3))
