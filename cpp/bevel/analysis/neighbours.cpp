@@ -13,18 +13,17 @@ class Weights {
  public:
   explicit Weights(size_t n_rows) : weight_(n_rows, 0.0) {}
 
-  // Trees one after the other: sums have a fixed order.
-  void collect(const ForestArrays& forest, const LeafRows& leaf_rows, const float* row,
-               size_t stride, const uint8_t* trees) {
+  // Trees one after the other: sums have a fixed order. leaves: of the row, by tree.
+  void collect(const ForestArrays& forest, const LeafRows& leaf_rows, const int32_t* leaves,
+               const uint8_t* trees) {
     clear();
     for (size_t tree = 0; tree < forest.n_trees(); ++tree) {
       if (trees && !trees[tree]) continue;
       ++n_trees_;
-      const auto node = static_cast<size_t>(forest.tree_offset[tree]) +
-                        static_cast<size_t>(leaf_of(forest, tree, row, stride));
+      const auto node = static_cast<size_t>(forest.tree_offset[tree] + leaves[tree]);
       add_leaf(leaf_rows, leaf_rows.offset[node], leaf_rows.offset[node + 1]);
     }
-    std::sort(used_.begin(), used_.end());
+    sort_used();
   }
   const std::vector<int32_t>& used() const { return used_; }
   double operator[](int32_t row) const { return weight_[row] / n_trees_; }
@@ -45,6 +44,18 @@ class Weights {
     for (int64_t i = first; i < last; ++i) total += leaf_rows.weight[i];
     for (int64_t i = first; i < last; ++i) add(leaf_rows.row[i], leaf_rows.weight[i] / total);
   }
+  // Looking at all cells is quicker than sorting many.
+  void sort_used() {
+    constexpr size_t kMany = 16;  // one cell in so many, about the cost of sorting one
+    if (used_.size() * kMany < weight_.size()) return std::sort(used_.begin(), used_.end());
+    size_t n = 0;
+    used_.push_back(0);  // room for what is written behind the last one
+    for (size_t row = 0; row < weight_.size(); ++row) {
+      used_[n] = static_cast<int32_t>(row);
+      n += weight_[row] > 0.0;  // which no processor would guess
+    }
+    used_.resize(n);
+  }
   void add(int32_t row, double share) {
     if (weight_[row] == 0.0 && share > 0.0) used_.push_back(row);
     weight_[row] += share;
@@ -59,11 +70,15 @@ class Weights {
 template <class Work>
 void over_weights(const ForestArrays& forest, const RowMatrix& rows, const LeafRows& leaf_rows,
                   TreesOfRow trees, int n_threads, Work work) {
-  over_rows(forest.n_trees(), rows.n_rows, n_threads, [&](size_t first, size_t last) {
+  // All leaves first: many rows go down one tree while it is in the caches.
+  const size_t n_trees = forest.n_trees();
+  std::vector<int32_t> leaves(rows.n_rows * n_trees);
+  apply(forest, rows, n_threads, leaves.data());
+  over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     Weights weights(leaf_rows.n_rows);
     for (size_t r = first; r < last; ++r) {
-      weights.collect(forest, leaf_rows, rows.values + r * rows.row_stride, rows.feature_stride,
-                      trees ? trees + r * forest.n_trees() : nullptr);
+      weights.collect(forest, leaf_rows, leaves.data() + r * n_trees,
+                      trees ? trees + r * n_trees : nullptr);
       work(r, weights);
     }
   });
