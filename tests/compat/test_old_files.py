@@ -21,7 +21,7 @@ def read_expected(file):
 
 
 def test_there_are_files():
-    assert len(FILES) >= 8
+    assert len(FILES) >= 17
 
 
 @pytest.mark.parametrize("mmap", [False, True])
@@ -33,6 +33,8 @@ def test_old_files_predict_what_they_did(file, mmap):
     assert estimator.apply(X).tolist() == expected["leaves"]
     if "predict_proba" in expected:
         assert estimator.predict_proba(X).tolist() == expected["predict_proba"]
+    if "quantiles" in expected:
+        assert estimator.predict_quantiles(X).tolist() == expected["quantiles"]
     estimator.verify()
     assert estimator.predict(X).tolist() == expected["predict"]
 

@@ -15,13 +15,14 @@ import pandas as pd
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
+from bevel.files.layout import VERSION
 
 FOLDER = Path(__file__).parent / "files"
 N_ROWS = 40
 
 
 def main() -> None:
-    folder = FOLDER / bevel.__version__
+    folder = FOLDER / f"{bevel.__version__}-format{VERSION}"
     folder.mkdir(parents=True)  # which fails if this version has been written
     for name, (estimator, X) in models().items():
         estimator.save(folder / f"{name}.bevel")
@@ -49,6 +50,8 @@ def models() -> dict[str, tuple[Any, Any]]:
     relative = ObliqueForestRegressor(projection="gaussian", scale="relative_rank", **few)
     for name, estimator in (("rank", rotated), ("standard", standard), ("relative", relative)):
         result[name] = (estimator.fit(X, y), 1.5 * X[:8])
+    kept = ObliqueForestRegressor(keep_targets=True, **few)
+    result["kept"] = (kept.fit(X, y, sample_weight=np.arange(N_ROWS) % 3), 1.5 * X[:8])
     nominal = ObliqueForestClassifier(categorical_features=["city", "floor"], **few)
     unseen = table[:8].assign(city=["Basel", "Bern", None, "Genf"] * 2)
     result["nominal"] = (nominal.fit(table, np.arange(N_ROWS) % 3 - 1), unseen)
@@ -74,6 +77,8 @@ def expected(estimator: Any, X: Any) -> dict[str, Any]:
     answers = {"predict": estimator.predict(X).tolist(), "leaves": estimator.apply(X).tolist()}
     if hasattr(estimator, "classes_"):
         answers["predict_proba"] = estimator.predict_proba(X).tolist()
+    if getattr(estimator, "keep_targets", False):
+        answers["quantiles"] = estimator.predict_quantiles(X).tolist()
     columns = list(X.columns) if isinstance(X, pd.DataFrame) else None
     rows = X.to_numpy(dtype=object).tolist() if columns else X.tolist()
     return {"columns": columns, "rows": rows, **answers}
