@@ -3,10 +3,10 @@
 from bevel.plots.bias_variance import bias_and_variance
 from bevel.plots.boundaries import decision_boundaries
 from bevel.plots.boundary import decision_boundary, posterior_map
-from bevel.plots.fan_chart import fan_chart
 from bevel.plots.importance import importance_bars, top_projections
 from bevel.plots.margins import margins
 from bevel.plots.proximity_pairs import proximity_pairs, variation_explained
+from bevel.plots.quantiles import fan_chart
 from bevel.plots.reliability import calibration
 from bevel.plots.shapley import shapley_bars, shapley_waterfall
 from bevel.plots.strength import strength_against_correlation
