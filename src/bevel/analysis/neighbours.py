@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from bevel import _core
 from bevel.analysis.subject import Subject, read_subject
+from bevel.analysis.words import write_table
 from bevel.errors import wrong_type, wrong_value
 from bevel.leaf_rows import LeafRows
 from bevel.quantiles import blocks_of_rows
-from bevel.training_rows import check_leaves_rows_out
 
 __all__ = ["VotingPoints", "forest_weights", "voting_points"]
 
@@ -60,10 +60,11 @@ def forest_weights(
     True
     """
     subject = read_subject(forest, "forest_weights")
+    if X is None:
+        subject.honest_bags()
     leaf_rows, rows, _ = subject.leaf_rows(X_train, y_train, sample_weight)
     if X is not None:
         return _weights(subject, leaf_rows, subject.encode(X), None)
-    check_leaves_rows_out(rows.bags)
     return _weights(subject, leaf_rows, rows.X, rows.out)
 
 
@@ -116,9 +117,9 @@ class VotingPoints:
     def __str__(self) -> str:
         head = f"{len(self)} voting points, worth {self.effective_number:.1f} of equal weight"
         shown = zip(self.rows[:SHOWN], self.weights[:SHOWN], strict=True)
-        lines = [f"{row:>9}  {weight:.4f}" for row, weight in shown]
-        more = [f"{'...':>9}"] if len(self) > SHOWN else []
-        return "\n".join([head, f"{'row':>9}  weight", *lines, *more])
+        lines = [(str(row), f"{weight:.4f}") for row, weight in shown]
+        more = [("…", "")] if len(self) > SHOWN else []
+        return f"{head}\n" + write_table(("row", "weight"), [*lines, *more])
 
     __repr__ = __str__
 

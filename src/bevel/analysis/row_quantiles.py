@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.analysis.subject import read_subject
+from bevel.analysis.words import write_table
 from bevel.errors import wrong_type
 from bevel.extras import import_optional
 from bevel.kept_targets import keep_targets
 from bevel.quantiles import conditional_quantiles, read_levels
-from bevel.training_rows import check_leaves_rows_out
 
 __all__ = ["RowQuantiles", "quantiles"]
 
@@ -58,19 +58,20 @@ class RowQuantiles:
         return pandas.DataFrame(self.values, columns=[f"{level:g}" for level in self.levels])
 
     def __str__(self) -> str:
-        lines = [f"quantiles of {len(self.values)} rows", _line("row", self.levels)]
-        lines += [_line(str(row), values) for row, values in enumerate(self.values[:SHOWN])]
+        rows = [_line(str(row), values) for row, values in enumerate(self.values[:SHOWN])]
         if len(self.values) > SHOWN:
-            lines.append(f"{'...':>9}")
+            rows.append(("…", *("" for _ in self.levels)))
         if self.target is not None:
-            lines.append(_line("covered", self.coverage))
-        return "\n".join(lines)
+            rows.append(_line("covered", self.coverage))
+        of_whom = "" if self.target is None else ", out of bag"
+        title = f"Quantiles of {len(self.values)} rows{of_whom}"
+        return f"{title}\n" + write_table(_line("row", self.levels), rows)
 
     __repr__ = __str__
 
 
-def _line(name: str, values: Floats) -> str:
-    return f"{name:>9}" + "".join(f"  {value:>9.4g}" for value in values)
+def _line(name: str, values: Floats) -> tuple[str, ...]:
+    return (name, *(f"{value:.4g}" for value in values))
 
 
 def quantiles(
@@ -121,11 +122,11 @@ def quantiles(
         remedy = "Use predict_proba, which tells the whole distribution of a class."
         raise wrong_type("The forest of quantiles", "a regressor", forest, remedy)
     ascending = np.unique(read_levels(levels))
+    if X is None:
+        subject.honest_bags()
     leaf_rows, rows, weighting = subject.leaf_rows(X_train, y_train, sample_weight)
     target = np.asarray(rows.target, np.float64)
     trees, encoded = (None, subject.encode(X)) if X is not None else (rows.out, rows.X)
-    if X is None:
-        check_leaves_rows_out(rows.bags)
     values = conditional_quantiles(
         subject.predictor,
         keep_targets(leaf_rows, target, weighting.weights),

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel.analysis.subject import Subject, read_subject
 from bevel.errors import NoOutOfBagError
-from bevel.training_rows import Bags, check_leaves_rows_out
+from bevel.training_rows import Bags
 from bevel.tree_answers import tree_answers
 
 __all__ = ["StandardErrors", "predict_standard_error"]
@@ -52,7 +52,7 @@ class StandardErrors:
     def __str__(self) -> str:
         low, middle, high = np.quantile(self.standard_error, [0.0, 0.5, 1.0])
         text = (
-            f"standard errors of {len(self.prediction)} rows from {self.n_trees} trees: "
+            f"Standard errors of {len(self.prediction)} rows from {self.n_trees} trees: "
             f"median {middle:.4g}, from {low:.4g} to {high:.4g}"
         )
         if self.n_below_zero:
@@ -118,9 +118,7 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
 
 def _bags(subject: Subject) -> Bags:
     """Bags of a forest whose trees differ by them; raises for others."""
-    subject.estimator._check_out_of_bag_is_honest(subject.asked)
-    bags = subject.bags()
-    check_leaves_rows_out(bags)
+    bags = subject.honest_bags()
     if subject.forest.n_trees < 2:
         raise NoOutOfBagError(
             f"{subject.asked} needs two trees or more, to see how they follow their bags; got one. "

@@ -16,7 +16,7 @@ from bevel.forest import FlatForest
 from bevel.leaf_rows import LeafRows
 from bevel.predictor import PackedPredictor
 from bevel.threads import count_threads
-from bevel.training_rows import Bags, Target, TrainingRows
+from bevel.training_rows import Bags, Target, TrainingRows, check_leaves_rows_out
 
 __all__ = ["Subject", "read_subject"]
 
@@ -74,9 +74,12 @@ class Subject:
         """The rows of the fit in their leaves; raises if they do not give what leaves predict."""
         return self.estimator._leaf_rows(self.asked, X, y, sample_weight, self.n_threads)
 
-    def bags(self) -> Bags:
-        """How the bags were drawn; raises unless they can be drawn again."""
-        return self.estimator._known_bags(self.asked)
+    def honest_bags(self) -> Bags:
+        """How the bags were drawn; raises unless they leave rows out that trees know nothing of."""
+        self.estimator._check_out_of_bag_is_honest(self.asked)
+        bags = self.estimator._known_bags(self.asked)
+        check_leaves_rows_out(bags)
+        return bags
 
     def out_of_bag_rows(self, X: Any, y: Any) -> TrainingRows:
         """The same of a forest whose bags leave rows out that no tree has learnt from."""
