@@ -305,6 +305,7 @@ class LeafSharing:
     def nearest(
         self, queries: npt.NDArray[np.int32], first_own: int, k: int, n_threads: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
+
 def neighbour_weights(
     view: ForestView,
     X: npt.NDArray[np.float32],
