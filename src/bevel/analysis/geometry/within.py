@@ -63,7 +63,7 @@ def probability_within(
     >>> round(probability_within("sparse", [1] + [0] * 15, angle=15), 3)
     0.122
     >>> round(probability_within("rotation", [1] + [0] * 15, angle=15, n_projections=16), 9)
-    0.0
+    5e-09
     """
     v, theta = read_direction(direction), read_angle(angle)
     family = read_sampler(projection, n_projections, len(v))
