@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -180,7 +181,7 @@ def test_constant_target_and_absent_file_are_answered_in_one_line(tmp_path):
     constant = write_rows(tmp_path / "c.csv", ["x", "y"], [[i, "same"] for i in range(9)])
     result = run("fit", constant, "--target", "y")
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
-    assert "got same in all 9 rows" in result.stderr
+    assert "got 'same' in all 9 rows" in result.stderr
     result = run("fit", tmp_path / "none.csv", "--target", "y")
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
     assert "No such file" in result.stderr
@@ -296,3 +297,11 @@ def test_control_c_ends_with_130_and_leaves_no_file(tmp_path):
     assert process.returncode == 130, said
     assert said == "Stopped. Files that were written are whole.\n"
     assert list(tmp_path.iterdir()) == [data]
+
+
+def test_warning_that_comes_again_is_noted_once(capsys):
+    with manners._warnings_as_notes():
+        for _ in range(3):
+            with warnings.catch_warnings():  # as libraries do: what was shown is forgotten
+                warnings.warn("Rare classes.", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "Note: Rare classes.\n"
