@@ -103,6 +103,8 @@ def test_report_holds_every_part_and_stands_alone(mixed, tmp_path):
     html = report.read_text("utf-8")
     for part in ("Confusion matrix", "ROC", "Calibration", "Number of trees", "Importance"):
         assert part in html
+    for part in ("Cohen&#x27;s kappa", "log loss", "got no vote cost 36 of log loss"):
+        assert part in html
     for part in ("Going oblique", "my city", "bevel fit", "cross-validated", "a b, c, d"):
         assert part in html
     assert len(re.findall("<svg", html)) == 5
