@@ -17,6 +17,7 @@ import bevel
 from bevel.cli import manners
 from bevel.cli.app import app
 from bevel.lab.advice import advise
+from bevel.lab.fit_report import _on_zeros
 from bevel.lab.fitting import Settings
 from bevel.lab.supervised import read_supervised
 from bevel.lab.tuning import grid
@@ -103,13 +104,23 @@ def test_report_holds_every_part_and_stands_alone(mixed, tmp_path):
     html = report.read_text("utf-8")
     for part in ("Confusion matrix", "ROC", "Calibration", "Number of trees", "Importance"):
         assert part in html
-    for part in ("Cohen&#x27;s kappa", "log loss", "got no vote cost 36 of log loss"):
+    for part in ("Cohen&#x27;s kappa", "log loss"):
         assert part in html
     for part in ("Going oblique", "my city", "bevel fit", "cross-validated", "a b, c, d"):
         assert part in html
     assert len(re.findall("<svg", html)) == 5
     assert "src=" not in html  # nothing is fetched; the only addresses are names in the drawings
     assert set(re.findall(r'href="([^#"]*)"', html)) <= {""}
+
+
+def test_report_says_how_many_rows_make_the_log_loss_large(slanted):
+    data = read_supervised(slanted, "label")
+    sure = np.eye(2)[np.searchsorted(data.classes, data.y)]
+    wrong = sure.copy()
+    wrong[:3] = wrong[:3, ::-1]
+    text = _on_zeros({"out-of-bag": wrong, "cross-validated": sure}, data)
+    assert text == " Rows whose true class got no vote cost 36 of log loss (3 out-of-bag)."
+    assert _on_zeros({"out-of-bag": None, "cross-validated": sure}, data) == ""
 
 
 def test_report_of_a_regression_shows_residuals(tmp_path):
