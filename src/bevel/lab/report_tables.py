@@ -11,7 +11,7 @@ from bevel.errors import join_names
 from bevel.lab.drawings import words_of
 from bevel.lab.page import Cell, paragraph, table
 from bevel.lab.protocols.claims import Verdict
-from bevel.lab.published import Agreement, Pair, Published, same_name
+from bevel.lab.published import Agreement, Pair
 from bevel.lab.rounds import FEWEST_SETS, Round
 from bevel.lab.standings import Standing, alike_with_best
 from bevel.lab.statistics.counts import FEWEST_FOR_WILCOXON
@@ -21,6 +21,7 @@ __all__ = [
     "agreement_table",
     "claims_table",
     "data_tables",
+    "left_out_list",
     "mismatch_table",
     "paper_table",
     "standings_tables",
@@ -308,7 +309,9 @@ def agreement_table(lines: Sequence[Agreement], labels: Labels) -> str:
     return table(header, rows, numeric=(1, 2, 3, 4, 6, 7)) + paragraph(note, kind="note")
 
 
-def mismatch_table(found: Sequence[Pair], published: Published, labels: Labels) -> str:
+def mismatch_table(
+    found: Sequence[Pair], reasons: Mapping[tuple[str, str], str], labels: Labels
+) -> str:
     """Pairs that differ by more than twice the combined standard error, ours worse first."""
     apart = sorted(
         (pair for pair in found if pair.agrees is False), key=lambda pair: -pair.difference
@@ -321,11 +324,11 @@ def mismatch_table(found: Sequence[Pair], published: Published, labels: Labels) 
             labels.get(pair.system, pair.system),
             *(Cell(f"{100 * v:.1f} ± {100 * e:.1f}", v) for v, e in _both(pair)),
             Cell(_signed(100 * pair.difference), pair.difference),
-            published.remarks.get(same_name(pair.data), ""),
+            reasons[pair.data, pair.system],
         ]
         for pair in apart
     ]
-    header = ["data set", "system", "ours, error %", "paper's", "difference", "remark"]
+    header = ["data set", "system", "ours, error %", "paper's", "difference", "reason"]
     n_worse = sum(pair.difference > 0 for pair in apart)
     title = (
         f"Mismatches: {len(apart)} of {sum(pair.agrees is not None for pair in found)} pairs, ours "
@@ -333,6 +336,20 @@ def mismatch_table(found: Sequence[Pair], published: Published, labels: Labels) 
     )
     inside = table(header, rows, numeric=(2, 3, 4))
     return folded(title, inside, is_open=len(apart) <= MOST_OPEN)
+
+
+def left_out_list(found: Sequence[Pair], labels: Labels) -> str:
+    """Pairs that do not count, by the reason why."""
+    groups: dict[str, list[str]] = {}
+    for pair in found:
+        if not pair.counts:
+            why = f"printed standard error {pair.printed_error}"
+            name = f"{pair.data} ({labels.get(pair.system, pair.system)})"
+            groups.setdefault(why, []).append(name)
+    if not groups:
+        return ""
+    listed = "; ".join(f"{why}: {', '.join(names)}" for why, names in sorted(groups.items()))
+    return paragraph(f"Left out: {listed}.", kind="note")
 
 
 def paper_table(found: Sequence[Pair], labels: Labels) -> str:
