@@ -14,6 +14,7 @@ from bevel.lab import runner
 from bevel.lab.cells import FAILED, Cell, Result
 from bevel.lab.protocols import PROTOCOLS
 from bevel.lab.protocols.base import FOLDER
+from bevel.lab.store import ResultStore
 
 
 class InThisProcess:
@@ -121,3 +122,14 @@ def test_what_an_experiment_cannot_do_with_its_folder_is_noted(tmp_path, monkeyp
     monkeypatch.setitem(PROTOCOLS, "trial", limited)
     done = bevel("run", "trial", "--out", tmp_path, "--systems", "trial-mean")
     assert done.stderr == "Note: Left out: The digits need MNIST.\n"
+
+
+def test_second_run_in_a_folder_is_turned_away_in_one_line(tmp_path):
+    with ResultStore(tmp_path).lock():
+        second = bevel("run", "trial", "--out", tmp_path, "--systems", "trial-mean")
+    assert second.exit_code == 1
+    assert second.stderr == (
+        f"Error: Only one run may write to {tmp_path}; another one is writing to it. Wait for it, "
+        "stop it, or give another --out.\n"
+    )
+    assert ResultStore(tmp_path).results() == []
