@@ -5,7 +5,9 @@
 #include "arrays.h"
 #include "bevel/predict/reference_predictor.h"
 #include "bevel/support/check.h"
+#include "bevel/support/crew.h"
 #include "forest_view.h"
+#include "reporter.h"
 
 using namespace bevel;
 
@@ -65,11 +67,19 @@ nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Optio
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   std::vector<double> sums(n * k);
   std::vector<int32_t> counts(n);
+  Reporter reporter{nb::none()};
+  bool is_done = false;
   {
     nb::gil_scoped_release release;
-    out_of_bag(forest, {X.data(), n, 1, n}, options, first_tree, n_threads, hard, sums.data(),
-               counts.data());
+    try {
+      out_of_bag(
+          forest, {X.data(), n, 1, n}, options, first_tree, n_threads, hard,
+          [&reporter](size_t done) { return reporter(done); }, sums.data(), counts.data());
+      is_done = true;
+    } catch (const Cancelled&) {
+    }
   }
+  if (!is_done) reporter.raise();
   return nb::make_tuple(to_numpy(std::move(sums), {n, k}), to_numpy(std::move(counts)));
 }
 

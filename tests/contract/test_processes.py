@@ -184,6 +184,33 @@ def test_interrupt_ends_a_long_permutation_within_a_second():
     assert output == ["True", "True"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently on Windows")
+def test_interrupt_ends_a_long_pass_over_rows_out_of_the_bag_within_a_second():
+    output = run("""
+        import os, signal, threading, time
+        import numpy as np
+        from bevel import ObliqueForestClassifier
+        from bevel.estimators import _base
+        from bevel.training import native_options
+        sent = []
+        def interrupt():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+        def of_many_rows(predictor, dataset, options, n_threads, hard):
+            many = np.asfortranarray(rng.normal(size=(1_000_000, 4)), dtype=np.float32)
+            threading.Timer(0.5, interrupt).start()
+            predictor.view.out_of_bag(many, native_options(options), 0, hard, n_threads)
+        _base.predict_out_of_bag = of_many_rows
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(500, 4)); y = rng.integers(0, 2, 500)
+        try:
+            ObliqueForestClassifier(200, n_jobs=1, oob_score=True).fit(X, y)
+        except KeyboardInterrupt:
+            print(time.monotonic() - sent[0] < 1.0)
+    """)
+    assert output == ["True"]
+
+
 def test_other_threads_run_during_fit():
     ticks = 0
     done = threading.Event()

@@ -13,6 +13,8 @@ from bevel.cli.lab import duration, problem_lines
 from bevel.lab import runner
 from bevel.lab.cells import FAILED, Cell, Result
 from bevel.lab.protocols import PROTOCOLS
+from bevel.lab.protocols.base import FOLDER
+from bevel.lab.store import ResultStore
 
 
 class InThisProcess:
@@ -31,7 +33,7 @@ def trial(monkeypatch):
     monkeypatch.setattr(runner, "Crew", InThisProcess)
     monkeypatch.setitem(PROTOCOLS, "trial", TRIAL)
     monkeypatch.setitem(
-        PROTOCOLS, "trial-data", replace(TRIAL, name="trial-data", needs_data=True, load=load_rows)
+        PROTOCOLS, "trial-data", replace(TRIAL, name="trial-data", source=FOLDER, load=load_rows)
     )
 
 
@@ -41,7 +43,11 @@ def bevel(*words):
 
 def test_list_names_experiments_and_systems():
     experiments = json.loads(bevel("list", "--json").stdout)
-    assert "trial" in [each["experiment"] for each in experiments]
+    sources = {each["experiment"]: each["data"] for each in experiments}
+    assert sources["trial"] == sources["trunk"] == "simulated"
+    assert sources["trial-data"] == "needs --data"
+    assert sources["sporf-uci"] == "bundled or --data"
+    assert sources["timing"] == "simulated, --data"
     systems = {
         each["system"]: each["what"]
         for each in json.loads(bevel("list", "--systems", "--json").stdout)
@@ -101,3 +107,29 @@ def test_failures_of_one_kind_share_a_line():
         for fold in range(5)
     ]
     assert problem_lines(failures) == ["gp: 10 failed (a, b): Too large."]
+
+
+def test_folder_that_a_simulation_does_not_use_is_noted(tmp_path):
+    done = bevel(
+        "run", "trial", "--out", tmp_path / "run", "--data", tmp_path, "--systems", "trial-mean"
+    )
+    assert done.exit_code == 0, done.output
+    assert "trial is a simulation: --data is not used" in done.stderr
+
+
+def test_what_an_experiment_cannot_do_with_its_folder_is_noted(tmp_path, monkeypatch):
+    limited = replace(TRIAL, left_out=lambda _: ["The digits need MNIST."])
+    monkeypatch.setitem(PROTOCOLS, "trial", limited)
+    done = bevel("run", "trial", "--out", tmp_path, "--systems", "trial-mean")
+    assert done.stderr == "Note: Left out: The digits need MNIST.\n"
+
+
+def test_second_run_in_a_folder_is_turned_away_in_one_line(tmp_path):
+    with ResultStore(tmp_path).lock():
+        second = bevel("run", "trial", "--out", tmp_path, "--systems", "trial-mean")
+    assert second.exit_code == 1
+    assert second.stderr == (
+        f"Error: Only one run may write to {tmp_path}; another one is writing to it. Wait for it, "
+        "stop it, or give another --out.\n"
+    )
+    assert ResultStore(tmp_path).results() == []

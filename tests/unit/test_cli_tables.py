@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import bevel
 from bevel.cli import manners
 from bevel.cli.app import app
 from bevel.lab.advice import advise
+from bevel.lab.fit_report import _on_zeros
 from bevel.lab.fitting import Settings
 from bevel.lab.supervised import read_supervised
 from bevel.lab.tuning import grid
@@ -102,11 +104,23 @@ def test_report_holds_every_part_and_stands_alone(mixed, tmp_path):
     html = report.read_text("utf-8")
     for part in ("Confusion matrix", "ROC", "Calibration", "Number of trees", "Importance"):
         assert part in html
+    for part in ("Cohen&#x27;s kappa", "log loss"):
+        assert part in html
     for part in ("Going oblique", "my city", "bevel fit", "cross-validated", "a b, c, d"):
         assert part in html
     assert len(re.findall("<svg", html)) == 5
     assert "src=" not in html  # nothing is fetched; the only addresses are names in the drawings
     assert set(re.findall(r'href="([^#"]*)"', html)) <= {""}
+
+
+def test_report_says_how_many_rows_make_the_log_loss_large(slanted):
+    data = read_supervised(slanted, "label")
+    sure = np.eye(2)[np.searchsorted(data.classes, data.y)]
+    wrong = sure.copy()
+    wrong[:3] = wrong[:3, ::-1]
+    text = _on_zeros({"out-of-bag": wrong, "cross-validated": sure}, data)
+    assert text == " Rows whose true class got no vote cost 36 of log loss (3 out-of-bag)."
+    assert _on_zeros({"out-of-bag": None, "cross-validated": sure}, data) == ""
 
 
 def test_report_of_a_regression_shows_residuals(tmp_path):
@@ -180,7 +194,7 @@ def test_constant_target_and_absent_file_are_answered_in_one_line(tmp_path):
     constant = write_rows(tmp_path / "c.csv", ["x", "y"], [[i, "same"] for i in range(9)])
     result = run("fit", constant, "--target", "y")
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
-    assert "got same in all 9 rows" in result.stderr
+    assert "got 'same' in all 9 rows" in result.stderr
     result = run("fit", tmp_path / "none.csv", "--target", "y")
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
     assert "No such file" in result.stderr
@@ -296,3 +310,11 @@ def test_control_c_ends_with_130_and_leaves_no_file(tmp_path):
     assert process.returncode == 130, said
     assert said == "Stopped. Files that were written are whole.\n"
     assert list(tmp_path.iterdir()) == [data]
+
+
+def test_warning_that_comes_again_is_noted_once(capsys):
+    with manners._warnings_as_notes():
+        for _ in range(3):
+            with warnings.catch_warnings():  # as libraries do: what was shown is forgotten
+                warnings.warn("Rare classes.", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "Note: Rare classes.\n"

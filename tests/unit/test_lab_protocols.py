@@ -14,6 +14,7 @@ from bevel.lab import tables
 from bevel.lab.bench import Bench
 from bevel.lab.protocols import PROTOCOLS, Plan
 from bevel.lab.protocols.blaser import categories_of, to_unit
+from bevel.lab.protocols.digits import PAIRS, open_pair
 from bevel.lab.protocols.measures import directions_of_trunk
 from bevel.lab.protocols.sets import all_sets, chosen_sets, open_set, prepared
 from bevel.lab.protocols.sporf import with_noise
@@ -21,6 +22,7 @@ from bevel.lab.protocols.transforms import TRANSFORMS, transformed
 from bevel.lab.recipes import RECIPES
 from bevel.lab.systems import SYSTEMS
 from bevel.lab.systems.base import Task
+from bevel.lab.tally import contender
 from bevel.presets import random_forest
 
 # Cells of the full experiment without a folder, by the papers' numbers.
@@ -35,7 +37,7 @@ SIZES = {
     "transforms": 10 * 5 * (5 + 4) * (1 + 3 + 1 + 4),  # scalings of the four systems
     "menze-40": (5 + 1) * 10 * 10 * 9,
     "menze-offsets": 10 * 7 * 4,
-    "blaser-1": 2 * 100 * 3 * 5,
+    "blaser-1": 2 * 100 * 21,  # the 21 experiments of 1.6.3
     "blaser-weights": 3 * 100 * 6,
     "blaser-noise": 1 * 100 * 8 * 6,
     "blaser-3": 3 * 100 * (1 + 2),
@@ -350,3 +352,77 @@ def test_unknown_recipe_is_refused(folder):
     plan = plan_of("sporf-uci", data=folder, recipe="sport")
     with pytest.raises(ValueError, match="recipe must be one of sporf, blaser"):
         PROTOCOLS["sporf-uci"].load(some_cells("sporf-uci", plan)[0].problem, plan)
+
+
+# --- digits, where the folder has MNIST ----------------------------------------------------------
+
+
+@pytest.fixture
+def mnist(tmp_path):
+    """300 images of digits: the digit shines in its first pixels, so that it can be learned."""
+    folder = tmp_path / "images"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    digits = np.arange(300) % 10
+    X = rng.integers(0, 50, (300, 784))
+    X[np.arange(300), digits] = 255
+    names = ",".join(f"p{i}" for i in range(784))
+    lines = [",".join(map(str, [*x, digit])) for x, digit in zip(X, digits, strict=True)]
+    text = "\n".join([f"{names},target", *lines]) + "\n"
+    (folder / "mnist_small.csv.gz").write_bytes(gzip.compress(text.encode()))
+    (folder / "index.csv").write_text("name,n,n_classes,categorical_columns\nmnist_small,300,10,\n")
+    return folder
+
+
+def test_pairs_of_digits_hold_their_digits_and_no_others(mnist):
+    for name, (first, second) in PAIRS.items():
+        table = open_pair(name, mnist, 1_000, 0)
+        digits = table.X.argmax(axis=1).astype(str)
+        assert set(np.unique(digits)) == set(first + second)
+        np.testing.assert_array_equal(np.isin(digits, list(first)), table.y == first)
+    few, others = (open_pair("digits 2-4", mnist, 10, seed).X for seed in (0, 1))
+    assert few.shape == (10, 784)
+    assert (few != others).any()
+
+
+@pytest.mark.parametrize("name", ["menze-40", "bars"])
+def test_digits_take_part_where_the_folder_has_them_and_are_missed_elsewhere(mnist, folder, name):
+    protocol = PROTOCOLS[name]
+    assert set(PAIRS) <= {cell.data for cell in protocol.cells(plan_of(name, data=mnist))}
+    assert protocol.left_out(plan_of(name, data=mnist)) == []
+    (message,) = protocol.left_out(plan_of(name, data=folder))
+    assert "need MNIST" in message
+    assert str(folder) in message
+    assert "no folder was given" in protocol.left_out(plan_of(name))[0]
+    assert protocol.left_out(plan_of(name, quick=True)) == []
+    only = plan_of(name, data=mnist, quick=True, only=("digits 3-8",), trees=20)
+    cells = list(protocol.cells(only))
+    assert {cell.data for cell in cells} == {"digits 3-8"}
+    bench = Bench(protocol, only, folder=None)
+    ours = {cell.system: cell for cell in cells if SYSTEMS[cell.system].kind == "ours"}
+    for cell in ours.values():
+        result = bench.run(cell, 1)
+        assert result.status == "ok", result.message
+    problem = protocol.load(cells[0].problem, only)
+    assert problem.X_train.shape[1] == 784
+    together = np.concatenate([problem.X_train, problem.X_test])
+    assert len(np.unique(together, axis=0)) == len(together)  # no image is in both
+
+
+def test_large_sets_of_the_timing_study_are_missed(folder):
+    protocol = PROTOCOLS["timing"]
+    assert "mnist_train60k, higgs_7500" in protocol.left_out(plan_of("timing", data=folder))[0]
+    assert protocol.left_out(plan_of("timing", quick=True)) == []
+
+
+def test_blaser_flips_only_what_is_rotated_at_random():
+    protocol = PROTOCOLS["blaser-1"]
+    plan = plan_of("blaser-1", only=("iris",), repeats=1)
+    seen = {}
+    for cell in protocol.cells(plan):
+        seen.setdefault(cell.system, []).append(protocol.parameters(cell, plan).get("flip"))
+    assert seen["rr-rf"] == seen["rr-et"] == [False] * 3 + [True] * 3
+    assert seen["random-forest"] == seen["rotation-forest"] == [None] * 3
+    names = {contender("rr-rf", cell.setting) for cell in protocol.cells(plan)}
+    assert "rr-rf (quantile, flips)" in names
+    assert "rr-rf (quantile)" in names

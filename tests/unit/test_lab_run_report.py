@@ -77,7 +77,7 @@ def test_table_of_data_sets_marks_the_best_and_greys_what_is_clearly_worse():
         ("", "10.6"),
         ("faint", "30.4"),
     ]
-    assert "Wilcoxon&#x27;s cannot reach 5 % on 5" in table
+    assert "Wilcoxon&#x27;s cannot reach 5&nbsp;% on 5" in table
 
 
 def test_summary_holds_the_numbers_of_the_page(folder):

@@ -85,7 +85,7 @@ def test_describe_gives_the_last_start_and_all_of_them(store):
 
 
 def test_second_run_is_kept_out_of_a_folder_in_use(store):
-    with store.lock(), pytest.raises(RuntimeError, match="Only one run"), store.lock():
+    with store.lock(), pytest.raises(BlockingIOError, match="Only one run"), store.lock():
         pass
     with store.lock():
         pass

@@ -39,6 +39,18 @@ def test_numbers_stand_to_the_right_and_sort_by_size():
     assert "<td>b</td>" in html
 
 
+def test_cell_may_have_a_second_line_and_short_tables_stay_whole_on_paper():
+    html = table(["n"], [[Cell("0.7", below="0.6 to 0.8 <")]])
+    assert "<td>0.7<small>0.6 to 0.8 &lt;</small></td>" in html
+    assert 'class="table"' in html
+    assert 'class="table long"' in table(["n"], [[n] for n in range(40)])
+
+
+def test_no_line_of_text_begins_with_a_percent_sign():
+    assert "95&nbsp;% of" in paragraph("95 % of")
+    assert "95&nbsp;% of" in figure(SVG, "95 % of")
+
+
 def test_two_drawings_do_not_share_ids():
     other = SVG.replace('width="9"', 'width="8"')
     ids = re.findall(r' id="([^"]+)"', figure(SVG) + figure(other))

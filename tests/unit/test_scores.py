@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import r2_score, roc_auc_score
+from sklearn.metrics import cohen_kappa_score, log_loss, r2_score, roc_auc_score
 
 from bevel.lab.scores import (
     auc_with_influence,
     classification_scores,
+    kappa_estimate,
     mean_estimate,
     paired_share_estimate,
     regression_scores,
@@ -38,6 +39,50 @@ def test_mean_of_one_against_the_rest_is_scikit_learns():
     scores = classification_scores(codes, shares)
     assert scores["AUC"].value == pytest.approx(roc_auc_score(codes, shares, multi_class="ovr"))
     assert scores["error"].value == np.mean(shares.argmax(axis=1) != codes)
+
+
+def test_kappa_and_log_loss_are_scikit_learns():
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 3, 150)
+    shares = rng.dirichlet(np.ones(3), 150) + 0.5 * np.eye(3)[codes]
+    shares /= shares.sum(axis=1, keepdims=True)
+    scores = classification_scores(codes, shares)
+    kappa = cohen_kappa_score(codes, shares.argmax(axis=1))
+    assert scores["Cohen's kappa"].value == pytest.approx(kappa)
+    assert scores["log loss"].value == pytest.approx(log_loss(codes, shares))
+
+
+def test_kappa_has_the_interval_of_fleiss_cohen_and_everitt():
+    """Their formula of 1969, summed over the cells of the table of counts."""
+    counts = np.array([[53, 5, 2], [11, 14, 5], [1, 6, 3]])
+    codes, answer = (np.repeat(each.ravel(), counts.ravel()) for each in np.indices((3, 3)))
+    estimate = kappa_estimate(codes, answer, 3)
+    shares = counts / counts.sum()
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    p_o, p_e = np.trace(shares), float(rows @ columns)
+    first = sum(
+        shares[i, i] * ((1 - p_e) - (rows[i] + columns[i]) * (1 - p_o)) ** 2 for i in range(3)
+    )
+    second = sum(
+        shares[i, j] * (columns[i] + rows[j]) ** 2 * (1 - p_o) ** 2
+        for i in range(3)
+        for j in range(3)
+        if i != j
+    )
+    variance = (first + second - (p_o * p_e - 2 * p_e + p_o) ** 2) / (1 - p_e) ** 4 / counts.sum()
+    assert estimate.value == pytest.approx((p_o - p_e) / (1 - p_e))
+    half = (estimate.high - estimate.low) / 2
+    assert half == pytest.approx(1.959964 * np.sqrt(variance))
+
+
+def test_perfect_kappa_is_not_certain_and_that_of_one_label_is_none():
+    codes = np.repeat([0, 1], 20)
+    perfect = kappa_estimate(codes, codes, 2)
+    assert (perfect.value, perfect.high) == (1.0, 1.0)
+    assert perfect.low == pytest.approx(1.0 - 2.0 * share_estimate(0, 40).high)
+    same = np.zeros(9, dtype=np.int64)
+    assert kappa_estimate(same, same, 2) is None
+    assert "Cohen's kappa" not in classification_scores(same, np.tile([0.9, 0.1], (9, 1)))
 
 
 def test_perfect_area_is_not_certain():

@@ -2,6 +2,7 @@
 
 import gzip
 import sys
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -88,6 +89,7 @@ def test_numbers_as_names_are_names_where_others_stand_above_numbers(write):
         ("", "empty file"),
         ("a,b\n1,2\n1,2,3\n", "got 3 in row 2"),
         ("a,a,b\n1,2,3\n", "'a' more than once"),
+        ('a,b\n1,"x\n2,y\n3,z\n', "a quote is opened .* and never closed"),
     ],
 )
 def test_broken_file_is_refused_with_the_place(write, text, message):
@@ -98,6 +100,40 @@ def test_broken_file_is_refused_with_the_place(write, text, message):
 def test_other_encoding_is_refused_with_the_remedy(write):
     with pytest.raises(ValueError, match="iconv"):
         read_all(write("a,b\n1,é\n", encoding="latin-1"))
+    with pytest.raises(ValueError, match="iconv -f UTF-16"):
+        read_all(write("a,b\n1,é\n", encoding="utf-16"))
+
+
+def test_text_of_several_lines_in_quotes_is_one_cell(write):
+    assert read_all(write('a,b\n1,"x\ny"\n2,5" pipe\n')).values[1].tolist() == ["x\ny", '5" pipe']
+
+
+def test_dates_become_days_with_a_note(write):
+    path = write("when,at\n1970-01-02,1969-12-31T12:00\n,2000-01-01 00:00:00+01:00\n")
+    columns, notes = open_table(path).read(["when", "at"])
+    np.testing.assert_array_equal(columns.values[0], [1.0, np.nan])
+    np.testing.assert_allclose(columns.values[1], [-0.5, 10957 - 1 / 24])
+    assert notes == ["Dates are read as days since 1970-01-01: 'when', 'at'."]
+    assert open_table(path).read(["when"], {"when": "nominal"})[0].nominal == [0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "where"),
+    [
+        (["2024-01-01", "2024-13-01", "2024-01-02"], "'2024-13-01' in row 2"),
+        (["2024-01-01"] * 1500 + ["7"], "'7' in row 1501"),
+        (["7"] * 1500 + ["2024-01-01"], "'2024-01-01' in row 1501"),
+        (["7"] * 1000 + ["2024-01-01"], "'2024-01-01' in row 1001"),
+        (["2024-01-01"] * 9 + ["soon"], "'soon' in row 10"),
+    ],
+)
+def test_column_of_dates_and_something_else_is_nominal(write, cells, where):
+    path = write("when,x\n" + "".join(f"{cell},1\n" for cell in cells))
+    columns, notes = open_table(path).read(["when"])
+    assert columns.values[0].tolist() == cells
+    with pytest.raises(ValueError, match="must hold numbers; got " + where):
+        open_table(path).read(["when"], {"when": "numeric"})
+    assert [where in note for note in notes] == ([True] if len(cells) > 3 else [])
 
 
 def test_gzip_is_read(tmp_path):
@@ -116,6 +152,20 @@ def test_parquet_reads_as_the_same_csv(tmp_path, write):
     assert ours.names == theirs.names
     np.testing.assert_array_equal(ours.values[0], theirs.values[0])
     assert ours.values[1].tolist() == theirs.values[1].tolist()
+
+
+def test_dates_of_parquet_read_as_those_of_csv(tmp_path, write):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    day, time = datetime(2024, 2, 29), datetime(1999, 1, 1, 18)
+    table = pyarrow.table({"day": [day.date(), None], "time": [time, day], "x": [1, 2]})
+    path = tmp_path / "data.parquet"
+    parquet.write_table(table, path)
+    columns, notes = open_table(path).read(["day", "time"])
+    csv = write("day,time\n2024-02-29,1999-01-01 18:00\n,2024-02-29 00:00\n")
+    for ours, theirs in zip(read_all(csv).values, columns.values, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert notes == ["Dates are read as days since 1970-01-01: 'day', 'time'."]
 
 
 def test_parquet_without_a_reader_says_what_to_install(tmp_path, monkeypatch):
@@ -155,6 +205,30 @@ def test_empty_and_dropped_columns_are_left_out_and_keys_are_pointed_at(write):
     assert data.X.names == ("key", "x")
     assert any("'key'" in note and "--drop" in note for note in data.notes)
     assert read_supervised(path, "y", drop=["key"]).X.names == ("x",)
+
+
+def test_labels_that_nearly_name_the_rows_are_pointed_at(write):
+    rows = "".join(f"k{i % 20},c{i % 5},{'ab'[i % 2]}\n" for i in range(30))
+    notes = read_supervised(write("many,few,y\n" + rows), "y").notes
+    assert [note[:28] for note in notes] == ["20 labels in 30 rows of 'man"]
+
+
+def test_features_that_do_not_vary_are_said_to(write):
+    path = write("x,y\n" + "1,a\n1,b\n" * 5)
+    assert read_supervised(path, "y").notes == (
+        "No feature varies: every row gets the same answer.",
+    )
+
+
+def test_large_whole_numbers_are_different_classes(write):
+    rows = "".join(f"{i},{10**17 + i % 3}\n" for i in range(30))
+    data = read_supervised(write("x,y\n" + rows), "y")
+    assert data.classes.tolist() == [str(10**17 + k) for k in range(3)]
+
+
+def test_single_row_is_refused_without_plural(write):
+    with pytest.raises(ValueError, match=r"got 'a' in its only row"):
+        read_supervised(write("x,y\n1,a\n"), "y")
 
 
 def test_numbers_that_are_names_become_nominal_on_request(write):

@@ -147,7 +147,10 @@ void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_thre
 }
 
 void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options& options,
-                uint64_t first_tree, int n_threads, bool hard, double* sums, int32_t* counts) {
+                uint64_t first_tree, int n_threads, bool hard,
+                const std::function<bool(size_t trees_done)>& progress, double* sums,
+                int32_t* counts) {
+  constexpr size_t kRowsBetweenLooks = 4096;  // far below 50 ms, however deep the tree
   const size_t n_trees = forest.n_trees();
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   double largest = forest.n_classes > 0 ? 1.0 : 0.0;
@@ -162,6 +165,7 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options
   Crew crew(n_trees, [&](int, size_t tree) {
     const std::vector<int32_t> bag = draw_bag(options, rows.n_rows, first_tree + tree);
     for (size_t i = 0; i < rows.n_rows; ++i) {
+      if (i % kRowsBetweenLooks == 0) crew.throw_if_cancelled();
       if (bag[i] > 0) continue;
       std::atomic_ref<int32_t>(counts[i]).fetch_add(1, std::memory_order_relaxed);
       const size_t node =
@@ -179,7 +183,10 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options
     }
   });
   crew.start(n_threads);
+  while (!crew.wait_for(std::chrono::milliseconds(50)))
+    if (!progress(crew.jobs_done())) crew.cancel();
   crew.finish();
+  crew.throw_if_cancelled();
   for (size_t i = 0; i < whole.size(); ++i) sums[i] = static_cast<double>(whole[i]) / scale;
 }
 

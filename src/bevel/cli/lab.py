@@ -19,6 +19,7 @@ from bevel.cli import lab_report, manners
 from bevel.errors import join_names, wrong_value
 from bevel.lab.cells import OK, Result
 from bevel.lab.protocols import PROTOCOLS, Plan, Protocol
+from bevel.lab.protocols.base import FOLDER, SIMULATED
 from bevel.lab.runner import Outcome, Step, run
 from bevel.lab.store import ResultStore
 from bevel.lab.systems import SYSTEMS, System, find_systems
@@ -55,23 +56,23 @@ def list_verb(
     for name in rows[0] if rows else ("experiment",):
         table.add_column(name, overflow="fold", no_wrap=name not in ("what", "paper"))
     for row in rows:
-        table.add_row(*(escape(_words(value)) for value in row.values()))
+        table.add_row(*(escape(value) for value in row.values()))
     manners.console().print(table)
 
 
-def _experiment_rows() -> list[dict[str, Any]]:
+def _experiment_rows() -> list[dict[str, str]]:
     return [
         {
             "experiment": protocol.name,
             "what": protocol.sentence,
             "paper": protocol.paper,
-            "needs --data": protocol.needs_data,
+            "data": protocol.source,
         }
         for protocol in PROTOCOLS.values()
     ]
 
 
-def _system_rows() -> list[dict[str, Any]]:
+def _system_rows() -> list[dict[str, str]]:
     return [
         {"system": each.name, "label": each.label, "kind": each.kind, "what": _about(each)}
         for each in SYSTEMS.values()
@@ -83,10 +84,6 @@ def _about(system: System) -> str:
     how = tuned[system.tuning.by] if system.tuning is not None else ""
     needs = f"Needs {system.needs}." if system.needs else ""
     return " ".join(filter(None, (system.docs, how, needs)))
-
-
-def _words(value: object) -> str:
-    return ("yes" if value else "") if isinstance(value, bool) else str(value)
 
 
 def run_verb(
@@ -193,7 +190,7 @@ def _find_protocol(name: str) -> Protocol:
 
 def _check_data(protocol: Protocol, data: Path | None) -> Path | None:
     if data is None:
-        if protocol.needs_data:
+        if protocol.source == FOLDER:
             raise ValueError(
                 f"{protocol.name} needs data sets; no folder was given. Pass --data FOLDER, with "
                 "an index.csv and one <name>.csv.gz per set."
@@ -201,6 +198,8 @@ def _check_data(protocol: Protocol, data: Path | None) -> Path | None:
         return None
     if not data.is_dir():
         raise FileNotFoundError(f"--data must be a folder; {data} is none. Check the path.")
+    if protocol.source == SIMULATED:
+        manners.note(f"{protocol.name} is a simulation: --data is not used.")
     return data.resolve()
 
 
@@ -268,7 +267,7 @@ def duration(seconds: float) -> str:
 
 
 def _tell(outcome: Outcome, store: ResultStore, as_json: bool) -> None:
-    for message in outcome.absent.values():
+    for message in (*outcome.left_out, *outcome.absent.values()):
         manners.note(f"Left out: {message}")
     systems = store.describe()["systems"]
     rows = _summary(store.results(), systems)
@@ -281,6 +280,7 @@ def _tell(outcome: Outcome, store: ResultStore, as_json: bool) -> None:
                 "results": dict(outcome.counts),
                 "seconds": outcome.seconds,
                 "absent": dict(outcome.absent),
+                "left_out": list(outcome.left_out),
                 "problems": [
                     {"cell": each.cell.key, "status": each.status, "message": each.message}
                     for each in outcome.problems

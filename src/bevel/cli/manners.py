@@ -105,10 +105,12 @@ def _line(error: Exception) -> str:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Show warnings meant for users as notes; keep those meant for programmers away from them."""
+    """Show warnings meant for users as notes, each once; keep those for programmers from them."""
+    shown: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if issubclass(category, UserWarning):
+        if issubclass(category, UserWarning) and str(message) not in shown:
+            shown.add(str(message))
             note(str(message))
 
     with warnings.catch_warnings():

@@ -35,6 +35,7 @@ Codes = npt.NDArray[np.integer[Any]]
 SIZE = (4.6, 3.7)  # inches; drawn to be read at the width of a phone
 GREY, ACCENT = "#9aa5b1", "#005a8c"
 MOST_POINTS = 1500
+LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (1.2, 1.2)))  # for grey
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "bevel",
@@ -106,11 +107,12 @@ def draw_roc(codes: Codes, probabilities: Floats, labels: Sequence[str]) -> str:
                 color=CLASS_COLOURS[number] if in_colour else ACCENT,
                 alpha=1.0 if in_colour else 0.4,
                 lw=1.6 if in_colour else 0.8,
+                ls=LINES[number % len(LINES)] if in_colour else "-",
                 label=_short(labels[k], 18),
             )
         axes.set(xlabel="false positive rate", ylabel="true positive rate")
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        if in_colour:
+        if in_colour and len(chosen) > 1:
             axes.legend(frameon=False, loc="lower right", fontsize=9.5)
 
     return _drawn(draw)

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.columns import Columns
+from bevel.errors import join_names
 from bevel.lab import fit_figures
 from bevel.lab.advice import DEFAULT, Advice, advise, families_for
 from bevel.lab.fitting import Fitted, Settings, coded, cross_validate, scores_of
 from bevel.lab.page import Cell, Section, facts, figure, figures, page, paragraph, table
 from bevel.lab.scores import Estimate
+from bevel.lab.statistics.scores import row_log_losses
 from bevel.lab.supervised import CLASSIFICATION, Supervised
 from bevel.lab.wording import interval, number, score
 
@@ -24,6 +26,7 @@ OnStep = Callable[[int, str], None]
 
 N_FOLDS = 5
 MOST_BARS, MOST_LINES, MOST_CLASSES_DRAWN = 20, 200, 25
+ROW_WITHOUT_VOTES = float(row_log_losses(np.zeros(1))[0])  # its log loss
 N_EXAMPLES = 3  # labels of a nominal column that are shown
 
 
@@ -96,27 +99,44 @@ def _opening(advice: Advice | None) -> str:
 def _scores(data: Supervised, fitted: Fitted, predictions: Floats) -> str:
     crossed = scores_of(data, predictions)
     bags = {} if fitted.out_of_bag is None else scores_of(data, fitted.out_of_bag)
-    rows = [
-        [name, *_score_cells(name, bags), *_score_cells(name, crossed)] for name in crossed or bags
-    ]
+    rows = [[name, _score_cell(name, bags), _score_cell(name, crossed)] for name in crossed or bags]
     caption = (
         f"Out-of-bag: each row by the trees that did not see it. Cross-validated: {N_FOLDS} folds. "
         "Intervals are of 95 % and tell what other rows would change, not what another training "
         "set would."
     )
+    if data.task == CLASSIFICATION:
+        caption += _on_zeros(
+            {"out-of-bag": fitted.out_of_bag, "cross-validated": predictions}, data
+        )
     return table(
-        ["score", "out-of-bag", "interval", "cross-validated", "interval"],
+        ["score", "out-of-bag", "cross-validated"],
         rows,
-        numeric={1, 2, 3, 4},
+        numeric={1, 2},
         caption=caption,
         sortable=False,
     )
 
 
-def _score_cells(name: str, scores: Mapping[str, Estimate]) -> list[object]:
+def _on_zeros(predictions: Mapping[str, Floats | None], data: Supervised) -> str:
+    """A word on log loss where true classes got no vote at all: it then counts these rows."""
+    rows, codes = np.arange(len(data.y)), coded(data)
+    counts = {
+        by: int(np.count_nonzero(given[rows, codes] == 0.0))
+        for by, given in predictions.items()
+        if given is not None
+    }
+    listed = join_names([f"{count:,} {by}" for by, count in counts.items() if count])
+    cost = f"{ROW_WITHOUT_VOTES:.0f}"
+    return (
+        f" Rows whose true class got no vote cost {cost} of log loss ({listed})." if listed else ""
+    )
+
+
+def _score_cell(name: str, scores: Mapping[str, Estimate]) -> Cell:
     if name not in scores:
-        return ["–", ""]
-    return [score(name, scores[name]), interval(name, scores[name])]
+        return Cell("–")
+    return Cell(score(name, scores[name]), below=interval(name, scores[name]))
 
 
 def _predictions(data: Supervised, judged: Floats, by: str) -> str:
@@ -179,7 +199,7 @@ def _families(advice: Advice | None) -> str:
         [
             line.family,
             Cell(f"{100 * line.loss:.2f}", line.loss, strong=line is advice.best),
-            *_gain_cells(line.gain),
+            _gain_cell(line.gain),
         ]
         for line in advice.lines
     ]
@@ -188,16 +208,16 @@ def _families(advice: Advice | None) -> str:
         "Gains over axis, in points, are paired row by row; their 95 % intervals are widened for "
         f"the number of families, but not that of {DEFAULT}, the choice before looking."
     )
-    return table(["projection", what, "gain", "interval"], rows, caption=caption, numeric={1, 2, 3})
+    return table(["projection", what, "gain"], rows, caption=caption, numeric={1, 2})
 
 
-def _gain_cells(gain: Estimate | None) -> list[object]:
+def _gain_cell(gain: Estimate | None) -> Cell:
     if gain is None:
-        return ["", ""]
+        return Cell("")
     value, low, high = (
         f"{100 * each:+.2f}".replace("-", "−") for each in (gain.value, gain.low, gain.high)
     )
-    return [Cell(value, gain.value), Cell(f"{low} to {high}", gain.low)]
+    return Cell(value, gain.value, below=f"{low} to {high}")
 
 
 def _importance(X: Columns, model: Any) -> str:

@@ -34,6 +34,8 @@ __all__ = [
     "table",
 ]
 
+MOST_UNBROKEN = 16  # rows of a table that stays on one sheet of paper
+
 
 @dataclass(frozen=True)
 class Section:
@@ -48,13 +50,14 @@ class Cell:
     """A cell of a table that is not simply its value.
 
     `value` is what it is sorted by, if not its text; `strong` sets it off, as the best of its row,
-    and `faint` puts it back, as one that is clearly worse.
+    and `faint` puts it back, as one that is clearly worse; `below` is a second, softer line.
     """
 
     text: str
     value: float | None = None
     strong: bool = False
     faint: bool = False
+    below: str = ""
 
 
 def page(
@@ -92,7 +95,7 @@ def page(
 
 def paragraph(text: str, *, kind: str | None = None) -> str:
     """Plain text as a paragraph; `kind` "lead" or "note" makes it louder or softer."""
-    return f"<p{_class(kind)}>{html.escape(text)}</p>"
+    return f"<p{_class(kind)}>{_prose(text)}</p>"
 
 
 def facts(lines: Mapping[str, object]) -> str:
@@ -131,6 +134,7 @@ def table(
         Whether the order of the rows is the reader's to choose.
     """
     lines = [list(row) for row in rows]
+    kind = "table" if len(lines) <= MOST_UNBROKEN else "table long"
     right = _numeric_columns(lines) if numeric is None else set(numeric)
     sorts = ' data-sorts tabindex="0"' if sortable else ""
     head = "".join(
@@ -143,7 +147,7 @@ def table(
         for line in lines
     )
     return (
-        '<figure class="table"><div class="scroll"><table><thead>'
+        f'<figure class="{kind}"><div class="scroll"><table><thead>'
         + (f'<tr class="groups">{above}</tr>' if groups else "")
         + f"<tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
         + f"{_caption(caption)}</figure>"
@@ -201,7 +205,12 @@ def _class(name: str | None) -> str:
 
 
 def _caption(caption: str) -> str:
-    return f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
+    return f"<figcaption>{_prose(caption)}</figcaption>" if caption else ""
+
+
+def _prose(text: str) -> str:
+    """Escaped text in which no line begins with a percent sign."""
+    return html.escape(text).replace(" %", "&nbsp;%")
 
 
 def _cell(value: object, right: bool) -> str:
@@ -209,7 +218,8 @@ def _cell(value: object, right: bool) -> str:
     kinds = (("number", right), ("strong", cell.strong), ("faint", cell.faint))
     names = " ".join(name for name, on in kinds if on)
     sorted_by = "" if cell.value is None else f' data-value="{cell.value!r}"'
-    return f"<td{_class(names)}{sorted_by}>{html.escape(cell.text)}</td>"
+    below = f"<small>{html.escape(cell.below)}</small>" if cell.below else ""
+    return f"<td{_class(names)}{sorted_by}>{html.escape(cell.text)}{below}</td>"
 
 
 def _text(value: object) -> str:

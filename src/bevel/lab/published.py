@@ -8,7 +8,8 @@ error-percent   the same in percent; columns may be called ``err_<system>`` (Men
 printed-kappa   SPORF's Table 1, converted to errors (`bevel.lab.statistics.printed_kappa`)
 
 Columns ``n``, ``p_num``, ``p_cat``, ``C``, ``id``, ``auc1m_<system>`` are not results; ``group``,
-or ``p_cat`` where there is no group, divides the data sets; ``remark`` is shown with mismatches.
+or ``p_cat`` where there is no group, divides the data sets; ``remark`` is shown with mismatches,
+beside what is known of the data (`bevel.lab.reasons`).
 """
 
 import csv
@@ -54,6 +55,7 @@ class Published:
     titles: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # n, p_num, p_cat, c
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Pair:
     theirs: float
     their_error: float
     counts: bool  # False: the printed standard error is 0 or above 10
+    n_classes: int = 0
+    printed_error: str = ""  # the standard error as the paper has it
 
     @property
     def difference(self) -> float:
@@ -95,6 +99,15 @@ class Agreement:
     def faithful(self) -> bool:
         """The interval reaches zero or lies in our favour."""
         return self.difference.low <= 0.0
+
+    def sentence(self, label: str) -> str:
+        """The comparison in words."""
+        if not self.difference.n:
+            return f"{label}: no data set to compare with the paper's."
+        verdict = "as good as the paper's or better" if self.faithful else "WORSE than the paper's"
+        within = "" if np.isnan(self.share_within) else f", {self.share_within:.0%} within 2 SE"
+        points = self.difference.in_points()
+        return f"{label} is {verdict} on {self.difference.n} sets: {points} points{within}."
 
 
 def same_name(name: str) -> str:
@@ -141,6 +154,7 @@ def read_published(path: str | Path, measure: str = "auto") -> Published:
         {same_name(line[key]): line[key] for line in lines},
         {same_name(line[key]): group for line in lines if (group := _group(line))},
         {same_name(line[key]): line["remark"] for line in lines if line.get("remark")},
+        {same_name(line[key]): _sizes(line) for line in lines},
     )
 
 
@@ -173,7 +187,9 @@ def pairs(tally: Tally, published: Published, largest_shares: Mapping[str, float
             ours_error = statistics.standard_error(mine_scores[np.isfinite(mine_scores)])
             counts = not spread or 0.0 < float(spread) <= LARGEST_PRINTED_ERROR
             ours = float(errors[number, column])
-            found.append(Pair(case.data, mine, ours, ours_error, *theirs, counts))
+            found.append(
+                Pair(case.data, mine, ours, ours_error, *theirs, counts, case.n_classes, spread)
+            )
     return found
 
 
@@ -223,6 +239,15 @@ def _group(line: Mapping[str, str]) -> str:
     if not line.get("p_cat"):
         return ""
     return "numeric" if float(line["p_cat"]) == 0 else "with categorical columns"
+
+
+def _sizes(line: Mapping[str, str]) -> dict[str, float]:
+    """What the paper says of the size of a data set."""
+    return {
+        name.lower(): float(value)
+        for name, value in line.items()
+        if name.lower() in ("n", "p_num", "p_cat", "c") and value
+    }
 
 
 def _measure(path: Path, printed: Mapping[str, Mapping[str, tuple[str, str]]]) -> str:

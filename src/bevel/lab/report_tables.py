@@ -11,7 +11,7 @@ from bevel.errors import join_names
 from bevel.lab.drawings import words_of
 from bevel.lab.page import Cell, paragraph, table
 from bevel.lab.protocols.claims import Verdict
-from bevel.lab.published import Agreement, Pair, Published, same_name
+from bevel.lab.published import Agreement, Pair
 from bevel.lab.rounds import FEWEST_SETS, Round
 from bevel.lab.standings import Standing, alike_with_best
 from bevel.lab.statistics.counts import FEWEST_FOR_WILCOXON
@@ -21,6 +21,7 @@ __all__ = [
     "agreement_table",
     "claims_table",
     "data_tables",
+    "left_out_list",
     "mismatch_table",
     "paper_table",
     "standings_tables",
@@ -308,31 +309,62 @@ def agreement_table(lines: Sequence[Agreement], labels: Labels) -> str:
     return table(header, rows, numeric=(1, 2, 3, 4, 6, 7)) + paragraph(note, kind="note")
 
 
-def mismatch_table(found: Sequence[Pair], published: Published, labels: Labels) -> str:
-    """Pairs that differ by more than twice the combined standard error, ours worse first."""
-    apart = sorted(
-        (pair for pair in found if pair.agrees is False), key=lambda pair: -pair.difference
-    )
+def mismatch_table(
+    found: Sequence[Pair], reasons: Mapping[tuple[str, str], str], labels: Labels
+) -> str:
+    """Sets with pairs that differ by more than twice the combined standard error, worst first."""
+    apart = [pair for pair in found if pair.agrees is False]
     if not apart:
         return paragraph("No pair differs by more than twice the combined standard error.")
+    systems = list(dict.fromkeys(pair.system for pair in found))
+    by_place = {(pair.data, pair.system): pair for pair in found}
+    worst = sorted(apart, key=lambda pair: -abs(pair.difference))
     rows = [
         [
-            pair.data,
-            labels.get(pair.system, pair.system),
-            *(Cell(f"{100 * v:.1f} ± {100 * e:.1f}", v) for v, e in _both(pair)),
-            Cell(_signed(100 * pair.difference), pair.difference),
-            published.remarks.get(same_name(pair.data), ""),
+            data,
+            *(_difference(by_place.get((data, system))) for system in systems),
+            next(reasons[pair.data, pair.system] for pair in apart if pair.data == data),
         ]
-        for pair in apart
+        for data in dict.fromkeys(pair.data for pair in worst)
     ]
-    header = ["data set", "system", "ours, error %", "paper's", "difference", "remark"]
+    header = ["data set", *(labels.get(system, system) for system in systems), "reason"]
     n_worse = sum(pair.difference > 0 for pair in apart)
     title = (
-        f"Mismatches: {len(apart)} of {sum(pair.agrees is not None for pair in found)} pairs, ours "
-        f"worse in {n_worse} and better in {len(apart) - n_worse}"
+        f"Mismatches: {len(apart)} of {sum(pair.agrees is not None for pair in found)} pairs, on "
+        f"{len(rows)} data sets, ours worse in {n_worse} and better in {len(apart) - n_worse}"
     )
-    inside = table(header, rows, numeric=(2, 3, 4))
-    return folded(title, inside, is_open=len(apart) <= MOST_OPEN)
+    note = (
+        "Ours − the paper's error in points, below it ours and the paper's in percent. Bold: more "
+        "than twice the combined standard error; grey: left out of the comparison."
+    )
+    inside = paragraph(note, kind="note") + table(header, rows, numeric=range(1, len(header) - 1))
+    return folded(title, inside, is_open=len(rows) <= MOST_OPEN)
+
+
+def _difference(pair: Pair | None) -> Cell | None:
+    if pair is None:
+        return None
+    return Cell(
+        _signed(100 * pair.difference),
+        pair.difference,
+        strong=pair.agrees is False,
+        faint=not pair.counts,
+        below=f"{100 * pair.ours:.1f} / {100 * pair.theirs:.1f}",
+    )
+
+
+def left_out_list(found: Sequence[Pair], labels: Labels) -> str:
+    """Pairs that do not count, by the reason why."""
+    groups: dict[str, list[str]] = {}
+    for pair in found:
+        if not pair.counts:
+            why = f"printed standard error {pair.printed_error}"
+            name = f"{pair.data} ({labels.get(pair.system, pair.system)})"
+            groups.setdefault(why, []).append(name)
+    if not groups:
+        return ""
+    listed = "; ".join(f"{why}: {', '.join(names)}" for why, names in sorted(groups.items()))
+    return paragraph(f"Left out: {listed}.", kind="note")
 
 
 def paper_table(found: Sequence[Pair], labels: Labels) -> str:
@@ -363,10 +395,6 @@ def _pair_cells(pair: Pair) -> list[object]:
         Cell(f"{100 * pair.ours:.1f}", pair.ours, strong=apart),
         Cell(f"{100 * pair.theirs:.1f}", pair.theirs, faint=not pair.counts),
     ]
-
-
-def _both(pair: Pair) -> tuple[tuple[float, float], tuple[float, float]]:
-    return (pair.ours, pair.our_error), (pair.theirs, pair.their_error)
 
 
 def _error(value: float, classes: bool) -> str:

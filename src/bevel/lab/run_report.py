@@ -17,10 +17,12 @@ from bevel.lab.page import Section, facts, figures, page, paragraph
 from bevel.lab.protocols import PROTOCOLS
 from bevel.lab.protocols.claims import Verdict, judge
 from bevel.lab.published import Pair, Published, agreements, pairs, read_published
+from bevel.lab.reasons import find_index, known_reasons
 from bevel.lab.report_tables import (
     agreement_table,
     claims_table,
     data_tables,
+    left_out_list,
     mismatch_table,
     paper_table,
     standings_tables,
@@ -50,6 +52,8 @@ class Run:
         Claims of the protocol, judged.
     published : Published, default=None
         The paper's own table.
+    data : path, default=None
+        The folder of the data sets, for reasons why values differ from the paper's.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -57,6 +61,7 @@ class Run:
     reference: str | None = None
     verdicts: Sequence[Verdict] = ()
     published: Published | None = None
+    data: Path | None = None
 
     @cached_property
     def tally(self) -> Tally:
@@ -83,12 +88,22 @@ class Run:
         """Our errors beside the paper's."""
         if self.published is None:
             return ()
-        shares = {
+        return pairs(self.tally, self.published, self._largest_shares)
+
+    @cached_property
+    def reasons(self) -> Mapping[tuple[str, str], str]:
+        """Why pairs differ, by data set and system."""
+        if self.published is None:
+            return {}
+        return known_reasons(self.pairs, self.published, self._largest_shares, self.data)
+
+    @cached_property
+    def _largest_shares(self) -> Mapping[str, float]:
+        return {
             row["data"]: 1.0 - row["chance_error"]
             for row in self.rows
             if row["status"] == OK and "chance_error" in row
         }
-        return pairs(self.tally, self.published, shares)
 
     @property
     def experiment(self) -> str:
@@ -132,6 +147,7 @@ def read_run(
     paper: str | Path | None = None,
     measure: str = "auto",
     reference: str | None = None,
+    data: str | Path | None = None,
 ) -> Run:
     """Read the results of a run folder, and judge the claims of its protocol.
 
@@ -145,6 +161,9 @@ def read_run(
         What the published values are.
     reference : str, default=None
         The system that others are compared with; SPORF or a random forest if it is not given.
+    data : path, default=None
+        The folder of the data sets, whose facts explain differences from the paper; without it the
+        folder of `paper` if that is one.
     """
     store = ResultStore(folder, read_only=True)
     rows, description = store.frame(), store.describe()
@@ -156,6 +175,7 @@ def read_run(
         reference,
         [judge(claim, rows) for claim in claims],
         None if paper is None else read_published(paper, measure),
+        find_index(Path(data) if data else None, Path(paper) if paper else None),
     )
     if reference is not None and reference not in run.tally.systems:
         known = ", ".join(run.tally.systems) or "none yet"
@@ -195,7 +215,12 @@ def summarise(run: Run) -> dict[str, Any]:
             for verdict in run.verdicts
         ],
         "paper": [{**asdict(line), "faithful": line.faithful} for line in agreements(run.pairs)],
-        "mismatches": [asdict(pair) for pair in run.pairs if pair.agrees is False],
+        "mismatches": [
+            {**asdict(pair), "reason": run.reasons[pair.data, pair.system]}
+            for pair in run.pairs
+            if pair.agrees is False
+        ],
+        "left_out": [asdict(pair) for pair in run.pairs if not pair.counts],
     }
 
 
@@ -314,6 +339,7 @@ def _beside_the_paper(run: Run, published: Published) -> str:
     return (
         paragraph(text)
         + agreement_table(agreements(run.pairs), run.labels)
-        + mismatch_table(run.pairs, published, run.labels)
+        + mismatch_table(run.pairs, run.reasons, run.labels)
+        + left_out_list(run.pairs, run.labels)
         + paper_table(run.pairs, run.labels)
     )

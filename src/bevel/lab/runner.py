@@ -48,6 +48,7 @@ class Outcome:
     counts: Mapping[str, int]  # results of this run by status
     problems: Sequence[Result] = field(default_factory=tuple)  # failed and skipped, of all starts
     absent: Mapping[str, str] = field(default_factory=dict)  # systems left out, and why
+    left_out: Sequence[str] = ()  # data sets left out, and why
     seconds: float = 0.0
 
 
@@ -117,6 +118,7 @@ def run(
             each for each in store.results() if each.status != OK and each.cell.key in wanted
         ],
         absent=absent,
+        left_out=tuple(protocol.left_out(plan)),
         seconds=time.monotonic() - start,
     )
 

@@ -15,12 +15,14 @@ import numpy.typing as npt
 from scipy.stats import norm, rankdata
 
 from bevel.analysis.intervals import TWO_SIDED_5_PERCENT, wilson_interval
+from bevel.lab.statistics.scores import row_log_losses
 
 __all__ = [
     "Estimate",
     "as_json",
     "auc_with_influence",
     "classification_scores",
+    "kappa_estimate",
     "mean_estimate",
     "paired_share_estimate",
     "regression_scores",
@@ -71,7 +73,8 @@ def paired_share_estimate(difference: Floats, n_comparisons: int = 1) -> Estimat
 
 
 def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Estimate]:
-    """Error, area under the ROC curve (mean of one against the rest) and Brier score.
+    """Error, Cohen's kappa, area under the ROC curve (mean of one against the rest), log loss and
+    Brier score; what is not defined on the rows is left out.
 
     Parameters
     ----------
@@ -80,9 +83,12 @@ def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Esti
     probabilities : ndarray of shape (n_rows, n_classes)
         Predicted; without NaN.
     """
-    n_wrong = int(np.count_nonzero(probabilities.argmax(axis=1) != codes))
+    answer = probabilities.argmax(axis=1)
     truth = np.eye(probabilities.shape[1])[codes]
-    scores = {"error": share_estimate(n_wrong, len(codes))}
+    scores = {"error": share_estimate(int(np.count_nonzero(answer != codes)), len(codes))}
+    kappa = kappa_estimate(codes, answer, probabilities.shape[1])
+    if kappa is not None:
+        scores["Cohen's kappa"] = kappa
     areas = [
         auc_with_influence(truth[:, k] == 1.0, probabilities[:, k])
         for k in range(probabilities.shape[1])
@@ -90,9 +96,38 @@ def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Esti
     ]
     if areas:
         scores["AUC"] = _area_estimate(areas, int(np.bincount(codes).min()))
+    given = probabilities[np.arange(len(codes)), codes]
+    scores["log loss"] = _clipped(mean_estimate(row_log_losses(given)), 0.0, np.inf)
     brier = np.sum((probabilities - truth) ** 2, axis=1)
     scores["Brier score"] = _clipped(mean_estimate(brier), 0.0, 2.0)
     return scores
+
+
+def kappa_estimate(codes: Codes, answer: Codes, n_classes: int) -> Estimate | None:
+    """Cohen's kappa, κ = (p_o − p_e) / (1 − p_e), with the interval of Fleiss, Cohen and Everitt.
+
+    p_o is the share of rows on which truth and answer agree, p_e the share on which labels drawn
+    independently from the shares of both would. None where both hold one and the same label only.
+    Without a wrong row there is no spread: then Wilson's interval of the error is divided by the
+    chance error 1 − p_e.
+    """
+    n_rows = len(codes)
+    of_truth, of_answer = (np.bincount(each, minlength=n_classes) for each in (codes, answer))
+    right = codes == answer
+    # In counts, so that an answer that is always the same has a kappa of zero and no less.
+    by_chance = int(of_truth @ of_answer)
+    room = n_rows**2 - by_chance
+    if room == 0:
+        return None
+    kappa = (n_rows * int(right.sum()) - by_chance) / room
+    chance = room / n_rows**2  # 1 − p_e
+    if right.all():
+        return Estimate(1.0, 1.0 - share_estimate(0, n_rows).high / chance, 1.0)
+    # Derivatives of p_o and p_e by the weight of a row, put together by the rule of quotients.
+    of_agreement = right - right.mean()
+    of_chance = (of_answer[codes] + of_truth[answer]) / n_rows - 2.0 * (1.0 - chance)
+    influence = (of_agreement - (1.0 - kappa) * of_chance) / chance
+    return _clipped(_around(kappa, np.where(np.abs(influence) < 1e-12, 0.0, influence)), -1.0, 1.0)
 
 
 def _area_estimate(areas: Sequence[tuple[float, Floats]], n_rarest: int) -> Estimate:

@@ -126,7 +126,7 @@ class ResultStore:
             try:
                 connection.execute("BEGIN EXCLUSIVE")
             except sqlite3.OperationalError:
-                raise RuntimeError(
+                raise BlockingIOError(
                     f"Only one run may write to {self.folder}; another one is writing to it. "
                     "Wait for it, stop it, or give another --out."
                 ) from None

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.columns import Columns
-from bevel.errors import join_names
+from bevel.errors import join_names, shorten
 from bevel.lab.table_file import TableFile, open_table
 
 __all__ = ["CLASSIFICATION", "REGRESSION", "Supervised", "read_supervised"]
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 MOST_NUMBERED_CLASSES = 10  # more distinct whole numbers than this are taken for a quantity
+LARGEST_WHOLE = 2.0**53  # above it not every whole number is a float
 FEW_ROWS = 20  # in fewer, labels that are all different may be chance
 
 
@@ -108,7 +109,8 @@ def read_supervised(
     y = _as_labels(y) if task == CLASSIFICATION else y.astype(np.float64)
     _check_varies(path, target, y, len(everything))
     X, dropped = _without_empty(X)
-    return Supervised(X, y, task, target, (*table.notes, *notes, *remark, *dropped, *_keys(X)))
+    notes += [*remark, *dropped, *_keys(X), *_constant(X)]
+    return Supervised(X, y, task, target, (*table.notes, *notes))
 
 
 def _read_target(
@@ -126,6 +128,9 @@ def _read_target(
         return CLASSIFICATION, column, []
     distinct = np.unique(column[~np.isnan(column)])
     whole = bool(np.all(distinct == np.round(distinct)))
+    if task != REGRESSION and whole and np.any(np.abs(distinct) > LARGEST_WHOLE):
+        # Account numbers and the like: as floats, neighbours would be one class.
+        return CLASSIFICATION, table.read([target], {target: "nominal"})[0].values[0], []
     if task == "auto":
         few = whole and len(distinct) <= MOST_NUMBERED_CLASSES
         task = CLASSIFICATION if few else REGRESSION
@@ -151,9 +156,10 @@ def _check_varies(path: Path, target: str, y: npt.NDArray[Any], n_rows: int) -> 
             f"{path}: the target {target!r} must have values; all rows miss it. Check the column."
         )
     if np.all(y == y[0]):
+        rows = f"all {len(y):,} rows" if len(y) > 1 else "its only row"
         raise ValueError(
             f"{path}: the target {target!r} must have at least two different values; got "
-            f"{y[0]!s} in all {len(y):,} rows. There is nothing to learn from: check the column."
+            f"{shorten(y[0].item())} in {rows}. There is nothing to learn from: check the column."
         )
 
 
@@ -170,13 +176,25 @@ def _without_empty(X: Columns) -> tuple[Columns, list[str]]:
 
 
 def _keys(X: Columns) -> list[str]:
-    """A note on nominal columns that name the rows."""
+    """A note on nominal columns that name the rows, or nearly so."""
     n_rows = len(X)
-    found = [
-        repr(X.names[index])
-        for index in X.nominal
-        if n_rows > FEW_ROWS and len(set(X.values[index])) == n_rows
-    ]
-    if not found:
-        return []
-    return [f"A different label in every row of {join_names(found)}; --drop leaves it out."]
+    notes = []
+    for index in X.nominal if n_rows > FEW_ROWS else ():
+        n_labels, name = len(set(X.values[index])), repr(X.names[index])
+        if n_labels == n_rows:
+            notes.append(f"A different label in every row of {name}; --drop leaves it out.")
+        elif 2 * n_labels > n_rows:
+            notes.append(
+                f"{n_labels:,} labels in {n_rows:,} rows of {name}, too many to learn from; --drop "
+                "leaves it out."
+            )
+    return notes
+
+
+def _constant(X: Columns) -> list[str]:
+    """A note if nothing varies."""
+    for index in range(len(X.names)):
+        present = X.values[index][~X.missing(index)]
+        if np.any(present != present[0]) or len(present) < len(X):
+            return []
+    return ["No feature varies: every row gets the same answer."]

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from bevel.columns import Columns
 from bevel.errors import join_names, shorten
 from bevel.extras import MissingPackageError, import_optional
+from bevel.lab import dates
 from bevel.tables import is_missing, read_table
 
 __all__ = ["MISSING", "TableFile", "open_table"]
@@ -35,6 +36,15 @@ SAMPLE_ROWS = 100  # looked at to find delimiter and header
 
 _ABSENT = frozenset(marker.lower() for marker in MISSING)
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What was found in columns that may be numeric, by their place in the file."""
+
+    values: Mapping[int, Floats]
+    words: Mapping[int, str]  # of columns that are not: the first word, and where
+    dates: Collection[int] = ()  # among the values: they were dates
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +64,7 @@ class TableFile:
     path: Path
     names: tuple[str, ...]
     notes: tuple[str, ...]
-    _read_numbers: Callable[[Sequence[int]], tuple[dict[int, Floats], dict[int, str]]]
+    _read_numbers: Callable[[Sequence[int]], Numbers]
     _read_words: Callable[[Sequence[int]], dict[int, npt.NDArray[np.object_]]]
 
     def read(
@@ -74,22 +84,26 @@ class TableFile:
         place = {name: index for index, name in enumerate(self.names)}
         self.check_present(names)
         asked = [place[name] for name in names]
-        numbers, words_of = self._read_numbers(
+        found = self._read_numbers(
             [index for index in asked if kinds.get(self.names[index]) != "nominal"]
         )
-        for index, where in words_of.items():
+        for index, where in found.words.items():
             if kinds.get(self.names[index]) == "numeric":
                 raise ValueError(
                     f"{self.path}: column {self.names[index]!r} must hold numbers; got {where}. "
                     f"Correct the cell, or mark it as missing ({', '.join(MISSING[1:])} or empty)."
                 )
-        words = self._read_words([index for index in asked if index not in numbers])
-        values = tuple(numbers[index] if index in numbers else words[index] for index in asked)
+        words = self._read_words([index for index in asked if index not in found.values])
+        numeric = found.values
+        values = tuple(numeric[index] if index in numeric else words[index] for index in asked)
         notes = [
             f"Column {self.names[index]!r} is read as nominal because of {where}."
-            for index, where in words_of.items()
+            for index, where in found.words.items()
             if _is_mostly_numbers(words[index])
         ]
+        if found.dates:
+            listed = join_names([repr(self.names[index]) for index in sorted(found.dates)])
+            notes.append(f"Dates are read as {dates.MEANING}: {listed}.")
         return Columns(tuple(names), values), notes
 
     def check_present(self, names: Sequence[str]) -> None:
@@ -159,10 +173,27 @@ def _plain_rows(path: Path, stream: TextIO) -> Iterator[list[str]]:
 def _rows(path: Path, stream: TextIO, delimiter: str) -> Iterator[list[str]]:
     csv.field_size_limit(2**31 - 1)
     with _readable(path):
-        for row in csv.reader(stream, delimiter=delimiter, skipinitialspace=True):
+        quotes = _Quotes(stream)
+        row: list[str] = []
+        for row in csv.reader(quotes, delimiter=delimiter, skipinitialspace=True):
             cells = [cell.strip() for cell in row]
             if any(cells) or len(cells) > 1:
                 yield cells
+        if quotes.number % 2 and any("\n" in cell or "\r" in cell for cell in row):
+            raise csv.Error(f"a quote is opened in {shorten(max(row, key=len))} and never closed")
+
+
+class _Quotes:
+    """Lines of a file, and how many quotes they hold: the reader takes an open one for text."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.number = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.stream:
+            self.number += line.count('"')
+            yield line
 
 
 @contextmanager
@@ -170,9 +201,11 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
+        begins = bytes(error.object[:2]) if error.start == 0 else b""
+        likely = "UTF-16" if begins in (b"\xff\xfe", b"\xfe\xff") else "WINDOWS-1252"
         raise ValueError(
             f"{path} must be text in UTF-8; got byte {error.object[error.start]:#04x}. Save it as "
-            "UTF-8, for example with: iconv -f WINDOWS-1252 -t UTF-8"
+            f"UTF-8, for example with: iconv -f {likely} -t UTF-8"
         ) from error
     except (csv.Error, gzip.BadGzipFile, EOFError) as error:
         raise ValueError(
@@ -242,19 +275,27 @@ class _TextSource:
     named: bool
     names: Sequence[str]
 
-    def numbers(self, chosen: Sequence[int]) -> tuple[dict[int, Floats], dict[int, str]]:
-        """Numeric columns among the chosen, and the first word of each of the others."""
+    def numbers(self, chosen: Sequence[int]) -> Numbers:
+        """Columns of numbers and of dates among the chosen, and the first word of the others."""
         pieces: dict[int, list[Floats]] = {index: [] for index in chosen}
         words: dict[int, str] = {}
+        of_dates: set[int] = set()
         for start, columns in self._blocks():
             for index in list(pieces):
-                floats = self._floats(columns[index])
+                cells = columns[index]
+                floats = None if index in of_dates else self._floats(cells)
+                if floats is None and (index in of_dates or _is_empty(pieces[index])):
+                    floats = _days(cells)  # a column holds numbers or dates, never both
+                    if floats is not None:
+                        of_dates.add(index)
                 if floats is None:
-                    words[index] = self._first_word(columns[index], start)
+                    words[index] = self._first_word(cells, start, index in of_dates)
+                    of_dates.discard(index)
                     del pieces[index]
                 else:
                     pieces[index].append(floats)
-        return {index: _joined(each, np.float64) for index, each in pieces.items()}, words
+        values = {index: _joined(each, np.float64) for index, each in pieces.items()}
+        return Numbers(values, words, of_dates)
 
     def words(self, chosen: Sequence[int]) -> dict[int, npt.NDArray[np.object_]]:
         """Columns as labels, None where missing."""
@@ -303,11 +344,26 @@ class _TextSource:
         """A number; with semicolons between cells a comma may be the decimal point."""
         return float(cell.replace(",", ".") if self.delimiter == ";" else cell)
 
-    def _first_word(self, cells: Sequence[str], start: int) -> str:
-        for number, cell in enumerate(cells, start):
-            if self._floats([cell]) is None:
-                return f"{shorten(cell)} in row {number}"
-        raise AssertionError
+    def _first_word(self, cells: Sequence[str], start: int, of_dates: bool) -> str:
+        """The first cell that is no number; that is no date, where the first one is a date."""
+        places = [place for place, cell in enumerate(cells) if not _is_absent(cell)]
+        are_dates = of_dates or _days([cells[places[0]]]) is not None
+        reads = _days if are_dates else self._floats
+        wrong = (place for place in places if reads([cells[place]]) is None)
+        place = next(wrong, places[0])  # dates throughout are wrong below numbers
+        return f"{shorten(cells[place])} in row {start + place}"
+
+
+def _days(cells: Sequence[str]) -> Floats | None:
+    """Dates as days, None if one of the cells is none."""
+    try:
+        return np.array([np.nan if _is_absent(cell) else dates.as_days(cell) for cell in cells])
+    except ValueError:
+        return None
+
+
+def _is_empty(pieces: Sequence[Floats]) -> bool:
+    return all(bool(np.isnan(piece).all()) for piece in pieces)
 
 
 def _joined(pieces: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
@@ -327,26 +383,33 @@ def _is_number(cell: str) -> bool:
 
 
 def _is_mostly_numbers(labels: npt.NDArray[np.object_]) -> bool:
-    """Whether so many labels are numbers that the others may be slips."""
+    """Whether so many labels are numbers, or dates, that the others may be slips."""
     present = [label for label in labels if label is not None]
-    return sum(map(_is_number, present)) > 0.8 * len(present)
+    return any(
+        sum(map(reads, present)) > 0.8 * len(present)
+        for reads in (_is_number, lambda label: _days([label]) is not None)
+    )
 
 
 def _open_parquet(path: Path) -> TableFile:
-    frame = _read_parquet(path)
+    frame, of_dates = dates.columns_as_days(_read_parquet(path))
     table = read_table(frame)
     names = tuple(str(name) for name in frame.columns) if hasattr(frame, "columns") else ()
     if type(frame).__module__.startswith("pyarrow"):
         names = tuple(frame.column_names)
     nominal = set(table.nominal_by_dtype())
 
-    def numbers(chosen: Collection[int]) -> tuple[dict[int, Floats], dict[int, str]]:
+    def numbers(chosen: Collection[int]) -> Numbers:
         found = {}
         for index in chosen:
             if index not in nominal:
                 tile = table.numbers(slice(0, table.n_rows), slice(index, index + 1))
                 found[index] = np.asarray(tile[:, 0], dtype=np.float64)
-        return found, {index: "its type" for index in chosen if index in nominal}
+        return Numbers(
+            found,
+            {index: "its type" for index in chosen if index in nominal},
+            [index for index in found if names[index] in of_dates],
+        )
 
     def words(chosen: Collection[int]) -> dict[int, npt.NDArray[np.object_]]:
         return {index: _as_words(table.labels(index)) for index in chosen}

@@ -23,6 +23,7 @@ Row = Mapping[str, Any]
 VARIANTS: Mapping[str, Callable[[Any], str]] = {
     "scaling": lambda value: str(value).replace("_", " ") if value is not None else "",
     "trees": lambda value: f"{value} trees",
+    "flip": lambda value: "flips" if value else "",
     "shuffle": lambda value: "shuffled" if value else "",
 }
 

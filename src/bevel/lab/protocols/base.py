@@ -4,7 +4,7 @@ The functions of a protocol are called in worker processes: they must live at th
 and depend on their arguments alone.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,13 @@ from bevel.lab.cells import Cell
 from bevel.lab.protocols.claims import Claim
 from bevel.lab.systems.base import Estimator, Grid
 
-__all__ = ["Plan", "Problem", "Protocol"]
+__all__ = ["BOTH", "FOLDER", "SETS", "SIMULATED", "Plan", "Problem", "Protocol"]
+
+# Where an experiment has its rows from, as ``bevel lab list`` says it.
+SIMULATED = "simulated"
+SETS = "bundled or --data"
+BOTH = "simulated, --data"
+FOLDER = "needs --data"
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,10 @@ def _no_parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:  # noqa: ARG001
     return {}
 
 
+def _nothing(plan: Plan) -> Sequence[str]:  # noqa: ARG001
+    return ()
+
+
 def _small(cell: Cell, plan: Plan) -> int:  # noqa: ARG001
     return 0
 
@@ -113,8 +123,10 @@ class Protocol:
     measure : callable, default=None
         ``measure(estimator, problem, cell)``: metrics of the protocol's own from a fitted
         estimator.
-    needs_data : bool
-        Whether ``--data`` must be given.
+    source : {SIMULATED, SETS, BOTH, FOLDER}
+        Where the rows are from, and so whether ``--data`` is ignored, welcome or needed.
+    left_out : callable
+        ``left_out(plan)``: messages on what the experiment cannot do with the folder it is given.
     tuned : bool
         Whether systems with a grid are tuned when the user does not say; quick runs are not, as
         grids have up to 240 settings.
@@ -139,7 +151,8 @@ class Protocol:
     parameters: Callable[[Cell, Plan], Mapping[str, Any]] = _no_parameters
     size: Callable[[Cell, Plan], int] = _small
     measure: Callable[[Estimator, Problem, Cell], Mapping[str, float]] | None = None
-    needs_data: bool = False
+    source: str = SIMULATED
+    left_out: Callable[[Plan], Sequence[str]] = _nothing
     tuned: bool = False
     grids: Mapping[str, Grid] = field(default_factory=dict)
     tuning_trees: int | None = None

@@ -10,8 +10,9 @@ import numpy as np
 from bevel import datasets
 from bevel.datasets import LabelledTable
 from bevel.lab.cells import Cell
-from bevel.lab.protocols.base import Plan, Problem, Protocol
+from bevel.lab.protocols.base import BOTH, Plan, Problem, Protocol
 from bevel.lab.protocols.claims import ABOVE, Claim, Side
+from bevel.lab.protocols.digits import PAIRS, chosen_pairs, open_pair, what_is_missing
 from bevel.lab.protocols.layout import NOTHING, Setting, cells_of, trees
 from bevel.lab.protocols.sets import DataSet, all_sets, chosen_sets, open_set, prepared
 from bevel.lab.protocols.simulated import draw
@@ -24,6 +25,7 @@ N_REPEATS, N_FOLDS = 10, 10
 QUICK_REPEATS, QUICK_FOLDS = 1, 2
 N_TREES = 300
 N_ROWS = 300  # of a simulation, as in Breiman's papers; not printed in this one
+N_IMAGES = 1_000  # of digits; not printed either
 FOLDER_ROWS = 2_000  # the paper's sets are small; larger ones take days
 
 # Sets 16 to 20 of Table 1, under names that no file of the UCI's has.
@@ -41,13 +43,15 @@ def is_binary(data: DataSet) -> bool:
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
-    """The simulations, and the binary sets of the folder with 2000 rows at most."""
+    """The simulations, the binary sets of the folder with 2000 rows at most, and its digits."""
     names = [name for name in SIMULATED if not plan.only or name in plan.only]
     names = names[:2] if plan.quick and not plan.only else names
-    others = tuple(name for name in plan.only if name not in SIMULATED)
-    if others or not plan.only:
-        found = chosen_sets(_limited(plan, others), keep=is_binary)
+    others = tuple(name for name in plan.only if name not in {**SIMULATED, **PAIRS})
+    limited = _limited(plan, others)
+    if others or (not plan.only and _has_sets(limited)):
+        found = chosen_sets(limited, keep=is_binary)
         names += [each.name for each in found]
+    names += chosen_pairs(plan)
     repeats = QUICK_REPEATS if plan.quick else N_REPEATS
     cases = [(name, NOTHING) for name in names]
     return cells_of("menze-40", plan, cases, n_repeats=repeats, n_folds=n_folds(plan))
@@ -58,15 +62,29 @@ def _limited(plan: Plan, only: tuple[str, ...]) -> Plan:
     return replace(plan, only=only, max_rows=most)
 
 
+def _has_sets(plan: Plan) -> bool:
+    """Whether the folder has a set for the experiment; there are the simulations if it has none."""
+    most = plan.max_rows if plan.max_rows is not None else FOLDER_ROWS
+    return any(is_binary(each) and each.n_rows <= most for each in all_sets(plan.data).values())
+
+
 def n_folds(plan: Plan) -> int:
     return plan.folds or (QUICK_FOLDS if plan.quick else N_FOLDS)
 
 
 def load(cell: Cell, plan: Plan) -> Problem:
     """The rows of a stratified fold; those of a simulation are the same in all repeats."""
-    table = _simulated(cell) if cell.data in SIMULATED else open_set(cell.data, plan.data)
+    table = _table(cell, plan)
     train = training_rows(table.y, n_folds(plan), cell.fold, cell.split_seed)
     return prepared(table, train, plan.recipe or "menze")
+
+
+def _table(cell: Cell, plan: Plan) -> LabelledTable:
+    if cell.data in SIMULATED:
+        return _simulated(cell)
+    if cell.data in PAIRS:
+        return open_pair(cell.data, plan.data, N_IMAGES, cell.experiment_seed)
+    return open_set(cell.data, plan.data)
 
 
 def _simulated(cell: Cell) -> LabelledTable:
@@ -82,6 +100,8 @@ def parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
 
 def size(cell: Cell, plan: Plan) -> int:
     """Entries of the training table, about."""
+    if cell.data in PAIRS:
+        return N_IMAGES * 784
     return 20 * (N_ROWS if cell.data in SIMULATED else all_sets(plan.data)[cell.data].n_rows)
 
 
@@ -97,6 +117,8 @@ MENZE_40 = Protocol(
     load=load,
     parameters=parameters,
     size=size,
+    source=BOTH,
+    left_out=what_is_missing,
     figures=("best-or-not-worse", "paper"),
     claims=tuple(
         Claim(

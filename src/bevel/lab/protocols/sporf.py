@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bevel.lab.cells import Cell
-from bevel.lab.protocols.base import Plan, Problem, Protocol
+from bevel.lab.protocols.base import SETS, Plan, Problem, Protocol
 from bevel.lab.protocols.claims import ABOVE, NOT_ABOVE, Claim, Side
 from bevel.lab.protocols.grids import SPORF_GRIDS
 from bevel.lab.protocols.layout import NOTHING, Setting, cells_of, trees
@@ -65,6 +65,7 @@ SPORF_UCI = Protocol(
     load=load_fold,
     parameters=paper_trees,
     size=size,
+    source=SETS,
     tuned=True,
     grids=SPORF_GRIDS,
     tuning_trees=TUNING_TREES,
@@ -118,6 +119,7 @@ NOISE_DIMS = Protocol(
     load=load_noisy,
     parameters=paper_trees,
     size=size,
+    source=SETS,
     tuned=True,
     grids=SPORF_GRIDS,
     tuning_trees=TUNING_TREES,

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from bevel import datasets
+from bevel.errors import join_names
 from bevel.lab.cells import Cell
-from bevel.lab.protocols.base import Plan, Problem, Protocol
+from bevel.lab.protocols.base import BOTH, Plan, Problem, Protocol
 from bevel.lab.protocols.claims import ABOVE, NOT_ABOVE, Claim, Side
 from bevel.lab.protocols.layout import Case, Setting, cells_of, is_ours, trees
 from bevel.lab.protocols.measures import latency
@@ -55,6 +56,21 @@ def cells(plan: Plan) -> Iterator[Cell]:
     for cell in cells_of("timing", plan, cases, n_repeats=repeats):
         if not (cell.setting.get("candidates") and not _takes(cell)):
             yield cell
+
+
+def what_is_missing(plan: Plan) -> list[str]:
+    """A message if the large sets of Figures 9 and 10 are not in the folder."""
+    if plan.quick and plan.data is None:
+        return []
+    found = all_sets(plan.data) if plan.data is not None else {}
+    absent = [name for name in plan.only or LARGE if name in LARGE and name not in found]
+    if not absent:
+        return []
+    where = "no folder was given" if plan.data is None else f"{plan.data} lacks them"
+    return [
+        f"Threads and single rows on {join_names(absent)} (Figures 9 and 10) need these files; "
+        f"{where}. Give --data FOLDER with them."
+    ]
 
 
 def _shared_studies(threads: list[int], **more: Any) -> list[Setting]:
@@ -137,6 +153,8 @@ TIMING = Protocol(
     load=load,
     parameters=parameters,
     size=size,
+    source=BOTH,
+    left_out=what_is_missing,
     measure=latency,
     one_at_a_time=True,
     figures=("seconds-against", "strong-scaling", "single-rows"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from bevel import datasets
 from bevel.lab.cells import Cell
-from bevel.lab.protocols.base import Plan, Problem, Protocol
+from bevel.lab.protocols.base import BOTH, Plan, Problem, Protocol
 from bevel.lab.protocols.claims import ABOUT, ABOVE, NOT_ABOVE, Claim, Side
 from bevel.lab.protocols.grids import THESIS_GRIDS
 from bevel.lab.protocols.layout import Case, Setting, Variants, cells_of, is_ours, trees
@@ -227,6 +227,7 @@ TRANSFORMS_PROTOCOL = Protocol(
     load=load,
     parameters=parameters,
     size=size,
+    source=BOTH,
     tuned=True,
     grids=THESIS_GRIDS,
     figures=("normalised-relative-error", "error-against-features"),

@@ -9,7 +9,7 @@ sets of `SMALLER_CLASS`. So papers are compared with by error rates, never by th
 
 from dataclasses import dataclass
 
-__all__ = ["SMALLER_CLASS", "PrintedKappa", "error_of_printed_kappa"]
+__all__ = ["SMALLER_CLASS", "PrintedKappa", "counted_share", "error_of_printed_kappa"]
 
 # Two-class sets whose x is the smaller share. RF's errors in the thesis are 11.6, 6.8 and 6.2 %;
 # the smaller share gives 12.0, 6.5 and 6.2 %, the larger one 46.0, 11.5 and 18.8 %.
@@ -38,10 +38,15 @@ def error_of_printed_kappa(
     Rounding is uniform over ± `half_digit`, a variance of half_digit² / 3 that is added to that of
     the printed standard error.
     """
-    is_larger = n_classes <= 2 and name not in SMALLER_CLASS
-    x = largest_share if is_larger else 1.0 - largest_share
+    x = counted_share(largest_share=largest_share, n_classes=n_classes, name=name)
     spread = float((kappa.standard_error**2 + kappa.half_digit**2 / 3.0) ** 0.5)
     return (1.0 - kappa.value / 100.0) * x, spread / 100.0 * x
+
+
+def counted_share(*, largest_share: float, n_classes: int, name: str = "") -> float:
+    """The x by which the error was divided."""
+    is_larger = n_classes <= 2 and name not in SMALLER_CLASS
+    return largest_share if is_larger else 1.0 - largest_share
 
 
 def _decimals(text: str) -> int:

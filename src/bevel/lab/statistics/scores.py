@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-__all__ = ["chance_error", "cohen_kappa", "error_rate", "log_loss", "roc_auc"]
+__all__ = ["chance_error", "cohen_kappa", "error_rate", "log_loss", "roc_auc", "row_log_losses"]
 
 
 def error_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -75,5 +75,11 @@ def log_loss(y_true: ArrayLike, probabilities: ArrayLike, classes: ArrayLike) ->
     given = np.zeros(len(truth))
     for k, label in enumerate(labels):
         given = np.where(truth == label, shares[:, k], given)
+    return float(np.mean(row_log_losses(given)))
+
+
+def row_log_losses(given: NDArray[np.float64]) -> NDArray[np.float64]:
+    """−log p of each row, p being the probability that its true label was given."""
     floor = np.finfo(np.float64).eps
-    return float(-np.mean(np.log(np.clip(given, floor, 1.0))))
+    losses: NDArray[np.float64] = -np.log(np.clip(given, floor, 1.0))
+    return losses
