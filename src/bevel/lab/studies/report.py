@@ -1,13 +1,16 @@
 """The part of a run's page on rotation studies: verdicts, variance, heat maps, histograms."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bevel.lab.figures.canvas import svg
 from bevel.lab.page import Section, figure, paragraph, table
 from bevel.lab.studies.layout import ROTATION_GROUP
 from bevel.lab.studies.result import RotationStudy, read_studies
 from bevel.plots.rotation_study import rotation_heat_map, rotation_studies
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["as_repeats", "study_facts", "study_sections"]
 
@@ -95,7 +98,8 @@ def _sorted_by_rotations(study: RotationStudy, name: str) -> str:
         return ""
     axes = rotation_heat_map(study, sort="rotations")
     axes.set_title(name, parse_math=False)
-    return figure(svg(axes.get_figure(root=True)), f"{name}, from the best rotation group on.")
+    drawn = cast("Figure", axes.figure)
+    return figure(svg(drawn), f"{name}, from the best rotation group on.")
 
 
 def _line(name: str, study: RotationStudy) -> list[object]:

@@ -288,27 +288,26 @@ def read_studies(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Rot
 
 def _study(name: str, rows: Sequence[Mapping[str, Any]]) -> RotationStudy | None:
     metric = "error" if "error" in rows[0] else "mse"
-    n_folds = 1 + max(row["fold"] for row in rows)
     groups = sorted({row["repeat"] for row in rows})
     turned = sorted({row["setting"][ROTATION_GROUP] for row in rows})
-    sums = np.zeros((3, len(groups), len(turned)))  # losses, their variances, rows
-    n_seen = np.zeros((len(groups), len(turned)), dtype=np.int64)
+    sums = np.zeros((3, len(groups), len(turned)))  # losses, their squares, rows
     for row in rows:
         place = (groups.index(row["repeat"]), turned.index(row["setting"][ROTATION_GROUP]))
         error = float(row[metric])
-        variance = float(row.get("loss_variance", error * (1.0 - error)))
-        sums[(slice(None), *place)] += row["n_test"] * np.array([error, variance, 1.0])
-        n_seen[place] += 1
-    whole = (n_seen == n_folds).all(axis=1)
+        squared = float(row.get("squared_loss", error))  # the square of 0 or 1 is itself
+        sums[(slice(None), *place)] += row["n_test"] * np.array([error, squared, 1.0])
+    first = rows[0]
+    whole = (sums[2] == first["n_train"] + first["n_test"]).all(axis=1)  # each row was tested
     if not whole.any():
         return None
-    losses, variances, n_rows = sums[:, whole]
-    first = rows[0]
+    losses, squares, n_rows = sums[:, whole]
+    errors = losses / n_rows
+    variance = np.maximum(squares / n_rows - errors**2, 0.0)
     seeds = [rotation_seed(first["experiment_seed"], first["data"], each) for each in turned]
     return RotationStudy(
-        errors=losses / n_rows,
+        errors=errors,
         n_rows=int(n_rows[0, 0]),
-        sampling_error=float(np.sqrt((variances / n_rows).mean() / n_rows[0, 0])),
+        sampling_error=float(np.sqrt(variance.mean() / n_rows[0, 0])),
         rotation_seeds=np.array(seeds, dtype=np.int64),
         measure="error rate" if metric == "error" else "mean squared error",
         name=name,

@@ -217,7 +217,7 @@ class _Judge:
             OK,
             metrics={
                 "error" if self.classify else "mse": float(losses.mean()),
-                "loss_variance": float(losses.var()),
+                "squared_loss": float((losses**2).mean()),
             },
             seconds_fit=fitted - start,
             seconds_predict=time.perf_counter() - fitted,
