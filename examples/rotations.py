@@ -2,8 +2,8 @@
 
 Draws 100 random rotations of each of three problems in the plane, sorts them by the complexity of
 the trees that grow on them, without a look at any error, and draws the best and the worst (Figs.
-2.3 to 2.5); then the best and the worst rotation of problem (a) with noise dimensions, on all planes
-of two axes (Figs. 2.6 and 2.7). On problem (a) the best rotations lay the boundary along an axis.
+2.3 to 2.5); then the best and the worst rotation of problem (a) with noise dimensions, on all
+planes of two axes (Figs. 2.6 and 2.7). The best rotations lay the boundary along an axis.
 
     python examples/rotations.py --folder pictures
 """
