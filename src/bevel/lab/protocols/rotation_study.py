@@ -6,6 +6,7 @@ from typing import Any
 from bevel.lab.cells import Cell
 from bevel.lab.protocols.base import Plan, Problem, Protocol
 from bevel.lab.protocols.blaser import BLASER, size, to_unit
+from bevel.lab.protocols.claims import Claim, Side
 from bevel.lab.protocols.layout import is_ours, trees
 from bevel.lab.protocols.sets import chosen_sets, open_set, prepared
 from bevel.lab.protocols.splits import training_rows
@@ -73,6 +74,23 @@ ROTATION_STUDY = Protocol(
     parameters=parameters,
     size=size,
     figures=("heat-maps", "histograms"),
+    claims=(
+        Claim(
+            "On wave every rotation-based classifier outperforms the unrotated ones",
+            *("3.3.3, Figure 3.14", Side("rr-rf"), Side("random-forest")),
+            data=("waveform",),
+        ),
+        Claim(
+            "On glass the plain forest outperforms rotations (stacked ones in the thesis)",
+            *("3.3.3, Figure 3.12", Side("random-forest"), Side("rr-rf")),
+            data=("glass",),
+        ),
+        Claim(
+            "On iris rotations (stacked ones in the thesis) outperform the plain forest",
+            *("3.3.3, Figure 3.10", Side("rr-rf"), Side("random-forest")),
+            data=("iris",),
+        ),
+    ),
 )
 
 PROTOCOLS = (ROTATION_STUDY,)
