@@ -22,7 +22,7 @@ from sklearn.utils import check_array
 from bevel.columns import Columns
 from bevel.errors import shorten
 
-__all__ = ["Table", "is_missing", "read_table"]
+__all__ = ["Table", "is_missing", "read_table", "take_rows"]
 
 Numbers = npt.NDArray[np.floating[Any]]
 
@@ -234,6 +234,12 @@ def _check_not_empty(n_rows: int, n_features: int) -> None:
         f"Found a data frame with {part} {kind}(s) (shape={(n_rows, n_features)}) while a minimum "
         "of 1 is required. Pass at least one row and one column."
     )
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.integer[Any]]) -> Any:
+    """Some rows of an array, a sparse matrix or a data frame, as the same kind of thing."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
 
 
 def as_numbers(values: npt.NDArray[Any], name: str) -> Numbers:

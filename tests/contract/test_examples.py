@@ -16,15 +16,29 @@ from bevel.datasets import biomarkers as simulate
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+def load(name):
+    """The example as a module."""
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="module")
 def biomarkers():
-    """The example as a module."""
-    spec = importlib.util.spec_from_file_location("example", EXAMPLES / "biomarkers.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["example"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["example"]
+    yield load("biomarkers")
+    del sys.modules["example_biomarkers"]
+
+
+def test_rotations_example_prints_its_table_and_saves_its_pictures(tmp_path, capsys):
+    load("rotations").main(tmp_path, n_rows=60, n_rotations=6, n_jobs=1)
+    del sys.modules["example_rotations"]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:3] for line in lines[1:4]] == ["(a)", "(b)", "(c)"]
+    pictures = sorted(each.name for each in tmp_path.iterdir())
+    ends = ("a", "b", "c", "noise_best", "noise_worst")
+    assert pictures == [f"rotations_{end}.png" for end in ends]
 
 
 def test_biomarkers_example_prints_its_tables_and_saves_a_picture(biomarkers, tmp_path, capsys):

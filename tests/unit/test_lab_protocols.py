@@ -41,6 +41,7 @@ SIZES = {
     "blaser-weights": 3 * 100 * 6,
     "blaser-noise": 1 * 100 * 8 * 6,
     "blaser-3": 3 * 100 * (1 + 2),
+    "rotation-study": 1 * 20 * 20 * 5 * 2,  # set, fold groups, rotation groups, folds, systems
     "bars": 30 * 3 * (2 + 1 + 1),
 }
 NAMES = (*SIZES, "timing")  # the latter depends on the number of cores

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier
@@ -14,6 +13,7 @@ from bevel.analysis.effects import BiasAndVariance, class_effects
 from bevel.analysis.posteriors import check_shares
 from bevel.errors import wrong_value
 from bevel.progress import Progress
+from bevel.tables import take_rows
 from bevel.target import read_labels, read_numbers
 from bevel.training_rows import Target
 
@@ -149,15 +149,9 @@ def _draws_of_rows(X: Any, y: Any, n_train: int | float) -> Callable[[np.random.
     def draw(rng: np.random.Generator) -> Drawn:
         order = rng.permutation(n_rows)
         chosen = np.sort(order[:size])
-        return _take(X, chosen), target[chosen], np.sort(order[size:])
+        return take_rows(X, chosen), target[chosen], np.sort(order[size:])
 
     return draw
-
-
-def _take(X: Any, rows: npt.NDArray[np.int64]) -> Any:
-    """Some rows of an array, a sparse matrix or a data frame."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
 
 
 def _with_seed(estimator: Any, rng: np.random.Generator) -> Any:
@@ -186,7 +180,7 @@ class _Judge:
     def add(self, fitted: Any, rows: npt.NDArray[np.int64] | None) -> None:
         """One more learner judges some of the rows, or all."""
         here = np.arange(len(self._target)) if rows is None else rows
-        X = self._rows if rows is None else _take(self._rows, rows)
+        X = self._rows if rows is None else take_rows(self._rows, rows)
         said, votes = self._answers(fitted, X)
         self._counts[here] += 1
         before = said - self._mean[here]  # Welford: squares of large values would cancel

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["FAILED", "OK", "SKIPPED", "Cell", "Result"]
+__all__ = ["FAILED", "OK", "SKIPPED", "Cell", "Result", "hash_seed"]
 
 OK, FAILED, SKIPPED = "ok", "failed", "skipped"
 
@@ -59,12 +59,12 @@ class Cell:
     @property
     def split_seed(self) -> int:
         """Seed of what all folds of a repeat share: the shuffling of rows into folds."""
-        return _hash(self.experiment_seed, self.data, self.repeat)
+        return hash_seed(self.experiment_seed, self.data, self.repeat)
 
     @property
     def seed(self) -> int:
         """Seed of the fold: what is drawn inside it, and the system's own; below 2³¹."""
-        return _hash(self.experiment_seed, self.data, self.repeat, self.fold)
+        return hash_seed(self.experiment_seed, self.data, self.repeat, self.fold)
 
     @property
     def problem(self) -> "Cell":
@@ -117,7 +117,7 @@ class Result:
     predictions: str = ""
 
 
-def _hash(*parts: object) -> int:
+def hash_seed(*parts: object) -> int:
     """31 bits of SHA-256: the same on every machine and in every process, unlike `hash`."""
     digest = hashlib.sha256(canonical([str(part) for part in parts]).encode())
     return int.from_bytes(digest.digest()[:4], "big") >> 1

@@ -30,6 +30,7 @@ from bevel.lab.report_tables import (
 )
 from bevel.lab.rounds import Round, rounds
 from bevel.lab.store import ResultStore
+from bevel.lab.studies.report import as_repeats, study_facts, study_sections
 from bevel.lab.surroundings import in_words
 from bevel.lab.tally import Tally, contender
 
@@ -65,7 +66,7 @@ class Run:
 
     @cached_property
     def tally(self) -> Tally:
-        return Tally(self.rows, self._gathered("systems"))
+        return Tally(as_repeats(self.rows), self._gathered("systems"))
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
@@ -214,6 +215,7 @@ def summarise(run: Run) -> dict[str, Any]:
             }
             for verdict in run.verdicts
         ],
+        "studies": study_facts(run.rows, run.labels),
         "paper": [{**asdict(line), "faithful": line.faithful} for line in agreements(run.pairs)],
         "mismatches": [
             {**asdict(pair), "reason": run.reasons[pair.data, pair.system]}
@@ -226,7 +228,8 @@ def summarise(run: Run) -> dict[str, Any]:
 
 def render(run: Run, command: str) -> str:
     """The page; `command` is what makes it again from the results."""
-    sections = [Section("", _opening(run)), *_results(run)]
+    studies = study_sections(run.rows, run.labels)
+    sections = [Section("", _opening(run)), *studies, *_results(run)]
     if run.verdicts:
         sections.append(Section("What the paper says", claims_table(run.verdicts)))
     if run.published is not None:

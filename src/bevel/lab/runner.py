@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bevel.errors import join_names, shorten, wrong_value
+from bevel.errors import join_names, wrong_value
 from bevel.lab.bench import Bench
 from bevel.lab.cells import FAILED, OK, SKIPPED, Cell, Result
 from bevel.lab.crew import Crew
 from bevel.lab.protocols.base import Plan, Protocol
 from bevel.lab.remaining import RemainingTime
+from bevel.lab.steps import Step
 from bevel.lab.store import ResultStore
 from bevel.lab.surroundings import WITH_PEERS, describe_surroundings
 from bevel.lab.systems import SYSTEMS
@@ -27,16 +28,6 @@ __all__ = ["Outcome", "Step", "absent_systems", "run"]
 # Entries of a training table from which the threads are better used inside the cell: fits then
 # take seconds, and two at once would need twice the memory.
 LARGE = 2_000_000
-
-
-@dataclass(frozen=True)
-class Step:
-    """How far a run has come, after one more result."""
-
-    result: Result
-    n_done: int  # of the cells that this run had to do
-    n_cells: int
-    seconds_left: float
 
 
 @dataclass(frozen=True)
@@ -93,7 +84,7 @@ def run(
     interpreters = dict(interpreters or {})
     start = time.monotonic()
     with store.lock():
-        _check_meaning(protocol, plan, store)
+        store.check_meaning(_meaning(protocol, plan))
         absent = absent_systems(plan.systems, interpreters)
         plan = replace(plan, systems=tuple(name for name in plan.systems if name not in absent))
         cells = _cells(protocol, plan)
@@ -185,21 +176,8 @@ def _steps(
             yield Step(result, n_done, len(cells), remaining.seconds() / jobs)
 
 
-def _check_meaning(protocol: Protocol, plan: Plan, store: ResultStore) -> None:
-    """A run folder holds results of one experiment, under one set of rules."""
-    starts = store.describe()["starts"]
-    if not starts:
-        return
-    asked = {"experiment": protocol.name, **plan.meaning()}
-    before = starts[0]["meaning"]
-    differing = [name for name in asked if asked[name] != before.get(name)]
-    if differing:
-        had = ", ".join(f"{name} {shorten(before.get(name))}" for name in differing)
-        got = ", ".join(f"{name} {shorten(asked[name])}" for name in differing)
-        raise ValueError(
-            f"A run can only be taken up with the settings it was begun with ({had}); got {got}. "
-            f"Give another --out, or the same settings; {store.folder} is left as it is."
-        )
+def _meaning(protocol: Protocol, plan: Plan) -> dict[str, Any]:
+    return {"experiment": protocol.name, **plan.meaning()}
 
 
 def _description(
@@ -210,7 +188,7 @@ def _description(
         "experiment": protocol.name,
         "paper": protocol.paper,
         "sentence": protocol.sentence,
-        "meaning": {"experiment": protocol.name, **plan.meaning()},
+        "meaning": _meaning(protocol, plan),
         "systems": list(plan.systems),
         "labels": {name: SYSTEMS[name].label for name in plan.systems},
         "absent": dict(absent),

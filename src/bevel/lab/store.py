@@ -12,9 +12,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from bevel.errors import shorten
 from bevel.lab.cells import FAILED, Cell, Result, canonical
 
-__all__ = ["RESULTS_FILE", "ResultStore"]
+__all__ = ["RESULTS_FILE", "ResultStore", "flat_result"]
 
 RESULTS_FILE = "results.sqlite"
 LOCK_FILE = "running.sqlite"
@@ -110,7 +111,7 @@ class ResultStore:
 
         ``setting`` and ``details`` are dicts. pandas.DataFrame(store.frame()) makes a table of it.
         """
-        return [_flat(result) for result in self.results()]
+        return [flat_result(result) for result in self.results()]
 
     def describe(self) -> dict[str, Any]:
         """How the run was started last, and under ``starts`` every start before it and that."""
@@ -118,6 +119,21 @@ class ResultStore:
             rows = connection.execute("SELECT description FROM starts ORDER BY start")
             starts = [json.loads(text) for (text,) in rows]
         return {**(starts[-1] if starts else {}), "starts": starts}
+
+    def check_meaning(self, asked: Mapping[str, Any]) -> None:
+        """A run folder holds results of one experiment, under one set of rules."""
+        starts = self.describe()["starts"]
+        if not starts:
+            return
+        before = starts[0]["meaning"]
+        differing = [name for name in asked if asked[name] != before.get(name)]
+        if differing:
+            had = ", ".join(f"{name} {shorten(before.get(name))}" for name in differing)
+            got = ", ".join(f"{name} {shorten(asked[name])}" for name in differing)
+            raise ValueError(
+                f"A run can only be taken up with the settings it was begun with ({had}); got "
+                f"{got}. Give another --out, or the same settings; {self.folder} is left as it is."
+            )
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -187,7 +203,8 @@ def _result(row: sqlite3.Row, metrics: Mapping[str, float]) -> Result:
     )
 
 
-def _flat(result: Result) -> dict[str, Any]:
+def flat_result(result: Result) -> dict[str, Any]:
+    """A result as one line of a table."""
     cell = result.cell
     return {
         "key": cell.key,

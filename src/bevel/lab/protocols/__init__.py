@@ -1,6 +1,15 @@
 """The experiments of the papers by name; `PROTOCOLS` holds them all."""
 
-from bevel.lab.protocols import bars, blaser, menze, simulated, sporf, timing, transforms
+from bevel.lab.protocols import (
+    bars,
+    blaser,
+    menze,
+    rotation_study,
+    simulated,
+    sporf,
+    timing,
+    transforms,
+)
 from bevel.lab.protocols.base import Plan, Problem, Protocol
 from bevel.lab.protocols.claims import Claim, Side, Verdict, judge
 
@@ -8,6 +17,6 @@ __all__ = ["PROTOCOLS", "Claim", "Plan", "Problem", "Protocol", "Side", "Verdict
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol
-    for room in (sporf, simulated, transforms, menze, blaser, bars, timing)
+    for room in (sporf, simulated, transforms, menze, blaser, rotation_study, bars, timing)
     for protocol in room.PROTOCOLS
 }

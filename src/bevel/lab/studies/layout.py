@@ -1,0 +1,30 @@
+"""The cells of a rotation study: fold group × fold × rotation group, as the lab's store holds them.
+
+A fold group is a repeat; what a cell draws for itself follows from it and the fold, so that all
+rotation groups meet the same folds and the same luck. A rotation group is a seed.
+"""
+
+from collections.abc import Iterator
+
+from bevel.lab.cells import Cell, hash_seed
+
+__all__ = ["EXPERIMENT", "ROTATION_GROUP", "rotation_seed", "study_cells"]
+
+EXPERIMENT = "rotation-study"
+ROTATION_GROUP = "rotation_group"
+
+
+def rotation_seed(experiment_seed: int, data: str, group: int) -> int:
+    """Seed of a rotation group, the same for all folds and systems; below 2³¹."""
+    return hash_seed(experiment_seed, data, "rotations", group)
+
+
+def study_cells(
+    data: str, system: str, n_fold_groups: int, n_rotation_groups: int, n_folds: int, seed: int
+) -> Iterator[Cell]:
+    """All cells of one learner, fold group by fold group: an early end leaves whole ones."""
+    for fold_group in range(n_fold_groups):
+        for group in range(n_rotation_groups):
+            for fold in range(n_folds):
+                setting = {ROTATION_GROUP: group}
+                yield Cell(EXPERIMENT, data, system, setting, fold_group, fold, seed)

@@ -1,0 +1,112 @@
+"""The part of a run's page on rotation studies: verdicts, variance, heat maps, histograms."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from bevel.lab.figures.canvas import svg
+from bevel.lab.page import Section, figure, paragraph, table
+from bevel.lab.studies.layout import ROTATION_GROUP
+from bevel.lab.studies.result import RotationStudy, read_studies
+from bevel.plots.rotation_study import rotation_heat_map, rotation_studies
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["as_repeats", "study_facts", "study_sections"]
+
+Labels = Mapping[str, str]
+Rows = Sequence[Mapping[str, Any]]
+HEADER = ("", "error", "sd folds", "sd rotations", "sd rest", "p rotations", "best group", "matter")
+
+
+def as_repeats(rows: Rows) -> Rows:
+    """Rows in which a rotation group is one more repeat, not another problem."""
+    groups = [row["setting"].get(ROTATION_GROUP) for row in rows]
+    if all(group is None for group in groups):
+        return rows
+    n_groups = 1 + max(group for group in groups if group is not None)
+    return [
+        row
+        if group is None
+        else {
+            **row,
+            "setting": _without(row["setting"]),
+            "repeat": row["repeat"] * n_groups + group,
+        }
+        for row, group in zip(rows, groups, strict=True)
+    ]
+
+
+def _without(setting: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in setting.items() if name != ROTATION_GROUP}
+
+
+def study_sections(rows: Rows, labels: Labels) -> list[Section]:
+    """A section for each data set that has a study; none for other experiments."""
+    return [
+        Section(f"Rotations on {data}", _body(studies))
+        for data, studies in _by_data(rows, labels).items()
+    ]
+
+
+def study_facts(rows: Rows, labels: Labels) -> list[dict[str, Any]]:
+    """The same for machines."""
+    return [
+        {
+            "data": data,
+            "system": name,
+            "error": float(study.errors.mean()),
+            "sampling_error": study.sampling_error,
+            "rotations_matter": study.rotations_matter,
+            "large_enough": study.is_large_enough,
+            "best_rotation_group": study.best_rotation_group + 1,
+            "best_rotation_seed": study.best_rotation_seed,
+            "verdict": study.verdict,
+        }
+        for data, studies in _by_data(rows, labels).items()
+        for name, study in studies.items()
+    ]
+
+
+def _by_data(rows: Rows, labels: Labels) -> dict[str, dict[str, RotationStudy]]:
+    found: dict[str, dict[str, RotationStudy]] = {}
+    for (data, system), study in read_studies(rows).items():
+        found.setdefault(data, {})[labels.get(system, system)] = study
+    return found
+
+
+def _body(studies: Mapping[str, RotationStudy]) -> str:
+    words = "".join(paragraph(f"{name}: {study.verdict}") for name, study in studies.items())
+    first, *others = studies
+    for other in others:
+        if len(studies[first].errors) == len(studies[other].errors) > 1:
+            gain = studies[first].against(studies[other])
+            words += paragraph(f"{first} beside {other}: {gain.verdict}")
+    numbers = table(HEADER, [_line(name, study) for name, study in studies.items()])
+    drawn = rotation_studies(studies, sort="folds")
+    caption = (
+        "Errors of all pairs of fold groups (down, the best on top) and rotation groups (across), "
+        "darker is worse, and how often they occur; one scale for all."
+    )
+    return (
+        words + numbers + figure(svg(drawn), caption) + _sorted_by_rotations(studies[first], first)
+    )
+
+
+def _sorted_by_rotations(study: RotationStudy, name: str) -> str:
+    if study.errors.shape[1] < 2:
+        return ""
+    axes = rotation_heat_map(study, sort="rotations")
+    axes.set_title(name, parse_math=False)
+    drawn = cast("Figure", axes.figure)
+    return figure(svg(drawn), f"{name}, from the best rotation group on.")
+
+
+def _line(name: str, study: RotationStudy) -> list[object]:
+    error = round(float(study.errors.mean()), 4)
+    if min(study.errors.shape) < 2:
+        return [name, error, None, None, None, None, None, None]
+    split = study.split
+    spreads = [round(float(part) ** 0.5, 4) for part in (split.folds, split.rotations, split.rest)]
+    best = f"RG-{study.best_rotation_group + 1:02d}"
+    return [name, error, *spreads, f"{split.p_rotations:.2g}", best, study.rotations_matter]
