@@ -33,7 +33,8 @@ def measure(kind, classes=True):
     """Any kind, on a forest that suits it."""
     projection = {"rotation": P.MultiRotation(4), "anova": P.LDA(record=True)}.get(kind, "sparse")
     forest, X, y = grown(projection, classes=classes)
-    rows = (X, y) if kind in ("t_test", "corrected") else ()
+    needs_rows = kind in ("t_test", "corrected", "permutation", "negation")
+    rows = (X, y) if needs_rows else ()
     return importance(forest, kind, *rows)
 
 
