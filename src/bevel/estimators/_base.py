@@ -81,11 +81,11 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
         self : object
             The fitted estimator.
         """
-        values = self.get_params(deep=False)
+        values = self._settings()
         check_each(values, self._parameters)
         members = read_projection(values["projection"], values["n_projections"])
         values["bootstrap"] = draws_bags(values["bootstrap"], members)
-        check_combinations(values, members)
+        self._check_combinations(values, members)
         n_threads = count_threads(self.n_jobs)
         n_before = self._trees_to_keep()
         if n_before == 0 and hasattr(self, "_predictor"):
@@ -232,6 +232,14 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
         """Gain importance of each feature, summing to one (see `bevel.importance`)."""
         return gain_importances(self.forest_)
 
+    def _settings(self) -> dict[str, Any]:
+        """Parameters of a fit by name, those that the user cannot set among them."""
+        return dict(self.get_params(deep=False))
+
+    def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
+        """Raise if parameters contradict each other, whatever the data."""
+        check_combinations(values, members)
+
     def _ask(self, question: str, X: Any, *arguments: Any) -> Any:
         """Put a question to the predictor; rows that need no reading go to it as they are."""
         if self._is_plain(X):
@@ -345,13 +353,27 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
         trees: range,
         n_threads: int,
     ) -> None:
-        progress = Progress(trees.start, trees.stop, bool(self.verbose), self.callback)
         if len(trees):
-            grown = train(dataset, target, options, trees, n_threads, progress)
+            grown = self._train(dataset, target, options, trees, n_threads)
             forest = join_forests(self.forest_, grown) if trees.start else grown
             self._predictor = PackedPredictor(forest)
         self._encoding = dataset.encoding
         self._seed = options.seed
+
+    def _train(
+        self,
+        dataset: Dataset,
+        target: Target,
+        options: TrainingOptions,
+        trees: range,
+        n_threads: int,
+    ) -> FlatForest:
+        return train(dataset, target, options, trees, n_threads, self._progress(trees))
+
+    def _progress(self, trees: range, label: str = "growing trees") -> Progress:
+        """Whom to tell of finished trees."""
+        show = bool(self.verbose)
+        return Progress(trees.start, trees.stop, show, self.callback, label=label)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")
