@@ -1,6 +1,7 @@
 """Understand a fitted forest: plain functions that return small results, drawn by `bevel.plots`."""
 
 from bevel.analysis import geometry
+from bevel.analysis.best_rotations import refit_best_rotations
 from bevel.analysis.complexity import TreeComplexity, tree_complexity
 from bevel.analysis.effects import BiasAndVariance, ClassEffects
 from bevel.analysis.importance import importance
@@ -23,6 +24,7 @@ __all__ = [
     "hellinger_distance",
     "importance",
     "out_of_bag_curve",
+    "refit_best_rotations",
     "strength_and_correlation",
     "tree_complexity",
 ]
