@@ -36,7 +36,7 @@ SIZES = {
     "menze-40": (5 + 1) * 10 * 10 * 9,
     "menze-offsets": 10 * 7 * 4,
     "blaser-1": 2 * 100 * 3 * 5,
-    "blaser-weights": 3 * 100 * 6,
+    "blaser-weights": 3 * 100 * (6 + 8),
     "blaser-noise": 1 * 100 * 8 * 6,
     "blaser-3": 3 * 100 * (1 + 2),
     "bars": 30 * 3 * (2 + 1 + 1),
