@@ -67,7 +67,7 @@ def refit_best_rotations(
     # The first view are the features themselves; what is no axis of a rotation comes last.
     order = np.argsort(-share[1 : multirotation.n_rotations], kind="stable")
     views = np.concatenate(([0], np.sort(1 + order[: n_rotations - 1])))
-    refit = clone(subject.estimator)
+    refit: ObliqueForest = clone(subject.estimator)
     refit.projection = Custom(_axes_of(subject, views))
     if refit.n_projections == "auto":
         refit.n_projections = _draws(subject, n_rotations, refit.projection)

@@ -19,7 +19,7 @@ from bevel.projections import RandomRotation
 
 
 @documented(ROTATION_CLASSIFIER_PARAMETERS)
-class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier):  # type: ignore[misc]
+class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier):
     """A rotation ensemble with more trees on rotations that make trees simple, for classification.
 
     Random rotations differ in how simple they make a problem for trees that cut along axes. On each
@@ -143,7 +143,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
 
 
 @documented(ROTATION_REGRESSOR_PARAMETERS)
-class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):  # type: ignore[misc]
+class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
     """A rotation ensemble with more trees on rotations that make trees simple, for regression.
 
     As `RegularizedRotationClassifier`; the thesis has classification only. Errors of rotations are

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -231,7 +232,7 @@ def _errors(
 
 
 def _losses(
-    sums: Floats, n_trees: npt.NDArray[np.int32], truth: npt.NDArray[np.generic], n_classes: int
+    sums: Floats, n_trees: npt.NDArray[np.int32], truth: npt.NDArray[Any], n_classes: int
 ) -> Floats:
     if n_classes:
         return np.asarray(sums.argmax(axis=1) != truth, dtype=np.float64)

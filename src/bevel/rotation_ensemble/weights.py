@@ -65,7 +65,7 @@ def exponential_weights(n_rotations: int, h: float) -> Floats:
     """
     decay = math.log(2.0) / h
     share = math.expm1(-decay) / math.expm1(-decay * n_rotations)
-    return share * np.exp(-decay * np.arange(n_rotations))
+    return np.asarray(share * np.exp(-decay * np.arange(n_rotations)))
 
 
 def linear_weights(rank: npt.ArrayLike) -> Floats:
