@@ -105,7 +105,7 @@ def count_nodes_and_depth(tree, node: int = 0) -> tuple[int, int]:
 @pytest.mark.parametrize("voting", ["soft", "hard"])
 def test_complexities_and_errors_are_those_of_the_micro_forests(task, weighted, voting):
     # Every rotation gets at least U trees, so that all micro-forests are in the ensemble.
-    parameters = {"weighting": "rre", "n_estimators": 60}
+    parameters = {"weighting": "oob", "n_estimators": 120}
     parameters |= {"voting": voting} if task == "classes" else {}
     y = TARGETS[task]
     weight = np.where(np.arange(len(X)) % 7 == 0, 0.0, 1.0 + np.arange(len(X)) % 3)
@@ -142,12 +142,13 @@ def test_complexities_and_errors_are_those_of_the_micro_forests(task, weighted, 
         assert ensemble.oob_errors_[rotation] == pytest.approx(error, rel=1e-9)
 
 
-@pytest.mark.parametrize("weighting", ["cut", "exp", "bst", "lin", "oob", "jnt", "new"])
+@pytest.mark.parametrize("weighting", ["rre", "cut", "bst", "lin", "oob", "jnt", "new"])
 def test_rotations_and_micro_forests_are_the_same_for_all_weightings(weighting):
-    one, other = fit("classes", weighting="rre"), fit("classes", weighting=weighting)
+    one, other = fit("classes", weighting="exp"), fit("classes", weighting=weighting)
     np.testing.assert_array_equal(one.rotations_, other.rotations_)
     np.testing.assert_array_equal(one.complexities_, other.complexities_)
-    np.testing.assert_array_equal(one.oob_errors_, other.oob_errors_)
+    known = one.oob_errors_ if weighting in ("cut", "oob", "jnt") else np.full(6, np.nan)
+    np.testing.assert_array_equal(other.oob_errors_, known)
     np.testing.assert_allclose(other.rotation_weights_.sum(), 1.0)
     wanted = np.rint(40 * other.rotation_weights_)
     assert np.abs(other.trees_per_rotation_ - wanted).sum() <= 2 * abs(wanted.sum() - 40)
@@ -155,12 +156,12 @@ def test_rotations_and_micro_forests_are_the_same_for_all_weightings(weighting):
 
 def test_dropped_rotations_are_random_ones_of_highest_error():
     parameters = {"weighting": "rre", "n_estimators": 100, "n_rotations": 20}
-    whole, dropped = fit("classes", **parameters), fit("classes", **parameters, drop_worst=0.25)
+    dropped = fit("classes", **parameters, drop_worst=0.25)
     gone = np.flatnonzero(dropped.trees_per_rotation_ == 0)
     assert len(gone) == 5
     assert 0 not in gone
     kept = np.setdiff1d(np.arange(1, 20), gone)
-    assert whole.oob_errors_[gone].min() >= whole.oob_errors_[kept].max()
+    assert dropped.oob_errors_[gone].min() >= dropped.oob_errors_[kept].max()
     np.testing.assert_allclose(dropped.rotation_weights_[kept], 1 / 15)
 
 

@@ -47,7 +47,7 @@ class RegularizedRotation(ObliqueForest):
 
     @property
     def oob_errors_(self) -> npt.NDArray[np.float64]:
-        """Out-of-bag error of the micro-forest of each rotation; NaN without bags."""
+        """Out-of-bag error of each micro-forest; NaN if the weights did not need it."""
         return self._record.errors
 
     @property
@@ -148,10 +148,12 @@ def _check_h(plan: Plan) -> None:
 
 def _wants_errors(plan: Plan) -> str:
     """What asks for out-of-bag errors; empty if nothing does."""
+    if not plan.needs_errors:
+        return ""
     if needs_errors(plan.weighting, plan.h):
         tuned = " with h=None" if plan.weighting in ("cut", "exp") else ""
         return f'weighting="{plan.weighting}"{tuned}'
-    return "drop_worst" if plan.n_dropped else ""
+    return "drop_worst"
 
 
 def _no_errors(asked: str, got: str) -> NoOutOfBagError:

@@ -47,7 +47,8 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
     complexities_ : ndarray of shape (R,)
         Median over the trees of a micro-forest of #nodes + depth/N.
     oob_errors_ : ndarray of shape (R,)
-        Out-of-bag error of each micro-forest, rows by their weights; NaN without bags.
+        Out-of-bag error of each micro-forest, rows by their weights; NaN if the
+        weights did not need it.
     rotation_weights_ : ndarray of shape (R,)
         Weights of the rotations, summing to one.
     h_ : float or None
@@ -161,7 +162,8 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
     complexities_ : ndarray of shape (R,)
         Median over the trees of a micro-forest of #nodes + depth/N.
     oob_errors_ : ndarray of shape (R,)
-        Out-of-bag mean squared error of each micro-forest, rows by their weights; NaN without bags.
+        Out-of-bag mean squared error of each micro-forest, rows by their weights; NaN if the
+        weights did not need it.
     rotation_weights_ : ndarray of shape (R,)
         Weights of the rotations, summing to one.
     h_ : float or None

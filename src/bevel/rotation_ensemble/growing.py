@@ -24,7 +24,12 @@ from bevel.predictor import PackedPredictor
 from bevel.progress import Progress
 from bevel.projections.base import Directions
 from bevel.rotation_ensemble.axes import draw_rotations
-from bevel.rotation_ensemble.weights import RotationWeights, count_trees, weigh_rotations
+from bevel.rotation_ensemble.weights import (
+    RotationWeights,
+    count_trees,
+    needs_errors,
+    weigh_rotations,
+)
 from bevel.subforest import take_trees
 from bevel.training import Target, native_options, train
 
@@ -60,6 +65,11 @@ class Plan:
     n_dropped: int
     hard: bool
 
+    @property
+    def needs_errors(self) -> bool:
+        """Whether out-of-bag errors have a say."""
+        return self.n_dropped > 0 or needs_errors(self.weighting, self.h)
+
 
 @dataclass(frozen=True, eq=False)
 class RotationRecord:
@@ -72,7 +82,7 @@ class RotationRecord:
     complexities : ndarray of shape (n_rotations,)
         Median complexity of the trees of each micro-forest.
     errors : ndarray of shape (n_rotations,)
-        Their out-of-bag errors; NaN where not known.
+        Their out-of-bag errors; NaN where not known, or not asked for.
     weights : ndarray of shape (n_rotations,)
         Share of trees that each rotation was to have.
     h : float or None
@@ -134,7 +144,9 @@ def grow_ensemble(
     complexities = np.median(
         tree_complexities(micro, len(dataset.X)).reshape(plan.n_rotations, -1), axis=1
     )
-    errors = _errors(micro, dataset, target, options, plan, n_threads)
+    errors = np.full(plan.n_rotations, np.nan)
+    if plan.needs_errors:
+        errors = _errors(micro, dataset, target, options, plan, n_threads)
     weights = _weights(plan, complexities, errors)
     counts = np.empty(plan.n_rotations, np.int64)
     counts[weights.order] = count_trees(weights.values[weights.order], plan.n_trees)
@@ -213,8 +225,6 @@ def _errors(
     Rows count by their weights. NaN where no row is out of a bag.
     """
     errors = np.full(plan.n_rotations, np.nan)
-    if not options.leaves_rows_out(len(dataset.X)):
-        return errors
     native = native_options(options)
     for rotation in range(plan.n_rotations):
         first = rotation * plan.n_micro_trees
