@@ -151,13 +151,11 @@ def grow_ensemble(
     counts = np.empty(plan.n_rotations, np.int64)
     counts[weights.order] = count_trees(weights.values[weights.order], plan.n_trees)
     of_tree, missing = assign_trees(counts, plan.n_micro_trees)
-    kept = np.setdiff1d(np.arange(n_micro), missing)
-    forest = take_trees(micro, kept)
-    if len(missing):
-        progress = tell(range(len(kept), plan.n_trees), "growing trees")
-        grown = grow(missing, of_tree, progress)
-        order = np.argsort(np.concatenate((kept, missing)))
-        forest = take_trees(join_forests(forest, grown), order)
+    n_kept = plan.n_trees - len(missing)  # fewer than all: micro-forests are smaller (U < M/R)
+    grown = grow(missing, of_tree, tell(range(n_kept, plan.n_trees), "growing trees"))
+    place = np.arange(plan.n_trees)
+    place[missing] = n_micro + np.arange(len(missing))
+    forest = take_trees(join_forests(micro, grown), place)
     record = RotationRecord(options.seed, complexities, errors, weights.values, weights.h, of_tree)
     return forest, record
 
