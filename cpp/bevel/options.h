@@ -83,7 +83,10 @@ struct Family {
   Patch patch;              // patches
   ModelSettings model;      // families of node models
   std::shared_ptr<const DirectionSource> source;  // custom: asked at every node, or null
-  std::shared_ptr<const Candidates> pool;         // custom: else directions to draw from
+  // custom: else directions to draw from; rotation: the axes of given rotations, back to back, over
+  // the numeric features counted from 0
+  std::shared_ptr<const Candidates> pool;
+  std::vector<int32_t> rotation_of_tree;  // rotation: which of the given ones, by tree number
 
   bool asks_out_of_bag() const {
     return kind == FamilyKind::ridge && model.tune == Tuning::out_of_bag;

@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "arrays.h"
@@ -51,7 +52,24 @@ void check_patch(const Patch& patch, const DatasetView& data) {
           "[train] patches do not fit the features");
 }
 
-void check_shapes(const TrainingSet& t, const Options& options) {
+// Given rotations have an axis for each numeric feature, and trees know theirs.
+void check_rotations(const Family& family, const DatasetView& data,
+                     std::span<const uint64_t> trees) {
+  const size_t n_axes = data.numeric.size();
+  require(n_axes > 0 && family.pool->size() % n_axes == 0 && !family.per_node,
+          "[train] axes of given rotations");
+  for (int32_t feature : family.pool->index)
+    require(0 <= feature && static_cast<size_t>(feature) < n_axes,
+            "[train] feature of a given rotation");
+  for (uint64_t tree : trees) {
+    require(tree < family.rotation_of_tree.size(), "[train] a tree without a rotation");
+    const int32_t rotation = family.rotation_of_tree[tree];
+    require(0 <= rotation && static_cast<size_t>(rotation) < family.pool->size() / n_axes,
+            "[train] rotation of a tree");
+  }
+}
+
+void check_shapes(const TrainingSet& t, const Options& options, std::span<const uint64_t> trees) {
   const DatasetView& data = t.data;
   require(data.n_rows > 0 && data.n_features > 0, "[train] empty data");
   require(data.n_rows < (size_t{1} << 31), "[train] too many rows");
@@ -60,8 +78,10 @@ void check_shapes(const TrainingSet& t, const Options& options) {
   require(options.bag_size >= 0 && options.bag_size < (int64_t{1} << 31), "[train] bag_size");
   require(options.replace || options.bag_size <= static_cast<int64_t>(data.n_rows),
           "[train] bag_size above the number of rows without replacement");
-  for (const Family& family : options.families)
+  for (const Family& family : options.families) {
     if (family.kind == FamilyKind::patches) check_patch(family.patch, data);
+    if (family.kind == FamilyKind::rotation && family.pool) check_rotations(family, data, trees);
+  }
   if (t.labels)
     for (size_t i = 0; i < data.n_rows; ++i)
       require(t.labels[i] >= 0 && t.labels[i] < t.n_classes, "[train] label out of range");
@@ -125,18 +145,19 @@ class TrainingArrays {
 nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
                       Vector<uint8_t> has_nan, nb::object target, int32_t n_classes,
                       std::optional<Vector<double>> weights, const Options& options,
-                      uint64_t first_tree, size_t n_trees, int n_threads, nb::object progress) {
+                      Vector<uint64_t> trees, int n_threads, nb::object progress) {
   const TrainingArrays arrays(X, levels, medians, has_nan, std::move(target), n_classes, weights);
   Reporter reporter(std::move(progress));
   const Options copy = options;
+  const std::span<const uint64_t> numbers(trees.data(), trees.shape(0));
   std::optional<FlatForest> forest;
   {
     nb::gil_scoped_release release;
     const DatasetView data = arrays.data();
     const TrainingSet training = arrays.training(data);
-    check_shapes(training, copy);
+    check_shapes(training, copy, numbers);
     try {
-      forest = train(training, copy, first_tree, n_trees, n_threads,
+      forest = train(training, copy, numbers, n_threads,
                      [&reporter](size_t done) { return reporter(done); });
     } catch (const Cancelled&) {
     }
@@ -192,9 +213,10 @@ nb::tuple sample_tree(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
                               weights);
   const DatasetView data = arrays.data();
   const TrainingSet training = arrays.training(data);
-  check_shapes(training, options);
+  check_shapes(training, options, {&tree, 1});
   const std::vector<int32_t> multiplicity = draw_bag(options, data.n_rows, tree);
   RowFacts facts;
+  facts.tree = tree;
   facts.labels = training.labels;
   facts.targets = training.targets;
   facts.n_classes = n_classes;
@@ -220,8 +242,7 @@ void bind_trainer(nb::module_& m) {
   m.def("train", &train_forest, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
         nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(), nb::arg("target"),
         nb::arg("n_classes"), nb::arg("weights").noconvert().none(), nb::arg("options"),
-        nb::arg("first_tree"), nb::arg("n_trees"), nb::arg("n_threads"),
-        nb::arg("progress").none());
+        nb::arg("trees").noconvert(), nb::arg("n_threads"), nb::arg("progress").none());
   m.def(
       "bag",
       [](const Options& options, size_t n_rows, uint64_t tree) {

@@ -11,7 +11,12 @@ from importlib.metadata import version
 
 from bevel import presets, projections
 from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
-from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators import (
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    RegularizedRotationClassifier,
+    RegularizedRotationRegressor,
+)
 from bevel.files.loading import load
 from bevel.forest import FlatForest
 
@@ -22,6 +27,8 @@ __all__ = [
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
     "PrecisionWarning",
+    "RegularizedRotationClassifier",
+    "RegularizedRotationRegressor",
     "__version__",
     "load",
     "presets",

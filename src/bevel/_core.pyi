@@ -44,6 +44,7 @@ class Family:
         model: ModelSettings | None = None,
         source: Callable[..., tuple[npt.NDArray[Any], ...]] | None = None,
         pool: tuple[npt.NDArray[Any], ...] | None = None,
+        rotation_of_tree: Sequence[int] = (),
     ) -> None: ...
     @property
     def kind(self) -> str: ...
@@ -90,8 +91,7 @@ def train(
     n_classes: int,
     weights: npt.NDArray[np.float64] | None,
     options: Options,
-    first_tree: int,
-    n_trees: int,
+    trees: npt.NDArray[np.uint64],
     n_threads: int,
     progress: Callable[[int], None] | None,
 ) -> dict[str, npt.NDArray[Any]]: ...

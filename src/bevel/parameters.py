@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from bevel.constraints import (
@@ -21,9 +22,17 @@ from bevel.constraints import (
     Special,
     Word,
 )
+from bevel.rotation_ensemble.weights import WEIGHTINGS
 from bevel.scaling import SCALES
 
-__all__ = ["CLASSIFIER_PARAMETERS", "REGRESSOR_PARAMETERS", "check_each", "documented"]
+__all__ = [
+    "CLASSIFIER_PARAMETERS",
+    "REGRESSOR_PARAMETERS",
+    "ROTATION_CLASSIFIER_PARAMETERS",
+    "ROTATION_REGRESSOR_PARAMETERS",
+    "check_each",
+    "documented",
+]
 
 _FOREST = [
     Parameter(
@@ -265,6 +274,58 @@ _REGRESSOR = [
     ),
 ]
 
+_ROTATIONS = [
+    replace(_FOREST[0], default=500, meaning="M, the number of trees of the ensemble."),
+    Parameter(
+        "weighting",
+        "exp",
+        [Word(WEIGHTINGS)],
+        "How trees are shared out among the rotations, sorted from the least complex trees to the "
+        'most complex: "rre" equally; "cut" equally among the first h; "exp" halved every h '
+        'rotations; "bst" all to the first; "new" equally among those up to the identity; "lin" in '
+        'proportion to R, R − 1, ... 1; "oob" as "lin", sorted by out-of-bag error; "jnt" as '
+        '"lin", sorted by the sum of the ranks of both.',
+    ),
+    Parameter(
+        "n_rotations",
+        "auto",
+        [Word(("auto",)), Integer(1)],
+        'R, the number of rotations; the first is the identity. "auto" is 100, or fewer where more '
+        "than half of the trees would be in micro-forests.",
+        'Use 20 to 100, or "auto".',
+    ),
+    Parameter(
+        "n_micro_trees",
+        "auto",
+        [Word(("auto",)), Integer(1)],
+        "U, the trees of the micro-forest by which a rotation is judged; less than M/R. "
+        '"auto" is 10, or a tenth of fewer than 100 trees.',
+        'Use 10 to 20, or "auto".',
+    ),
+    Parameter(
+        "h",
+        None,
+        [Nothing(), Number("(0, inf)")],
+        'Tuning parameter of "cut", an integer, and of "exp". None takes the one of lowest '
+        "out-of-bag error, a weighted mean over the micro-forests.",
+        "Use None to choose it on the data.",
+    ),
+    Parameter(
+        "drop_worst",
+        0.0,
+        [Number("[0, 1)")],
+        "Share of the rotations left out before the others are weighted: random ones of highest "
+        "out-of-bag error. 0.1 drops the worst decile.",
+    ),
+    replace(
+        _FOREST[2],
+        meaning="Axes of the tree's rotation that are tried at each node, where p counts all "
+        'columns. "auto" is √p, or p/3 in regression. "sqrt", "log2" and shares round down, "p**k" '
+        "rounds up, all to at least 1. With nominal columns, which are not rotated, their share of "
+        "the draws (rounded, at least one) are nominal columns, and at least one is not.",
+    ),
+]
+
 
 def _table(*groups: Sequence[Parameter]) -> dict[str, Parameter]:
     return {parameter.name: parameter for group in groups for parameter in group}
@@ -274,6 +335,11 @@ CLASSIFIER_PARAMETERS = _table(
     _FOREST, _CLASSIFIER[:1], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN
 )
 REGRESSOR_PARAMETERS = _table(_FOREST, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _REGRESSOR[1:], _RUN)
+_RUN_ONCE = [parameter for parameter in _RUN if parameter.name != "warm_start"]
+ROTATION_CLASSIFIER_PARAMETERS = _table(
+    _ROTATIONS, _CLASSIFIER[:1], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN_ONCE
+)
+ROTATION_REGRESSOR_PARAMETERS = _table(_ROTATIONS, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _RUN_ONCE)
 
 
 def check_each(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:

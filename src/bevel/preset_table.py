@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.parameters import CLASSIFIER_PARAMETERS
 from bevel.projections.base import check_word
 
 __all__ = ["Forest", "Preset", "Registry", "Table", "make_forest"]
@@ -85,6 +84,7 @@ def make_forest(
     criterion: str = "gini",
     voting: str = "hard",
     regression: Mapping[str, Any] | None = None,
+    kinds: tuple[type[Any], type[Any]] = (ObliqueForestClassifier, ObliqueForestRegressor),
     **settings: Any,
 ) -> Forest:
     """The estimator of a preset.
@@ -99,27 +99,34 @@ def make_forest(
         In classification: Gini and one vote per tree unless the paper says otherwise.
     regression : mapping, default=None
         What is different in regression.
+    kinds : pair of classes
+        The classifier and the regressor.
     **settings
         The paper's.
     """
     check_word("task", task, ("classification", "regression"))
+    classifier, regressor = kinds
     if task == "classification":
+        kind = classifier
         settings |= {"criterion": criterion, "voting": voting}
-        _check_names(parameters, ObliqueForestClassifier)
-        return ObliqueForestClassifier(**(settings | dict(parameters)))
-    settings |= regression or {}
-    _check_names(parameters, ObliqueForestRegressor)
-    return ObliqueForestRegressor(**(settings | dict(parameters)))
+    else:
+        kind = regressor
+        settings |= regression or {}
+    _check_names(parameters, kind, classifier)
+    forest: Forest = kind(**(settings | dict(parameters)))
+    return forest
 
 
-def _check_names(parameters: Mapping[str, Any], estimator: type[Any]) -> None:
+def _check_names(
+    parameters: Mapping[str, Any], estimator: type[Any], classifier: type[Any]
+) -> None:
     known = list(inspect.signature(estimator).parameters)
     for name in parameters:
         if name in known:
             continue
         close = difflib.get_close_matches(name, known, n=1)
         remedy = f"Did you mean {close[0]}?" if close else f"See help({estimator.__name__})."
-        if name in CLASSIFIER_PARAMETERS:
+        if name in inspect.signature(classifier).parameters:
             remedy = 'Leave it out: it has a meaning with task="classification" only.'
         raise TypeError(
             f"Parameters of a preset must be its own or those of {estimator.__name__}; got "

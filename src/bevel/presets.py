@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bevel import projections as P
+from bevel.estimators import RegularizedRotationClassifier, RegularizedRotationRegressor
 from bevel.preset_table import Forest, Registry, make_forest
 from bevel.projections.base import check_integer
 
@@ -41,6 +42,7 @@ __all__ = [
     "random_forest",
     "random_point",
     "random_side",
+    "regularized_rotation",
     "rotation_forest",
     "rr_et",
     "rr_rf",
@@ -336,6 +338,35 @@ def multi_rotation(
         projection=P.MultiRotation(n_rotations),
         bootstrap=True,
         scale="minmax_clip",
+    )
+
+
+@_preset("Regularized rotation", BLASER, "chapter 2, Algorithm 2")
+def regularized_rotation(
+    *, weighting: str = "exp", task: str = "classification", **parameters: Any
+) -> Forest:
+    """Regularised rotation ensemble: more trees on rotations that make trees simple.
+
+    M = 5000 bootstrapped trees, fully grown, on R = 100 rotations, one of them the identity, as in
+    section 2.5; micro-forests of U = 10 trees, of the 10 to 20 of section 2.3. The trees are those
+    of `rr_rf`, and so is the scaling to [0, 1]. With fewer than 2001 trees R is smaller, so that at
+    most half of the trees are in micro-forests. `threshold="random"` grows extra trees, with bags.
+
+    Parameters
+    ----------
+    weighting : {"rre", "cut", "exp", "bst", "new", "lin", "oob", "jnt"}, default="exp"
+        How trees are shared out among rotations: the schemes of section 2.5, of which EXP is "a
+        good compromise".
+    """
+    return make_forest(
+        task,
+        parameters,
+        n_estimators=5000,
+        weighting=weighting,
+        bootstrap=True,
+        scale="minmax_clip",
+        regression=_RANDOM_FOREST_REGRESSION,
+        kinds=(RegularizedRotationClassifier, RegularizedRotationRegressor),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -41,7 +42,7 @@ def train(
     dataset: Dataset,
     target: Target,
     options: TrainingOptions,
-    trees: range,
+    trees: Sequence[int] | npt.NDArray[np.integer[Any]],
     n_threads: int,
     progress: Progress,
 ) -> FlatForest:
@@ -55,7 +56,7 @@ def train(
         Their targets and weights.
     options : TrainingOptions
         How to grow.
-    trees : range
+    trees : sequence of int
         Numbers of the trees to grow. A tree depends on the seed and its own number only: growing
         `range(10)` and then `range(10, 30)` gives the trees of `range(30)`.
     n_threads : int
@@ -73,8 +74,7 @@ def train(
         target.n_classes,
         target.weights,
         native_options(options),
-        trees.start,
-        len(trees),
+        np.asarray(trees, dtype=np.uint64),
         n_threads,
         progress if progress.wanted else None,
     )

@@ -157,6 +157,14 @@ def test_generator_differs_between_nodes_and_trees_and_repeats_with_the_seed():
     assert not set(first) & set(third)
 
 
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_matrix, sp.csc_array, sp.coo_array])
+def test_sparse_matrix_is_read_column_by_column(form):
+    dense = np.random.default_rng(0).normal(size=(4, 6)) * (np.arange(24).reshape(4, 6) % 5 > 0)
+    one, other = (read_directions(matrix, 4, "m") for matrix in (dense, form(dense)))
+    for name, array in vars(one).items():
+        np.testing.assert_array_equal(array, getattr(other, name))
+
+
 def test_matrix_is_the_same_however_it_is_given_and_draws_are_without_replacement():
     dense = np.array([[1, 0, 0, 0], [-1, 0, 1, 0], [0, 0, 1, 2.5], [0, 0, 0, 0]])
     forms = [dense, dense.astype(np.float32), np.asfortranarray(dense)]

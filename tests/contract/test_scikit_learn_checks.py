@@ -7,7 +7,12 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import (
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    RegularizedRotationClassifier,
+    RegularizedRotationRegressor,
+)
 from bevel import projections as P
 
 BAGS_ARE_DRAWN_BY_ROW = (
@@ -40,6 +45,11 @@ SMALL: dict[str, Any] = {"n_estimators": 20, "n_jobs": 1}
         ObliqueForestRegressor(**SMALL, projection=P.CCA()),
         ObliqueForestClassifier(
             **SMALL, projection=["axis", "sparse", P.Ridge(tune="gcv")], min_samples_leaf=2
+        ),
+        RegularizedRotationClassifier(**SMALL),
+        RegularizedRotationRegressor(**SMALL),
+        RegularizedRotationClassifier(
+            **SMALL, weighting="new", threshold="random", bootstrap=False, scale=None
         ),
     ],
     expected_failed_checks=expected_failed_checks,

@@ -103,8 +103,7 @@ def grow(
         data.n_classes,
         data.weights,
         how,
-        first_tree,
-        n_trees,
+        np.arange(first_tree, first_tree + n_trees, dtype=np.uint64),
         n_threads,
         None,
     )

@@ -38,7 +38,7 @@ SIZES = {
     "menze-40": (5 + 1) * 10 * 10 * 9,
     "menze-offsets": 10 * 7 * 4,
     "blaser-1": 2 * 100 * 21,  # the 21 experiments of 1.6.3
-    "blaser-weights": 3 * 100 * 6,
+    "blaser-weights": 3 * 100 * (6 + 8),
     "blaser-noise": 1 * 100 * 8 * 6,
     "blaser-3": 3 * 100 * (1 + 2),
     "rotation-study": 1 * 20 * 20 * 5 * 2,  # set, fold groups, rotation groups, folds, systems

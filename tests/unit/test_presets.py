@@ -10,12 +10,20 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor, presets
+from bevel import (
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    RegularizedRotationClassifier,
+    RegularizedRotationRegressor,
+    presets,
+)
 from bevel import projections as P
 from bevel.families import TableShape, read_projection, resolve_families
 
 TASKS = ("classification", "regression")
 NAMES = [preset.name for preset in presets.TABLE]
+ENSEMBLES = ["regularized_rotation"]  # estimators of their own
+FORESTS = [name for name in NAMES if name not in ENSEMBLES]
 OWN = {"s_rerf": {"shape": 4}}  # what a preset cannot do without
 
 # What differs from the defaults of the classifier; the projection is judged by what it resolves to.
@@ -124,17 +132,17 @@ def settings(forest) -> dict[str, object]:
 
 
 def test_expectations_cover_every_preset():
-    assert list(CLASSIFIERS) == NAMES
-    assert {*SAMPLERS, "s_rerf"} == set(NAMES)
+    assert list(CLASSIFIERS) == FORESTS
+    assert {*SAMPLERS, "s_rerf"} == set(FORESTS)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FORESTS)
 def test_classifier_has_the_settings_of_the_paper(name):
     expected = settings(ObliqueForestClassifier(scale=None)) | CLASSIFIERS[name]
     assert settings(make(name)) == expected
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FORESTS)
 def test_regressor_has_the_same_settings_but_for_small_nodes(name):
     expected = settings(ObliqueForestRegressor(scale=None)) | CLASSIFIERS[name]
     expected = {key: expected[key] for key in settings(ObliqueForestRegressor())}
@@ -196,7 +204,25 @@ def test_two_columns_are_enough(name):
     make(name, **own, n_estimators=2, random_state=0).fit(X[:, 2:], y)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("weighting", ["exp", "cut"])
+def test_regularized_rotation_has_the_settings_of_the_paper(weighting):
+    own = {"n_estimators": 5000, "weighting": weighting, "bootstrap": True, "scale": "minmax_clip"}
+    classifier = presets.regularized_rotation(weighting=weighting)
+    expected = RegularizedRotationClassifier().get_params() | own | {"voting": "hard"}
+    assert classifier.get_params() == expected
+    plan = classifier._plan()
+    assert (plan.n_trees, plan.n_rotations, plan.n_micro_trees) == (5000, 100, 10)
+    regressor = presets.regularized_rotation(weighting=weighting, task="regression")
+    expected = RegularizedRotationRegressor().get_params() | own | {"min_samples_split": 6}
+    assert regressor.get_params() == expected
+    mine = {"n_estimators": 7, "n_rotations": 2, "voting": "soft", "h": 2}
+    ensemble = presets.regularized_rotation(**mine)
+    assert {key: ensemble.get_params()[key] for key in mine} == mine
+    with pytest.raises(TypeError, match=r"RotationClassifier; got projection\. "):
+        presets.regularized_rotation(projection="axis")
+
+
+@pytest.mark.parametrize("name", FORESTS)
 @pytest.mark.parametrize("task", TASKS)
 def test_parameters_of_the_user_replace_those_of_the_paper(name, task):
     mine = {"n_estimators": 7, "bootstrap": "auto", "scale": "standard", "projection": "axis"}
@@ -222,7 +248,7 @@ def test_preset_with_an_unknown_task_says_which_there_are(name):
         ),
     ],
 )
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FORESTS)
 def test_preset_with_an_unknown_parameter_names_it(name, parameters, message):
     with pytest.raises(TypeError, match=message):
         make(name, **parameters)

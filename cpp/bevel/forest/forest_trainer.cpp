@@ -123,15 +123,15 @@ template <class Task>
 class Trainer {
  public:
   Trainer(const TrainingSet& training, const Options& options, const Weighting& weighting,
-          uint64_t first_tree, size_t n_trees)
+          std::span<const uint64_t> numbers)
       : training_(training),
         data_(training.data),
         options_(options),
         weighting_(weighting),
-        first_tree_(first_tree),
+        numbers_(numbers),
         kernels_(kernels(options.simd)),
         table_(options.criterion == Criterion::entropy && weighting.whole ? table_size() : 0),
-        trees_(n_trees),
+        trees_(numbers.size()),
         samplers_(make_samplers(options, data_)) {
     set_scales();
   }
@@ -185,7 +185,7 @@ class Trainer {
   }
 
   void grow(int worker, size_t job) {
-    const uint64_t tree_number = first_tree_ + job;
+    const uint64_t tree_number = numbers_[job];
     std::vector<int32_t> multiplicity = draw_bag(options_, data_.n_rows, tree_number);
     if (weighting_.values) take_all_if_none_counts(multiplicity);
     std::vector<double> class_weights;
@@ -312,7 +312,7 @@ class Trainer {
   const DatasetView& data_;
   const Options& options_;
   const Weighting& weighting_;
-  const uint64_t first_tree_;
+  const std::span<const uint64_t> numbers_;
   const Kernels& kernels_;
   EntropyTable table_;
   TaskScales scales_;
@@ -324,12 +324,11 @@ class Trainer {
 
 }  // namespace
 
-FlatForest train(const TrainingSet& training, const Options& options, uint64_t first_tree,
-                 size_t n_trees, int n_threads, const Progress& progress) {
+FlatForest train(const TrainingSet& training, const Options& options,
+                 std::span<const uint64_t> trees, int n_threads, const Progress& progress) {
   const Weighting weighting = inspect_weights(training, options);
   auto run = [&]<class Task>(std::type_identity<Task>) {
-    return Trainer<Task>(training, options, weighting, first_tree, n_trees)
-        .run(n_threads, progress);
+    return Trainer<Task>(training, options, weighting, trees).run(n_threads, progress);
   };
   const bool entropy = options.criterion == Criterion::entropy;
   if (training.targets) return run(std::type_identity<WideTask>{});

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "bevel/data/dataset_view.h"
 #include "bevel/forest/flat_forest.h"
@@ -22,9 +23,9 @@ struct TrainingSet {
 // Called about five times a second on the caller's thread; false asks to stop.
 using Progress = std::function<bool(size_t trees_done)>;
 
-// Trees first_tree, ..., first_tree + n_trees - 1 of the forest that options.seed names. Throws
+// The trees of these numbers, in their order, of the forest that options.seed names. Throws
 // Cancelled when progress returned false.
-FlatForest train(const TrainingSet& training, const Options& options, uint64_t first_tree,
-                 size_t n_trees, int n_threads, const Progress& progress);
+FlatForest train(const TrainingSet& training, const Options& options,
+                 std::span<const uint64_t> trees, int n_threads, const Progress& progress);
 
 }  // namespace bevel

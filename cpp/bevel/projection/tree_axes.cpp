@@ -7,6 +7,21 @@
 #include "bevel/projection/principal_axes.h"
 
 namespace bevel {
+namespace {
+
+// The axes of the rotation that is given for a tree; all given ones have as many.
+void append_given_rotation(const Family& family, const DatasetView& data, uint64_t tree,
+                           Candidates& axes) {
+  const size_t n_axes = data.numeric.size();
+  const size_t first = static_cast<size_t>(family.rotation_of_tree[tree]) * n_axes;
+  for (size_t axis = first; axis < first + n_axes; ++axis) {
+    for (int k = 0; k < family.pool->n_nonzeros(axis); ++k)
+      axes.add_entry(data.numeric[family.pool->indices(axis)[k]], family.pool->weights(axis)[k]);
+    axes.close();
+  }
+}
+
+}  // namespace
 
 int32_t count_tree_axes(const Family& family, const DatasetView& data) {
   const auto n_numeric = static_cast<int64_t>(data.numeric.size());
@@ -21,6 +36,8 @@ void draw_tree_axes(const Options& options, const DatasetView& data, const TreeR
     if (!family.per_tree()) continue;
     if (family.kind == FamilyKind::principal)
       append_principal_axes(family, data, tree, by_class, stream, axes);
+    else if (family.pool)
+      append_given_rotation(family, data, tree.facts.tree, axes);
     else
       append_haar_rotation(data.numeric, family.n_nonzeros, family.flip, stream, axes);
   }

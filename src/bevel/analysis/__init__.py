@@ -1,6 +1,7 @@
 """Understand a fitted forest: plain functions that return small results, drawn by `bevel.plots`."""
 
 from bevel.analysis import geometry
+from bevel.analysis.best_rotations import refit_best_rotations
 from bevel.analysis.complexity import TreeComplexity, tree_complexity
 from bevel.analysis.effects import BiasAndVariance, ClassEffects
 from bevel.analysis.importance import importance
@@ -65,6 +66,7 @@ __all__ = [
     "prototypes",
     "proximity",
     "quantiles",
+    "refit_best_rotations",
     "shapley_values",
     "single_tree",
     "strength_and_correlation",

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bevel.analysis.described import described
 from bevel.analysis.subject import read_subject
+from bevel.complexity import tree_complexities, tree_depths
 from bevel.errors import wrong_value
 
 __all__ = ["TreeComplexity", "tree_complexity"]
@@ -85,9 +86,8 @@ def tree_complexity(forest: Any, *, n_rows: int | None = None) -> TreeComplexity
     if n_rows < 1:
         raise wrong_value("n_rows", "1 or more", n_rows, "Pass the number of rows of the fit.")
     trees = subject.forest
-    n_nodes = np.diff(trees.tree_offset)
-    depth = np.maximum.reduceat(trees.depth, trees.tree_offset[:-1])
-    return TreeComplexity(n_nodes + depth / n_rows, n_nodes, depth, n_rows)
+    complexity = tree_complexities(trees, n_rows)
+    return TreeComplexity(complexity, np.diff(trees.tree_offset), tree_depths(trees), n_rows)
 
 
 def _rows_of_fit(bags: tuple[int, int, bool] | None) -> int:

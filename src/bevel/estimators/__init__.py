@@ -2,5 +2,14 @@
 
 from bevel.estimators.classifier import ObliqueForestClassifier
 from bevel.estimators.regressor import ObliqueForestRegressor
+from bevel.estimators.regularized import (
+    RegularizedRotationClassifier,
+    RegularizedRotationRegressor,
+)
 
-__all__ = ["ObliqueForestClassifier", "ObliqueForestRegressor"]
+__all__ = [
+    "ObliqueForestClassifier",
+    "ObliqueForestRegressor",
+    "RegularizedRotationClassifier",
+    "RegularizedRotationRegressor",
+]

@@ -82,11 +82,11 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
         self : object
             The fitted estimator.
         """
-        values = self.get_params(deep=False)
+        values = self._settings()
         check_each(values, self._parameters)
         members = read_projection(values["projection"], values["n_projections"])
         values["bootstrap"] = draws_bags(values["bootstrap"], members)
-        check_combinations(values, members)
+        self._check_combinations(values, members)
         n_threads = count_threads(self.n_jobs)
         n_before = self._trees_to_keep()
         if n_before == 0 and hasattr(self, "_predictor"):
@@ -247,6 +247,14 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
         classes = getattr(self, "classes_", ())
         return Vocabulary(self._feature_names(), tuple(map(str, classes)), self._encoding)
 
+    def _settings(self) -> dict[str, Any]:
+        """Parameters of a fit by name, those that the user cannot set among them."""
+        return dict(self.get_params(deep=False))
+
+    def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
+        """Raise if parameters contradict each other, whatever the data."""
+        check_combinations(values, members)
+
     def _ask(self, question: str, X: Any, *arguments: Any) -> Any:
         """Put a question to the predictor; rows that need no reading go to it as they are."""
         if self._is_plain(X):
@@ -360,13 +368,27 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
         trees: range,
         n_threads: int,
     ) -> None:
-        progress = Progress(trees.start, trees.stop, bool(self.verbose), self.callback)
         if len(trees):
-            grown = train(dataset, target, options, trees, n_threads, progress)
+            grown = self._train(dataset, target, options, trees, n_threads)
             forest = join_forests(self.forest_, grown) if trees.start else grown
             self._predictor = PackedPredictor(forest)
         self._encoding = dataset.encoding
         self._seed = options.seed
+
+    def _train(
+        self,
+        dataset: Dataset,
+        target: Target,
+        options: TrainingOptions,
+        trees: range,
+        n_threads: int,
+    ) -> FlatForest:
+        return train(dataset, target, options, trees, n_threads, self._progress(trees))
+
+    def _progress(self, trees: range, label: str = "growing trees") -> Progress:
+        """Whom to tell of finished trees."""
+        show = bool(self.verbose)
+        return Progress(trees.start, trees.stop, show, self.callback, label=label)
 
     def _remember_targets(
         self,

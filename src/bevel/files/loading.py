@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from bevel.errors import ModelFileError
-from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators import (
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    RegularizedRotationClassifier,
+    RegularizedRotationRegressor,
+)
 from bevel.files.faults import damaged
 from bevel.files.layout import PRELUDE
 from bevel.files.model import read_model
@@ -17,7 +22,13 @@ from bevel.files.model import read_model
 __all__ = ["ESTIMATORS", "load", "read_contents"]
 
 ESTIMATORS: Mapping[str, type[Any]] = {
-    each.__name__: each for each in (ObliqueForestClassifier, ObliqueForestRegressor)
+    each.__name__: each
+    for each in (
+        ObliqueForestClassifier,
+        ObliqueForestRegressor,
+        RegularizedRotationClassifier,
+        RegularizedRotationRegressor,
+    )
 }
 
 
@@ -44,7 +55,8 @@ def load(
     Returns
     -------
     ObliqueForestClassifier or ObliqueForestRegressor
-        The fitted estimator. Out-of-bag predictions of single rows are not in files.
+        The fitted estimator, or one of a class derived from these, such as
+        RegularizedRotationClassifier. Out-of-bag predictions of single rows are not in files.
 
     Examples
     --------

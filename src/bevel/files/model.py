@@ -20,12 +20,18 @@ from bevel.files.fields import Fields, check_kind
 from bevel.files.labels import decode_labels, encode_labels
 from bevel.files.layout import read_layout, write_layout
 from bevel.files.parameters import decode_parameters, encode_parameters
+from bevel.files.rotations import decode_rotations, encode_rotations
 from bevel.files.scalars import UnstorableError, decode_scalar, encode_scalar
 from bevel.files.sections import Sections
 from bevel.files.tables import decode_table, encode_table
 from bevel.files.targets import StoredTargets, decode_targets, encode_targets
 from bevel.files.trees import FileForest, MappedFile, decode_trees, encode_trees
-from bevel.parameters import CLASSIFIER_PARAMETERS, REGRESSOR_PARAMETERS
+from bevel.parameters import (
+    CLASSIFIER_PARAMETERS,
+    REGRESSOR_PARAMETERS,
+    ROTATION_CLASSIFIER_PARAMETERS,
+    ROTATION_REGRESSOR_PARAMETERS,
+)
 from bevel.predictor import PackedPredictor
 
 __all__ = ["read_model", "write_model"]
@@ -35,7 +41,11 @@ Arrays = dict[str, npt.NDArray[Any]]
 _PARAMETERS: Mapping[str, Mapping[str, Parameter]] = {
     "ObliqueForestClassifier": CLASSIFIER_PARAMETERS,
     "ObliqueForestRegressor": REGRESSOR_PARAMETERS,
+    "RegularizedRotationClassifier": ROTATION_CLASSIFIER_PARAMETERS,
+    "RegularizedRotationRegressor": ROTATION_REGRESSOR_PARAMETERS,
 }
+_CLASSIFIERS = ("ObliqueForestClassifier", "RegularizedRotationClassifier")
+_OF_ROTATIONS = ("RegularizedRotationClassifier", "RegularizedRotationRegressor")
 MOST_FEATURES = 2**31 - 1
 
 
@@ -44,8 +54,9 @@ def write_model(estimator: Any) -> Iterator[bytes | memoryview]:
 
     Parameters
     ----------
-    estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        Raises TypeError if it holds what files cannot; warns of parameters that become defaults.
+    estimator : object
+        A fitted estimator of Bevel. Raises TypeError if it holds what files cannot; warns of
+        parameters that become defaults.
     """
     name = type(estimator).__name__
     parameters = _PARAMETERS.get(name)
@@ -69,6 +80,8 @@ def write_model(estimator: Any) -> Iterator[bytes | memoryview]:
         "columns": encode_trees(estimator.forest_, arrays),
         "targets": encode_targets(estimator._kept_targets(), arrays),
     }
+    if name in _OF_ROTATIONS:
+        header["rotations"] = encode_rotations(estimator._rotations, arrays)
     return write_layout(header, arrays)
 
 
@@ -124,6 +137,9 @@ def read_model(
     fitted = _decode_fitted(header, name, n_features)
     fitted["_encoding"] = encoding = decode_table(header, sections, n_features)
     columns = decode_trees(header, sections)
+    if name in _OF_ROTATIONS:
+        n_trees = columns["tree_offset"].length - 1
+        fitted["_rotations"] = decode_rotations(header, sections, n_trees)
     n_classes = fitted.get("n_classes_", 0)
     about = (n_features, n_classes, encoding.levels, encoding.medians)
     forest = FileForest(layout, columns, *about)
@@ -154,7 +170,7 @@ def _decode_fitted(header: Fields, name: str, n_features: int) -> dict[str, Any]
     if names is not None:
         fitted["feature_names_in_"] = _decode_names(names, n_features)
     classes = header.take_any("classes")
-    if (name == "ObliqueForestClassifier") != (classes is not None):
+    if (name in _CLASSIFIERS) != (classes is not None):
         raise damaged("header.classes", "there for a classifier only", type(classes).__name__)
     if classes is not None:
         fitted["classes_"] = _decode_classes(classes)

@@ -104,7 +104,8 @@ def decode_parameters(
 def _judge(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:
     """Raise for values that no fit and no prediction would accept."""
     check_each(values, parameters)
-    read_projection(values["projection"], values["n_projections"])
+    if "projection" in parameters:
+        read_projection(values["projection"], values["n_projections"])
     count_threads(values["n_jobs"])
     if abs(values["n_jobs"] or 0) > MOST_JOBS:
         raise ValueError(f"n_jobs must be at most {MOST_JOBS}; got {shorten(values['n_jobs'])}.")

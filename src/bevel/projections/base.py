@@ -69,6 +69,7 @@ class FamilySpec:
     model: ModelSpec | None = None
     source: Callable[..., tuple[npt.NDArray[Any], ...]] | None = None
     pool: Directions | None = None
+    rotation_of_tree: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -199,8 +199,10 @@ def read_directions(matrix: Any, n_numeric: int, name: str) -> Directions:
         weight = columns[owner, index]
     else:
         entries = matrix.tocoo(copy=True)
-        entries.sum_duplicates()  # sorts by column, then by row
-        owner, index, weight = entries.col, entries.row, entries.data
+        entries.sum_duplicates()
+        # SciPy sorts by column or by row, depending on the class and on what it takes for sorted.
+        order = np.lexsort((entries.row, entries.col))
+        owner, index, weight = entries.col[order], entries.row[order], entries.data[order]
     weight = weight.astype(np.float64)
     too_large = ~(np.abs(weight) < LARGEST_WEIGHT)
     if too_large.any():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,7 +22,7 @@ from bevel.families import TableShape, read_projection, resolve_families
 from bevel.projections.base import FamilySpec
 from bevel.training import native_family
 
-__all__ = ["rotation"]
+__all__ = ["draw_rotation_axes", "rotation"]
 
 Places = npt.NDArray[np.int64]
 UNROTATED, OTHER = "unrotated", "other directions"
@@ -51,6 +53,17 @@ def rotation(subject: Subject) -> Importance:
         std=spread,
         count=np.bincount(view[found.direction], minlength=len(names)),
     )
+
+
+def draw_rotation_axes(subject: Subject) -> tuple[tuple[npt.NDArray[Any], ...], Places]:
+    """Axes of all views over the numeric features counted from 0, and the view of each axis.
+
+    Axes are their offsets, indices and weights, in the order of drawing.
+    """
+    families = _multirotations(subject)
+    numeric = np.zeros(np.count_nonzero(subject.forest.levels == 0), np.int32)
+    _, view_of_axis = _views(families, len(numeric))
+    return _drawn(subject, families, numeric), view_of_axis
 
 
 def _multirotations(subject: Subject) -> list[FamilySpec]:
@@ -90,12 +103,18 @@ def _views(families: list[FamilySpec], n_numeric: int) -> tuple[list[str], Place
 
 
 def _draw_again(subject: Subject, families: list[FamilySpec]) -> SparseRows:
+    offset, index, weight = _drawn(subject, families, subject.forest.levels)
+    owner = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
+    return tidy_rows(owner, index, weight, len(offset) - 1, merge_signs=False)
+
+
+def _drawn(
+    subject: Subject, families: list[FamilySpec], levels: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[Any], ...]:
     options = _core.Options()
     options.seed = _seed(subject)
     options.families = [native_family(family) for family in families]
-    offset, index, weight = _core.forest_axes(options, subject.forest.levels)
-    owner = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
-    return tidy_rows(owner, index, weight, len(offset) - 1, merge_signs=False)
+    return _core.forest_axes(options, levels)
 
 
 def _look_up(axes: SparseRows, view: Places, found: SplitDirections, other: int) -> Places:

@@ -17,6 +17,7 @@ from bevel.lab.protocols.sets import all_sets, chosen_sets, open_set, prepared
 from bevel.lab.protocols.splits import random_part
 from bevel.lab.protocols.sporf import with_noise
 from bevel.lab.recipes import is_category
+from bevel.lab.systems.ours import WEIGHTED_ROTATIONS
 
 __all__ = ["PROTOCOLS", "categories_of", "to_unit"]
 
@@ -171,7 +172,10 @@ WEIGHTS = Protocol(
     "blaser-weights",
     f"{BLASER}, 2.5, Tables 2.2 and 2.3",
     "Error and size of trees of rotation ensembles on eight sets, beside four other classifiers.",
-    default_systems=("rr-rf", "random-forest", "lda", "svm", "gp", "knn-5"),
+    default_systems=(
+        *("rr-rf", "random-forest", *WEIGHTED_ROTATIONS.values()),
+        *("lda", "svm", "gp", "knn-5"),
+    ),
     cells=weights_cells,
     load=load_weights,
     parameters=paper_trees,
@@ -200,6 +204,42 @@ WEIGHTS = Protocol(
             *("Table 2.3", Side("random-forest"), Side("rr-rf")),
             metric="leaves",
             data=("glass",),
+        ),
+        *(
+            Claim(
+                f"{weighting.upper()} lowers complexity against RRE",
+                *("Table 2.3", Side(WEIGHTED_ROTATIONS[weighting])),
+                *(Side(WEIGHTED_ROTATIONS["rre"]),),
+                metric="complexity",
+            )
+            for weighting in ("exp", "cut")
+        ),
+        *(
+            Claim(
+                f"{weighting.upper()} does not lose against RRE",
+                *("2.5, Table 2.2", Side(WEIGHTED_ROTATIONS[weighting])),
+                *(Side(WEIGHTED_ROTATIONS["rre"]), NOT_ABOVE),
+                by_set=True,
+            )
+            for weighting in ("exp", "cut")
+        ),
+        *(
+            Claim(
+                f"BST makes trees less complex than {weighting.upper()}",
+                *("2.5, Table 2.3", Side(WEIGHTED_ROTATIONS["bst"])),
+                *(Side(WEIGHTED_ROTATIONS[weighting]),),
+                metric="complexity",
+            )
+            for weighting in WEIGHTED_ROTATIONS
+            if weighting != "bst"
+        ),
+        *(
+            Claim(
+                f"On {data} EXP errs less than RRE",
+                *("Table 2.2", Side(WEIGHTED_ROTATIONS["exp"]), Side(WEIGHTED_ROTATIONS["rre"])),
+                data=(data,),
+            )
+            for data in ("glass", "wine")
         ),
     ),
 )

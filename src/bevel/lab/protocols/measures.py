@@ -8,6 +8,7 @@ import numpy as np
 
 from bevel.analysis import importance
 from bevel.analysis.geometry import trunk_bayes_error
+from bevel.complexity import tree_complexities, tree_depths
 from bevel.forest import FlatForest
 from bevel.lab.cells import Cell
 from bevel.lab.protocols.base import Problem
@@ -19,15 +20,15 @@ N_SINGLE_ROWS = 1_000  # rows predicted one at a time
 
 
 def sizes_of_trees(estimator: Any, problem: Problem, cell: Cell) -> Mapping[str, float]:  # noqa: ARG001
-    """Leaves and depth of the median tree, for forests of ours."""
+    """Leaves, depth and complexity (Blaser 2.5) of the median tree, for forests of ours."""
     forest = getattr(estimator, "forest_", None)
     if not isinstance(forest, FlatForest):
         return {}
     n_nodes = np.diff(forest.tree_offset)
-    deepest = [tree.max_depth for tree in forest]
     return {
         "leaves": float(np.median((n_nodes + 1) / 2)),
-        "depth": float(np.median(deepest)),
+        "depth": float(np.median(tree_depths(forest))),
+        "complexity": float(np.median(tree_complexities(forest, len(problem.y_train)))),
     }
 
 

@@ -1,6 +1,7 @@
 """Every preset of `bevel.presets` as a system, and two that are Bevel's own."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,17 +10,22 @@ from bevel import projections as P
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.lab.systems.base import OURS, Estimator, Grid, System, Task
 from bevel.preset_table import Preset
+from bevel.rotation_ensemble.weights import WEIGHTINGS
 
-__all__ = ["systems"]
+__all__ = ["WEIGHTED_ROTATIONS", "systems"]
 
 POWERS = ("p**0.25", "p**0.5", "p**0.75", "p")  # d in SPORF 3.2
 DENSITIES = (1, 2, 3, 4, 5)  # λp in SPORF 3.2
+
+# Blaser 2.5: the same rotations and micro-forests, weighted in eight ways. Rotation to system.
+WEIGHTED_ROTATIONS = {weighting: f"rotations-{weighting}" for weighting in WEIGHTINGS}
 
 
 def systems() -> list[System]:
     """All of them, the presets in the order of their table."""
     return [
         *(_system(preset) for preset in presets.TABLE),
+        *(_weighted_rotations(weighting) for weighting in WEIGHTED_ROTATIONS),
         System(
             name="bevel",
             label="Bevel",
@@ -55,6 +61,17 @@ def _system(preset: Preset) -> System:
         has_trees=True,
         nominal=True,
         missing=True,
+    )
+
+
+def _weighted_rotations(weighting: str) -> System:
+    preset = next(each for each in presets.TABLE if each.name == "regularized_rotation")
+    return replace(
+        _system(preset),
+        name=WEIGHTED_ROTATIONS[weighting],
+        label=weighting.upper(),
+        docs=f'bevel.presets.regularized_rotation("{weighting}"): {preset.paper}, section 2.5.',
+        make=partial(_make, preset, weighting=weighting),
     )
 
 

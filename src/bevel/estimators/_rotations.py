@@ -1,0 +1,164 @@
+"""What the regularised rotation ensembles share: trees are grown by Algorithm 2, else as ever."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from bevel.dataset import Dataset
+from bevel.errors import NoOutOfBagError, wrong_value
+from bevel.estimators._base import ObliqueForest
+from bevel.families import Member
+from bevel.forest import FlatForest
+from bevel.options import TrainingOptions
+from bevel.projections import RandomRotation
+from bevel.rotation_ensemble.axes import as_matrices, draw_rotations
+from bevel.rotation_ensemble.growing import Plan, RotationRecord, grow_ensemble
+from bevel.rotation_ensemble.weights import needs_errors
+from bevel.training import Target
+
+# Rotations in the experiments of section 2.5; trees of a micro-forest that section 2.3 recommends.
+AUTOMATIC_ROTATIONS, AUTOMATIC_TREES = 100, 10
+
+
+class RegularizedRotation(ObliqueForest):
+    """Base of the regularised rotation ensembles; not used by itself."""
+
+    _rotations: RotationRecord
+
+    @property
+    def rotations_(self) -> npt.NDArray[np.float32]:
+        """Rotations as matrices whose columns are axes, the identity first."""
+        record = self._record
+        n_numeric = int(np.count_nonzero(self._encoding.levels == 0))
+        if n_numeric == 0:
+            return np.zeros((record.n_rotations, 0, 0), np.float32)
+        return as_matrices(draw_rotations(record.seed, record.n_rotations, n_numeric), n_numeric)
+
+    @property
+    def complexities_(self) -> npt.NDArray[np.float64]:
+        """Median complexity of the micro-forest of each rotation."""
+        return self._record.complexities
+
+    @property
+    def oob_errors_(self) -> npt.NDArray[np.float64]:
+        """Out-of-bag error of each micro-forest; NaN if the weights did not need it."""
+        return self._record.errors
+
+    @property
+    def rotation_weights_(self) -> npt.NDArray[np.float64]:
+        """Weight of each rotation."""
+        return self._record.weights
+
+    @property
+    def h_(self) -> float | None:
+        """The tuning parameter of the weights; None if they have none."""
+        return self._record.h
+
+    @property
+    def rotation_of_tree_(self) -> npt.NDArray[np.int32]:
+        """Number of each tree's rotation."""
+        return self._record.of_tree
+
+    @property
+    def trees_per_rotation_(self) -> npt.NDArray[np.int64]:
+        """Number of trees on each rotation."""
+        return self._record.n_trees
+
+    @property
+    def _record(self) -> RotationRecord:
+        check_is_fitted(self)
+        return self._rotations
+
+    def _settings(self) -> dict[str, Any]:
+        # Nodes draw among all axes of the tree's rotation.
+        every_axis = RandomRotation(max_features=np.iinfo(np.int32).max)
+        return super()._settings() | {"projection": every_axis}
+
+    def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
+        super()._check_combinations(values, members)
+        plan = self._plan()
+        _check_sizes(plan)
+        _check_h(plan)
+        wants = _wants_errors(plan)
+        if wants and not values["bootstrap"]:
+            raise _no_errors(wants, "bootstrap=False")
+
+    def _plan(self) -> Plan:
+        n_trees, n_micro_trees = int(self.n_estimators), self.n_micro_trees
+        if n_micro_trees == "auto":
+            n_micro_trees = min(AUTOMATIC_TREES, max(1, n_trees // 10))
+        n_rotations = self.n_rotations
+        if n_rotations == "auto":
+            n_rotations = min(AUTOMATIC_ROTATIONS, max(1, (n_trees - 1) // (2 * n_micro_trees)))
+        n_dropped = min(round(self.drop_worst * n_rotations), n_rotations - 1)
+        h = None if self.h is None else float(self.h)
+        hard = getattr(self, "voting", "soft") == "hard"
+        sizes = (n_trees, int(n_rotations), int(n_micro_trees))
+        return Plan(*sizes, self.weighting, h, n_dropped, hard)
+
+    def _train(
+        self,
+        dataset: Dataset,
+        target: Target,
+        options: TrainingOptions,
+        trees: range,  # noqa: ARG002
+        n_threads: int,
+    ) -> FlatForest:
+        plan = self._plan()
+        wants = _wants_errors(plan)
+        if wants and not options.leaves_rows_out(len(dataset.X)):
+            raise _no_errors(wants, "bags of all rows without replacement")
+        forest, self._rotations = grow_ensemble(
+            dataset, target, options, plan, n_threads, self._progress
+        )
+        return forest
+
+    def _keep_trees(self, trees: npt.NDArray[np.int64]) -> Self:
+        pruned = super()._keep_trees(trees)
+        pruned._rotations = replace(self._rotations, of_tree=self._rotations.of_tree[trees])
+        return pruned
+
+
+def _check_sizes(plan: Plan) -> None:
+    if plan.n_micro_trees * plan.n_rotations >= plan.n_trees:
+        raise ValueError(
+            "n_micro_trees must be less than n_estimators / n_rotations, since micro-forests are "
+            f"part of the ensemble (U < M/R); got {plan.n_micro_trees} with {plan.n_trees} / "
+            f"{plan.n_rotations}. Use fewer rotations or more trees."
+        )
+
+
+def _check_h(plan: Plan) -> None:
+    if plan.h is None:
+        return
+    if plan.weighting not in ("cut", "exp"):
+        required = f'None unless weighting is "cut" or "exp" (it is "{plan.weighting}")'
+        raise wrong_value("h", required, plan.h, "Leave it out.")
+    most = plan.n_rotations - plan.n_dropped
+    if plan.weighting == "cut" and not (plan.h.is_integer() and plan.h <= most):
+        required = f'an integer from 1 to the {most} rotations that stay with weighting="cut"'
+        raise wrong_value("h", required, plan.h, "Use None to choose it on the data.")
+
+
+def _wants_errors(plan: Plan) -> str:
+    """What asks for out-of-bag errors; empty if nothing does."""
+    if not plan.needs_errors:
+        return ""
+    if needs_errors(plan.weighting, plan.h):
+        tuned = " with h=None" if plan.weighting in ("cut", "exp") else ""
+        return f'weighting="{plan.weighting}"{tuned}'
+    return "drop_worst"
+
+
+def _no_errors(asked: str, got: str) -> NoOutOfBagError:
+    return NoOutOfBagError(
+        f"{asked} needs the out-of-bag errors of the micro-forests, and so bags that leave rows "
+        f'out; got {got}. Set bootstrap=True, or use weighting "rre", "bst", "new" or "lin", and '
+        "drop_worst=0."
+    )

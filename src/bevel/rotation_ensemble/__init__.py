@@ -1,0 +1,1 @@
+"""Ensembles of trees on rotations that are not all worth the same (Blaser, thesis, chapter 2)."""
