@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.judged_rows import read_judged_rows
 from bevel.analysis.subject import Subject, read_subject
 from bevel.constraints import Integer, Number, Parameter
 from bevel.extras import import_optional
@@ -162,8 +163,8 @@ def top_rules(
     subject = read_subject(estimator, "top_rules")
     for parameter, value in zip(_PARAMETERS, (n, max_depth, min_coverage), strict=True):
         parameter.check(value)
-    encoded = subject.encode(X)
-    target = subject.target(y, len(encoded))
+    rows = read_judged_rows(subject, X, y, out_of_bag=False)
+    encoded, target = rows.X, rows.target
     is_classifier = subject.classes is not None
     Y = np.eye(subject.forest.n_classes)[target] if is_classifier else target[:, None].astype(float)
     leaves = subject.predictor.leaves(encoded, subject.n_threads)
