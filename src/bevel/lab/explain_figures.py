@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ __all__ = ["draw_directions", "draw_importance", "draw_row", "draw_tree"]
 
 WIDTH = 3.4  # inches between the axes, beside the names
 BAR_INCHES = 0.25
-LONGEST_NAME = 24  # characters
+LONGEST_NAME, LONGEST_LINE = 24, 44  # characters
 MOST_BARS, MOST_DIRECTIONS, MOST_STEPS = 20, 10, 9
 
 
@@ -28,7 +29,14 @@ def draw_importance(result: Importance) -> str:
     """Bars of the most important features."""
     best = result.top(MOST_BARS)
     best = replace(best, names=_shortened(best.names))
-    return _drawn(lambda ax: plots.importance_bars(best, ax=ax), BAR_INCHES * len(best))
+
+    def draw(ax: Axes) -> Axes:
+        plots.importance_bars(best, ax=ax)
+        lines = (textwrap.wrap(line, LONGEST_LINE) for line in ax.get_xlabel().split("\n"))
+        ax.set_xlabel("\n".join(line for some in lines for line in some))
+        return ax
+
+    return _drawn(draw, BAR_INCHES * len(best))
 
 
 def draw_directions(result: Directions) -> str:
@@ -38,8 +46,9 @@ def draw_directions(result: Directions) -> str:
 
 
 def draw_tree(result: TreeRules) -> str:
-    """The tree."""
-    return _drawn(lambda _: plots.tree(result))
+    """The tree, without its notes, which are long."""
+    bare = replace(result, notes=())
+    return _drawn(lambda _: plots.tree(bare))
 
 
 def draw_row(result: ShapleyValues, row: int) -> str:
@@ -49,6 +58,8 @@ def draw_row(result: ShapleyValues, row: int) -> str:
     def draw(ax: Axes) -> Axes:
         plots.shapley_waterfall(named, row, top=MOST_STEPS, ax=ax)
         ax.set_title("")  # the caption says more
+        low, high = ax.get_xlim()  # numbers beside the bars need more of a narrow drawing
+        ax.set_xlim(low - 0.08 * (high - low), high + 0.06 * (high - low))
         return ax
 
     n_bars = min(len(result.names), MOST_STEPS + 1)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis import TopRules
-from bevel.analysis.importance import Directions, Importance
+from bevel.analysis import TopRules, TreeRules
+from bevel.analysis.importance import Directions
 from bevel.lab import explain_figures
 from bevel.lab.explaining import READABLE_DEPTH, Explanation
 from bevel.lab.page import Cell, Section, figure, figures, paragraph, table, wide
@@ -20,12 +20,14 @@ __all__ = ["combined_share", "explain_sections", "row_sentence"]
 MEASURES = {
     "gini": "Gini importance: the share of the impurity that splits on a feature remove, alone or "
     "in a combination. It is of the training rows, and favours columns with many values.",
-    "permutation": "Permutation importance: by how much the error on these rows rises when the "
-    "values of a feature are shuffled. It is low for features that stand in for each other.",
+    "permutation": "Permutation importance: by how much the error of a tree on these rows rises "
+    "when the values of a feature are shuffled. It is low for features that stand in for "
+    "each other.",
     "Shapley": "Mean absolute Shapley value: how far a feature moves the predictions of these rows "
     "from their mean. It says nothing of whether the predictions are right.",
 }
 MOST_DIRECTIONS = 10
+NARROW = "\N{NARROW NO-BREAK SPACE}"
 REASONS = {
     "typical": "a typical one: no row that is predicted well shares more leaves with others",
     "doubtful": "the most doubtful one",
@@ -70,13 +72,13 @@ def _combinations(found: Explanation) -> str:
     combined = combined_share(directions)
     if combined == 0.0:
         return paragraph("None: every split asks for a single feature.")
-    once = float(np.mean(directions.count == 1))
+    once = float(directions.share[directions.count == 1].sum())
     text = (
         f"Splits on combinations of features remove {100 * combined:.0f} % of the impurity, splits "
         f"on single features {100 * (1 - combined):.0f} %."
     )
     if once > 0.9:
-        text += " Hardly any direction comes twice, so that none can stand out."
+        text += " Hardly any direction is used twice, so that none can stand out."
     best = directions.top(MOST_DIRECTIONS)
     rows = [
         [place + 1, words, Cell(f"{100 * share:.2f}", share), count]
@@ -107,13 +109,24 @@ def combined_share(directions: Directions) -> float:
 def _decisions(found: Explanation) -> str:
     if found.rules is None or found.tree is None:
         return paragraph(found.missing)
-    tells = f"{100 * found.tree_tells:.0f} %"
     caption = (
         f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
-        f"all trees the one whose first questions tell most, {tells}, of the variance of the "
-        "forest's answers on these rows. … marks answers that further questions refine."
+        "all trees the one whose first questions tell most of the variance of the forest's answers "
+        f"on these rows, {100 * found.tree_tells:.0f} %. … marks answers that further questions "
+        "refine."
     )
-    return _rules(found, found.rules) + wide(figure(explain_figures.draw_tree(found.tree), caption))
+    drawing = figure(explain_figures.draw_tree(found.tree), caption)
+    return _rules(found, found.rules) + wide(drawing) + _unsaid(found.rules, found.tree)
+
+
+def _unsaid(rules: TopRules, tree: TreeRules) -> str:
+    """What rules and tree leave unsaid, such as what [x] is: long, and seldom asked for."""
+    parts = {"Rules": rules.notes, "Tree": tree.notes}
+    texts = [f"{name}: {' '.join(notes)}" for name, notes in parts.items() if notes]
+    if not texts:
+        return ""
+    said = "".join(paragraph(text, kind="note") for text in texts)
+    return f"<details><summary>What [x] means, and other small print</summary>{said}</details>"
 
 
 def _rules(found: Explanation, rules: TopRules) -> str:
@@ -127,25 +140,23 @@ def _rules(found: Explanation, rules: TopRules) -> str:
     rows = [
         [
             _answer(rules, place),
+            rule,
             Cell(f"{100 * share:.0f}", share),
             Cell(f"{100 * told:.0f}", told),
-            rule,
         ]
-        for place, (share, told, rule) in enumerate(
-            zip(rules.coverage.tolist(), rules.told.tolist(), rules.rules, strict=True)
+        for place, (rule, share, told) in enumerate(
+            zip(rules.rules, rules.coverage.tolist(), rules.told.tolist(), strict=True)
         )
     ]
-    shown = table(
-        ["then", "% of rows", "tells, %", "if"], rows, numeric={1, 2}, caption=" ".join(rules.notes)
-    )
-    return paragraph(text) + shown
+    header = ["then", "if", "% of rows", "% told"]
+    return paragraph(text) + table(header, rows, numeric={2, 3})
 
 
 def _answer(rules: TopRules, place: int) -> str:
     purity = float(rules.purity[place])
     if rules.is_classifier:
-        return f"{called(rules.prediction[place])}, {100 * purity:.0f} %"
-    return f"{rules.prediction[place]} ± {purity:.2g}"
+        return f"{called(rules.prediction[place])}, {100 * purity:.0f}{NARROW}%"
+    return f"{rules.prediction[place]}{NARROW}±{NARROW}{purity:.2g}"
 
 
 def _rows(found: Explanation) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.random import Generator
 
 from bevel.analysis import ShapleyValues, TopRules, TreeRules, shapley_values, top_rules, tree_rules
 from bevel.analysis.importance import Directions, Importance, importance
@@ -21,6 +22,7 @@ from bevel.errors import NoOutOfBagError
 from bevel.forest import FlatForest
 from bevel.lab.scores import Estimate, classification_scores, mean_estimate, regression_scores
 from bevel.lab.telling_rows import TellingRow, find_telling_rows
+from bevel.training_rows import Target
 
 __all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "explain"]
 
@@ -29,15 +31,15 @@ OnStep = Callable[[int, str], None]
 
 N_STEPS = 4  # reports of progress
 MOST_ROWS = 10_000  # to look at
-MOST_PERMUTED = 2e9  # rows times features times trees: about a minute on one core
-N_BACKGROUND, N_SHAPLEY_ROWS = 100, 100
+MOST_VISITS = 2e9  # of a row to a tree with a feature permuted
+N_BACKGROUND, N_SHAPLEY_ROWS = 100, 50
 GAMES = 100_000  # Shapley games, of a row, a background row and a tree: about 2 s on one core
 FEW_FEATURES = 50
 N_RULES, READABLE_DEPTH = 8, 3
 
 SLIM = (
-    "The model is slim: the gains and weights of its nodes, which this needs, were dropped. Explain "
-    "the full model instead."
+    "The model is slim: the gains and weights of its nodes, which this needs, were dropped. "
+    "Explain the full model instead."
 )
 
 
@@ -132,10 +134,11 @@ def explain(
     used = _draw(np.flatnonzero(rows.known), MOST_ROWS, rng)
     used = np.union1d(used, wanted)
     rows = JudgedRows(rows.X[used], rows.target[used], None if rows.out is None else rows.out[used])
-    said = predictions(subject, rows) if met == "out-of-bag" else _predict(subject, rows.X)
+    said, known = _predict(subject, rows, met)
     some, truth = X.rows(used), None if y is None else y[used]
     on_step(1, "measuring importance")
-    on_rows = _importance_on_rows(subject, X, y, some, met, rng)
+    judged = (X, y) if met == "out-of-bag" else (some, truth)
+    on_rows = _importance_on_rows(subject, *judged, met == "out-of-bag", rng)
     on_step(2, "reading rules")
     leaves = subject.predictor.leaves(rows.X, subject.n_threads)
     is_slim = subject.forest.is_slim
@@ -161,7 +164,7 @@ def explain(
         len(X),
         len(used),
         met,
-        {} if y is None else _scores(subject, rows, said),
+        {} if y is None else _scores(subject, rows.target[known], said[known]),
         (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
         None if is_slim else importance(model, "projection", merge_signs=True),
         None if is_slim else top_rules(model, some, _answers(subject, said, truth), n=N_RULES),
@@ -199,25 +202,32 @@ def _judged(subject: Subject, X: Columns, y: npt.NDArray[Any] | None) -> tuple[J
     return read_judged_rows(subject, X, y, out_of_bag=False), met
 
 
-def _draw(
-    places: npt.NDArray[np.int64], most: int, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def _draw(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:
     """All places, or some of them in their order."""
     if len(places) <= most:
         return places
     return np.asarray(np.sort(rng.choice(places, most, replace=False)))
 
 
-def _predict(subject: Subject, encoded: npt.NDArray[np.float32]) -> Floats:
+def _predict(subject: Subject, rows: JudgedRows, met: str) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """What the forest says of each row, and whether trees say it that have not seen the row.
+
+    A row in every bag that was asked for gets the answer of all trees.
+    """
     if subject.classes is None:
-        return subject.predictor.values(encoded, subject.n_threads)[:, None]
-    return subject.predictor.probabilities(encoded, subject.n_threads, subject.hard)
+        said = subject.predictor.values(rows.X, subject.n_threads)[:, None]
+    else:
+        said = subject.predictor.probabilities(rows.X, subject.n_threads, subject.hard)
+    if met != "out-of-bag":
+        return said, np.ones(len(said), dtype=bool)
+    unseen = predictions(subject, rows)
+    return np.where(rows.known[:, None], unseen, said), rows.known
 
 
-def _scores(subject: Subject, rows: JudgedRows, said: Floats) -> dict[str, Estimate]:
+def _scores(subject: Subject, target: Target, said: Floats) -> dict[str, Estimate]:
     if subject.classes is not None:
-        return classification_scores(rows.target, said)
-    y = rows.target.astype(np.float64)
+        return classification_scores(target.astype(np.int32), said)
+    y = target.astype(np.float64)
     if np.all(y == y[0]):  # no variance that could be explained
         return {"mean absolute error": mean_estimate(np.abs(y - said[:, 0]))}
     return regression_scores(y, said[:, 0])
@@ -231,20 +241,21 @@ def _answers(subject: Subject, said: Floats, truth: npt.NDArray[Any] | None) -> 
 
 
 def _importance_on_rows(
-    subject: Subject,
-    X: Columns,
-    y: npt.NDArray[Any] | None,
-    some: Columns,
-    met: str,
-    rng: np.random.Generator,
+    subject: Subject, X: Columns, y: npt.NDArray[Any] | None, out_of_bag: bool, rng: Generator
 ) -> Importance:
-    """Mean absolute Shapley values of some rows."""
-    n_rows = min(N_SHAPLEY_ROWS, max(10, _affordable(subject, 1)))
-    drawn = some.rows(_draw(np.arange(len(some)), n_rows, rng))
+    """Permutation importance, or mean absolute Shapley values if the truth is not known.
+
+    So too for rows of the fit that are too many: all of them are needed to draw the bags again.
+    """
+    n_visits = len(X) * subject.forest.n_features * subject.forest.n_trees
+    if y is not None and n_visits <= MOST_VISITS:
+        options = {"out_of_bag": out_of_bag, "error_of": "tree", "random_state": rng}
+        return importance(subject.estimator, "permutation", X, y, **options)
+    drawn = X.rows(_draw(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
     found = shapley_values(
         subject.estimator,
         drawn,
-        some,
+        X,
         max_background=_affordable(subject, len(drawn)),
         random_state=rng,
     )
