@@ -25,6 +25,8 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 
 from bevel import presets
+from bevel.analysis import importance
+from bevel.analysis.importance import Directions
 from bevel.datasets import biomarkers
 from bevel.plots.canvas import COLOURS, MARKERS, RULE
 
@@ -48,7 +50,7 @@ class Study:
     test: tuple[np.ndarray, np.ndarray]
     chosen: Mapping[str, tuple[int, ...]]
     rates: Mapping[tuple[str, str], tuple[float, float]]
-    directions: Sequence[tuple[dict[int, float], float]]  # SPORF's, with their shares
+    directions: Directions  # SPORF's, with their shares
     small_forest: Any  # SPORF on its two features
 
 
@@ -58,11 +60,11 @@ def run_study(seed: int, n_trees: int, n_features: int = 318) -> Study:
     train = X, y = biomarkers(27, 7, n_features, random_state=rng)
     test = biomarkers(10, 22, n_features, random_state=rng)
     chosen: dict[str, tuple[int, ...]] = {"LR": forward_selection(X, y, n_steps=2)}
-    directions: dict[str, list[tuple[dict[int, float], float]]] = {}
+    directions: dict[str, Directions] = {}
     fitted: dict[tuple[str, str], Any] = {}
     for name in FORESTS:
         fitted[name, "all"] = best_forest(name, X, y, n_trees)
-        directions[name] = rank_directions(fitted[name, "all"])
+        directions[name] = importance(fitted[name, "all"], "projection", merge_signs=True)
         chosen[name] = first_two(directions[name])
         fitted[name, "two"] = best_forest(name, X[:, chosen[name]], y, n_trees)
     fitted["LR", "all"] = logistic_regression().fit(X, y)
@@ -94,24 +96,9 @@ def best_forest(name: str, X: np.ndarray, y: np.ndarray, n_trees: int) -> Any:
     return max(forests, key=lambda forest: forest.oob_score_)
 
 
-def rank_directions(forest: Any) -> list[tuple[dict[int, float], float]]:
-    """Unique directions of all splits, up to their sign, with their shares of the gain."""
-    gains: dict[tuple[tuple[int, float], ...], float] = {}
-    for tree in forest.forest_:
-        for node in np.flatnonzero(tree.children_right >= 0):
-            direction = dict(zip(*(part.tolist() for part in tree.projection(node)), strict=True))
-            sign = np.sign(direction[min(direction)])
-            key = tuple((feature, sign * direction[feature]) for feature in sorted(direction))
-            gains[key] = gains.get(key, 0.0) + float(tree.gain[node])
-    whole = sum(gains.values())
-    ranked = sorted(gains.items(), key=lambda item: -item[1])
-    return [(dict(key), gain / whole) for key, gain in ranked]
-
-
-def first_two(directions: Sequence[tuple[dict[int, float], float]]) -> tuple[int, ...]:
+def first_two(directions: Directions) -> tuple[int, ...]:
     """The first two features met in the directions, the most important direction first."""
-    met = dict.fromkeys(feature for direction, _ in directions for feature in direction)
-    return tuple(met)[:2]
+    return tuple(dict.fromkeys(directions.index.tolist()))[:2]
 
 
 # Logistic regression ------------------------------------------------------------------------------
@@ -196,11 +183,6 @@ def mean_rates(studies: Sequence[Study]) -> dict[tuple[str, str], tuple[float, f
     return means
 
 
-def write_direction(direction: Mapping[int, float]) -> str:
-    words = " ".join(f"{'−' if w < 0 else '+'} x{feature}" for feature, w in direction.items())
-    return words.removeprefix("+ ")
-
-
 def draw(study: Study, means: Mapping[tuple[str, str], tuple[float, float]]) -> Figure:
     """The best directions, the plane of the two chosen features, and the mean error rates."""
     figure = Figure(figsize=(12.5, 3.9), layout="constrained")
@@ -214,10 +196,11 @@ def draw(study: Study, means: Mapping[tuple[str, str], tuple[float, float]]) -> 
 
 
 def draw_directions(axes: Any, study: Study) -> None:
-    top = study.directions[:10]
-    colours = [COLOURS[0] if {0, 1} & set(each) else RULE for each, _ in top]
-    axes.barh(range(len(top)), [100 * share for _, share in top], color=colours)
-    axes.set_yticks(range(len(top)), [write_direction(each) for each, _ in top])
+    top = study.directions.top(10)
+    has_marker = top.dense()[:, :2].any(axis=1)
+    colours = [COLOURS[0] if marked else RULE for marked in has_marker]
+    axes.barh(range(len(top)), 100 * top.share, color=colours)
+    axes.set_yticks(range(len(top)), top.words)
     axes.invert_yaxis()
     axes.set(
         xlabel="share of the gain, %", title="SPORF, ten best directions\n(dark: with a marker)"

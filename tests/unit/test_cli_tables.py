@@ -102,13 +102,17 @@ def test_report_holds_every_part_and_stands_alone(mixed, tmp_path):
     result = run("fit", mixed, "--target", "class", "--report", report, *FAST)
     assert result.exit_code == 0, result.output
     html = report.read_text("utf-8")
-    for part in ("Confusion matrix", "ROC", "Calibration", "Number of trees", "Importance"):
+    for part in ("Confusion matrix", "ROC", "Calibration", "Number of trees"):
         assert part in html
     for part in ("Cohen&#x27;s kappa", "log loss"):
         assert part in html
     for part in ("Going oblique", "my city", "bevel fit", "cross-validated", "a b, c, d"):
         assert part in html
-    assert len(re.findall("<svg", html)) == 5
+    for question in ("Which features", "Which combinations", "How does", "Why these"):
+        assert question in html
+    # Four of predictions, two of importance, a tree and a row: the city tells the class without
+    # any combination, and leaves no row in doubt.
+    assert len(re.findall("<svg", html)) == 8
     assert "src=" not in html  # nothing is fetched; the only addresses are names in the drawings
     assert set(re.findall(r'href="([^#"]*)"', html)) <= {""}
 
@@ -273,7 +277,7 @@ def test_grid_is_the_papers(slanted, tmp_path):
 
 
 def test_help_of_every_verb_has_examples():
-    for verb in ("demo", "fit", "predict", "tune", "inspect", "export"):
+    for verb in ("demo", "fit", "predict", "explain", "tune", "inspect", "export"):
         result = run(verb, "--help")
         assert "Examples" in result.output
         assert f"bevel {verb}" in result.output

@@ -62,7 +62,7 @@ def test_bars_without_spread_have_no_whiskers():
 def test_heat_map_shows_the_weights_of_the_best_directions_with_their_shares():
     result = importance(forest(), "projection")
     axes = top_projections(result, n_top=4)
-    assert pytest.approx(result.top(4).dense()) == np.asarray(axes.images[0].get_array()).T
+    assert pytest.approx(result.top(4).dense()) == np.asarray(axes.collections[0].get_array()).T
     (bars,) = axes.child_axes
     assert [bar.get_height() for bar in bars.patches] == pytest.approx(result.share[:4])
     signs = [text.get_text() for text in axes.texts]

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.judged_rows import read_judged_rows
 from bevel.analysis.subject import Subject, read_subject
 from bevel.constraints import Integer, Number, Parameter
 from bevel.extras import import_optional
 from bevel.wording.answers import called
 from bevel.wording.decimals import percent, round_within, written
+from bevel.wording.questions import Question, ValueQuestion
 from bevel.wording.tree_rules import subtree_ends
 from bevel.wording.tree_text import notes_text
 
@@ -162,8 +164,8 @@ def top_rules(
     subject = read_subject(estimator, "top_rules")
     for parameter, value in zip(_PARAMETERS, (n, max_depth, min_coverage), strict=True):
         parameter.check(value)
-    encoded = subject.encode(X)
-    target = subject.target(y, len(encoded))
+    rows = read_judged_rows(subject, X, y, out_of_bag=False)
+    encoded, target = rows.X, rows.target
     is_classifier = subject.classes is not None
     Y = np.eye(subject.forest.n_classes)[target] if is_classifier else target[:, None].astype(float)
     leaves = subject.predictor.leaves(encoded, subject.n_threads)
@@ -232,13 +234,14 @@ def _result(
 ) -> TopRules:
     forest = subject.estimator.forest_
     variance = float(Y.var(axis=0).sum())
-    texts, notes, predictions, purity, told = [], [], [], [], []
+    texts, asked, predictions, purity, told = [], [], [], [], []
     for rule, rows in zip(chosen, covered, strict=True):
         tree = forest.tree(rule.tree).rules(
             encoded=encoded, leaves=leaves[:, rule.tree], max_depth=max_depth, digits=digits
         )
-        texts.append(tree.rule(int(np.searchsorted(tree.node, rule.node))))
-        notes += [note for note in tree.notes if note not in notes]
+        place = int(np.searchsorted(tree.node, rule.node))
+        texts.append(tree.rule(place))
+        asked += list(tree.asked(place))
         mine = Y[rows]
         mean = mine.mean(axis=0)
         told.append(len(mine) / len(Y) * float(((mean - Y.mean(axis=0)) ** 2).sum()) / variance)
@@ -257,5 +260,14 @@ def _result(
         tuple(predictions),
         np.array(purity),
         subject.classes is not None,
-        tuple(notes),
+        _notes(subject, asked),
     )
+
+
+def _notes(subject: Subject, asked: list[Question]) -> tuple[str, ...]:
+    """What the rules leave unsaid, once for all of them."""
+    values = [question for question in asked if isinstance(question, ValueQuestion)]
+    combined = {int(f) for question in values if not question.single for f in question.features}
+    had_missing = bool(subject.forest.columns_with_missing.any())
+    words = subject.estimator._vocabulary()
+    return words.notes(combined, had_missing, len(values) < len(asked))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bevel.cli import demo, export, fit, inspect, lab, predict, tune
+from bevel.cli import demo, explain, export, fit, inspect, lab, predict, tune
 from bevel.cli.manners import polite
 
 __all__ = ["app"]
@@ -19,6 +19,7 @@ app = typer.Typer(
 app.command(epilog=demo.EXAMPLES)(polite(demo.demo))
 app.command("fit", epilog=fit.EXAMPLES)(polite(fit.fit_verb))
 app.command(epilog=predict.EXAMPLES)(polite(predict.predict))
+app.command("explain", epilog=explain.EXAMPLES)(polite(explain.explain_verb))
 app.command("tune", epilog=tune.EXAMPLES)(polite(tune.tune_verb))
 app.command(epilog=export.EXAMPLES)(polite(export.export))
 app.command(epilog=inspect.EXAMPLES)(polite(inspect.inspect))

@@ -23,7 +23,6 @@ __all__ = [
     "draw_calibration",
     "draw_confusion",
     "draw_curve",
-    "draw_importances",
     "draw_predicted",
     "draw_residuals",
     "draw_roc",
@@ -142,19 +141,6 @@ def draw_calibration(codes: Codes, probabilities: Floats, labels: Sequence[str])
     n_bins = min(10, max(1, len(codes) // 10))
     result = calibration_of(codes, probabilities, shown, n_bins=n_bins)
     return _drawn(lambda axes: plots.calibration(result, ax=axes))
-
-
-def draw_importances(names: Sequence[str], importances: Floats) -> str:
-    """Bars of the most important features, the largest on top."""
-
-    def draw(axes: Axes) -> None:
-        axes.barh(range(len(names)), importances, color=ACCENT)
-        axes.invert_yaxis()
-        axes.set_yticks(range(len(names)), [_short(name, 22) for name in names])
-        axes.set(xlabel="share of the gain")
-        axes.tick_params(axis="y", length=0)
-
-    return _drawn(draw, (SIZE[0], max(1.4, 0.9 + 0.25 * len(names))))
 
 
 def draw_curve(curve: OutOfBagCurve) -> str:

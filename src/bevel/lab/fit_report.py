@@ -12,6 +12,8 @@ from bevel.columns import Columns
 from bevel.errors import join_names
 from bevel.lab import fit_figures
 from bevel.lab.advice import DEFAULT, Advice, advise, families_for
+from bevel.lab.explain_sections import explain_sections
+from bevel.lab.explaining import N_STEPS, explain
 from bevel.lab.fitting import Fitted, Settings, coded, cross_validate, scores_of
 from bevel.lab.page import Cell, Section, facts, figure, figures, page, paragraph, table
 from bevel.lab.scores import Estimate
@@ -25,14 +27,14 @@ Floats = npt.NDArray[np.float64]
 OnStep = Callable[[int, str], None]
 
 N_FOLDS = 5
-MOST_BARS, MOST_LINES, MOST_CLASSES_DRAWN = 20, 200, 25
+MOST_MISTAKES, MOST_LINES, MOST_CLASSES_DRAWN = 20, 200, 25
 ROW_WITHOUT_VOTES = float(row_log_losses(np.zeros(1))[0])  # its log loss
 N_EXAMPLES = 3  # labels of a nominal column that are shown
 
 
 def n_steps(data: Supervised) -> int:
     """How many times `fit_report` reports progress."""
-    return N_FOLDS + len(families_for(data))
+    return N_FOLDS + len(families_for(data)) + N_STEPS
 
 
 def fit_report(
@@ -67,6 +69,15 @@ def fit_report(
     advice = advise(
         data, settings, on_family=lambda done, family: on_step(N_FOLDS + done, f"trying {family}")
     )
+    n_done = N_FOLDS + len(families_for(data))
+    found = explain(
+        fitted.model,
+        data.X,
+        data.y,
+        number=data.number,
+        seed=settings.seed,
+        on_step=lambda done, text: on_step(n_done + done, text),
+    )
     judged, by = predictions, "cross-validated"
     if fitted.out_of_bag is not None and not np.isnan(fitted.out_of_bag).all():
         judged, by = fitted.out_of_bag, "out-of-bag"
@@ -76,7 +87,8 @@ def fit_report(
         Section("Predictions", _predictions(data, judged, by)),
         *_curve(fitted),
         Section("Which directions?", _families(advice)),
-        Section("Importance", _importance(data.X, fitted.model)),
+        *explain_sections(found),
+        Section("Columns", _columns(data.X, fitted.model)),
         Section("Data", _data(data)),
     ]
     forest = f"{settings.n_trees:,} trees, projection {_projection(settings)}, seed {settings.seed}"
@@ -175,7 +187,7 @@ def _predictions(data: Supervised, judged: Floats, by: str) -> str:
 def _confusions(counts: npt.NDArray[np.int64], labels: list[str]) -> str:
     """The most frequent mistakes, where there are too many classes to draw."""
     mistakes = counts - np.diag(np.diag(counts))
-    order = np.argsort(-mistakes, axis=None, kind="stable")[:MOST_BARS]
+    order = np.argsort(-mistakes, axis=None, kind="stable")[:MOST_MISTAKES]
     places = [tuple(np.unravel_index(place, counts.shape)) for place in order]
     rows = [[labels[a], labels[b], int(mistakes[a, b])] for a, b in places if mistakes[a, b]]
     return table(["true", "predicted", "rows"], rows, caption="The most frequent confusions.")
@@ -220,23 +232,16 @@ def _gain_cell(gain: Estimate | None) -> Cell:
     return Cell(value, gain.value, below=f"{low} to {high}")
 
 
-def _importance(X: Columns, model: Any) -> str:
+def _columns(X: Columns, model: Any) -> str:
     importances = model.feature_importances_
-    order = np.argsort(-importances, kind="stable")
-    top = order[:MOST_BARS]
-    drawing = fit_figures.draw_importances([X.names[index] for index in top], importances[top])
-    caption = (
-        "Gain importance: what the splits on a feature, alone or in directions, add to purity. It "
-        "favours columns with many distinct values."
-    )
-    rows = [_column_cells(X, int(i), float(importances[i])) for i in order[:MOST_LINES]]
-    shown = f"the {MOST_LINES} most important of {X.shape[1]:,}" if len(order) > MOST_LINES else ""
-    columns = table(
-        ["column", "importance", "kind", "missing", "distinct", "values"],
+    order = np.argsort(-importances, kind="stable")[:MOST_LINES]
+    rows = [_column_cells(X, int(index), float(importances[index])) for index in order]
+    many = X.shape[1] > MOST_LINES
+    return table(
+        ["column", "gini", "kind", "missing", "distinct", "values"],
         rows,
-        caption=f"Columns{', ' + shown if shown else ''}.",
+        caption=f"The {MOST_LINES} most important of {X.shape[1]:,} columns." if many else "",
     )
-    return figures(figure(drawing, caption)) + columns
 
 
 def _column_cells(X: Columns, index: int, importance: float) -> list[object]:

@@ -32,6 +32,7 @@ __all__ = [
     "paragraph",
     "picture",
     "table",
+    "wide",
 ]
 
 MOST_UNBROKEN = 16  # rows of a table that stays on one sheet of paper
@@ -179,6 +180,11 @@ def picture(png: bytes, caption: str, alternative: str) -> str:
 def figures(*drawings: str) -> str:
     """Figures side by side where the page is wide enough, below each other on a phone."""
     return f'<div class="figures">{"".join(drawings)}</div>'
+
+
+def wide(drawing: str) -> str:
+    """A figure that keeps its size on a phone, to be looked at part by part."""
+    return f'<div class="scroll wide">{drawing}</div>'
 
 
 def _contents(sections: Sequence[Section]) -> str:

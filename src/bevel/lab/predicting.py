@@ -1,4 +1,4 @@
-"""Predictions for a file of rows: the columns of fit are found again by name, in any order."""
+"""Predictions for a file of rows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.columns import Columns
-from bevel.errors import join_names
-from bevel.lab.table_file import TableFile, open_table
+from bevel.lab.model_rows import read_model_rows
 
 __all__ = ["Predictions", "predict_file"]
 
@@ -75,55 +73,10 @@ def predict_file(
         raise ValueError(
             "--proba must be used with a classifier; the model is a regressor. Leave it out."
         )
-    table = open_table(path, header=header)
-    names, notes = _columns_of_fit(model, table)
-    kinds = _kinds(model, names)
-    X, _ = table.read(names, kinds)
-    X = Columns(_names_for(model, names), X.values)
-    if len(X) == 0:
-        raise ValueError(f"{path} must have at least one row to predict; got none. Add rows.")
+    rows = read_model_rows(model, path, header=header)
     return Predictions(
-        model.predict(X),
+        model.predict(rows.X),
         [] if classes is None else [str(label) for label in classes],
-        model.predict_proba(X) if proba else None,
-        (*table.notes, *notes),
+        model.predict_proba(rows.X) if proba else None,
+        rows.notes,
     )
-
-
-def _columns_of_fit(model: Any, table: TableFile) -> tuple[list[str], list[str]]:
-    """Names of the file's columns in the order of fit, and a note on those that are not used."""
-    wanted = getattr(model, "feature_names_in_", None)
-    if wanted is None:  # fitted to an array: only the positions say which is which
-        if len(table.names) != model.n_features_in_:
-            raise ValueError(
-                f"{table.path} must have the {model.n_features_in_} columns of fit, which had no "
-                f"names; got {len(table.names)}. Leave out the others, or fit to a table with "
-                "names."
-            )
-        return list(table.names), []
-    in_file, in_model = set(table.names), set(wanted)
-    absent = [repr(name) for name in wanted if name not in in_file]
-    if absent:
-        raise ValueError(
-            f"{table.path} must have the columns that the model was fitted to; got none called "
-            f"{join_names(absent)}. Check the header, or the model with bevel inspect."
-        )
-    extra = [repr(name) for name in table.names if name not in in_model]
-    note = [f"Columns that the model does not use: {join_names(extra)}."] if extra else []
-    return [str(name) for name in wanted], note
-
-
-def _names_for(model: Any, names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(getattr(model, "feature_names_in_", names))
-
-
-def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
-    """What fit saw in each column; a nominal column of numbers is compared as numbers."""
-    words = {
-        feature
-        for feature, levels in model._encoding.nominal.items()
-        if not all(isinstance(label, int | float) for label in levels.labels)
-    }
-    return {
-        name: "nominal" if feature in words else "numeric" for feature, name in enumerate(names)
-    }

@@ -37,6 +37,8 @@ class Supervised:
         Name of the column that y was.
     notes : tuple of str
         What the user should be told of how the file was understood.
+    number : ndarray of int64, shape (n_rows,), or None
+        Of each row in the file, the first one below the header being 1; None: 1, 2, ...
     """
 
     X: Columns
@@ -44,6 +46,7 @@ class Supervised:
     task: str
     target: str
     notes: tuple[str, ...]
+    number: npt.NDArray[np.int64] | None = None
 
     @property
     def classes(self) -> npt.NDArray[Any]:
@@ -108,9 +111,10 @@ def read_supervised(
         X, y = X.rows(present), y[present]
     y = _as_labels(y) if task == CLASSIFICATION else y.astype(np.float64)
     _check_varies(path, target, y, len(everything))
+    number = np.flatnonzero(present) + 1
     X, dropped = _without_empty(X)
     notes += [*remark, *dropped, *_keys(X), *_constant(X)]
-    return Supervised(X, y, task, target, (*table.notes, *notes))
+    return Supervised(X, y, task, target, (*table.notes, *notes), number)
 
 
 def _read_target(

@@ -22,6 +22,7 @@ LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2))
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, searchable, in the reader's own font
     "svg.hashsalt": "bevel",
+    "text.parse_math": False,  # names of columns may hold dollar signs
     "font.size": 10,
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,

@@ -116,7 +116,10 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
     weight = weight[:, shown].T
     width, height = 2.0 + CELL * len(best), 1.8 + CELL * len(shown) * 0.75
     with panel(ax, "top_projections", width, height) as axes:
-        axes.imshow(weight, cmap="PuOr", vmin=-1.9, vmax=1.9, aspect="auto")  # pale: ink on it
+        edges = [np.arange(size + 1) - 0.5 for size in weight.shape]
+        mesh = axes.pcolormesh(edges[1], edges[0], weight, cmap="PuOr", vmin=-1.9, vmax=1.9)
+        mesh.set_zorder(0)  # below the lines between cells; the colours are pale: ink is on them
+        axes.invert_yaxis()
         _write_weights(axes, weight)
         axes.set_yticks(np.arange(len(shown)), [_shorten(best.names[f]) for f in shown])
         axes.set_xticks(np.arange(len(best)), [str(number + 1) for number in range(len(best))])

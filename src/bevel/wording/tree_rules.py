@@ -78,6 +78,12 @@ class TreeRules:
             return None
         return question.sides[0 if self.left[above] == place else 1]
 
+    def asked(self, place: int) -> Iterator[Question]:
+        """Questions above a node, from the nearest one up."""
+        while (place := int(self.parent[place])) >= 0:
+            if (question := self.questions[place]) is not None:
+                yield question
+
     def path(self, place: int) -> tuple[Condition, ...]:
         """Conditions of a node from the root on, those on the same subject drawn together."""
         found = []

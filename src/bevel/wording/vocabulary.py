@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -71,6 +71,19 @@ class Vocabulary:
         """Whom to ask for the questions of a tree's splits."""
         return Interviewer(self, tree, style)
 
+    def notes(
+        self, combined: Collection[int], had_missing: bool, has_levels: bool
+    ) -> tuple[str, ...]:
+        """What rules leave unsaid that combine some features, or ask for levels."""
+        said = [
+            self.bounds_note(np.array(sorted(combined), dtype=np.int64)),
+            "A missing value counts as its column's median in a combination of features."
+            if had_missing and len(combined)
+            else "",
+            "A label that training has not seen goes with the heavier side." if has_levels else "",
+        ]
+        return tuple(note for note in said if note)
+
     def bounds_note(self, features: npt.NDArray[np.integer[Any]]) -> str:
         """What [x] means for some features."""
         bounds = self.units.bounds
@@ -128,17 +141,7 @@ class Interviewer:
 
     def notes(self) -> tuple[str, ...]:
         """What the rules that were asked for leave unsaid."""
-        combined = np.array(sorted(self._combined), dtype=np.int64)
-        said = [
-            self._words.bounds_note(combined),
-            "A missing value counts as its column's median in a combination of features."
-            if self._had_missing.any() and len(combined)
-            else "",
-            "A label that training has not seen goes with the heavier side."
-            if self._has_levels
-            else "",
-        ]
-        return tuple(note for note in said if note)
+        return self._words.notes(self._combined, bool(self._had_missing.any()), self._has_levels)
 
     def _ask(self, node: int, digits: int | None) -> ValueQuestion:
         words = self._words

@@ -1,0 +1,213 @@
+"""``bevel explain``: what matters to a model, and why it answers as it does."""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from bevel.analysis.importance import Directions
+from bevel.cli import manners
+from bevel.cli.table_options import Header
+from bevel.extras import import_optional
+from bevel.files.atomic import write_whole
+from bevel.files.faults import printable
+from bevel.files.loading import load
+from bevel.lab.explain_report import describe_model, describe_rows, explain_report
+from bevel.lab.explain_sections import combined_share, row_sentence
+from bevel.lab.explaining import N_STEPS, Explanation, explain
+from bevel.lab.model_rows import read_model_rows
+from bevel.lab.scores import as_json
+from bevel.lab.wording import score_line
+
+__all__ = ["EXAMPLES", "explain_verb"]
+
+EXAMPLES = manners.examples(
+    "bevel explain iris.bevel iris.csv --target species --out explain.html",
+    "bevel explain iris.bevel new.csv --row 12 --row 40 --out new.html",
+    "bevel explain iris.bevel iris.csv --json",
+)
+MOST_LINES = 10
+
+
+def explain_verb(
+    model: Annotated[Path, typer.Argument(help="A file that fit --out or save has written.")],
+    data: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet with the columns of fit.")],
+    target: Annotated[
+        str | None, typer.Option(help="Column of true answers, if the file has one.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
+    row: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="NUMBER",
+            min=1,
+            help="A row to explain, 1 for the first below the header; may be repeated.",
+        ),
+    ] = None,
+    header: Header = None,
+    seed: manners.Seed = 0,
+    jobs: manners.Jobs = None,
+    as_json_: manners.Json = False,
+    force: manners.Force = False,
+) -> None:
+    """Explain a model: which features and combinations matter, rules, and single rows.
+
+    The rows of the fit are recognised, and judged by the trees that have not seen them.
+    """
+    manners.check_free([out], force=force)
+    if out is not None:
+        import_optional("matplotlib", needed_by="bevel explain --out", install="bevel[plot]")
+    estimator = load(model)
+    estimator.set_params(n_jobs=jobs)
+    rows = read_model_rows(estimator, data, target=target, header=header)
+    if not as_json_:
+        for text in rows.notes:
+            manners.note(text)
+    with manners.progress("reading", N_STEPS) as advance:
+        found = explain(
+            estimator,
+            rows.X,
+            rows.y,
+            number=rows.number,
+            asked=row or (),
+            seed=seed,
+            on_step=advance,
+        )
+        if out is not None:
+            advance(N_STEPS, "drawing")
+            command = _command(model, data, target, out, row, header, seed)
+            page = explain_report(model.name, data.name, found, command)
+    if out is not None:
+        write_whole(out, [page.encode("utf-8")])
+    if as_json_:
+        manners.print_json(_facts(model, data, target, out, found) | {"notes": rows.notes})
+    else:
+        _print(data, out, found)
+
+
+def _command(
+    model: Path,
+    data: Path,
+    target: str | None,
+    out: Path,
+    row: list[int] | None,
+    header: bool | None,
+    seed: int,
+) -> str:
+    """The command line that makes the page again."""
+    words = ["bevel", "explain", str(model), str(data)]
+    words += [] if target is None else ["--target", target]
+    for number in row or ():
+        words += ["--row", str(number)]
+    if header is not None:
+        words.append("--header" if header else "--no-header")
+    return shlex.join([*words, "--seed", str(seed), "--out", str(out)])
+
+
+def _print(data: Path, out: Path | None, found: Explanation) -> None:
+    lines = {"forest": describe_model(found.model), "rows": describe_rows(str(data), found)}
+    judged = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "flattered "}[found.met]
+    for name, estimate in found.scores.items():
+        lines[f"{judged}{name}"] = score_line(name, estimate)
+    manners.print_lines(lines)
+    console = manners.console()
+    console.print(_features(found))
+    if found.directions is None:
+        manners.note(found.missing)
+    elif len(found.directions):
+        console.print(_directions(found.directions))
+    console.print("Page written to" if out else "A page with rules and single rows: --out", end=" ")
+    console.print(Text(printable(str(out or "explain.html"))))
+
+
+def _features(found: Explanation) -> Table:
+    """The most important features by the last measure, with all measures."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("feature")
+    for each in found.importances:
+        table.add_column(each.kind, justify="right")
+    for place in found.importances[-1].order[:MOST_LINES]:
+        cells = [f"{each.values[place]:.4f}" for each in found.importances]
+        table.add_row(Text(printable(found.importances[0].names[place])), *cells)
+    return table
+
+
+def _directions(directions: Directions) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("direction")
+    table.add_column("% of impurity", justify="right")
+    table.add_column("splits", justify="right")
+    best = directions.top(MOST_LINES)
+    for words, share, count in zip(best.words, best.share, best.count, strict=True):
+        table.add_row(Text(printable(words)), f"{100 * share:.2f}", f"{count:,}")
+    return table
+
+
+def _facts(
+    model: Path, data: Path, target: str | None, out: Path | None, found: Explanation
+) -> dict[str, Any]:
+    """All numbers."""
+    return {
+        "model": model,
+        "data": data,
+        "target": target,
+        "page": out,
+        "n_rows": found.n_rows,
+        "n_used": found.n_used,
+        "rows_are": found.met,
+        "scores": as_json(found.scores),
+        "importance": {
+            each.kind: dict(zip(each.names, each.values.tolist(), strict=True))
+            for each in found.importances
+        },
+        **_decisions(found),
+        "rows": [_row(found, place) for place in range(len(found.rows))],
+        "missing": found.missing or None,
+    }
+
+
+def _decisions(found: Explanation) -> Mapping[str, Any]:
+    """Directions, rules and the tree; none of a slim forest."""
+    if found.directions is None or found.rules is None or found.tree is None:
+        return {}
+    best, rules = found.directions.top(MOST_LINES), found.rules
+    columns = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
+    told = zip(rules.rules, rules.prediction, rules.purity, rules.coverage, rules.told, strict=True)
+    names = (
+        "rule",
+        "prediction",
+        "purity" if rules.is_classifier else "spread",
+        "coverage",
+        "told",
+    )
+    return {
+        "directions": [
+            dict(zip(("direction", "share", "splits"), each, strict=True)) for each in columns
+        ],
+        "n_directions": len(found.directions),
+        "combined_share": combined_share(found.directions),
+        "rules": [dict(zip(names, each, strict=True)) for each in told],
+        "tree": {"told": found.tree_tells, **found.tree.to_dict()},
+    }
+
+
+def _row(found: Explanation, place: int) -> dict[str, Any]:
+    row, values = found.rows[place], found.shapley
+    classes = values.classes
+    truth = row.truth if classes is None or row.truth is None else classes[int(row.truth)]
+    return {
+        "row": row.number,
+        "why": row.why,
+        "sentence": row_sentence(found, row, place),
+        "predicted": row.said[0]
+        if classes is None
+        else dict(zip(map(str, classes), row.said, strict=True)),
+        "true": truth,
+        "base": values.base_values,
+        "shapley": dict(zip(values.names, values.values[place].tolist(), strict=True)),
+    }

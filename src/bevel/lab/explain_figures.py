@@ -1,0 +1,85 @@
+"""Drawings of an explanation as SVG text, narrow enough to be read on a phone where that goes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bevel import plots
+from bevel.analysis import ShapleyValues, TreeRules
+from bevel.analysis.importance import Directions, Importance
+from bevel.extras import import_optional
+from bevel.lab.figures.canvas import svg
+from bevel.plots.canvas import STYLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_directions", "draw_importance", "draw_row", "draw_tree"]
+
+WIDTH = 3.4  # inches between the axes, beside the names
+BAR_INCHES = 0.25
+LONGEST_NAME, LONGEST_LINE = 24, 44  # characters
+MOST_BARS, MOST_DIRECTIONS, MOST_STEPS = 20, 10, 9
+
+
+def draw_importance(result: Importance) -> str:
+    """Bars of the most important features."""
+    best = result.top(MOST_BARS)
+    best = replace(best, names=_shortened(best.names))
+
+    def draw(ax: Axes) -> Axes:
+        plots.importance_bars(best, ax=ax)
+        lines = (textwrap.wrap(line, LONGEST_LINE) for line in ax.get_xlabel().split("\n"))
+        ax.set_xlabel("\n".join(line for some in lines for line in some))
+        return ax
+
+    return _drawn(draw, BAR_INCHES * len(best))
+
+
+def draw_directions(result: Directions) -> str:
+    """Heat map of the most important directions."""
+    named = replace(result, names=_shortened(result.names))
+    return _drawn(lambda _: plots.top_projections(named, n_top=MOST_DIRECTIONS))
+
+
+def draw_tree(result: TreeRules) -> str:
+    """The tree, without its notes, which are long."""
+    bare = replace(result, notes=())
+    return _drawn(lambda _: plots.tree(bare))
+
+
+def draw_row(result: ShapleyValues, row: int) -> str:
+    """How the prediction of a row comes about."""
+    named = replace(result, names=_shortened(result.names))
+
+    def draw(ax: Axes) -> Axes:
+        plots.shapley_waterfall(named, row, top=MOST_STEPS, ax=ax)
+        ax.set_title("")  # the caption says more
+        low, high = ax.get_xlim()  # numbers beside the bars need more of a narrow drawing
+        ax.set_xlim(low - 0.08 * (high - low), high + 0.06 * (high - low))
+        return ax
+
+    n_bars = min(len(result.names), MOST_STEPS + 1)
+    return _drawn(draw, 0.5 + BAR_INCHES * n_bars)
+
+
+def _drawn(draw: Callable[[Axes], Axes], height: float = 1.0) -> str:
+    """SVG text of what a function draws, on the given axes or on its own."""
+    import_optional("matplotlib", needed_by="A report", install="bevel[plot]")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        figure: Any = Figure(figsize=(WIDTH, height))
+        axes = draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)))
+        drawing: Any = axes.figure
+        return svg(drawing)
+
+
+def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names
+    )

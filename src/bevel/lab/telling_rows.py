@@ -1,0 +1,130 @@
+"""Rows that are worth explaining: a typical one, the most doubtful one, the worst mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.forest import FlatForest
+
+__all__ = ["TellingRow", "find_telling_rows"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TellingRow:
+    """A row, and why it was chosen.
+
+    Attributes
+    ----------
+    why : {"typical", "doubtful", "wrong", "asked"}
+    place : int
+        Among the rows that were looked at.
+    said : tuple of float
+        What the forest answers: class probabilities, or one value.
+    truth : float or None
+        The true answer, as position among the classes or as value, if it is known.
+    spread : float
+        Standard deviation of the trees' answers in regression, 0 in classification.
+    number : int
+        How the row is called.
+    """
+
+    why: str
+    place: int
+    said: tuple[float, ...]
+    truth: float | None
+    spread: float
+    number: int = 0
+
+
+def find_telling_rows(
+    forest: FlatForest,
+    leaves: npt.NDArray[np.int32],
+    said: Floats,
+    truth: npt.NDArray[Any] | None,
+    asked: Sequence[int] | npt.NDArray[np.integer[Any]] = (),
+) -> list[TellingRow]:
+    """Choose rows, each for one reason only.
+
+    - typical: the row that shares most leaves with other rows, among those predicted well;
+    - doubtful: the one with the smallest lead of a class over the next, or the largest spread of
+      the trees' answers in regression;
+    - wrong: the one whose true class has the smallest probability, or the largest error; only if
+      the class predicted is not the true one.
+
+    Parameters
+    ----------
+    forest : FlatForest
+        The trees.
+    leaves : ndarray of int32, shape (n, n_trees)
+        Into which the rows fall.
+    said : ndarray of shape (n, n_classes), or (n, 1) in regression
+        What the forest answers.
+    truth : ndarray of shape (n,), or None
+        Positions among the classes, or values.
+    asked : sequence of int
+        Places of rows that are wanted anyway; they come last.
+    """
+    error = _error(forest, said, truth)
+    spread = _spread(forest, leaves)
+    doubt = _doubt(said) if forest.n_classes else spread
+    shared = np.where(error <= np.median(error), _shared_leaves(leaves), -1)
+    reasons: list[tuple[str, npt.NDArray[Any]]] = [("typical", shared), ("doubtful", doubt)]
+    if truth is not None:
+        wrong = said.argmax(axis=1) != truth if forest.n_classes else error > 0.0
+        reasons.insert(1, ("wrong", np.where(wrong, error, -1.0)))
+    chosen: dict[int, str] = {}
+    for why, score in reasons:
+        free = np.where(np.isin(np.arange(len(score)), list(chosen)), -1.0, score)
+        if free.max() > 0.0:
+            chosen[int(free.argmax())] = why
+    for place in asked:
+        chosen.setdefault(int(place), "asked")
+    order = ("typical", "doubtful", "wrong", "asked")
+    return [
+        TellingRow(
+            why,
+            place,
+            tuple(said[place].tolist()),
+            None if truth is None else float(truth[place]),
+            float(spread[place]),
+        )
+        for place, why in sorted(chosen.items(), key=lambda item: order.index(item[1]))
+    ]
+
+
+def _error(forest: FlatForest, said: Floats, truth: npt.NDArray[Any] | None) -> Floats:
+    """Distance from the truth; zero where that is not known."""
+    if truth is None:
+        return np.zeros(len(said))
+    if forest.n_classes:
+        return np.asarray(1.0 - said[np.arange(len(said)), truth])
+    return np.asarray(np.abs(said[:, 0] - truth))
+
+
+def _spread(forest: FlatForest, leaves: npt.NDArray[np.int32]) -> Floats:
+    if forest.n_classes:
+        return np.zeros(len(leaves))
+    return np.asarray(forest.leaf_value[forest.tree_offset[:-1] + leaves].std(axis=1))
+
+
+def _doubt(said: Floats) -> Floats:
+    """One minus the lead of the first class over the second."""
+    if said.shape[1] < 2:
+        return np.zeros(len(said))
+    best = np.partition(said, -2, axis=1)[:, -2:]
+    return np.asarray(1.0 - (best[:, 1] - best[:, 0]))
+
+
+def _shared_leaves(leaves: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Over all trees, how many rows each row shares its leaf with: Breiman's proximity, summed."""
+    shared = np.zeros(len(leaves), dtype=np.int64)
+    for leaf in leaves.T:
+        shared += np.bincount(leaf)[leaf]
+    return shared
