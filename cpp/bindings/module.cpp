@@ -11,6 +11,7 @@ void bind_forest(nb::module_& m);
 void bind_file(nb::module_& m);
 void bind_packed(nb::module_& m);
 void bind_models(nb::module_& m);
+void bind_rotation(nb::module_& m);
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
@@ -22,4 +23,5 @@ NB_MODULE(_core, m) {
   bind_file(m);
   bind_packed(m);
   bind_models(m);
+  bind_rotation(m);
 }

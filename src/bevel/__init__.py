@@ -11,7 +11,13 @@ from importlib.metadata import version
 
 from bevel import presets, projections
 from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
-from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators import (
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    RotatedBoostingClassifier,
+    RotatedBoostingRegressor,
+    StackedRotationClassifier,
+)
 from bevel.files.loading import load
 from bevel.forest import FlatForest
 
@@ -22,6 +28,9 @@ __all__ = [
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
     "PrecisionWarning",
+    "RotatedBoostingClassifier",
+    "RotatedBoostingRegressor",
+    "StackedRotationClassifier",
     "__version__",
     "load",
     "presets",

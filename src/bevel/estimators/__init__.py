@@ -1,6 +1,14 @@
 """The scikit-learn face of the package."""
 
+from bevel.estimators.boosting import RotatedBoostingClassifier, RotatedBoostingRegressor
 from bevel.estimators.classifier import ObliqueForestClassifier
 from bevel.estimators.regressor import ObliqueForestRegressor
+from bevel.estimators.stacked import StackedRotationClassifier
 
-__all__ = ["ObliqueForestClassifier", "ObliqueForestRegressor"]
+__all__ = [
+    "ObliqueForestClassifier",
+    "ObliqueForestRegressor",
+    "RotatedBoostingClassifier",
+    "RotatedBoostingRegressor",
+    "StackedRotationClassifier",
+]
