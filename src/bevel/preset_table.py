@@ -9,13 +9,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators import (
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    RotatedBoostingClassifier,
+    RotatedBoostingRegressor,
+    StackedRotationClassifier,
+)
 from bevel.parameters import CLASSIFIER_PARAMETERS
 from bevel.projections.base import check_word
 
-__all__ = ["Forest", "Preset", "Registry", "Table", "make_forest"]
+__all__ = ["Boosting", "Forest", "Preset", "Registry", "Table", "check_names", "make_forest"]
 
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
+Boosting = RotatedBoostingClassifier | RotatedBoostingRegressor
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class Preset:
     system: str
     paper: str
     section: str
-    make: Callable[..., Forest]
+    make: Callable[..., Forest | Boosting | StackedRotationClassifier]
 
 
 class Table(tuple[Preset, ...]):
@@ -42,7 +49,7 @@ class Table(tuple[Preset, ...]):
         return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
-Make = TypeVar("Make", bound=Callable[..., Forest])
+Make = TypeVar("Make", bound=Callable[..., Forest | Boosting | StackedRotationClassifier])
 
 _SHARED_PARAMETERS = """
 task : {"classification", "regression"}, default="classification"
@@ -105,14 +112,15 @@ def make_forest(
     check_word("task", task, ("classification", "regression"))
     if task == "classification":
         settings |= {"criterion": criterion, "voting": voting}
-        _check_names(parameters, ObliqueForestClassifier)
+        check_names(parameters, ObliqueForestClassifier)
         return ObliqueForestClassifier(**(settings | dict(parameters)))
     settings |= regression or {}
-    _check_names(parameters, ObliqueForestRegressor)
+    check_names(parameters, ObliqueForestRegressor)
     return ObliqueForestRegressor(**(settings | dict(parameters)))
 
 
-def _check_names(parameters: Mapping[str, Any], estimator: type[Any]) -> None:
+def check_names(parameters: Mapping[str, Any], estimator: type[Any]) -> None:
+    """Refuse parameters that an estimator does not have."""
     known = list(inspect.signature(estimator).parameters)
     for name in parameters:
         if name in known:

@@ -19,7 +19,7 @@ _REMEDY = "The thesis uses 5."
 
 
 def read_folds(cv: Any, codes: npt.NDArray[np.int32], seed: int) -> list[Split]:
-    """The splits of `cv`, in each of which no row is on both sides; every row is held out once."""
+    """The splits of `cv`: no row is on both sides of one, and each is held out once, in order."""
     if not isinstance(cv, numbers.Integral):
         return _given_folds(cv, codes)
     n_folds = int(cv)
@@ -47,7 +47,7 @@ def _given_folds(cv: Any, codes: npt.NDArray[np.int32]) -> list[Split]:
         raise wrong_type("cv", _REQUIRED, cv, _REMEDY)
     placeholder = np.zeros((len(codes), 1))
     pairs = check_cv(cv, codes, classifier=True).split(placeholder, codes)
-    splits = [(np.asarray(train), np.asarray(held_out)) for train, held_out in pairs]
+    splits = [(np.asarray(train), np.sort(held_out)) for train, held_out in pairs]
     for train, held_out in splits:
         shared = np.intersect1d(train, held_out)
         if len(shared):

@@ -98,16 +98,24 @@ def make_learner(
     """
     learner = clone(prototype)
     settings: dict[str, Any] = {}
-    for name, value in learner.get_params().items():
-        word = name.rpartition("__")[2]
+    parameters = learner.get_params()
+    for name, value in parameters.items():
+        owner, _, word = name.rpartition("__")
         if word == "random_state":
             settings[name] = seed
-        elif word == "n_jobs" and value is None:
+        elif (
+            word == "n_jobs" and value is None and _takes_all_cores(parameters.get(owner, learner))
+        ):
             settings[name] = n_threads
     if takes_codes(learner):
         nominal = sorted(encoding.nominal) if encoding is not None else []
         settings["categorical_features"] = nominal or None
     return learner.set_params(**settings)
+
+
+def _takes_all_cores(learner: Any) -> bool:
+    """Whether `n_jobs=None` means all cores, as it does to all but scikit-learn's own."""
+    return not type(learner).__module__.startswith("sklearn.")
 
 
 def fit_classifier(learner: Any, X: Rows, codes: Codes, weights: Weights | None) -> Any:

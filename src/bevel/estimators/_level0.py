@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from bevel.dataset import Encoding, Matrix
-from bevel.estimators._folds import Rows, stratified_folds
+from bevel.estimators._folds import stratified_folds
 from bevel.estimators._learners import (
     CodedClassifier,
     Codes,
@@ -42,8 +42,6 @@ class Part:
         How they were read.
     held_out : ndarray of float32
         Rows that the models are asked about, read in the same way; none when all are learned from.
-    held_out_rows : ndarray of int
-        Their numbers.
     """
 
     X: Matrix
@@ -51,16 +49,6 @@ class Part:
     weights: Weights | None
     encoding: Encoding
     held_out: Matrix
-    held_out_rows: Rows
-
-
-@dataclass(frozen=True, eq=False)
-class Level0Model:
-    """A fitted model, and what it says of the rows held out from it."""
-
-    classifier: CodedClassifier
-    setting: Setting
-    held_out: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +59,22 @@ class Level0:
     settings: Sequence[Setting]
     n_classes: int
 
-    def fit(self, part: Part, rotation: Floats | None, seed: int) -> Level0Model:
-        """Fit a model to a view of the rows of a part, then ask it about those held out."""
-        codes = takes_codes(self.prototype)
-        X = rotated_view(part.X, part.encoding, rotation, codes=codes)
+    def fit(
+        self, part: Part, rotation: Floats | None, seed: int
+    ) -> tuple[CodedClassifier, Setting]:
+        """A model of a view of the rows of a part, and the setting it has chosen."""
+        X = self._view(part.X, part, rotation)
         setting = self._choose(X, part, seed)
-        model = fit_classifier(self._learner(setting, part, seed), X, part.codes, part.weights)
-        held_out = np.empty((0, self.n_classes))
-        if len(part.held_out_rows):
-            view = rotated_view(part.held_out, part.encoding, rotation, codes=codes)
-            held_out = model.probabilities(view, self.n_classes)
-        return Level0Model(model, setting, held_out)
+        learner = self._learner(setting, part, seed)
+        return fit_classifier(learner, X, part.codes, part.weights), setting
+
+    def ask(self, model: CodedClassifier, part: Part, rotation: Floats | None) -> Floats:
+        """What a model of a part says of the rows held out from it."""
+        view = self._view(part.held_out, part, rotation)
+        return model.probabilities(view, self.n_classes)
+
+    def _view(self, X: Matrix, part: Part, rotation: Floats | None) -> Matrix:
+        return rotated_view(X, part.encoding, rotation, codes=takes_codes(self.prototype))
 
     def _learner(self, setting: Setting, part: Part, seed: int) -> Any:
         return make_learner(self.prototype, seed, part.encoding).set_params(**setting)

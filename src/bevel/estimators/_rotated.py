@@ -31,6 +31,7 @@ class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: i
 
     _parameters: ClassVar[Mapping[str, Parameter]]
     _encoding: Encoding
+    _codes: bool  # whether the learners take nominal columns as codes
     rotations_: npt.NDArray[np.float64]
 
     def save(self, path: str | os.PathLike[str]) -> NoReturn:

@@ -84,10 +84,10 @@ class RotatedBoosting(RotatedEnsemble):
         dataset = self._learn_dataset(table)
         encoding = dataset.encoding
         self._draw_rotations(self.n_groups, encoding, seed)
-        codes = takes_codes(booster)
+        self._codes = takes_codes(booster)
 
         def fit_group(group: int) -> Any:
-            view = rotated_view(dataset.X, encoding, self.rotations_[group], codes=codes)
+            view = rotated_view(dataset.X, encoding, self.rotations_[group], codes=self._codes)
             new = make_learner(booster, seed_of(seed, group), encoding)
             return self._fit_group(view, target, weights, new)
 
@@ -102,10 +102,9 @@ class RotatedBoosting(RotatedEnsemble):
     def _mean_over_groups(self, X: Any, ask: Callable[[Any, Matrix], Floats]) -> Floats:
         """The mean of what the boosters say, summed in their order."""
         rows = self._encoded(X)
-        codes = takes_codes(self._booster())
 
         def ask_group(group: int) -> Floats:
-            view = rotated_view(rows, self._encoding, self.rotations_[group], codes=codes)
+            view = rotated_view(rows, self._encoding, self.rotations_[group], codes=self._codes)
             return ask(self.boosters_[group], view)
 
         answers = self._run(ask_group, range(len(self.boosters_)))

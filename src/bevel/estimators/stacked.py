@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -9,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from bevel.constraints import Parameter
 from bevel.dataset import Dataset, encode, learn_dataset
@@ -24,12 +24,12 @@ from bevel.estimators._learners import (
     make_learner,
     takes_codes,
 )
-from bevel.estimators._level0 import Level0, Level0Model, Part, read_settings
+from bevel.estimators._level0 import Level0, Part, Setting, read_settings
 from bevel.estimators._rotated import RotatedEnsemble, seed_of
 from bevel.estimators.classifier import ObliqueForestClassifier
 from bevel.options import draw_seed
 from bevel.parameters import documented
-from bevel.progress import Callback
+from bevel.progress import Callback, Progress
 from bevel.rotation import plain_matrix, rotated_view
 from bevel.rotation_parameters import STACKED_CLASSIFIER
 from bevel.tables import ArrayTable, Table
@@ -154,13 +154,18 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
         weights = read_weights(sample_weight, None, None, table.n_rows)
         check_takes_weights("level0", prototype, weights)
         check_takes_weights("level1", self._prototype(self.level1), weights)
-        seed = draw_seed(self.random_state)
-        splits = read_folds(self.cv, codes, seed_of(seed, FOLDS))
+        self._seed = draw_seed(self.random_state)
+        splits = read_folds(self.cv, codes, seed_of(self._seed, FOLDS))
         dataset = self._learn_dataset(table)
-        self._draw_rotations(self.n_rotations, dataset.encoding, seed)
+        self._draw_rotations(self.n_rotations, dataset.encoding, self._seed)
+        self._codes = takes_codes(prototype)
         level0 = Level0(prototype, read_settings(self.param_grid), self.n_classes_)
         parts = self._parts(table, dataset, codes, weights, splits)
-        self._fit_levels(level0, parts, seed)
+        n_models = len(parts) * len(self.rotations_)
+        progress = self._progress(n_models + 1)
+        out_of_fold = self._fit_level0(level0, parts, progress)
+        self._fit_level1(out_of_fold, codes, weights)
+        progress(n_models + 1)
         self._encoding = dataset.encoding
         return self
 
@@ -177,7 +182,8 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
         ndarray of shape (n_rows,)
             Class labels.
         """
-        return np.asarray(self.classes_.take(self._combine().classes(self._level1_columns(X))))
+        columns = self._level1_columns(X)
+        return np.asarray(self.classes_.take(self._combiner().classes(columns)))
 
     @available_if(_level1_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -193,7 +199,8 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
         ndarray of shape (n_rows, n_classes_)
             What level 1 says; absent if it gives no probabilities.
         """
-        return self._combine().probabilities(self._level1_columns(X), self.n_classes_)
+        columns = self._level1_columns(X)
+        return self._combiner().probabilities(columns, self.n_classes_)
 
     def predict_level0(self, X: Any) -> Floats:
         """Class probabilities of each row by each model of level 0.
@@ -209,10 +216,9 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
             The unrotated view first, in the order of `rotations_`.
         """
         rows = self._encoded(X)
-        codes = takes_codes(self._prototype(self.level0))
 
         def ask(view: int) -> Floats:
-            seen = rotated_view(rows, self._encoding, self._rotation(view), codes=codes)
+            seen = rotated_view(rows, self._encoding, self._rotation(view), codes=self._codes)
             model = CodedClassifier(self.level0_[view], self._all_classes())
             return model.probabilities(seen, self.n_classes_)
 
@@ -247,37 +253,43 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
             learned = learn_dataset(ArrayTable(matrix[train]), nominal, self._scale())
             asked = encode(ArrayTable(matrix[held_out]), learned.encoding, order="F")
             some = None if weights is None else weights[train]
-            parts.append(Part(learned.X, codes[train], some, learned.encoding, asked, held_out))
-        none, nowhere = dataset.X[:0], np.empty(0, dtype=np.intp)
-        return [*parts, Part(dataset.X, codes, weights, dataset.encoding, none, nowhere)]
+            parts.append(Part(learned.X, codes[train], some, learned.encoding, asked))
+        return [*parts, Part(dataset.X, codes, weights, dataset.encoding, dataset.X[:0])]
 
-    def _fit_levels(self, level0: Level0, parts: Sequence[Part], seed: int) -> None:
-        codes, weights = parts[-1].codes, parts[-1].weights  # those of all rows
+    def _fit_level0(self, level0: Level0, parts: Sequence[Part], progress: Progress) -> Floats:
+        """Fit all models of level 0; what they say of the rows held out from them.
+
+        Each is dropped once it has answered, but for those of the last part, of all rows.
+        """
         n_views = len(self.rotations_)
-        jobs = [(part, view) for part in range(len(parts)) for view in range(n_views)]
+        out_of_fold = np.empty((len(parts[-1].X), n_views, self.n_classes_))
+        finished: dict[int, tuple[CodedClassifier, Setting]] = {}
 
-        def fit(job: tuple[int, int]) -> Level0Model:
+        def fit(job: tuple[int, int]) -> None:
             part, view = job
-            own = seed_of(seed, LEVEL_0, part, view)
-            return level0.fit(parts[part], self._rotation(view), own)
+            rotation = self._rotation(view)
+            seed = seed_of(self._seed, LEVEL_0, part, view)
+            model, setting = level0.fit(parts[part], rotation, seed)
+            if part == len(parts) - 1:
+                finished[view] = model, setting
+            else:
+                answers = level0.ask(model, parts[part], rotation)
+                out_of_fold[self.fold_of_row_ == part, view] = answers
 
-        progress = self._progress(len(jobs) + 1)
-        models = self._run(fit, jobs, progress)
-        out_of_fold = np.empty((len(codes), n_views, self.n_classes_))
-        for (part, view), model in zip(jobs, models, strict=True):
-            out_of_fold[parts[part].held_out_rows, view] = model.held_out
-        self.level0_ = [model.classifier.model for model in models[-n_views:]]
-        self.level0_params_ = [dict(model.setting) for model in models[-n_views:]]
-        combiner, own = self._prototype(self.level1), seed_of(seed, LEVEL_1)
-        learner = make_learner(combiner, own, n_threads=self._threads())
+        self._run(fit, list(itertools.product(range(len(parts)), range(n_views))), progress)
+        self.level0_ = [finished[view][0].model for view in range(n_views)]
+        self.level0_params_ = [dict(finished[view][1]) for view in range(n_views)]
+        return out_of_fold
+
+    def _fit_level1(self, out_of_fold: Floats, codes: Codes, weights: Weights | None) -> None:
+        prototype, seed = self._prototype(self.level1), seed_of(self._seed, LEVEL_1)
+        learner = make_learner(prototype, seed, n_threads=self._threads())
         self.level1_ = fit_classifier(learner, _columns(out_of_fold), codes, weights).model
-        progress(len(jobs) + 1)
 
     def _level1_columns(self, X: Any) -> Floats:
         return _columns(self.predict_level0(X))
 
-    def _combine(self) -> CodedClassifier:
-        check_is_fitted(self)
+    def _combiner(self) -> CodedClassifier:
         return CodedClassifier(self.level1_, self._all_classes())
 
     def _all_classes(self) -> Codes:
