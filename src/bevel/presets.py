@@ -23,8 +23,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
-
 from bevel import projections as P
 from bevel.errors import wrong_value
 from bevel.estimators import (
@@ -391,6 +389,8 @@ def rr_gbm(*, n_estimators: int = 50, task: str = "classification", **parameters
     n_estimators : int, default=50
         Trees of each group; their number is `n_groups`.
     """
+    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
     check_word("task", task, ("classification", "regression"))
     boosted = {"n_estimators": n_estimators, "learning_rate": 0.05, **_GBM}
     settings = {"scale": "minmax_clip"}

@@ -61,10 +61,10 @@ class Witness(ClassifierMixin, BaseEstimator):
 
 
 def level1_rows(rows: Any, y: Any, level0: Any, **parameters: Any) -> Any:
-    """What level 1 is trained on, one column for each of four views."""
+    """What level 1 is trained on, one column for each view."""
     settings = {"n_rotations": 3, "cv": PredefinedSplit(FOLD), "random_state": 0, "n_jobs": 1}
     stack = StackedRotationClassifier(level0, Witness(), **settings | parameters).fit(rows, y)
-    assert stack.level1_.rows_.shape == (N, 4)
+    assert stack.level1_.rows_.shape == (N, stack.n_rotations + 1)
     return stack.level1_.rows_
 
 
@@ -84,6 +84,13 @@ def test_level1_never_hears_of_a_row_from_a_model_that_has_seen_it(cv, param_gri
     # A model that had seen a row would give its class away by a one.
     rows = level1_rows(X, Y, GriddedMemory(), cv=cv, param_grid=param_grid)
     assert np.all(rows == 0.5)
+
+
+def test_order_of_the_rows_held_out_does_not_matter():
+    pairs = list(PredefinedSplit(FOLD).split())
+    mixed = [(train, RNG.permutation(held_out)) for train, held_out in pairs]
+    expected = level1_rows(X, Y, GaussianNB(), cv=pairs)
+    np.testing.assert_array_equal(level1_rows(X, Y, GaussianNB(), cv=mixed), expected)
 
 
 def test_models_of_the_end_have_seen_all_rows():
@@ -107,10 +114,10 @@ def test_what_level1_hears_of_a_fold_does_not_depend_on_its_labels_or_other_rows
 
 
 def test_search_for_settings_sees_no_row_that_is_held_out():
-    grid = {"var_smoothing": [1e-9, 1.0, 10.0]}
-    before = level1_rows(X, Y, GaussianNB(), param_grid=grid)
+    searched = {"param_grid": {"var_smoothing": [1e-9, 10.0]}, "n_rotations": 1}
+    before = level1_rows(X, Y, GaussianNB(), **searched)
     held_out = FOLD == 1
-    after = level1_rows(X, np.where(held_out, 1 - Y, Y), GaussianNB(), param_grid=grid)
+    after = level1_rows(X, np.where(held_out, 1 - Y, Y), GaussianNB(), **searched)
     np.testing.assert_array_equal(after[held_out], before[held_out])
 
 

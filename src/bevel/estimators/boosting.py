@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 from bevel.constraints import Parameter
 from bevel.dataset import Matrix
@@ -219,6 +218,8 @@ class RotatedBoostingClassifier(ClassifierMixin, RotatedBoosting):  # type: igno
         return votes
 
     def _default_booster(self) -> Any:
+        from sklearn.ensemble import GradientBoostingClassifier  # costs a tenth of a second
+
         return GradientBoostingClassifier(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
 
     def _read_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
@@ -308,6 +309,8 @@ class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore
         return self._mean_over_groups(X, _values)
 
     def _default_booster(self) -> Any:
+        from sklearn.ensemble import GradientBoostingRegressor  # costs a tenth of a second
+
         return GradientBoostingRegressor(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
 
     def _read_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
