@@ -93,6 +93,16 @@ def test_order_of_the_rows_held_out_does_not_matter():
     np.testing.assert_array_equal(level1_rows(X, Y, GaussianNB(), cv=mixed), expected)
 
 
+def test_class_that_a_fold_lacks_has_no_probability_there():
+    y = np.where(np.arange(N) == 5, 0, Y + 1)  # the first class has one row
+    stack = StackedRotationClassifier(GaussianNB(), Witness(), n_rotations=1, random_state=0)
+    stack.set_params(cv=PredefinedSplit(FOLD), scale=None).fit(X, y)
+    heard = stack.level1_.rows_[5].reshape(2, 3)
+    np.testing.assert_array_equal(heard[:, 0], 0.0)
+    others = GaussianNB().fit(X[FOLD != 1].astype(np.float32), y[FOLD != 1])
+    np.testing.assert_allclose(heard[0, 1:], others.predict_proba(X[[5]])[0], rtol=1e-4)
+
+
 def test_models_of_the_end_have_seen_all_rows():
     stack = StackedRotationClassifier(Memory(), n_rotations=3, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(stack.predict_level0(X).argmax(axis=2), Y[:, None].repeat(4, 1))
