@@ -15,6 +15,7 @@ void bind_analysis_shapley(nb::module_& m);
 void bind_analysis_proximity(nb::module_& m);
 void bind_analysis_errors(nb::module_& m);
 void bind_analysis_neighbours(nb::module_& m);
+void bind_rotation(nb::module_& m);
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
@@ -30,4 +31,5 @@ NB_MODULE(_core, m) {
   bind_analysis_proximity(m);
   bind_analysis_errors(m);
   bind_analysis_neighbours(m);
+  bind_rotation(m);
 }

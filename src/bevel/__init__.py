@@ -16,6 +16,9 @@ from bevel.estimators import (
     ObliqueForestRegressor,
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
+    RotatedBoostingClassifier,
+    RotatedBoostingRegressor,
+    StackedRotationClassifier,
 )
 from bevel.files.loading import load
 from bevel.forest import FlatForest
@@ -29,6 +32,9 @@ __all__ = [
     "PrecisionWarning",
     "RegularizedRotationClassifier",
     "RegularizedRotationRegressor",
+    "RotatedBoostingClassifier",
+    "RotatedBoostingRegressor",
+    "StackedRotationClassifier",
     "__version__",
     "load",
     "presets",

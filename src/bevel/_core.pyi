@@ -203,6 +203,15 @@ def forest_errors(
 def permutation(
     seed: int, tree: int, key: int, repeat: int, n_rows: int
 ) -> npt.NDArray[np.uint32]: ...
+
+# Rows of the result are the axes that a tree of a rotation forest of this seed draws.
+def haar_rotation(n_features: int, flip: bool, seed: int, tree: int) -> npt.NDArray[np.float64]: ...
+def rotate_rows(
+    rows: npt.NDArray[np.float32],
+    rotation: npt.NDArray[np.float64],
+    n_threads: int,
+    target: npt.NDArray[np.float32],
+) -> None: ...
 def forest_axes(
     options: Options, levels: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...

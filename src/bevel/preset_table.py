@@ -9,12 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators import (
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    RotatedBoostingClassifier,
+    RotatedBoostingRegressor,
+    StackedRotationClassifier,
+)
 from bevel.projections.base import check_word
 
-__all__ = ["Forest", "Preset", "Registry", "Table", "make_forest"]
+__all__ = ["Boosting", "Forest", "Preset", "Registry", "Table", "check_names", "make_forest"]
 
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
+Boosting = RotatedBoostingClassifier | RotatedBoostingRegressor
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,7 @@ class Preset:
     system: str
     paper: str
     section: str
-    make: Callable[..., Forest]
+    make: Callable[..., Forest | Boosting | StackedRotationClassifier]
 
 
 class Table(tuple[Preset, ...]):
@@ -41,7 +48,7 @@ class Table(tuple[Preset, ...]):
         return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
-Make = TypeVar("Make", bound=Callable[..., Forest])
+Make = TypeVar("Make", bound=Callable[..., Forest | Boosting | StackedRotationClassifier])
 
 _SHARED_PARAMETERS = """
 task : {"classification", "regression"}, default="classification"
@@ -112,21 +119,22 @@ def make_forest(
     else:
         kind = regressor
         settings |= regression or {}
-    _check_names(parameters, kind, classifier)
+    check_names(parameters, kind, classifier)
     forest: Forest = kind(**(settings | dict(parameters)))
     return forest
 
 
-def _check_names(
-    parameters: Mapping[str, Any], estimator: type[Any], classifier: type[Any]
+def check_names(
+    parameters: Mapping[str, Any], estimator: type[Any], classifier: type[Any] | None = None
 ) -> None:
+    """Refuse parameters that an estimator does not have, though its classifier may."""
     known = list(inspect.signature(estimator).parameters)
     for name in parameters:
         if name in known:
             continue
         close = difflib.get_close_matches(name, known, n=1)
         remedy = f"Did you mean {close[0]}?" if close else f"See help({estimator.__name__})."
-        if name in inspect.signature(classifier).parameters:
+        if classifier and name in inspect.signature(classifier).parameters:
             remedy = 'Leave it out: it has a meaning with task="classification" only.'
         raise TypeError(
             f"Parameters of a preset must be its own or those of {estimator.__name__}; got "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bevel import (
@@ -12,12 +13,16 @@ from bevel import (
     ObliqueForestRegressor,
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
+    RotatedBoostingClassifier,
+    RotatedBoostingRegressor,
+    StackedRotationClassifier,
 )
 from bevel import projections as P
 
 BAGS_ARE_DRAWN_BY_ROW = (
-    "Bags and scales are drawn and learned from the rows of X, whatever their weights, so that a "
-    "repeated row counts twice there and one of double weight once. The checks pass without both."
+    "Bags, folds and scales are drawn and learned from the rows of X, whatever their weights, so "
+    "that a repeated row counts twice there and one of double weight once. The checks pass without "
+    "them."
 )
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": BAGS_ARE_DRAWN_BY_ROW,
@@ -26,10 +31,12 @@ EXPECTED = {
 
 
 def expected_failed_checks(estimator: BaseEstimator) -> dict[str, str]:
-    return EXPECTED if estimator.bootstrap else {}
+    return EXPECTED if getattr(estimator, "bootstrap", True) else {}
 
 
 SMALL: dict[str, Any] = {"n_estimators": 20, "n_jobs": 1}
+STACK: dict[str, Any] = {"level1": ObliqueForestClassifier(10), "n_rotations": 1, "cv": 2}
+STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0.5}
 
 
 @parametrize_with_checks(
@@ -51,6 +58,9 @@ SMALL: dict[str, Any] = {"n_estimators": 20, "n_jobs": 1}
         RegularizedRotationClassifier(
             **SMALL, weighting="new", threshold="random", bootstrap=False, scale=None
         ),
+        StackedRotationClassifier(ObliqueForestClassifier(5), **STACK),
+        RotatedBoostingClassifier(GradientBoostingClassifier(**STUMPS), n_groups=2, n_jobs=1),
+        RotatedBoostingRegressor(GradientBoostingRegressor(**STUMPS), n_groups=2, n_jobs=1),
     ],
     expected_failed_checks=expected_failed_checks,
 )

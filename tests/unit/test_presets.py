@@ -22,7 +22,8 @@ from bevel.families import TableShape, read_projection, resolve_families
 
 TASKS = ("classification", "regression")
 NAMES = [preset.name for preset in presets.TABLE]
-ENSEMBLES = ["regularized_rotation"]  # estimators of their own
+# Estimators of their own, with tests of their own below.
+ENSEMBLES = ["regularized_rotation", "stacked_rotation", "rr_gbm"]
 FORESTS = [name for name in NAMES if name not in ENSEMBLES]
 OWN = {"s_rerf": {"shape": 4}}  # what a preset cannot do without
 
@@ -185,7 +186,7 @@ def test_own_parameters_reach_the_projection():
     assert presets.random_point(k=7).min_samples_split == 8
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FORESTS)
 @pytest.mark.parametrize("task", TASKS)
 def test_preset_fits_predicts_and_repeats(name, task):
     X, y = load_iris(return_X_y=True)
@@ -197,7 +198,7 @@ def test_preset_fits_predicts_and_repeats(name, task):
     np.testing.assert_array_equal(forest.predict(X), again.predict(X))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FORESTS)
 def test_two_columns_are_enough(name):
     X, y = load_iris(return_X_y=True)
     own = {"shape": 2} if name == "s_rerf" else {}
@@ -231,7 +232,7 @@ def test_parameters_of_the_user_replace_those_of_the_paper(name, task):
     assert {key: forest.get_params()[key] for key in mine} == mine
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FORESTS)
 def test_preset_with_an_unknown_task_says_which_there_are(name):
     with pytest.raises(ValueError, match=r'^task must be "classification" or "regression"; got '):
         make(name, task="ranking")
@@ -277,7 +278,53 @@ def test_docstring_names_paper_and_parameters(preset):
     assert document.count("Parameters ----------") == 1
 
 
-def test_readme_lists_all_presets():
+@pytest.mark.parametrize("name", [*FORESTS, *ENSEMBLES])
+def test_readme_lists_all_presets(name):
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    for name in NAMES:
-        assert f"| `{name}" in readme, name
+    assert f"| `{name}" in readme
+
+
+def test_stacked_rotation_has_the_settings_of_the_thesis():
+    stack = presets.stacked_rotation(n_estimators=7, random_state=1)
+    assert (stack.n_rotations, stack.cv, stack.scale) == (20, 5, "minmax_clip")
+    for forest in (stack.level0, stack.level1):
+        expected = CLASSIFIERS["random_forest"] | {"n_estimators": 7, "voting": "soft"}
+        assert settings(forest) == settings(ObliqueForestClassifier(scale=None)) | expected
+    assert presets.stacked_rotation(cv=3, random_state=1).cv == 3
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_rr_gbm_has_the_settings_of_the_thesis_and_of_gbm(task):
+    groups = presets.rr_gbm(task=task, random_state=1)
+    assert (groups.n_groups, groups.scale, groups.random_state) == (100, "minmax_clip", 1)
+    assert getattr(groups, "voting", "hard") == "hard"
+    booster = groups.booster.get_params()
+    assert (booster["n_estimators"], booster["learning_rate"]) == (50, 0.05)
+    assert (booster["max_depth"], booster["subsample"], booster["min_samples_leaf"]) == (1, 0.5, 10)
+    assert presets.rr_gbm(task=task, n_groups=3, n_estimators=4).booster.n_estimators == 4
+
+
+def test_presets_of_ensembles_fit_and_predict():
+    X, y = load_iris(return_X_y=True)
+    few = {"random_state": 0, "n_jobs": 1}
+    stack = presets.stacked_rotation(n_estimators=5, n_rotations=2, cv=2, **few)
+    assert stack.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.85
+    groups = presets.rr_gbm(n_groups=3, **few)
+    assert groups.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.85
+    groups = presets.rr_gbm(n_groups=3, task="regression", **few)
+    assert groups.fit(X[::2, :3], X[::2, 3]).score(X[1::2, :3], X[1::2, 3]) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("stacked_rotation", {"task": "regression"}, 'task must be "classification": level 1'),
+        ("stacked_rotation", {"n_rotation": 3}, "Classifier; got n_rotation. Did you mean n_rot"),
+        ("rr_gbm", {"task": "ranking"}, 'task must be "classification" or "regression"; got'),
+        ("rr_gbm", {"groups": 3}, "RotatedBoostingClassifier; got groups. Did you mean n_groups"),
+        ("rr_gbm", {"task": "regression", "voting": "soft"}, "got voting. Leave it out"),
+    ],
+)
+def test_presets_of_ensembles_refuse_what_they_do_not_know(name, parameters, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        make(name, **parameters)

@@ -13,12 +13,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bevel.columns import Columns
 from bevel.constraints import Parameter
 from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
-from bevel.errors import join_names
+from bevel.estimators._reading import ReadsTables
 from bevel.estimators._slimming import Slimming
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
@@ -38,7 +37,7 @@ from bevel.parameters import check_each
 from bevel.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.progress import Progress
 from bevel.scaling import automatic_scale
-from bevel.tables import Table, read_table
+from bevel.tables import Table
 from bevel.threads import count_threads
 from bevel.training import Target, train
 from bevel.wording import Vocabulary
@@ -51,7 +50,7 @@ FEW_ROWS = 32
 PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
@@ -289,36 +288,6 @@ class ObliqueForest(Slimming, BaseEstimator, metaclass=ABCMeta):  # type: ignore
         check_is_fitted(self)
         table = self._read(X, "no_validation", reset=False)
         return encode(table, self._encoding, n_threads=count_threads(self.n_jobs))
-
-    def _read(self, X: Any, y: Any, reset: bool) -> Table:
-        """Read X and let scikit-learn remember, or compare, the number and names of its columns."""
-        table = read_table(X)
-        if isinstance(X, Columns):  # names that scikit-learn has no way to see
-            self._read_names(X.names, reset)
-            return table
-        try:
-            validate_data(self, table.native, y, reset=reset, skip_check_array=True)
-        except ValueError as error:
-            if reset:
-                raise
-            remedy = "Pass the columns used in fit, in the same order."
-            raise ValueError(f"{str(error).rstrip()} {remedy}") from None
-        return table
-
-    def _read_names(self, names: Sequence[str], reset: bool) -> None:
-        """Remember the names of the columns, or compare them with those of fit, if it saw any."""
-        if reset:
-            self.n_features_in_ = len(names)
-            self.feature_names_in_ = np.array(names, dtype=object)
-            return
-        seen = getattr(self, "feature_names_in_", None)
-        alike = self.n_features_in_ == len(names) if seen is None else list(seen) == list(names)
-        if not alike:
-            required = f"{self.n_features_in_} columns" if seen is None else join_names(list(seen))
-            raise ValueError(
-                f"X must have the columns of fit in their order ({required}); got "
-                f"{len(names)} columns: {join_names(names)}. Use X.select to choose them."
-            )
 
     def _trees_to_keep(self) -> int:
         """Trees of an earlier fit that this one adds to."""

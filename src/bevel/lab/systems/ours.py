@@ -8,6 +8,7 @@ from typing import Any
 from bevel import presets
 from bevel import projections as P
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators.boosting import GROUP_TREES
 from bevel.lab.systems.base import OURS, Estimator, Grid, System, Task
 from bevel.preset_table import Preset
 from bevel.rotation_ensemble.weights import WEIGHTINGS
@@ -16,6 +17,7 @@ __all__ = ["WEIGHTED_ROTATIONS", "systems"]
 
 POWERS = ("p**0.25", "p**0.5", "p**0.75", "p")  # d in SPORF 3.2
 DENSITIES = (1, 2, 3, 4, 5)  # λp in SPORF 3.2
+BOTH_TASKS = ("classification", "regression")
 
 # Blaser 2.5: the same rotations and micro-forests, weighted in eight ways. Rotation to system.
 WEIGHTED_ROTATIONS = {weighting: f"rotations-{weighting}" for weighting in WEIGHTINGS}
@@ -59,6 +61,7 @@ def _system(preset: Preset) -> System:
         make=partial(_make, preset),
         tuning=GRIDS.get(preset.name),
         has_trees=True,
+        tasks=("classification",) if preset.name == "stacked_rotation" else BOTH_TASKS,
         nominal=True,
         missing=True,
     )
@@ -78,6 +81,10 @@ def _weighted_rotations(weighting: str) -> System:
 def _make(preset: Preset, task: Task, *, n_trees: int | None = None, **setting: Any) -> Estimator:
     """The preset's estimator; JSON cannot hold projections, so their numbers come as settings."""
     setting = {**_common(task, n_trees), **setting}
+    if preset.name == "rr_gbm" and n_trees is not None:
+        # As many trees as other systems have, in groups of the preset's own size.
+        del setting["n_estimators"]
+        setting.setdefault("n_groups", max(1, round(n_trees / GROUP_TREES)))
     if preset.name == "s_rerf":
         setting.setdefault("shape", task.p)  # a row is a series unless a protocol knows better
         setting["shape"] = _shape(setting["shape"])

@@ -1,0 +1,51 @@
+"""How estimators read a table, and remember the number and names of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import validate_data
+
+from bevel.columns import Columns
+from bevel.errors import join_names
+from bevel.tables import Table, read_table
+
+
+class ReadsTables:
+    """What all estimators do with X."""
+
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[np.object_]
+
+    def _read(self, X: Any, y: Any, reset: bool) -> Table:
+        """Read X and let scikit-learn remember, or compare, the number and names of its columns."""
+        table = read_table(X)
+        if isinstance(X, Columns):  # names that scikit-learn has no way to see
+            self._read_names(X.names, reset)
+            return table
+        try:
+            validate_data(self, table.native, y, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            if reset:
+                raise
+            remedy = "Pass the columns used in fit, in the same order."
+            raise ValueError(f"{str(error).rstrip()} {remedy}") from None
+        return table
+
+    def _read_names(self, names: Sequence[str], reset: bool) -> None:
+        """Remember the names of the columns, or compare them with those of fit, if it saw any."""
+        if reset:
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(names, dtype=object)
+            return
+        seen = getattr(self, "feature_names_in_", None)
+        alike = self.n_features_in_ == len(names) if seen is None else list(seen) == list(names)
+        if not alike:
+            required = f"{self.n_features_in_} columns" if seen is None else join_names(list(seen))
+            raise ValueError(
+                f"X must have the columns of fit in their order ({required}); got "
+                f"{len(names)} columns: {join_names(names)}. Use X.select to choose them."
+            )

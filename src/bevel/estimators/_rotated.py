@@ -1,0 +1,97 @@
+"""What ensembles of rotations share: how they read tables, draw rotations and see rows."""
+
+from __future__ import annotations
+
+import os
+from abc import ABCMeta
+from collections.abc import Mapping
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bevel.constraints import Parameter
+from bevel.dataset import Dataset, Encoding, Matrix, encode, learn_dataset
+from bevel.estimators._reading import ReadsTables
+from bevel.jobs import run_jobs
+from bevel.options import draw_seed
+from bevel.parameters import check_each
+from bevel.progress import Progress
+from bevel.rotation import count_numeric, draw_rotations
+from bevel.scaling import automatic_scale
+from bevel.tables import Table
+from bevel.threads import count_threads
+
+
+class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+    """Base of the ensembles whose members are whole models, each on a rotation of the features."""
+
+    _parameters: ClassVar[Mapping[str, Parameter]]
+    _encoding: Encoding
+    _codes: bool  # whether the learners take nominal columns as codes
+    rotations_: npt.NDArray[np.float64]
+
+    def save(self, path: str | os.PathLike[str]) -> NoReturn:
+        """Refused: a model file holds one forest, and this is an ensemble of models of any kind.
+
+        Keep it with `pickle` or `joblib.dump`; load such files only from where you trust.
+        """
+        raise TypeError(
+            f"save writes forests only; got {type(self).__name__}, which holds models of any kind. "
+            f"Use pickle or joblib.dump to write it to {os.fspath(path)!r}, and load only files "
+            "that you trust."
+        )
+
+    def _learn_dataset(self, table: Table) -> Dataset:
+        dataset = learn_dataset(table, self.categorical_features, self._scale(), self._threads())
+        if count_numeric(dataset.encoding) == 0:
+            raise ValueError(
+                f"X must have a numeric feature to rotate; got {table.n_features} nominal columns "
+                "only. Name fewer in categorical_features, or use ObliqueForestClassifier or "
+                "ObliqueForestRegressor."
+            )
+        return dataset
+
+    def _scale(self) -> str | None:
+        return automatic_scale(combines_units=True) if self.scale == "auto" else self.scale
+
+    def _check_parameters(self) -> None:
+        check_each(self.get_params(deep=False), self._parameters)
+
+    def _draw_rotations(self, n_rotations: int, encoding: Encoding, seed: int) -> None:
+        own = seed if self.rotation_state is None else draw_seed(self.rotation_state)
+        n_numeric = count_numeric(encoding)
+        self.rotations_ = draw_rotations(n_rotations, n_numeric, own, flip=self.flip)
+
+    def _encoded(self, X: Any) -> Matrix:
+        """Rows to predict, read as the training rows were."""
+        check_is_fitted(self)
+        table = self._read(X, "no_validation", reset=False)
+        return encode(table, self._encoding, order="F", n_threads=self._threads())
+
+    def _run(self, work: Any, jobs: Any, progress: Progress | None = None) -> Any:
+        return run_jobs(work, jobs, self._threads(), progress or Progress(0, 1, False, None))
+
+    def _progress(self, n_models: int) -> Progress:
+        return Progress(0, n_models, bool(self.verbose), self.callback, label="fitting models")
+
+    def _threads(self) -> int:
+        return count_threads(self.n_jobs)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_encoding")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def seed_of(seed: int, *purpose: int) -> int:
+    """A seed of 31 bits, which every learner takes, for one of many purposes."""
+    return int(np.random.SeedSequence(seed, spawn_key=purpose).generate_state(1)[0] >> 1)
