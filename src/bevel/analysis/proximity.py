@@ -52,7 +52,8 @@ class Proximity:
     def __repr__(self) -> str:
         n = self.n_rows
         kept = "all pairs" if self.k is None else f"{self.k} nearest of each"
-        stored = self.matrix.nnz if sp.issparse(self.matrix) else np.count_nonzero(self.matrix)
+        matrix = self.matrix
+        stored = np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz
         pairs = (stored - n) // 2
         mean = (self.matrix.sum() - n) / max(1, n * (n - 1))
         title = f"Proximity of {n} rows in {self.n_trees} trees, {KINDS[self.kind]}, {kept}"
