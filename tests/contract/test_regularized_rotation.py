@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,12 @@ import pytest
 from sklearn.base import clone
 
 import bevel
-from bevel import NoOutOfBagError, RegularizedRotationClassifier, RegularizedRotationRegressor
+from bevel import (
+    ModelFileError,
+    NoOutOfBagError,
+    RegularizedRotationClassifier,
+    RegularizedRotationRegressor,
+)
 from bevel.analysis import (
     importance,
     out_of_bag_curve,
@@ -43,6 +49,13 @@ def attributes(ensemble) -> dict[str, object]:
     names = ("rotations_", "complexities_", "oob_errors_", "rotation_weights_")
     names += ("trees_per_rotation_", "rotation_of_tree_", "h_")
     return {name: getattr(ensemble, name) for name in names}
+
+
+def axis_of_root(tree) -> np.ndarray:
+    axis = np.zeros(tree.forest.n_features)
+    features, coefficients = tree.projection(0)
+    axis[features] = coefficients
+    return axis
 
 
 @BOTH
@@ -106,12 +119,34 @@ def test_pruned_and_slim_ensembles_know_the_rotations_of_their_trees(estimator, 
     ensemble = estimator(**SMALL).fit(X, y)
     pruned = ensemble.prune_trees(7, X, y)
     assert pruned.trees_per_rotation_.sum() == len(pruned.rotation_of_tree_) == 7
-    assert (pruned.trees_per_rotation_ <= ensemble.trees_per_rotation_).all()
+    for tree, rotation in zip(pruned.forest_, pruned.rotation_of_tree_, strict=True):
+        axes = ensemble.rotations_[rotation].T
+        np.testing.assert_array_equal(np.abs(axes @ axis_of_root(tree)).max().round(4), 1.0)
     pruned.slim().save(tmp_path / "pruned.bevel")
     loaded = bevel.load(tmp_path / "pruned.bevel")
     np.testing.assert_array_equal(loaded.rotations_, ensemble.rotations_)
     np.testing.assert_array_equal(loaded.rotation_of_tree_, pruned.rotation_of_tree_)
     np.testing.assert_array_equal(loaded.predict(X), pruned.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"of_tree": np.full(40, 6, np.int32)}, "rotations of trees must be from 0 to 5"),
+        ({"of_tree": np.full(40, -1, np.int32)}, "rotations of trees must be from 0 to 5"),
+        ({"of_tree": np.zeros(39, np.int32)}, '"rotations.of_tree" must be of 40 numbers'),
+        ({"weights": np.zeros(5)}, '"rotations.weights" must be of 6 numbers'),
+        ({"weights": np.full(6, -1.0)}, "Weights of rotations must be finite"),
+        ({"complexities": np.full(6, np.inf)}, "Complexities of rotations must be finite"),
+        ({"h": -1.0}, "rotations.h must be above zero"),
+    ],
+)
+def test_damaged_rotations_in_a_file_are_refused(damage, message, tmp_path):
+    ensemble = RegularizedRotationClassifier(**SMALL).fit(X, y)
+    ensemble._rotations = replace(ensemble._rotations, **damage)
+    ensemble.save(tmp_path / "model.bevel")
+    with pytest.raises(ModelFileError, match=message):
+        bevel.load(tmp_path / "model.bevel", mmap=True)
 
 
 @BOTH

@@ -165,6 +165,12 @@ def test_dropped_rotations_are_random_ones_of_highest_error():
     np.testing.assert_allclose(dropped.rotation_weights_[kept], 1 / 15)
 
 
+def test_identity_is_never_dropped():
+    ensemble = fit("classes", drop_worst=0.99, random_state=2)
+    np.testing.assert_array_equal(ensemble.trees_per_rotation_, [40, 0, 0, 0, 0, 0])
+    assert ensemble.oob_errors_[0] > ensemble.oob_errors_.min()  # another one errs less
+
+
 @TASKS
 def test_out_of_bag_score_is_that_of_the_finished_trees(task):
     ensemble = fit(task, n_estimators=60, oob_score=True)
