@@ -414,7 +414,8 @@ def rr_gbm(*, n_estimators: int = 50, task: str = "classification", **parameters
     Shrinkage is 0.05, and groups vote. The thesis boosts with R's gbm and names no other setting,
     so its defaults hold: trees of one split, each on a random half of the rows, at least 10 of them
     in a leaf. Features are scaled to [0, 1] as in `rr_rf`; the "rank only" variant of Table 1.5 is
-    `scale="relative_rank"`. Departs: scikit-learn's gradient boosting does the boosting.
+    `scale="relative_rank"`, and its figures without ranks are met with `scale=None`, which suits
+    iris, all in centimetres. Departs: scikit-learn's gradient boosting does the boosting.
 
     Parameters
     ----------
