@@ -15,12 +15,12 @@ from bevel import _core
 from bevel.dataset import Encoding, Matrix
 from bevel.tables import Table
 
-__all__ = ["count_numeric", "draw_rotations", "plain_matrix", "rotated_view"]
+__all__ = ["count_numeric", "haar_rotations", "plain_matrix", "rotated_view"]
 
 Floats = npt.NDArray[np.float64]
 
 
-def draw_rotations(n_rotations: int, n_features: int, seed: int, *, flip: bool = False) -> Floats:
+def haar_rotations(n_rotations: int, n_features: int, seed: int, *, flip: bool = False) -> Floats:
     """Haar rotations, every one as likely as any other (Blaser 1.4).
 
     Parameters
@@ -35,16 +35,17 @@ def draw_rotations(n_rotations: int, n_features: int, seed: int, *, flip: bool =
     Returns
     -------
     ndarray of shape (n_rotations, n_features, n_features)
-        R(x) = R x: the rows of a matrix are the new axes.
+        Columns are the new axes: rows of features times a matrix are rotated rows.
 
     Examples
     --------
-    >>> (rotation,) = draw_rotations(1, 3, seed=0)
+    >>> (rotation,) = haar_rotations(1, 3, seed=0)
     >>> bool(np.allclose(rotation @ rotation.T, np.eye(3)))
     True
     """
     rotations = [_core.haar_rotation(n_features, flip, seed, tree) for tree in range(n_rotations)]
-    return np.array(rotations).reshape(n_rotations, n_features, n_features)
+    axes = np.array(rotations).reshape(n_rotations, n_features, n_features)
+    return np.ascontiguousarray(axes.transpose(0, 2, 1))
 
 
 def count_numeric(encoding: Encoding) -> int:
@@ -78,7 +79,7 @@ def rotated_view(
     encoding : Encoding
         Of the rows that the learner is trained on.
     rotation : ndarray of shape (n_numeric, n_numeric) or None
-        From `draw_rotations`; None leaves the axes as they are.
+        From `haar_rotations`; None leaves the axes as they are.
     codes : bool
         Whether nominal columns stay in their places as codes. Otherwise each becomes C − 1
         indicators of its C levels behind the numeric features, as in Blaser 1.6.1; missing is a
@@ -95,7 +96,7 @@ def rotated_view(
     numbers = _completed(X, numeric, encoding.medians)
     if rotation is not None:
         turned = np.empty_like(numbers)
-        _core.rotate_rows(numbers, rotation.T, n_threads, turned)
+        _core.rotate_rows(numbers, np.asfortranarray(rotation), n_threads, turned)
         numbers = turned
     if len(numeric) == X.shape[1]:
         return numbers

@@ -144,10 +144,10 @@ def naive_stack(rows, y, new, rotations, folds, level0, level1):
     for k, rotation in enumerate(rotations):
         for fold in np.unique(folds):
             train, test = rows[folds != fold], rows[folds == fold]
-            model = clone(level0).fit(scaled(train, train) @ rotation.T, y[folds != fold])
-            heard[folds == fold, k] = model.predict_proba(scaled(train, test) @ rotation.T)
-        model = clone(level0).fit(scaled(rows, rows) @ rotation.T, y)
-        told[:, k] = model.predict_proba(scaled(rows, new) @ rotation.T)
+            model = clone(level0).fit(scaled(train, train) @ rotation, y[folds != fold])
+            heard[folds == fold, k] = model.predict_proba(scaled(train, test) @ rotation)
+        model = clone(level0).fit(scaled(rows, rows) @ rotation, y)
+        told[:, k] = model.predict_proba(scaled(rows, new) @ rotation)
     if len(classes) == 2:
         heard, told = heard[:, :, 1], told[:, :, 1]
     combined = clone(level1).fit(heard.reshape(len(rows), -1), y)
@@ -184,7 +184,7 @@ def test_settings_are_the_most_accurate_of_out_of_bag_rows():
         for depth in grid["max_depth"]:
             for leaf in grid["min_samples_leaf"]:
                 tried = clone(model).set_params(max_depth=depth, min_samples_leaf=leaf)
-                seen = encoded(stack, rows) @ view.T if k else encoded(stack, rows)
+                seen = encoded(stack, rows) @ view if k else encoded(stack, rows)
                 tried.set_params(oob_score=True).fit(seen.astype(np.float32), y)
                 scores[depth, leaf] = tried.oob_score_
         chosen = scores[setting["max_depth"], setting["min_samples_leaf"]]
@@ -205,8 +205,8 @@ def test_boosting_votes_as_the_plain_loop_does(voting):
     groups.set_params(random_state=2, n_jobs=1).fit(rows[::2], y[::2])
     expected = np.zeros((75, 3))
     for model, rotation in zip(groups.boosters_, groups.rotations_, strict=True):
-        train = np.float32(scaled(rows[::2], rows[::2]) @ rotation.T)
-        test = np.float32(scaled(rows[::2], rows[1::2]) @ rotation.T)
+        train = np.float32(scaled(rows[::2], rows[::2]) @ rotation)
+        test = np.float32(scaled(rows[::2], rows[1::2]) @ rotation)
         shares = clone(model).fit(train, y[::2]).predict_proba(test)
         expected += np.eye(3)[shares.argmax(axis=1)] if voting == "hard" else shares
     # Rounding may move a row that lies on a cut.
@@ -233,8 +233,8 @@ def test_boosting_averages_as_the_plain_loop_does():
     groups.fit(X[:40], y[:40])
     answers = []
     for rotation in groups.rotations_:
-        model = Ridge().fit(scaled(X[:40], X[:40]) @ rotation.T, y[:40])
-        answers.append(model.predict(scaled(X[:40], X[40:]) @ rotation.T))
+        model = Ridge().fit(scaled(X[:40], X[:40]) @ rotation, y[:40])
+        answers.append(model.predict(scaled(X[:40], X[40:]) @ rotation))
     np.testing.assert_allclose(groups.predict(X[40:]), np.mean(answers, axis=0), rtol=1e-5)
     assert np.std(answers, axis=0).min() > 1e-3
 

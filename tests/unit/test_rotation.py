@@ -9,7 +9,7 @@ import pytest
 from bevel import ObliqueForestClassifier, _core
 from bevel import projections as P
 from bevel.dataset import encode, learn_dataset
-from bevel.rotation import count_numeric, draw_rotations, plain_matrix, rotated_view
+from bevel.rotation import count_numeric, haar_rotations, plain_matrix, rotated_view
 from bevel.tables import read_table
 
 RNG = np.random.default_rng(5)
@@ -20,11 +20,11 @@ def learned(X, categorical_features="from_dtype", scale="minmax"):
 
 
 def test_rotations_are_orthogonal_and_without_reflection():
-    rotations = draw_rotations(20, 4, seed=3)
+    rotations = haar_rotations(20, 4, seed=3)
     products = rotations @ rotations.transpose(0, 2, 1)
     np.testing.assert_allclose(products, np.broadcast_to(np.eye(4), (20, 4, 4)), atol=1e-12)
     np.testing.assert_allclose(np.linalg.det(rotations), 1.0)
-    flipped = np.linalg.det(draw_rotations(20, 4, seed=3, flip=True))
+    flipped = np.linalg.det(haar_rotations(20, 4, seed=3, flip=True))
     assert {-1, 1} == set(flipped.round().astype(int))  # by chance alike once in 500 000 seeds
 
 
@@ -32,28 +32,28 @@ def test_rotations_are_those_of_a_rotation_forest_of_the_same_seed():
     X, y = RNG.normal(size=(30, 3)), np.arange(30) % 2
     forest = ObliqueForestClassifier(2, projection=P.RandomRotation(), scale=None, n_jobs=1)
     forest.set_params(random_state=4).fit(X, y)
-    (_, second) = draw_rotations(2, 3, forest._seed)
+    (_, second) = haar_rotations(2, 3, forest._seed)
     kept = forest.forest_.rotation_weight[-9:].reshape(3, 3)  # of the last tree, in order of use
-    np.testing.assert_array_equal(np.sort(kept, axis=0), np.sort(np.float32(second), axis=0))
+    np.testing.assert_array_equal(np.sort(kept, axis=0), np.sort(np.float32(second).T, axis=0))
 
 
 def test_more_rotations_begin_with_fewer():
-    np.testing.assert_array_equal(draw_rotations(5, 3, 7)[:2], draw_rotations(2, 3, 7))
-    assert not np.array_equal(draw_rotations(2, 3, 7), draw_rotations(2, 3, 8))
+    np.testing.assert_array_equal(haar_rotations(5, 3, 7)[:2], haar_rotations(2, 3, 7))
+    assert not np.array_equal(haar_rotations(2, 3, 7), haar_rotations(2, 3, 8))
 
 
 @pytest.mark.parametrize(("n_rows", "n_features"), [(1, 1), (3, 2), (64, 5), (130, 9), (700, 40)])
 def test_rotated_rows_are_products_whatever_the_company_and_the_threads(n_rows, n_features):
     rows = np.asfortranarray(RNG.normal(size=(n_rows, n_features)), dtype=np.float32)
-    (rotation,) = draw_rotations(1, n_features, seed=1)
+    (rotation,) = haar_rotations(1, n_features, seed=1)
     turned = [np.empty_like(rows) for _ in range(2)]
     for n_threads, target in enumerate(turned, start=1):
-        _core.rotate_rows(rows, rotation.T, n_threads, target)
-    np.testing.assert_allclose(turned[0], rows @ rotation.T, rtol=1e-5, atol=1e-6)
+        _core.rotate_rows(rows, np.asfortranarray(rotation), n_threads, target)
+    np.testing.assert_allclose(turned[0], rows @ rotation, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(turned[0], turned[1])
     last = np.asfortranarray(rows[-1:])
     alone = np.empty_like(last)
-    _core.rotate_rows(last, rotation.T, 1, alone)
+    _core.rotate_rows(last, np.asfortranarray(rotation), 1, alone)
     np.testing.assert_array_equal(alone[0], turned[0][-1])
 
 
@@ -67,10 +67,10 @@ def test_view_scales_completes_and_rotates_numbers_and_leaves_codes_in_place():
     )
     dataset = learned(frame)
     assert count_numeric(dataset.encoding) == 2
-    (rotation,) = draw_rotations(1, 2, seed=0)
+    (rotation,) = haar_rotations(1, 2, seed=0)
     scaled = np.array([[0.0, 0.0], [1.0, 0.5], [0.5, 0.5], [0.5, 1.0]])  # the median of a is 5
     view = rotated_view(dataset.X, dataset.encoding, rotation, codes=True)
-    np.testing.assert_allclose(view[:, [0, 2]], scaled @ rotation.T, atol=1e-6)
+    np.testing.assert_allclose(view[:, [0, 2]], scaled @ rotation, atol=1e-6)
     np.testing.assert_array_equal(view[:, 1], [0, 1, 2, 0])
     plain = rotated_view(dataset.X, dataset.encoding, None, codes=True)
     np.testing.assert_allclose(plain[:, [0, 2]], scaled, atol=1e-7)

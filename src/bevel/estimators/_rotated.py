@@ -20,7 +20,7 @@ from bevel.jobs import run_jobs
 from bevel.options import draw_seed
 from bevel.parameters import check_each
 from bevel.progress import Progress
-from bevel.rotation import count_numeric, draw_rotations
+from bevel.rotation import count_numeric, haar_rotations
 from bevel.scaling import automatic_scale
 from bevel.tables import Table
 from bevel.threads import count_threads
@@ -64,7 +64,7 @@ class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: i
     def _draw_rotations(self, n_rotations: int, encoding: Encoding, seed: int) -> None:
         own = seed if self.rotation_state is None else draw_seed(self.rotation_state)
         n_numeric = count_numeric(encoding)
-        self.rotations_ = draw_rotations(n_rotations, n_numeric, own, flip=self.flip)
+        self.rotations_ = haar_rotations(n_rotations, n_numeric, own, flip=self.flip)
 
     def _encoded(self, X: Any) -> Matrix:
         """Rows to predict, read as the training rows were."""

@@ -135,7 +135,7 @@ class RotatedBoostingClassifier(ClassifierMixin, RotatedBoosting):  # type: igno
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names seen in fit, if X had names that are all strings.
     rotations_ : ndarray of shape (n_groups, n_numeric, n_numeric)
-        The rotation of each group, R(x) = R x.
+        The rotation of each group; columns are axes.
     boosters_ : list of n_groups fitted learners
         One for each rotation; they know classes by their place in `classes_`.
 
@@ -251,7 +251,7 @@ class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names seen in fit, if X had names that are all strings.
     rotations_ : ndarray of shape (n_groups, n_numeric, n_numeric)
-        The rotation of each group, R(x) = R x.
+        The rotation of each group; columns are axes.
     boosters_ : list of n_groups fitted learners
         One for each rotation.
 

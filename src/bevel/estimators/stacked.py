@@ -71,7 +71,7 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names seen in fit, if X had names that are all strings.
     rotations_ : ndarray of shape (K + 1, n_numeric, n_numeric)
-        The views of the numeric features, R(x) = R x; the first is the identity.
+        The views of the numeric features; columns are axes. The first is the identity.
     level0_ : list of K + 1 fitted learners
         One for each view, fitted on all rows; they know classes by their place in `classes_`.
     level0_params_ : list of K + 1 dicts
