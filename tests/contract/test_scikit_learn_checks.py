@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bevel import (
@@ -31,11 +32,14 @@ EXPECTED = {
 
 
 def expected_failed_checks(estimator: BaseEstimator) -> dict[str, str]:
+    if isinstance(estimator, RotatedBoostingClassifier | RotatedBoostingRegressor):
+        return {}  # here without a scale, and never with bags or folds
     return EXPECTED if getattr(estimator, "bootstrap", True) else {}
 
 
 SMALL: dict[str, Any] = {"n_estimators": 20, "n_jobs": 1}
 STACK: dict[str, Any] = {"level1": ObliqueForestClassifier(10), "n_rotations": 1, "cv": 2}
+GROUPS: dict[str, Any] = {"n_groups": 2, "scale": None, "n_jobs": 1}
 STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0.5}
 
 
@@ -59,8 +63,9 @@ STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0
             **SMALL, weighting="new", threshold="random", bootstrap=False, scale=None
         ),
         StackedRotationClassifier(ObliqueForestClassifier(5), **STACK),
-        RotatedBoostingClassifier(GradientBoostingClassifier(**STUMPS), n_groups=2, n_jobs=1),
-        RotatedBoostingRegressor(GradientBoostingRegressor(**STUMPS), n_groups=2, n_jobs=1),
+        # Trees, because scikit-learn's boosted classifier fails its own check of weights.
+        RotatedBoostingClassifier(DecisionTreeClassifier(), **GROUPS),
+        RotatedBoostingRegressor(GradientBoostingRegressor(**STUMPS), **GROUPS),
     ],
     expected_failed_checks=expected_failed_checks,
 )
