@@ -116,7 +116,7 @@ def test_pickle_and_clone_keep_the_ensemble(estimator):
 
 @BOTH
 def test_pruned_and_slim_ensembles_know_the_rotations_of_their_trees(estimator, tmp_path):
-    ensemble = estimator(**SMALL).fit(X, y)
+    ensemble = estimator(**SMALL, weighting="rre").fit(X, y)
     pruned = ensemble.prune_trees(7, X, y)
     assert pruned.trees_per_rotation_.sum() == len(pruned.rotation_of_tree_) == 7
     for tree, rotation in zip(pruned.forest_, pruned.rotation_of_tree_, strict=True):

@@ -138,12 +138,11 @@ def grow_ensemble(
         rotated = _on_rotations(options, axes, of_tree)
         return train(dataset, target, rotated, numbers, n_threads, progress)
 
-    n_micro = plan.n_rotations * plan.n_micro_trees
     of_micro = np.repeat(np.arange(plan.n_rotations, dtype=np.int32), plan.n_micro_trees)
-    micro = grow(np.arange(n_micro), of_micro, tell(range(n_micro), "growing micro-forests"))
-    complexities = np.median(
-        tree_complexities(micro, len(dataset.X)).reshape(plan.n_rotations, -1), axis=1
-    )
+    progress = tell(range(len(of_micro)), "growing micro-forests")
+    micro = grow(np.arange(len(of_micro)), of_micro, progress)
+    by_rotation = tree_complexities(micro, len(dataset.X)).reshape(plan.n_rotations, -1)
+    complexities = np.median(by_rotation, axis=1)
     errors = np.full(plan.n_rotations, np.nan)
     if plan.needs_errors:
         errors = _errors(micro, dataset, target, options, plan, n_threads)
@@ -151,13 +150,20 @@ def grow_ensemble(
     counts = np.empty(plan.n_rotations, np.int64)
     counts[weights.order] = count_trees(weights.values[weights.order], plan.n_trees)
     of_tree, missing = assign_trees(counts, plan.n_micro_trees)
-    n_kept = plan.n_trees - len(missing)  # fewer than all: micro-forests are smaller (U < M/R)
+    n_kept = plan.n_trees - len(missing)  # there are missing ones, since U < M/R
     grown = grow(missing, of_tree, tell(range(n_kept, plan.n_trees), "growing trees"))
-    place = np.arange(plan.n_trees)
-    place[missing] = n_micro + np.arange(len(missing))
-    forest = take_trees(join_forests(micro, grown), place)
     record = RotationRecord(options.seed, complexities, errors, weights.values, weights.h, of_tree)
-    return forest, record
+    return _filled_in(micro, grown, missing), record
+
+
+def _filled_in(micro: FlatForest, grown: FlatForest, missing: Numbers) -> FlatForest:
+    """Trees of the micro-forests, those of missing numbers replaced or added."""
+    forest = join_forests(micro, grown)
+    if missing[0] == micro.n_trees:  # in the order of their numbers already
+        return forest
+    place = np.arange(missing[-1] + 1)
+    place[missing] = micro.n_trees + np.arange(len(missing))
+    return take_trees(forest, place)
 
 
 def assign_trees(counts: Numbers, n_micro_trees: int) -> tuple[npt.NDArray[np.int32], Numbers]:
