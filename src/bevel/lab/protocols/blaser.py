@@ -233,10 +233,13 @@ WEIGHTS = Protocol(
             for weighting in WEIGHTED_ROTATIONS
             if weighting != "bst"
         ),
-        Claim(
-            "On wine EXP errs less than RRE",
-            *("Table 2.2", Side(WEIGHTED_ROTATIONS["exp"]), Side(WEIGHTED_ROTATIONS["rre"])),
-            data=("wine",),
+        *(
+            Claim(
+                f"On {data} EXP errs less than RRE",
+                *("Table 2.2", Side(WEIGHTED_ROTATIONS["exp"]), Side(WEIGHTED_ROTATIONS["rre"])),
+                data=(data,),
+            )
+            for data in ("glass", "wine")
         ),
     ),
 )
