@@ -83,6 +83,9 @@ def test_run_of_which_nothing_came_has_exit_code_1(tmp_path):
         (["trial-data"], "Pass --data FOLDER"),
         (["trial", "--data", "/no/such/folder"], "must be a folder"),
         (["trial", "--python", "aeon"], "--python aeon=/path/to/python"),
+        (["trunk", "--setting", "10"], "--setting n_features=10,50"),
+        (["trunk", "--setting", "n_features=10,11"], "50, 100, 500; got 'n_features=11'"),
+        (["trunk", "--setting", "features=10"], "one of n_train, n_features, candidates"),
     ],
 )
 def test_run_that_cannot_be_is_refused_in_one_line(tmp_path, words, message):

@@ -188,6 +188,14 @@ def test_tuning_chooses_the_setting_of_least_error_and_says_so(tmp_path, by):
     assert untuned.details == {}
 
 
+@pytest.mark.parametrize(("asked", "expected"), [(None, 20), (5, 5)])
+def test_trees_while_tuning_are_the_users_or_the_protocols(tmp_path, asked, expected):
+    protocol = replace(TRIAL, tuned=True, tuning_trees=20)
+    task = Task("classification", 100, 10, 2)
+    tuned = bench(tmp_path, protocol, tuning_trees=asked)._estimator(SYSTEMS["sporf"], task, {})
+    assert tuned.tuning_setting == {"n_trees": expected}
+
+
 def test_grid_of_sporf_is_the_papers():
     tuning = SYSTEMS["sporf"].tuning
     assert tuning is not None

@@ -18,7 +18,7 @@ from support.lab_trial import LOG, TRIAL, few_trees, large_if_easy
 from bevel.lab import runner
 from bevel.lab.cells import Cell
 from bevel.lab.crew import Crew
-from bevel.lab.protocols import Plan
+from bevel.lab.protocols import PROTOCOLS, Plan
 from bevel.lab.remaining import RemainingTime
 from bevel.lab.store import ResultStore
 
@@ -130,6 +130,19 @@ def test_run_with_other_rules_is_refused_and_nothing_changes(tmp_path):
 def test_unknown_data_set_is_refused_before_anything_runs(tmp_path):
     with pytest.raises(ValueError, match=r"\(easy, hard\); got 'medium'"):
         run(tmp_path, only=("medium",))
+
+
+def test_settings_that_are_not_asked_for_are_left_out():
+    protocol = PROTOCOLS["transforms"]
+    asked = {"n_features": ("10", "40"), "transform": ("raw",), "scaling": ("None", "rank")}
+    plan = Plan(("random-forest", "forest-rc", "rr-rf"), settings=asked, repeats=1)
+    cells = runner._cells(protocol, plan)
+    kept = [(cell.data, cell.system, *cell.setting.values()) for cell in cells]
+    scalings = (("random-forest", None), ("forest-rc", None), ("rr-rf", None), ("rr-rf", "rank"))
+    cases = (("sparse-parity", 10), ("sparse-parity", 40), ("trunk", 10))
+    assert kept == [
+        (data, system, "raw", p, scaling) for data, p in cases for system, scaling in scalings
+    ]
 
 
 def test_description_has_versions_machine_and_command():

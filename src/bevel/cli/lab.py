@@ -95,6 +95,10 @@ def run_verb(
         str | None, typer.Option(help="Names with commas; the default is the paper's.")
     ] = None,
     only: Annotated[str | None, typer.Option(help="Data sets to keep, with commas.")] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUES to keep of what is varied, e.g. n_features=10,50."),
+    ] = None,
     max_rows: Annotated[
         int | None, typer.Option(min=1, help="Leave out data sets with more rows.")
     ] = None,
@@ -106,6 +110,9 @@ def run_verb(
     ] = None,
     trees: Annotated[
         int | None, typer.Option(min=1, help="Trees; the default is the paper's.")
+    ] = None,
+    tuning_trees: Annotated[
+        int | None, typer.Option(min=1, help="Trees while tuning; the default is the paper's.")
     ] = None,
     tune: Annotated[
         bool | None,
@@ -148,9 +155,11 @@ def run_verb(
         data=_check_data(protocol, data),
         quick=quick,
         only=_split(only),
+        settings=_settings(setting),
         folds=folds,
         repeats=repeats,
         trees=trees,
+        tuning_trees=tuning_trees,
         max_rows=max_rows,
         seed=seed,
         tune=tune,
@@ -207,13 +216,22 @@ def _split(names: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (names or "").split(",") if name.strip())
 
 
+def _settings(given: Sequence[str] | None) -> dict[str, tuple[str, ...]]:
+    pairs = [_pair("--setting", "NAME=VALUES", each, "n_features=10,50") for each in given or ()]
+    return {name: _split(values) for name, values in pairs}
+
+
+def _pair(option: str, required: str, given: str, example: str) -> tuple[str, str]:
+    name, sign, value = given.partition("=")
+    if not (name and sign and value):
+        raise wrong_value(option, required, given, f"Write for example {option} {example}.")
+    return name, value
+
+
 def _interpreters(given: Sequence[str] | None, treeple: str | None) -> dict[str, str]:
     interpreters = {"treeple": treeple} if treeple else {}
-    for pair in given or ():
-        package, sign, path = pair.partition("=")
-        if not (package and sign and path):
-            example = "Write for example --python aeon=/path/to/python."
-            raise wrong_value("--python", "PACKAGE=INTERPRETER", pair, example)
+    for each in given or ():
+        package, path = _pair("--python", "PACKAGE=INTERPRETER", each, "aeon=/path/to/python")
         interpreters[package] = path
     return interpreters
 

@@ -116,7 +116,8 @@ class Bench:
     def _estimator(self, system: System, task: Task, setting: Mapping[str, Any]) -> Any:
         grid = self.protocol.grids.get(system.name, system.tuning)
         if grid is not None and self.protocol.is_tuned(self.plan):
-            return Tuned(system, grid, task, setting, self.protocol.tuning_trees)
+            fewer = self.plan.tuning_trees or self.protocol.tuning_trees
+            return Tuned(system, grid, task, setting, fewer)
         return system.make(task, **setting)
 
     def _keep(

@@ -39,7 +39,10 @@ class Plan:
         A smaller experiment: fewer sets, rows, repeats, trees.
     only : tuple of str
         Data sets to keep; empty for all.
-    folds, repeats, trees, max_rows : int, default=None
+    settings : mapping of str to tuple of str
+        Values to keep of what the experiment varies (``{"n_features": ("10", "50")}``), as text;
+        what is not named is kept whole.
+    folds, repeats, trees, tuning_trees, max_rows : int, default=None
     seed : int
     tune : bool, default=None
         Whether systems with a grid are tuned.
@@ -51,9 +54,11 @@ class Plan:
     data: Path | None = None
     quick: bool = False
     only: tuple[str, ...] = ()
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     folds: int | None = None
     repeats: int | None = None
     trees: int | None = None
+    tuning_trees: int | None = None
     max_rows: int | None = None
     seed: int = 0
     tune: bool | None = None
@@ -68,6 +73,7 @@ class Plan:
             "quick": self.quick,
             "folds": self.folds,
             "trees": self.trees,
+            "tuning_trees": self.tuning_trees,
             "tune": self.tune,
             "recipe": self.recipe,
         }
