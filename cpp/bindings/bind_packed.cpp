@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include "arrays.h"
 #include "bevel/predict/packed_predictor.h"
@@ -77,10 +78,10 @@ void bind_packed(nb::module_& m) {
   packed
       .def(
           "__init__",
-          [](PackedForest* self, const ForestView& view) {
-            new (self) PackedForest(view.arrays());
+          [](PackedForest* self, const ForestView& view, const std::string& simd) {
+            new (self) PackedForest(view.arrays(), simd);
           },
-          nb::arg("view"))
+          nb::arg("view"), nb::arg("simd") = "auto")
       .def_prop_ro("nbytes", &PackedForest::nbytes);
   bind_predictions<float>(packed);
   bind_predictions<double>(packed);

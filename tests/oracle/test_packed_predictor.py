@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.forests import SIMD_LEVELS, available_simd_levels
 from tests.support.random_forests import KINDS, random_forest, random_rows
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
 from bevel import projections as P
 from bevel.predictor import PackedPredictor
 
@@ -82,6 +83,33 @@ def test_grown_forests_answer_as_the_plain_walk(projection, n_classes):
     rows = random_rows(rng, predictor.forest, 500, 0.03)
     for n in (1, 5, 500):
         assert_agrees(predictor, rows[:n], 2, hard=False)
+
+
+@pytest.mark.parametrize("simd", SIMD_LEVELS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_crowns_lead_where_walks_lead(kind, simd):
+    """Rows below, at and above whole groups; trees that end inside their crown, or go on below."""
+    if simd not in available_simd_levels():
+        pytest.skip(f"this machine has no {simd}")
+    rng = np.random.default_rng(5)
+    for depth in (0, 1, 4, 5, 6, 8):
+        forest = random_forest(rng, 6, 3, 12, depth=depth, n_nominal=2, kinds=(kind, "single"))
+        view = PackedPredictor(forest).view
+        packed = _core.PackedForest(view, simd)
+        X = random_rows(rng, forest, 200)
+        X[rng.random(X.shape) < 0.1] = 0.0
+        X[rng.random(X.shape) < 0.1] *= -0.0
+        for n in (31, 32, 33, 64, 200):
+            out = np.empty((n, 3))
+            identity = _core.Scaler.identity(6)
+            assert packed.predict_proba(X[:n], identity, np.inf, False, 1, out)
+            assert np.array_equal(out, view.predict_proba(X[:n], 1, False))
+
+
+def test_instruction_sets_that_are_not_there_are_refused():
+    view = PackedPredictor(random_forest(np.random.default_rng(0), 2)).view
+    with pytest.raises(ValueError, match="cannot run the instruction set 'mmx'"):
+        _core.PackedForest(view, "mmx")
 
 
 def test_many_features_need_wide_places():

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "bevel/predict/crown_kernel.h"
 #include "bevel/support/check.h"
 #include "bevel/tree/node_store.h"
 
@@ -226,7 +227,8 @@ class Packer {
 
 }  // namespace
 
-PackedForest::PackedForest(const ForestArrays& forest) : n_classes(forest.n_classes) {
+PackedForest::PackedForest(const ForestArrays& forest, const std::string& simd)
+    : n_classes(forest.n_classes), pass_crown(find_pass_crown(simd)) {
   Packer(forest, *this).run();
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -72,8 +73,13 @@ struct GeneralSplit {
   int32_t n;        // entries
 };
 
+// How a block of rows passes the first levels of a tree (crown_kernel.h).
+struct Crown;
+using PassCrown = void (*)(const Crown& crown, size_t n_rows, Child* out);
+
 struct PackedForest {
-  explicit PackedForest(const ForestArrays& forest);
+  // simd: the instruction set, "auto" for the best there is; answers do not depend on it.
+  explicit PackedForest(const ForestArrays& forest, const std::string& simd = "auto");
 
   int32_t n_classes = 0;  // 0: regression
   RowLayout layout;
@@ -82,6 +88,7 @@ struct PackedForest {
   std::vector<uint8_t> missing_left;  // by split: where missing values and unseen levels go
   std::vector<Child> roots;
   std::vector<TreeAxesProduct> axes;  // by tree; empty without axes
+  PassCrown pass_crown;
 
   std::vector<GeneralSplit> general;
   std::vector<int32_t> general_place;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bevel/predict/crown.h"
 #include "bevel/predict/packed_walk.h"
 #include "bevel/support/crew.h"
 #include "bevel/support/float_environment.h"
@@ -17,8 +18,14 @@ constexpr size_t kLeastRows = 16, kMostRows = 4096;
 constexpr size_t kLeastWalks = 20000;
 // Blocks so small go down all trees at once, row by row.
 constexpr size_t kFewRows = 8;
+// Crowns are passed by all rows of a block as long as one in so many is asked for.
+constexpr size_t kRowsPerAsked = 4;
 // Trees between two looks at which rows are decided.
 constexpr size_t kTreesBetweenLooks = 16;
+
+struct Room : BlockRoom {
+  CrownRows crown;
+};
 
 // Calls use(walk) with the walk that fits the forest's nodes and the block's rows.
 template <class Use>
@@ -35,7 +42,7 @@ void with_walk(const PackedForest& forest, const RowBlock& block, Use use) {
 }
 
 // Puts the values of the tree's axes behind each row.
-void add_axes(const PackedForest& forest, size_t tree, const RowBlock& block, BlockRoom& room) {
+void add_axes(const PackedForest& forest, size_t tree, const RowBlock& block, Room& room) {
   for (size_t i = 0; i < block.n; ++i)
     write_axes(forest, tree, block.is_plain, room.rows.data() + i * block.stride, room.complete);
 }
@@ -43,13 +50,18 @@ void add_axes(const PackedForest& forest, size_t tree, const RowBlock& block, Bl
 // Leaves of the rows `chosen` of a block in one tree.
 template <class Walk>
 void walk_tree(const PackedForest& forest, const Walk& walk, size_t tree, const RowBlock& block,
-               std::span<const int32_t> chosen, BlockRoom& room) {
+               std::span<const int32_t> chosen, Room& room) {
   if (!forest.axes.empty()) add_axes(forest, tree, block, room);
   const Child root = forest.roots[tree];
+  const bool has_crown = !room.crown.empty() && chosen.size() * kRowsPerAsked >= block.n;
+  const Child* below = has_crown ? room.crown.pass(forest, tree) : nullptr;
   int32_t* leaf = room.leaf.data();
   walk.template run<false>(
       chosen.size(),
-      [&](size_t i) { return WalkStart<>{root, block.row(static_cast<size_t>(chosen[i]))}; },
+      [&](size_t i) {
+        const auto row = static_cast<size_t>(chosen[i]);
+        return WalkStart<>{below ? below[row] : root, block.row(row)};
+      },
       [&](size_t i, int32_t reached) { leaf[i] = reached; });
 }
 
@@ -97,7 +109,7 @@ class Values {
 // Adds trees [first, last) to the sums of the chosen rows.
 template <class Walk, class Leaves>
 void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leaves, size_t first,
-               size_t last, const RowBlock& block, std::span<const int32_t> chosen, BlockRoom& room,
+               size_t last, const RowBlock& block, std::span<const int32_t> chosen, Room& room,
                double* sums) {
   const size_t width = leaves.width();
   if (chosen.size() <= kFewRows && forest.axes.empty()) {
@@ -131,11 +143,12 @@ std::vector<int32_t> all_rows(size_t n) {
 // Runs work(first, last, room) over blocks of rows; threads only where there is enough to do.
 template <class Work>
 void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work work) {
-  const size_t row_bytes = static_cast<size_t>(forest.layout.width()) * sizeof(float);
+  const int32_t n_columns = CrownRows::pay_in(forest) ? forest.layout.n_features : 0;
+  const size_t row_bytes = static_cast<size_t>(forest.layout.width() + n_columns) * sizeof(float);
   size_t n_block = std::clamp(kBlockBytes / row_bytes, kLeastRows, kMostRows);
   if (n_threads <= 1 || n_rows < 2 * kLeastRows || n_rows * forest.n_trees() < kLeastWalks) {
     const PlainArithmetic arithmetic;
-    BlockRoom room;
+    Room room;
     for (size_t first = 0; first < n_rows; first += n_block)
       work(first, std::min(n_rows, first + n_block), room);
     return;
@@ -145,7 +158,7 @@ void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work 
   const size_t n_rounds = (n_rows + n_block * n_shares - 1) / (n_block * n_shares);
   n_block = std::max(kLeastRows, (n_rows + n_rounds * n_shares - 1) / (n_rounds * n_shares));
   const size_t n_blocks = (n_rows + n_block - 1) / n_block;
-  std::vector<BlockRoom> rooms(static_cast<size_t>(n_threads));
+  std::vector<Room> rooms(static_cast<size_t>(n_threads));
   Crew crew(n_blocks, [&](int worker, size_t b) {
     work(b * n_block, std::min(n_rows, (b + 1) * n_block), rooms[static_cast<size_t>(worker)]);
   });
@@ -158,8 +171,9 @@ template <class Leaves>
 void predict_means(const PackedForest& forest, const RowSource& rows, const Leaves& leaves,
                    int n_threads, double* out) {
   const size_t width = leaves.width();
-  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, BlockRoom& room) {
+  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Room& room) {
     const RowBlock block = rows.read(first, last, forest, room);
+    room.crown.read(forest, block);
     const std::vector<int32_t> chosen = all_rows(block.n);
     double* sums = out + first * width;
     std::fill(sums, sums + block.n * width, 0.0);
@@ -187,8 +201,9 @@ template <class Votes>
 void predict_classes(const PackedForest& forest, const RowSource& rows, const Votes& votes,
                      int n_threads, int32_t* out) {
   const size_t k = votes.width();
-  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, BlockRoom& room) {
+  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Room& room) {
     const RowBlock block = rows.read(first, last, forest, room);
+    room.crown.read(forest, block);
     std::vector<int32_t> open = all_rows(block.n);
     std::vector<double> sums(block.n * k, 0.0);
     with_walk(forest, block, [&](const auto& walk) {

@@ -1,0 +1,35 @@
+// The hot loop of crowns (crown.h), compiled once per instruction set and chosen at run time. Every
+// version gives the same: lanes are rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "bevel/predict/packed_forest.h"
+
+namespace bevel {
+
+constexpr int kCrownLevels = 5;
+constexpr int kCrownSplits = (1 << kCrownLevels) - 1;
+constexpr size_t kCrownRows = 32;  // rows that go together
+
+// Splits in the order of a heap: those below split i are 2i + 1 and 2i + 2.
+struct Crown {
+  struct Split {
+    // 0: no split here, but a leaf or a split that a crown cannot evaluate; all ends below are it.
+    int32_t n_terms;
+    float threshold;
+    const float* column[SignsNode::kMost];
+    float weight[SignsNode::kMost];
+  };
+  Split split[kCrownSplits];
+  Child end[kCrownSplits + 1];  // from left to right
+};
+
+// "auto" or the name of an instruction set, as for the split search; throws when this machine does
+// not have it. out[row] becomes the end that a row comes to; columns and `out` have room for whole
+// groups of rows.
+PassCrown find_pass_crown(const std::string& simd);
+
+}  // namespace bevel
