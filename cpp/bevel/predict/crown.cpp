@@ -33,8 +33,6 @@ template <class Node>
 struct CrownMaker {
   const RowLayout& layout;
   const Node* nodes;
-  const float* columns;
-  size_t stride;
   Crown& crown;
 
   void fill(int i, Child at) const {
@@ -53,7 +51,7 @@ struct CrownMaker {
     split.threshold = node.threshold;
     for (int32_t k = 0; k < split.n_terms; ++k) {
       const Term t = term(layout, node, k);
-      split.column[k] = columns + static_cast<size_t>(t.feature) * stride;
+      split.feature[k] = t.feature;
       split.weight[k] = t.weight;
     }
   }
@@ -67,28 +65,27 @@ bool CrownRows::pay_in(const PackedForest& forest) {
 }
 
 void CrownRows::read(const PackedForest& forest, const RowBlock& block) {
-  n_rows_ = block.is_plain && block.n >= kCrownRows && pay_in(forest) ? block.n : 0;
-  if (empty()) return;
+  const bool pays = block.is_plain && block.n >= kCrownRows && pay_in(forest);
+  n_groups_ = pays ? (block.n + kCrownRows - 1) / kCrownRows : 0;
   const auto n_features = static_cast<size_t>(forest.layout.n_features);
-  stride_ = (n_rows_ + kCrownRows - 1) / kCrownRows * kCrownRows;
-  columns_.assign(n_features * stride_, 0.0f);
-  at_.resize(stride_);
-  for (size_t first = 0; first < n_rows_; first += kCrownRows) {
-    const size_t last = std::min(n_rows_, first + kCrownRows);
+  values_.resize(n_groups_ * n_features * kCrownRows);
+  at_.resize(n_groups_ * kCrownRows);
+  float* to = values_.data();
+  for (size_t g = 0; g < n_groups_; ++g)
     for (size_t f = 0; f < n_features; ++f)
-      for (size_t i = first; i < last; ++i) columns_[f * stride_ + i] = block.row(i)[f];
-  }
+      for (size_t l = 0; l < kCrownRows; ++l)
+        *to++ = block.row(std::min(g * kCrownRows + l, block.n - 1))[f];
 }
 
 const Child* CrownRows::pass(const PackedForest& forest, size_t tree) {
   Crown crown;
   std::visit(
       [&](const auto& nodes) {
-        CrownMaker{forest.layout, nodes.data(), columns_.data(), stride_, crown}.fill(
-            0, forest.roots[tree]);
+        CrownMaker{forest.layout, nodes.data(), crown}.fill(0, forest.roots[tree]);
       },
       forest.nodes);
-  forest.pass_crown(crown, n_rows_, at_.data());
+  const auto n_features = static_cast<size_t>(forest.layout.n_features);
+  forest.pass_crown(crown, {values_.data(), n_groups_, n_features}, at_.data());
   return at_.data();
 }
 

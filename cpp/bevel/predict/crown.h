@@ -12,22 +12,22 @@
 
 namespace bevel {
 
-// The columns of a block of rows, which lanes read; kept from one block to the next.
+// A block of rows as crowns read it; kept from one block to the next.
 class CrownRows {
  public:
-  // Whether crowns pay in a forest: reading the columns costs as much as some trees' walks.
+  // Whether crowns pay in a forest: putting rows in lanes costs as much as some trees' walks.
   static bool pay_in(const PackedForest& forest);
 
   // Takes the rows of a block, or none where there are missing values or few rows.
   void read(const PackedForest& forest, const RowBlock& block);
-  bool empty() const { return n_rows_ == 0; }
+  bool empty() const { return n_groups_ == 0; }
 
   // For each row, from where to walk on in a tree.
   const Child* pass(const PackedForest& forest, size_t tree);
 
  private:
-  size_t n_rows_ = 0, stride_ = 0;
-  std::vector<float> columns_;  // feature by feature
+  size_t n_groups_ = 0;
+  std::vector<float> values_;
   std::vector<Child> at_;
 };
 

@@ -20,16 +20,22 @@ struct Crown {
     // 0: no split here, but a leaf or a split that a crown cannot evaluate; all ends below are it.
     int32_t n_terms;
     float threshold;
-    const float* column[SignsNode::kMost];
+    int32_t feature[SignsNode::kMost];
     float weight[SignsNode::kMost];
   };
   Split split[kCrownSplits];
   Child end[kCrownSplits + 1];  // from left to right
 };
 
+// Rows in groups of kCrownRows, the last one filled up; in a group feature after feature.
+struct GroupedRows {
+  const float* values;
+  size_t n_groups;
+  size_t n_features;
+};
+
 // "auto" or the name of an instruction set, as for the split search; throws when this machine does
-// not have it. out[row] becomes the end that a row comes to; columns and `out` have room for whole
-// groups of rows.
+// not have it. What is found writes the end that each row comes to, for whole groups.
 PassCrown find_pass_crown(const std::string& simd);
 
 }  // namespace bevel

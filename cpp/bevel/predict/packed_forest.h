@@ -75,7 +75,8 @@ struct GeneralSplit {
 
 // How a block of rows passes the first levels of a tree (crown_kernel.h).
 struct Crown;
-using PassCrown = void (*)(const Crown& crown, size_t n_rows, Child* out);
+struct GroupedRows;
+using PassCrown = void (*)(const Crown& crown, const GroupedRows& rows, Child* out);
 
 struct PackedForest {
   // simd: the instruction set, "auto" for the best there is; answers do not depend on it.
