@@ -152,6 +152,25 @@ CLAIMS_ON_PARITY = (
         data=(PARITY,),
     ),
 )
+CLAIMS_ON_TRUNK = (
+    *(
+        Claim(
+            f"Trunk: {label} outperforms RF for all p",
+            *("2.3.1, Figure 2.3D", side(system, "raw", scaling), side(RF, "raw")),
+            data=(TRUNK,),
+        )
+        for system, label, scaling in (("forest-rc", "F-RC", None), ("frank", "FRANK", "rank"))
+    ),
+    *(
+        Claim(
+            f"Trunk, p = {p}: RR-RF errs less than F-RC",
+            *("2.3.1, Figure 2.3D", side("rr-rf", "raw", n_features=p)),
+            *(side("forest-rc", "raw", n_features=p),),
+            data=(TRUNK,),
+        )
+        for p in (10, 50, 100)
+    ),
+)
 CLAIMS_ON_CHANGES = (
     *(
         Claim(
@@ -231,7 +250,7 @@ TRANSFORMS_PROTOCOL = Protocol(
     tuned=True,
     grids=THESIS_GRIDS,
     figures=("normalised-relative-error", "error-against-features"),
-    claims=(*CLAIMS_ON_PARITY, *CLAIMS_ON_CHANGES, *_summary()),
+    claims=(*CLAIMS_ON_PARITY, *CLAIMS_ON_TRUNK, *CLAIMS_ON_CHANGES, *_summary()),
 )
 
 PROTOCOLS = (TRANSFORMS_PROTOCOL,)
