@@ -1,5 +1,9 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "arrays.h"
@@ -60,9 +64,12 @@ nb::ndarray<nb::numpy, double> value_of_view(const ForestView& view, RowMajorMat
 }
 
 nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Options& options,
-                             uint64_t first_tree, bool hard, int n_threads) {
+                             uint64_t first_tree, bool hard, int n_threads,
+                             std::optional<std::pair<size_t, size_t>> range) {
   const ForestArrays& forest = view.arrays();
   check_width(forest, X.shape(1));
+  const auto [begin, end] = range.value_or(std::pair<size_t, size_t>{0, forest.n_trees()});
+  require(begin <= end && end <= forest.n_trees(), "[ForestView] no such trees");
   const size_t n = X.shape(0);
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   std::vector<double> sums(n * k);
@@ -73,7 +80,7 @@ nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Optio
     nb::gil_scoped_release release;
     try {
       out_of_bag(
-          forest, {X.data(), n, 1, n}, options, first_tree, n_threads, hard,
+          forest, {X.data(), n, 1, n}, options, first_tree, {begin, end}, n_threads, hard,
           [&reporter](size_t done) { return reporter(done); }, sums.data(), counts.data());
       is_done = true;
     } catch (const Cancelled&) {
@@ -95,5 +102,6 @@ void bind_forest(nb::module_& m) {
            nb::arg("hard"))
       .def("predict_value", &value_of_view, nb::arg("X").noconvert(), nb::arg("n_threads"))
       .def("out_of_bag", &out_of_bag_of_view, nb::arg("X").noconvert(), nb::arg("options"),
-           nb::arg("first_tree"), nb::arg("hard"), nb::arg("n_threads"));
+           nb::arg("first_tree"), nb::arg("hard"), nb::arg("n_threads"),
+           nb::arg("trees") = nb::none());
 }

@@ -305,6 +305,7 @@ class ForestView:
         first_tree: int,
         hard: bool,
         n_threads: int,
+        trees: tuple[int, int] | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
 
 class LeafSharing:

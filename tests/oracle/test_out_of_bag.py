@@ -64,6 +64,21 @@ def test_out_of_bag_sums_equal_a_loop_over_trees_and_rows(
         np.testing.assert_allclose(got_sums, sums, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("n_classes", [3, 0])
+def test_out_of_bag_sums_of_some_trees_are_those_of_a_forest_of_them(n_classes: int) -> None:
+    data = some_problem(n_classes)
+    how = options_for(data, bag_size=data.n_rows)
+    forest = grow(data, how, 12, first_tree=7)
+    for begin, end in ((0, 12), (3, 8), (11, 12), (5, 5)):
+        got = forest.view.out_of_bag(data.X, how, 7, False, 2, (begin, end))
+        alone = grow(data, how, end - begin, first_tree=7 + begin) if end > begin else None
+        expected = alone.view.out_of_bag(data.X, how, 7 + begin, False, 1) if alone else (0.0, 0)
+        for one, other in zip(got, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="no such trees"):
+        forest.view.out_of_bag(data.X, how, 7, False, 1, (3, 13))
+
+
 @pytest.mark.parametrize("scale", [1e-15, 1e-9, 1e9, 1e200])
 def test_out_of_bag_sums_of_targets_of_any_size_keep_their_digits(scale: float) -> None:
     data = some_problem(0, scale=scale)

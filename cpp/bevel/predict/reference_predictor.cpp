@@ -147,14 +147,17 @@ void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_thre
 }
 
 void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options& options,
-                uint64_t first_tree, int n_threads, bool hard,
+                uint64_t first_tree, TreeRange trees, int n_threads, bool hard,
                 const std::function<bool(size_t trees_done)>& progress, double* sums,
                 int32_t* counts) {
   constexpr size_t kRowsBetweenLooks = 4096;  // far below 50 ms, however deep the tree
-  const size_t n_trees = forest.n_trees();
+  const size_t n_trees = trees.end - trees.begin;
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   double largest = forest.n_classes > 0 ? 1.0 : 0.0;
-  for (double value : forest.leaf_value) largest = std::max(largest, std::fabs(value));
+  if (forest.n_classes == 0)
+    for (int64_t node = forest.tree_offset[trees.begin]; node < forest.tree_offset[trees.end];
+         ++node)
+      largest = std::max(largest, std::fabs(forest.leaf_value[static_cast<size_t>(node)]));
   const double scale = grid_scale(largest * static_cast<double>(n_trees), 61);
   std::vector<int64_t> whole(rows.n_rows * k, 0);
   std::fill(counts, counts + rows.n_rows, 0);
@@ -162,7 +165,8 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options
     std::atomic_ref<int64_t>(whole[row * k + column])
         .fetch_add(std::llround(value * scale), std::memory_order_relaxed);
   };
-  Crew crew(n_trees, [&](int, size_t tree) {
+  Crew crew(n_trees, [&](int, size_t job) {
+    const size_t tree = trees.begin + job;
     const std::vector<int32_t> bag = draw_bag(options, rows.n_rows, first_tree + tree);
     for (size_t i = 0; i < rows.n_rows; ++i) {
       if (i % kRowsBetweenLooks == 0) crew.throw_if_cancelled();

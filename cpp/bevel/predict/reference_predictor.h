@@ -37,11 +37,17 @@ void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_thre
 // Mean over trees of leaf values.
 void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_threads, double* out);
 
-// Sums over the trees whose bag lacks a row, and the number of those trees. sums: n_rows x
-// max(n_classes, 1). Sums are made in whole numbers: no order of threads can change them.
-// `progress` gets the number of trees done and returns whether to go on; throws Cancelled if not.
+// Some neighbouring trees of a forest.
+struct TreeRange {
+  size_t begin, end;
+};
+
+// Sums over the trees (of a range) whose bag lacks a row, and the number of those trees. The bag of
+// tree t is that of number first_tree + t. sums: n_rows x max(n_classes, 1). Sums are made in whole
+// numbers: no order of threads can change them. `progress` gets the number of trees done and
+// returns whether to go on; throws Cancelled if not.
 void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options& options,
-                uint64_t first_tree, int n_threads, bool hard,
+                uint64_t first_tree, TreeRange trees, int n_threads, bool hard,
                 const std::function<bool(size_t trees_done)>& progress, double* sums,
                 int32_t* counts);
 

@@ -230,11 +230,11 @@ def _errors(
     """
     errors = np.full(plan.n_rotations, np.nan)
     native = native_options(options)
+    view = PackedPredictor(micro).view
     for rotation in range(plan.n_rotations):
         first = rotation * plan.n_micro_trees
-        trees = take_trees(micro, np.arange(first, first + plan.n_micro_trees))
-        view = PackedPredictor(trees).view
-        sums, n_trees = view.out_of_bag(dataset.X, native, first, plan.hard, n_threads)
+        trees = (first, first + plan.n_micro_trees)
+        sums, n_trees = view.out_of_bag(dataset.X, native, 0, plan.hard, n_threads, trees)
         known = n_trees > 0
         if target.weights is not None:
             known &= target.weights > 0.0
