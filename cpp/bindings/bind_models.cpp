@@ -11,6 +11,7 @@
 #include "bevel/models/logistic.h"
 #include "bevel/models/pls.h"
 #include "bevel/support/check.h"
+#include "bevel/support/normal_tail.h"
 
 using namespace bevel;
 
@@ -97,6 +98,14 @@ Array logistic(DoubleMatrix X, Vector<double> weight, Vector<double> y, int32_t 
   return to_array(out);
 }
 
+nb::tuple logistic_p_values(DoubleMatrix X, Vector<double> weight, Vector<double> y,
+                            int32_t n_classes, double alpha, size_t n_steps) {
+  Directions out;
+  std::vector<double> p;
+  LogisticModel().directions(to_sample(X, weight, y, n_classes), alpha, n_steps, out, &p);
+  return nb::make_tuple(to_array(out), to_numpy(std::move(p), {out.count(), out.m}));
+}
+
 Array pls(DoubleMatrix X, Vector<double> weight, Vector<double> y, int32_t n_classes,
           size_t n_components) {
   Directions out;
@@ -122,6 +131,9 @@ void bind_models(nb::module_& m) {
   m.def("models_lda", &lda, X(), w(), y(), k);
   m.def("models_p_values", &p_values, X(), w(), y(), k, nb::arg("alpha"));
   m.def("models_logistic", &logistic, X(), w(), y(), k, nb::arg("alpha"), nb::arg("n_steps"));
+  m.def("models_logistic_p_values", &logistic_p_values, X(), w(), y(), k, nb::arg("alpha"),
+        nb::arg("n_steps"));
+  m.def("models_normal_p_value", &two_sided_normal_p_value, nb::arg("z"));
   m.def("models_pls", &pls, X(), w(), y(), k, nb::arg("n_components"));
   m.def("models_cca", &cca, X(), w(), y(), k);
 }

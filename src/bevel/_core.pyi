@@ -268,6 +268,15 @@ def models_logistic(
     alpha: float,
     n_steps: int,
 ) -> npt.NDArray[np.float64]: ...
+def models_logistic_p_values(
+    X: npt.NDArray[np.float64],
+    weight: npt.NDArray[np.float64],
+    y: npt.NDArray[np.float64],
+    n_classes: int,
+    alpha: float,
+    n_steps: int,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+def models_normal_p_value(z: float) -> float: ...
 def models_pls(
     X: npt.NDArray[np.float64],
     weight: npt.NDArray[np.float64],

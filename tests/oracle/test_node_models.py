@@ -227,6 +227,7 @@ def test_nodes_without_variation_have_no_directions(n: int, m: int, n_classes: i
         assert got.shape == (0, m)
     if n_classes:
         assert _core.models_logistic(*data, 1.0, 3).shape == (0, m)
+        assert _core.models_logistic_p_values(*data, 1.0, 3)[1].shape == (0, m)
 
 
 @pytest.mark.parametrize(("n", "m"), [(40, 5), (9, 12)])

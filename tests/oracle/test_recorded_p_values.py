@@ -8,19 +8,33 @@ import numpy as np
 import pytest
 from support.forests import Forest, Problem, differing_arrays, grow, options, problem
 from support.grown_nodes import grown_nodes
-from support.naive_models import lda, ridge, two_sided_p_values
+from support.naive_models import (
+    Lines,
+    lda,
+    logistic,
+    logistic_coefficients,
+    ridge,
+    two_sided_p_values,
+    wald_p_values,
+)
+from support.node_problems import NodeProblem
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
 from bevel import projections as P
 
 ALPHAS = [1e-2, 1.0, 1e3]
-KINDS = ("ridge", "lda", "out_of_bag")
+KINDS = ("ridge", "lda", "out_of_bag", "logistic")
 EACH = pytest.mark.parametrize("kind", KINDS)
+# Penalties that a node may have had.
+PENALTIES = {"ridge": [0.7], "lda": [0.0], "out_of_bag": ALPHAS, "logistic": [0.7]}
 
 
 def family(kind: str, n_features: int, *, record: bool = True) -> _core.Family:
     if kind == "lda":
         return _core.Family("lda", 1, n_features, model=_core.ModelSettings([], record=record))
+    if kind == "logistic":
+        model = _core.ModelSettings(PENALTIES[kind], n_steps=50, record=record)
+        return _core.Family("logistic", 1, n_features, model=model)
     tune = "out_of_bag" if kind == "out_of_bag" else "none"
     alphas = ALPHAS if kind == "out_of_bag" else [0.7]
     model = _core.ModelSettings(alphas, tune, kind == "out_of_bag", record=record)
@@ -45,6 +59,17 @@ def ways(data: Problem, *families: object, **values: object) -> _core.Options:
     return options(*families, criterion=criterion, **{"bag_size": data.n_rows, "seed": 4, **values})
 
 
+def fit(kind: str, node: NodeProblem, alpha: float) -> Lines:
+    if kind == "logistic":
+        return logistic(node, alpha)
+    return lda(node) if alpha == 0 else ridge(node, alpha)
+
+
+def skip_logistic_regression(kind: str, n_classes: int) -> None:
+    if kind == "logistic" and not n_classes:
+        pytest.skip("classes only")
+
+
 def p_values(forest: Forest, tree: int, node: int) -> np.ndarray:
     a = forest.arrays
     place = a["tree_offset"][tree] + node
@@ -61,10 +86,11 @@ GROWTHS = {
 @pytest.mark.parametrize("growth", GROWTHS)
 @pytest.mark.parametrize("n_classes", [2, 0])
 @EACH
-def test_p_values_are_those_of_t_tests_on_the_rows_of_the_node(
+def test_p_values_are_those_of_tests_on_the_rows_of_the_node(
     kind: str, n_classes: int, growth: str
 ) -> None:
     """In a list with families that test nothing, before and behind: NaN there and in leaves."""
+    skip_logistic_regression(kind, n_classes)
     data = training_data(n_classes, n=120)
     how = ways(data, ("axis", 1), family(kind, 5), ("categorical", 1), **GROWTHS[growth])
     forest = grow(data, how, 3)
@@ -78,14 +104,16 @@ def test_p_values_are_those_of_t_tests_on_the_rows_of_the_node(
             continue
         assert ((got >= 0) & (got <= 1)).all()
         node = grown.problem(features)
-        alphas = [0.0] if kind == "lda" else [0.7] if kind == "ridge" else ALPHAS
-        fits = [(a, lda(node) if a == 0 else ridge(node, a)) for a in alphas]
+        fits = [(alpha, fit(kind, node, alpha)) for alpha in PENALTIES[kind]]
         direction = grown.direction(features)
         alpha, lines = min(fits, key=lambda fit: fit[1].distance(direction))
         assert lines.distance(direction) < 2e-5
         if alpha == 0 and len(grown.rows) <= len(features) + 2:
             continue
-        want = two_sided_p_values(node, alpha, lines)
+        if kind == "logistic":
+            want = wald_p_values(node, alpha, logistic_coefficients(node, alpha))[0]
+        else:
+            want = two_sided_p_values(node, alpha, lines)
         if want is not None:
             used = np.isin(features, grown.node.index)
             np.testing.assert_allclose(got, want[used], rtol=2e-3, atol=1e-6)
@@ -96,6 +124,7 @@ def test_p_values_are_those_of_t_tests_on_the_rows_of_the_node(
 @pytest.mark.parametrize("n_classes", [2, 4, 0])
 @EACH
 def test_recording_changes_nothing_else(kind: str, n_classes: int) -> None:
+    skip_logistic_regression(kind, n_classes)
     data = training_data(n_classes)
     pair = [
         grow(data, ways(data, family(kind, 3, record=record), ("axis", 1)), 4)

@@ -26,7 +26,7 @@ SETTINGS: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "ridge_gcv": ("ridge", {"alphas": ALPHAS, "tune": "cross_validation"}),
     "lda": ("lda", {"alphas": [], "record": True}),
-    "logistic": ("logistic", {"alphas": [1.0], "n_steps": 5}),
+    "logistic": ("logistic", {"alphas": [1.0], "n_steps": 5, "record": True}),
     "pls": ("pls", {"alphas": [], "n_components": 2}),
     "cca": ("cca", {"alphas": []}),
     "cca_bootstrap": ("cca", {"alphas": [], "bootstrap": True}),

@@ -109,12 +109,23 @@ def pls(problem: NodeProblem, n_components: int) -> Lines:
     return Lines(problem, np.array(directions).T, -np.arange(len(directions), dtype=float) + 9)
 
 
-def logistic(problem: NodeProblem, alpha: float) -> Lines:
-    """Newton's method to the end, each class against the others."""
+def with_intercept(problem: NodeProblem) -> np.ndarray:
+    """Standardised features that vary, and a column of ones."""
     Z = problem.Z / np.sqrt(problem.weight)[:, None]
-    X = np.column_stack([Z, np.ones(len(Z))])
-    penalty = np.r_[np.full(Z.shape[1], alpha), 0.0]
-    directions = []
+    return np.column_stack([Z, np.ones(len(Z))])
+
+
+def logistic(problem: NodeProblem, alpha: float) -> Lines:
+    """Each class against the others."""
+    directions = logistic_coefficients(problem, alpha)[:-1]
+    return Lines(problem, directions, -np.arange(directions.shape[1], dtype=float) + 99)
+
+
+def logistic_coefficients(problem: NodeProblem, alpha: float) -> np.ndarray:
+    """Newton's method to the end, each class (columns) against the others; the intercept last."""
+    X = with_intercept(problem)
+    penalty = np.r_[np.full(X.shape[1] - 1, alpha), 0.0]
+    coefficients = []
     for k in [1] if problem.n_classes == 2 else range(problem.n_classes):
         y = (problem.y == k).astype(float)
         b = np.zeros(X.shape[1])
@@ -125,8 +136,8 @@ def logistic(problem: NodeProblem, alpha: float) -> Lines:
             b -= step / max(1.0, np.abs(X @ step).max())
             if np.abs(step).max() < 1e-12 * np.abs(b).max():
                 break
-        directions.append(b[:-1])
-    return Lines(problem, np.array(directions).T, -np.arange(len(directions), dtype=float) + 99)
+        coefficients.append(b)
+    return np.array(coefficients).T
 
 
 def gcv(problem: NodeProblem, alphas: np.ndarray) -> np.ndarray:
@@ -198,4 +209,21 @@ def two_sided_p_values(problem: NodeProblem, alpha: float, lines: Lines) -> np.n
     error = np.sqrt(rss / freedom * np.sum(inverse**2, axis=1))
     p = np.ones(problem.X.shape[1])
     p[problem.varies] = 2 * scipy.stats.t.sf(np.abs(b) / error, freedom)
+    return p
+
+
+def wald_p_values(problem: NodeProblem, alpha: float, coefficients: np.ndarray) -> np.ndarray:
+    """Wald tests at given coefficients of a logistic regression, a row for each of its columns.
+
+    Weights are scaled to a mean of one beforehand, and the penalty, which stands beside them, too.
+    """
+    X, scale = with_intercept(problem), 1 / problem.weight.mean()
+    penalty = scale * np.diag(np.r_[np.full(X.shape[1] - 1, alpha), 0.0])
+    p = np.ones((coefficients.shape[1], problem.X.shape[1]))
+    for k, b in enumerate(coefficients.T):
+        curvature = scale * problem.weight * expit(X @ b) * expit(-X @ b)
+        information = (X.T * curvature) @ X
+        inverse = np.linalg.inv(information + penalty)
+        error = np.sqrt(np.diag(inverse @ information @ inverse))
+        p[k, problem.varies] = 2 * scipy.stats.norm.sf(np.abs(b / error)[:-1])
     return p

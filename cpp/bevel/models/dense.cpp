@@ -86,7 +86,7 @@ void transpose(ConstMatrix a, size_t n_columns, double* out) {
   }
 }
 
-bool solve_positive(Matrix a, double* b) {
+bool factorise_positive(Matrix a) {
   const size_t n = a.n_rows;
   // Row k of U = L' is kept above the diagonal, so that each elimination runs along rows.
   for (size_t k = 0; k < n; ++k) {
@@ -96,13 +96,21 @@ bool solve_positive(Matrix a, double* b) {
     const double inverse = 1.0 / root;
     pivot_row[k] = root;
     for (size_t j = k + 1; j < n; ++j) pivot_row[j] *= inverse;
-    b[k] *= inverse;
     for (size_t i = k + 1; i < n; ++i) {
       double* row = a.data + i * a.stride;
       const double factor = pivot_row[i];
       for (size_t j = i; j < n; ++j) row[j] -= factor * pivot_row[j];
-      b[i] -= factor * b[k];
     }
+  }
+  return true;
+}
+
+void solve_factorised(ConstMatrix a, double* b) {
+  const size_t n = a.n_rows;
+  for (size_t k = 0; k < n; ++k) {
+    const double* row = a.data + k * a.stride;
+    b[k] *= 1.0 / row[k];
+    for (size_t i = k + 1; i < n; ++i) b[i] -= row[i] * b[k];
   }
   for (size_t k = n; k-- > 0;) {
     const double* row = a.data + k * a.stride;
@@ -110,7 +118,6 @@ bool solve_positive(Matrix a, double* b) {
     for (size_t j = k + 1; j < n; ++j) value -= row[j] * b[j];
     b[k] = value / row[k];
   }
-  return true;
 }
 
 }  // namespace bevel

@@ -42,8 +42,11 @@ void times(ConstMatrix a, const double* v, size_t n_columns, double* out);
 // out[j][i] = a[i][j] for j below n_columns; out has padded(n_rows) columns.
 void transpose(ConstMatrix a, size_t n_columns, double* out);
 
-// Solves a x = b in place of b, for a symmetric positive definite a of n_rows columns whose upper
-// half is overwritten. False when a pivot is not positive.
-bool solve_positive(Matrix a, double* b);
+// Factorises a symmetric positive definite a = U' U of n_rows columns, U in place of its upper
+// half. False when a pivot is not positive.
+bool factorise_positive(Matrix a);
+
+// Solves U' U x = b in place of b, for a matrix that factorise_positive has overwritten.
+void solve_factorised(ConstMatrix a, double* b);
 
 }  // namespace bevel

@@ -64,27 +64,33 @@ double LogisticModel::try_step(double share, double alpha) {
   return slope;
 }
 
-// Moves coefficient_, linear_ (the rows' b0 + x b) and probability_; gives the largest move that a
-// row wanted, 0 when all rows are fitted so well that the loss is flat.
-double LogisticModel::newton_step(double alpha) {
-  const size_t n = rows_.n, size = n_coordinates_ + 1;
-  for (size_t i = 0; i < n; ++i) {
+// Sets scaled_, whose Gram matrix is the second derivative of the loss at probability_, and
+// hessian_ to the factor of that of the objective.
+bool LogisticModel::factorise_hessian(double alpha) {
+  for (size_t i = 0; i < rows_.n; ++i) {
     const double p = probability_[i];
     const double curvature = std::sqrt(p * (1.0 - p));
-    residual_[i] = rows_.root_weight[i] * (p - indicator_[i]);
     const double* from = design_.data() + i * stride_;
     double* to = scaled_.data() + i * stride_;
     for (size_t j = 0; j < stride_; ++j) to[j] = curvature * from[j];
   }
+  gram({scaled_.data(), rows_.n, stride_}, hessian_.data());
+  for (size_t j = 0; j < n_coordinates_; ++j) hessian_[j * stride_ + j] += alpha;
+  return factorise_positive({hessian_.data(), n_coordinates_ + 1, stride_});
+}
+
+// Moves coefficient_, linear_ (the rows' b0 + x b) and probability_; gives the largest move that a
+// row wanted, 0 when all rows are fitted so well that the loss is flat.
+double LogisticModel::newton_step(double alpha) {
+  const size_t n = rows_.n, size = n_coordinates_ + 1;
+  if (!factorise_hessian(alpha)) return 0.0;
   const ConstMatrix design{design_.data(), n, stride_};
-  gram({scaled_.data(), n, stride_}, hessian_.data());
+  for (size_t i = 0; i < n; ++i)
+    residual_[i] = rows_.root_weight[i] * (probability_[i] - indicator_[i]);
   transposed_times(design, residual_.data(), step_.data());
-  for (size_t j = 0; j < n_coordinates_; ++j) {
-    hessian_[j * stride_ + j] += alpha;
-    step_[j] += alpha * coefficient_[j];
-  }
+  for (size_t j = 0; j < n_coordinates_; ++j) step_[j] += alpha * coefficient_[j];
   gradient_ = step_;
-  if (!solve_positive({hessian_.data(), size, stride_}, step_.data())) return 0.0;
+  solve_factorised({hessian_.data(), size, stride_}, step_.data());
   const double descent = dot(gradient_.data(), step_.data(), size);
   times(design, step_.data(), size, move_.data());
   double largest = 0.0;
@@ -100,7 +106,8 @@ double LogisticModel::newton_step(double alpha) {
   return largest;
 }
 
-void LogisticModel::fit_class(const NodeSample& sample, int32_t positive, double alpha,
+// False when there is nothing to tell apart.
+bool LogisticModel::fit_class(const NodeSample& sample, int32_t positive, double alpha,
                               size_t n_steps) {
   double weight = 0.0;
   for (size_t i = 0; i < sample.n; ++i) {
@@ -109,17 +116,28 @@ void LogisticModel::fit_class(const NodeSample& sample, int32_t positive, double
   }
   coefficient_.assign(stride_, 0.0);
   const double others = rows_.total_weight - weight;
-  if (!(weight > 0.0) || !(others > 0.0)) return;
+  if (!(weight > 0.0) || !(others > 0.0)) return false;
   coefficient_[n_coordinates_] = fixed_log(weight / others);
   linear_.assign(sample.n, coefficient_[n_coordinates_]);
   probability_.assign(sample.n, weight / rows_.total_weight);
   for (size_t step = 0; step < n_steps; ++step)
-    if (newton_step(alpha) < kConverged) return;
+    if (newton_step(alpha) < kConverged) break;
+  return true;
+}
+
+// Valid until the next call.
+const double* LogisticModel::on_features(const double* coordinates) {
+  if (!reduced_) return coordinates;
+  back_.resize(rows_.size);
+  std::copy_n(coordinates, n_coordinates_, back_.data());
+  qr_.apply_q(back_.data());
+  return back_.data();
 }
 
 void LogisticModel::directions(const NodeSample& sample, double alpha, size_t n_steps,
-                               Directions& out) {
+                               Directions& out, std::vector<double>* p_values) {
   out.clear(sample.m);
+  if (p_values) p_values->clear();
   rows_.standardise(sample);
   if (sample.n < 2 || rows_.size == 0) return;
   set_design();
@@ -134,15 +152,10 @@ void LogisticModel::directions(const NodeSample& sample, double alpha, size_t n_
   alpha = std::max(alpha, kSmallestAlpha * rows_.total_weight);
   const int32_t first = sample.n_classes == 2 ? 1 : 0;
   for (int32_t k = first; k < sample.n_classes; ++k) {
-    fit_class(sample, k, alpha, n_steps);
-    if (!reduced_) {
-      rows_.add_direction(coefficient_.data(), out);
-      continue;
-    }
-    back_.resize(rows_.size);
-    std::copy_n(coefficient_.data(), n_coordinates_, back_.data());
-    qr_.apply_q(back_.data());
-    rows_.add_direction(back_.data(), out);
+    if (!fit_class(sample, k, alpha, n_steps)) continue;
+    if (p_values) set_variances(alpha);
+    const double* coefficient = on_features(coefficient_.data());
+    if (rows_.add_direction(coefficient, out) && p_values) add_p_values(coefficient, *p_values);
   }
 }
 

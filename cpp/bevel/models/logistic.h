@@ -17,13 +17,28 @@ class LogisticModel {
  public:
   // Classification only. Takes at most n_steps steps, fewer on convergence. alpha below 1e-10 of
   // the total weight counts as that: separable classes have no finite solution without it.
-  void directions(const NodeSample& sample, double alpha, size_t n_steps, Directions& out);
+  //
+  // p_values: null, or set to the two-sided p-values of the Wald tests that the directions' m
+  // coefficients are 0, at the b that the steps ended with:
+  //
+  //   z = b / se,  se^2 = W / n diag((F + alpha I)^-1 F (F + alpha I)^-1)
+  //
+  // with F = X' diag(w q (1 - q)) X, q the fitted probabilities; X has a column of ones, for which
+  // I has a 0. W / n is the mean weight: weights are taken as scaled to a mean of 1, since a row
+  // drawn twice is no second witness. p is 1 for constant features, and for all features where
+  // F + alpha I is too flat to be factorised.
+  void directions(const NodeSample& sample, double alpha, size_t n_steps, Directions& out,
+                  std::vector<double>* p_values = nullptr);
 
  private:
   void set_design();
-  void fit_class(const NodeSample& sample, int32_t positive, double alpha, size_t n_steps);
+  bool fit_class(const NodeSample& sample, int32_t positive, double alpha, size_t n_steps);
   double newton_step(double alpha);
   double try_step(double share, double alpha);
+  bool factorise_hessian(double alpha);
+  const double* on_features(const double* coordinates);
+  void set_variances(double alpha);
+  void add_p_values(const double* coefficient, std::vector<double>& p) const;
 
   StandardRows rows_;
   // The rows in as few coordinates as they have, with sqrt(weight) as last column.
@@ -34,6 +49,7 @@ class LogisticModel {
   std::vector<double> weight_, inverse_root_weight_, indicator_;
   std::vector<double> linear_, probability_, residual_, move_;
   std::vector<double> coefficient_, back_;
+  std::vector<double> variance_;  // of the coefficients of the features, when they are tested
 };
 
 }  // namespace bevel

@@ -68,9 +68,9 @@ class LogisticNodeModel : public NodeModel {
  public:
   explicit LogisticNodeModel(const ModelSettings& settings) : settings_(settings) {}
 
-  void fit(const ModelInput& input, Directions& out, std::vector<double>*) override {
+  void fit(const ModelInput& input, Directions& out, std::vector<double>* p_values) override {
     model_.directions(input.sample, settings_.alphas[0], static_cast<size_t>(settings_.n_steps),
-                      out);
+                      out, p_values);
   }
 
  private:
