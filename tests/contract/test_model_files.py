@@ -42,7 +42,7 @@ PROJECTIONS = [
     P.PrincipalRotation(2, share=0.5),
     P.Ridge(2, alphas=[0.1, 10], tune="gcv", record=True),
     P.LDA(2),
-    P.Logistic(2, alpha=0.5, n_steps=3),
+    P.Logistic(2, alpha=0.5, n_steps=3, record=True),
     P.PLS(2, 2),
     P.CCA(0.5, bootstrap=None),
     P.Patches((2, 2), max=(1, 2), wrap=True),

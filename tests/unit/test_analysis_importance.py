@@ -180,8 +180,16 @@ def test_rotations_need_a_multi_rotation_forest_with_its_seed():
 # Node models
 
 
-@pytest.mark.parametrize("projection", [P.LDA(2, record=True), P.Ridge(2, tune="gcv", record=True)])
-@pytest.mark.parametrize("classes", [True, False])
+@pytest.mark.parametrize(
+    ("projection", "classes"),
+    [
+        (P.LDA(2, record=True), True),
+        (P.LDA(2, record=True), False),
+        (P.Ridge(2, tune="gcv", record=True), True),
+        (P.Ridge(2, tune="gcv", record=True), False),
+        (P.Logistic(2, record=True), True),
+    ],
+)
 def test_anova_counts_significant_coefficients(projection, classes):
     forest, _, _ = grown([projection, P.Axis()], classes=classes)
     counts, n_tested = np.zeros((20, 4)), np.zeros(20)
@@ -204,8 +212,10 @@ def test_anova_counts_significant_coefficients(projection, classes):
 
 
 def test_anova_without_records_says_how_to_record():
-    with pytest.raises(ValueError, match=r"recorded none .*Fit with P.Ridge\(record=True\)"):
-        importance(grown(P.LDA())[0], "anova")
+    remedy = r"Fit with P.Ridge\(record=True\), P.LDA\(record=True\) or, for classes, P.Logistic\("
+    for projection in (P.LDA(), P.Logistic()):
+        with pytest.raises(ValueError, match=rf"recorded none .*{remedy}"):
+            importance(grown(projection)[0], "anova")
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, "0.01", True])

@@ -67,8 +67,8 @@ def importance(
         - "rotation": the same of each rotation of a forest grown with `P.MultiRotation`.
         - "split_frequency": share of all splits that use a feature.
         - "anova": share of node models in which a feature is significant (Menze's oRF importance),
-          for forests grown with `P.Ridge(record=True)` or `P.LDA(record=True)`. Option `alpha`
-          (0.01): the largest p-value that counts.
+          for forests grown with `P.Ridge(record=True)`, `P.LDA(record=True)` or
+          `P.Logistic(record=True)`. Option `alpha` (0.01): the largest p-value that counts.
         - "t_test": each feature of X alone against y; trees are not looked at.
         - "corrected": gini less what a shuffled copy of the feature gets (Nembrini et al. 2018),
           in a second forest grown on X and y. Options `sample_weight`, `random_state`.

@@ -18,7 +18,7 @@ def anova(subject: Subject, *, alpha: float = 0.01) -> Importance:
     Parameters
     ----------
     subject : Subject
-        A forest grown with `Ridge(record=True)` or `LDA(record=True)`.
+        A forest grown with `Ridge(record=True)`, `LDA(record=True)` or `Logistic(record=True)`.
     alpha : float, default=0.01
         Largest p-value that counts, 0.01 in the paper.
     """
@@ -66,6 +66,6 @@ def _check_recorded(subject: Subject, n_splits: int) -> None:
     if n_splits and (len(p_value) == 0 or np.isnan(p_value).all()):
         raise ValueError(
             f"{subject.asked} needs p-values of the node models; got a forest that recorded none "
-            f"(projection={subject.estimator.projection!r}). Fit with P.Ridge(record=True) or "
-            "P.LDA(record=True)."
+            f"(projection={subject.estimator.projection!r}). Fit with P.Ridge(record=True), "
+            "P.LDA(record=True) or, for classes, P.Logistic(record=True)."
         )
