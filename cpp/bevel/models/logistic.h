@@ -37,6 +37,7 @@ class LogisticModel {
   double try_step(double share, double alpha);
   bool factorise_hessian(double alpha);
   const double* on_features(const double* coordinates);
+  void set_inverse();
   void set_variances(double alpha);
   void add_p_values(const double* coefficient, std::vector<double>& p) const;
 
@@ -49,7 +50,8 @@ class LogisticModel {
   std::vector<double> weight_, inverse_root_weight_, indicator_;
   std::vector<double> linear_, probability_, residual_, move_;
   std::vector<double> coefficient_, back_;
-  std::vector<double> variance_;  // of the coefficients of the features, when they are tested
+  // When coefficients are tested.
+  std::vector<double> inverse_, variance_;
 };
 
 }  // namespace bevel
