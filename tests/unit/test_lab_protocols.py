@@ -12,6 +12,7 @@ from scipy.stats import norm
 from bevel.datasets import trunk
 from bevel.lab import tables
 from bevel.lab.bench import Bench
+from bevel.lab.cells import Cell
 from bevel.lab.protocols import PROTOCOLS, Plan
 from bevel.lab.protocols.blaser import categories_of, to_unit
 from bevel.lab.protocols.digits import PAIRS, open_pair
@@ -427,3 +428,25 @@ def test_blaser_flips_only_what_is_rotated_at_random():
     names = {contender("rr-rf", cell.setting) for cell in protocol.cells(plan)}
     assert "rr-rf (quantile, flips)" in names
     assert "rr-rf (quantile)" in names
+
+
+@pytest.mark.parametrize("system", ["forest-rc", "frank"])
+def test_all_trees_of_sporfs_experiments_split_until_pure(system):
+    settings = {
+        "n_train": 400,
+        "density": 2,
+        "noise_dims": 10,
+        "transform": "raw",
+        "n_features": 10,
+    }
+    smallest = {
+        name: PROTOCOLS[name]
+        .parameters(Cell(name, "trunk", system, settings), Plan((system,)))
+        .get("min_samples_split")
+        for name in ("sparse-parity", "orthant", "lambda-sensitivity", "sporf-uci", "noise-dims")
+    }
+    assert set(smallest.values()) == {2}
+    thesis = PROTOCOLS["transforms"].parameters(
+        Cell("transforms", "trunk", system, settings), Plan((system,))
+    )
+    assert thesis["min_samples_split"] == 10  # 2.3.1

@@ -8,7 +8,10 @@ from bevel.lab.protocols.base import Plan
 from bevel.lab.systems import SYSTEMS
 from bevel.lab.systems.base import OURS
 
-__all__ = ["NOTHING", "Case", "Setting", "Variants", "cells_of", "is_ours", "trees"]
+__all__ = [
+    *("NOTHING", "Case", "Setting", "Variants"),
+    *("cells_of", "fully_grown_trees", "is_ours", "trees"),
+]
 
 Setting: TypeAlias = Mapping[str, Any]
 Case: TypeAlias = tuple[str, Sequence[Setting]]  # data set, its settings
@@ -62,3 +65,12 @@ def trees(cell: Cell, plan: Plan, n_trees: int) -> dict[str, int]:
     if not SYSTEMS[cell.system].has_trees:
         return {}
     return {"n_trees": plan.trees or (min(QUICK_TREES, n_trees) if plan.quick else n_trees)}
+
+
+def fully_grown_trees(cell: Cell, plan: Plan, n_trees: int) -> dict[str, int]:
+    """The number of trees, which all split until nodes are pure (SPORF, 3.2).
+
+    The presets of Tomita's thesis, chapter 2, stop at ten rows.
+    """
+    grown = {"min_samples_split": 2} if cell.system in ("forest-rc", "frank") else {}
+    return {**trees(cell, plan, n_trees), **grown}

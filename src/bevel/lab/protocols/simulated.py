@@ -11,7 +11,7 @@ from bevel.lab.cells import Cell
 from bevel.lab.protocols.base import Plan, Problem, Protocol
 from bevel.lab.protocols.claims import ABOUT, ABOVE, NOT_ABOVE, Claim, Side
 from bevel.lab.protocols.grids import SPORF_GRIDS, WIDE
-from bevel.lab.protocols.layout import Setting, cells_of, is_ours, trees
+from bevel.lab.protocols.layout import Setting, cells_of, fully_grown_trees, is_ours
 from bevel.lab.protocols.measures import directions_of_trunk
 
 __all__ = ["PROTOCOLS", "draw"]
@@ -74,7 +74,7 @@ def size(cell: Cell, plan: Plan) -> int:  # noqa: ARG001
 
 def paper_trees(cell: Cell, plan: Plan) -> Mapping[str, Any]:
     """500 trees, fully grown."""
-    return trees(cell, plan, N_TREES)
+    return fully_grown_trees(cell, plan, N_TREES)
 
 
 def rows_of(numbers: Sequence[int]) -> list[Setting]:
@@ -161,7 +161,7 @@ ORTHANT = Protocol(
 def consistency_parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
     """Trees of bounded depth: grown fully, an axis forest runs out of stripes in the end."""
     limit = {"max_depth": MAX_DEPTH} if is_ours(cell) else {}
-    return {**trees(cell, plan, N_TREES), **limit}
+    return {**fully_grown_trees(cell, plan, N_TREES), **limit}
 
 
 MOST_ROWS = {"n_train": ROWS["consistency"][-1]}
@@ -212,7 +212,7 @@ def trunk_parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
     study: dict[str, Any] = {}
     if "candidates" in cell.setting and cell.system == "sporf":
         study = {"density": 5, "n_projections": cell.setting["candidates"]}
-    return {**trees(cell, plan, N_TREES), **study}
+    return {**fully_grown_trees(cell, plan, N_TREES), **study}
 
 
 TRUNK = Protocol(
@@ -276,7 +276,7 @@ def sensitivity_parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
     words = {"sporf": "density", "forest-rc": "n_combined", "frank": "n_combined"}
     density = cell.setting["density"]
     chosen = {words[cell.system]: density} if cell.system in words else {}
-    return {**trees(cell, plan, N_TREES), **chosen}
+    return {**fully_grown_trees(cell, plan, N_TREES), **chosen}
 
 
 LAMBDA_SENSITIVITY = Protocol(

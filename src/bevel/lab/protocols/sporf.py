@@ -10,7 +10,7 @@ from bevel.lab.cells import Cell
 from bevel.lab.protocols.base import SETS, Plan, Problem, Protocol
 from bevel.lab.protocols.claims import ABOVE, NOT_ABOVE, Claim, Side
 from bevel.lab.protocols.grids import SPORF_GRIDS
-from bevel.lab.protocols.layout import NOTHING, Setting, cells_of, trees
+from bevel.lab.protocols.layout import NOTHING, Setting, cells_of, fully_grown_trees
 from bevel.lab.protocols.sets import all_sets, chosen_sets, open_set, prepared
 from bevel.lab.protocols.splits import training_rows
 
@@ -53,7 +53,7 @@ def size(cell: Cell, plan: Plan) -> int:
 
 def paper_trees(cell: Cell, plan: Plan) -> Mapping[str, Any]:
     """500 trees, fully grown."""
-    return trees(cell, plan, N_TREES)
+    return fully_grown_trees(cell, plan, N_TREES)
 
 
 SPORF_UCI = Protocol(
