@@ -228,7 +228,7 @@ def summarise(run: Run) -> dict[str, Any]:
 
 def render(run: Run, command: str) -> str:
     """The page; `command` is what makes it again from the results."""
-    studies = study_sections(run.rows, run.labels)
+    studies = study_sections(run.rows, run.labels, run.reference)
     sections = [Section("", _opening(run)), *studies, *_results(run)]
     if run.verdicts:
         sections.append(Section("What the paper says", claims_table(run.verdicts)))
