@@ -121,16 +121,9 @@ class RotatedBoostingClassifier(ClassifierMixin, KnowsClasses, RotatedBoosting):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes_,)
-        Class labels, sorted.
-    n_classes_ : int
-        Number of classes.
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names seen in fit, if X had names that are all strings.
-    rotations_ : ndarray of shape (n_groups, n_numeric, n_numeric)
-        The rotation of each group; columns are axes.
+    {classes}
+    {columns}
+    {group_rotations}
     boosters_ : list of n_groups fitted learners
         One for each rotation; they know classes by their place in `classes_`.
 
@@ -239,12 +232,8 @@ class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names seen in fit, if X had names that are all strings.
-    rotations_ : ndarray of shape (n_groups, n_numeric, n_numeric)
-        The rotation of each group; columns are axes.
+    {columns}
+    {group_rotations}
     boosters_ : list of n_groups fitted learners
         One for each rotation.
 

@@ -41,25 +41,10 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
 
     Attributes
     ----------
-    rotations_ : ndarray of shape (R, n_numeric, n_numeric)
-        Rotations of the numeric features as trees read them; columns are axes. The first is the
-        identity. Drawn again from the seed whenever they are asked for.
-    complexities_ : ndarray of shape (R,)
-        Median over the trees of a micro-forest of #nodes + depth/N.
-    oob_errors_ : ndarray of shape (R,)
-        Out-of-bag error of each micro-forest, rows by their weights; NaN if the
-        weights did not need it.
-    rotation_weights_ : ndarray of shape (R,)
-        Weights of the rotations, summing to one.
-    h_ : float or None
-        The tuning parameter of "cut" and "exp".
-    trees_per_rotation_ : ndarray of shape (R,)
-        Number of trees on each rotation, summing to M.
-    rotation_of_tree_ : ndarray of shape (M,)
-        Rotation of each tree.
-    classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_, forest_
+    {weighted_rotations}
+    classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_
         As those of `ObliqueForestClassifier`.
-    oob_score_, oob_decision_function_
+    forest_, predictor_, oob_score_, oob_decision_function_
         As those of `ObliqueForestClassifier`.
 
     Examples
@@ -156,25 +141,10 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
 
     Attributes
     ----------
-    rotations_ : ndarray of shape (R, n_numeric, n_numeric)
-        Rotations of the numeric features as trees read them; columns are axes. The first is the
-        identity. Drawn again from the seed whenever they are asked for.
-    complexities_ : ndarray of shape (R,)
-        Median over the trees of a micro-forest of #nodes + depth/N.
-    oob_errors_ : ndarray of shape (R,)
-        Out-of-bag mean squared error of each micro-forest, rows by their weights; NaN if the
-        weights did not need it.
-    rotation_weights_ : ndarray of shape (R,)
-        Weights of the rotations, summing to one.
-    h_ : float or None
-        The tuning parameter of "cut" and "exp".
-    trees_per_rotation_ : ndarray of shape (R,)
-        Number of trees on each rotation, summing to M.
-    rotation_of_tree_ : ndarray of shape (M,)
-        Rotation of each tree.
-    n_features_in_, feature_names_in_, feature_importances_, forest_
+    {weighted_rotations}
+    n_features_in_, feature_names_in_, feature_importances_
         As those of `ObliqueForestRegressor`.
-    oob_score_, oob_prediction_
+    forest_, predictor_, oob_score_, oob_prediction_
         As those of `ObliqueForestRegressor`.
 
     Examples

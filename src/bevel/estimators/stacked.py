@@ -62,14 +62,8 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes_,)
-        Class labels, sorted.
-    n_classes_ : int
-        Number of classes.
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names seen in fit, if X had names that are all strings.
+    {classes}
+    {columns}
     rotations_ : ndarray of shape (K + 1, n_numeric, n_numeric)
         The views of the numeric features; columns are axes. The first is the identity.
     level0_ : list of K + 1 fitted learners
