@@ -319,6 +319,15 @@ _ROTATIONS = [
         "Share of the rotations left out before the others are weighted: random ones of highest "
         "out-of-bag error. 0.1 drops the worst decile.",
     ),
+    Parameter(
+        "max_rotated",
+        500,
+        [Integer(1)],
+        "Numeric features that are rotated together. Of more, every rotation turns a random subset "
+        "of so many and leaves the others as they are. Rotations take 8 bytes for each of R times "
+        "its square, 200 MB for 100 rotations of 500 features.",
+        "Use 100 to 1000.",
+    ),
     replace(
         _FOREST[2],
         meaning="Axes of the tree's rotation that are tried at each node, where p counts all "

@@ -29,9 +29,8 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
     ordinary forest, every tree of which has the axes of its rotation.
 
     Source: Blaser, "Random rotations in machine learning" (thesis), chapter 2. Nominal columns are
-    not rotated, missing values count as the median. Of more than 500 numeric features a rotation
-    turns a random subset of 500 and leaves the others as they are. Limits such as `max_depth` hold
-    in micro-forests too, whose complexities then say less. `threshold="random"` grows extra trees;
+    not rotated, missing values count as the median. Limits such as `max_depth` hold in
+    micro-forests too, whose complexities then say less. `threshold="random"` grows extra trees;
     without bags the weights must not need out-of-bag errors. Since rotations are chosen on
     out-of-bag rows, an out-of-bag score is slightly too good.
 
@@ -68,6 +67,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
         n_micro_trees: int | str = "auto",
         h: float | None = None,
         drop_worst: float = 0.0,
+        max_rotated: int = 500,
         n_projections: int | float | str = "auto",
         criterion: str = "gini",
         threshold: str = "best",
@@ -126,6 +126,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
         self.n_micro_trees = n_micro_trees
         self.h = h
         self.drop_worst = drop_worst
+        self.max_rotated = max_rotated
 
 
 @documented(ROTATION_REGRESSOR_PARAMETERS)
@@ -168,6 +169,7 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
         n_micro_trees: int | str = "auto",
         h: float | None = None,
         drop_worst: float = 0.0,
+        max_rotated: int = 500,
         n_projections: int | float | str = "auto",
         criterion: str = "squared_error",
         threshold: str = "best",
@@ -222,3 +224,4 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
         self.n_micro_trees = n_micro_trees
         self.h = h
         self.drop_worst = drop_worst
+        self.max_rotated = max_rotated
