@@ -70,9 +70,9 @@ class Run:
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
-        """How systems are called in tables and figures."""
+        """How systems are called in tables and figures, in their order in the run."""
         named = {name: text for each in self._starts() for name, text in each["labels"].items()}
-        labels = dict(named)
+        labels = {name: named[name] for name in self._gathered("systems") if name in named} | named
         for row in self.rows:
             name = contender(row["system"], row["setting"])
             label = named.get(row["system"], row["system"])

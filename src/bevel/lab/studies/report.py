@@ -1,6 +1,7 @@
 """The part of a run's page on rotation studies: verdicts, variance, heat maps, histograms."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from bevel.lab.figures.canvas import svg
@@ -121,8 +122,7 @@ def _body(systems: Mapping[str, RotationStudy], labels: Labels, reference: str |
 def _sorted_by_rotations(study: RotationStudy, name: str) -> str:
     if study.errors.shape[1] < 2:
         return ""
-    axes = rotation_heat_map(study, sort="rotations")
-    axes.set_title(name, parse_math=False)
+    axes = rotation_heat_map(replace(study, name=name), sort="rotations")
     drawn = cast("Figure", axes.figure)
     return figure(svg(drawn), f"{name}, from the best rotation group on.")
 
