@@ -139,6 +139,7 @@ def test_pruned_and_slim_ensembles_know_the_rotations_of_their_trees(estimator, 
         ({"weights": np.full(6, -1.0)}, "Weights of rotations must be finite"),
         ({"complexities": np.full(6, np.inf)}, "Complexities of rotations must be finite"),
         ({"h": -1.0}, "rotations.h must be above zero"),
+        ({"max_rotated": 0}, "rotations.max_rotated must be from 1"),
     ],
 )
 def test_damaged_rotations_in_a_file_are_refused(damage, message, tmp_path):
@@ -215,11 +216,38 @@ def test_extra_trees_without_bags_need_weights_without_errors(estimator):
         ({"weighting": "cut", "h": 7}, ValueError, "h must be an integer from 1 to the 6 rot"),
         ({"weighting": "exp", "h": 0}, ValueError, r"h must be None or a number in \(0, inf\)"),
         ({"drop_worst": 1.0}, ValueError, r"drop_worst must be a number in \[0, 1\)"),
+        ({"max_rotated": 0}, ValueError, "max_rotated must be an integer of at least 1; got 0"),
     ],
 )
 def test_impossible_parameters_are_refused(parameters, error, message):
     with pytest.raises(error, match=message):
         RegularizedRotationClassifier(**(SMALL | parameters)).fit(X, y)
+
+
+@BOTH
+def test_more_features_than_are_rotated_together_are_taken_end_to_end(estimator, tmp_path):
+    rng = np.random.default_rng(3)
+    wide = rng.normal(size=(60, 501))
+    signs = (wide[:, 500] > 0).astype(int)
+    parameters = {"n_estimators": 9, "n_rotations": 3, "n_micro_trees": 2, "n_projections": 60}
+    ensemble = estimator(**parameters, weighting="rre", random_state=0, n_jobs=1).fit(wide, signs)
+    rotations = ensemble.rotations_
+    assert rotations.shape == (3, 501, 501)
+    for rotation in rotations[1:]:
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(501), atol=1e-5)
+        assert np.count_nonzero(rotation == 1.0) == 1  # the feature that is left as it is
+    ensemble.set_params(max_rotated=7).save(tmp_path / "wide.bevel")  # which changes no fit
+    loaded = bevel.load(tmp_path / "wide.bevel")
+    np.testing.assert_array_equal(loaded.rotations_, rotations)
+    np.testing.assert_array_equal(ensemble.rotations_, rotations)
+    np.testing.assert_array_equal(loaded.predict(wide), ensemble.predict(wide))
+
+
+def test_rotations_that_no_memory_holds_are_refused():
+    ensemble = RegularizedRotationClassifier(40_000, n_rotations=20_000, n_micro_trees=1)
+    message = r"below 2\^32; got 4,999,\d+,\d+ weights in 20000 rotations of 500 features, 40 GB"
+    with pytest.raises(ValueError, match=message):
+        ensemble.fit(np.zeros((4, 501)), [0, 1, 0, 1])
 
 
 @BOTH

@@ -12,7 +12,7 @@ from bevel import (
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
 )
-from bevel.rotation_ensemble.axes import as_matrices, draw_rotations
+from bevel.rotation_ensemble.axes import as_matrices, count_entries, draw_rotations
 from bevel.training_rows import Bags
 
 RNG = np.random.default_rng(0)
@@ -30,7 +30,7 @@ def fit(task: str, **parameters):
 
 
 def test_rotations_are_the_identity_and_rotations():
-    Q = as_matrices(draw_rotations(5, 4, 7), 7).astype(float)
+    Q = as_matrices(draw_rotations(5, 4, 7, 7), 7).astype(float)
     np.testing.assert_array_equal(Q[0], np.eye(7))
     np.testing.assert_allclose(Q @ Q.transpose(0, 2, 1), np.tile(np.eye(7), (4, 1, 1)), atol=1e-6)
     np.testing.assert_allclose(np.linalg.det(Q), 1.0, atol=1e-5)
@@ -38,7 +38,7 @@ def test_rotations_are_the_identity_and_rotations():
 
 
 def test_of_many_features_some_are_rotated_and_the_others_left():
-    Q = as_matrices(draw_rotations(5, 3, 9, most_rotated=4), 9).astype(float)
+    Q = as_matrices(draw_rotations(5, 3, 9, max_rotated=4), 9).astype(float)
     np.testing.assert_array_equal(Q[0], np.eye(9))
     np.testing.assert_allclose(Q @ Q.transpose(0, 2, 1), np.tile(np.eye(9), (3, 1, 1)), atol=1e-6)
     for matrix in Q[1:]:
@@ -47,10 +47,19 @@ def test_of_many_features_some_are_rotated_and_the_others_left():
     assert not np.array_equal(Q[1] == 0, Q[2] == 0)
 
 
+@pytest.mark.parametrize("max_rotated", [1, 4, 9, 500])
+def test_entries_of_rotations_are_counted_before_they_are_drawn(max_rotated):
+    drawn = draw_rotations(5, 3, 9, max_rotated)
+    assert count_entries(3, 9, max_rotated) == len(drawn.index) == len(drawn.weight)
+    assert drawn.n_directions == 3 * 9
+
+
 @TASKS
-@pytest.mark.parametrize("weighting", ["exp", "rre", "bst"])
-def test_trees_cut_along_the_axes_of_their_rotation(task, weighting):
-    ensemble = fit(task, weighting=weighting)
+@pytest.mark.parametrize(
+    ("weighting", "max_rotated"), [("exp", 500), ("rre", 500), ("bst", 500), ("rre", 2)]
+)
+def test_trees_cut_along_the_axes_of_their_rotation(task, weighting, max_rotated):
+    ensemble = fit(task, weighting=weighting, max_rotated=max_rotated)
     rotations, forest = ensemble.rotations_, ensemble.forest_
     used = set()
     for tree, rotation in zip(forest, ensemble.rotation_of_tree_, strict=True):
@@ -80,8 +89,9 @@ def test_trees_of_the_identity_are_those_of_a_plain_forest_of_the_same_seed(task
 
 
 @TASKS
-def test_trees_of_a_rotation_are_those_of_a_plain_forest_on_rotated_features(task):
-    ensemble = fit(task, weighting="rre", scale=None)
+@pytest.mark.parametrize("max_rotated", [500, 3])
+def test_trees_of_a_rotation_are_those_of_a_plain_forest_on_rotated_features(task, max_rotated):
+    ensemble = fit(task, weighting="rre", scale=None, max_rotated=max_rotated)
     for rotation in (1, 5):
         rotated = X @ ensemble.rotations_[rotation]
         plain = PLAIN[task](40, projection="axis", scale=None, random_state=0)

@@ -193,6 +193,17 @@ def test_settings_are_the_most_accurate_of_out_of_bag_rows():
         assert model.get_params()["max_depth"] == setting["max_depth"]
 
 
+def test_settings_are_judged_by_rows_that_their_models_have_not_seen():
+    # A third of the labels is wrong: who learns them by heart is right on rows it has seen alone.
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(150, 2))
+    y = ((rows[:, 0] > 0) ^ (rng.random(150) < 1 / 3)).astype(int)
+    grid = {"n_neighbors": [1, 31]}
+    stack = StackedRotationClassifier(KNeighborsClassifier(), GaussianNB(), param_grid=grid)
+    stack.set_params(n_rotations=3, random_state=0, n_jobs=1).fit(rows, y)
+    assert stack.level0_params_ == [{"n_neighbors": 31}] * 4
+
+
 def encoded(stack, rows):
     return stack._encoded(rows).astype(np.float64)
 

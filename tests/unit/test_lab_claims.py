@@ -139,6 +139,20 @@ def test_change_since_a_setting_is_compared():
     assert (verdict.left, verdict.right) == pytest.approx((0.1, 0.3))
 
 
+def test_values_of_a_setting_that_is_averaged_are_one_observation():
+    claim = Claim("", "", Side("a"), Side("b"), over=("group",))
+    rows = [
+        row("a", 0.1 * repeat + shift, repeat, setting={"group": group})
+        for repeat in range(3)
+        for group, shift in enumerate((0.01, 0.03))
+    ]
+    rows += [row("b", 0.1 * repeat + 0.05, repeat, setting={"group": 0}) for repeat in range(3)]
+    verdict = judge(claim, rows)
+    assert verdict.n_pairs == 3
+    assert verdict.difference == pytest.approx(-0.03)
+    assert verdict.holds
+
+
 def test_spread_over_a_setting_is_compared():
     claim = Claim("", "", Side("a"), Side("b"), spread="noise")
     verdict = judge(claim, settings_rows())

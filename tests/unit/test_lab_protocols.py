@@ -14,6 +14,7 @@ from bevel.lab import tables
 from bevel.lab.bench import Bench
 from bevel.lab.cells import Cell
 from bevel.lab.protocols import PROTOCOLS, Plan
+from bevel.lab.protocols.base import SIMULATED
 from bevel.lab.protocols.blaser import categories_of, to_unit
 from bevel.lab.protocols.digits import PAIRS, open_pair
 from bevel.lab.protocols.measures import directions_of_trunk
@@ -21,10 +22,12 @@ from bevel.lab.protocols.sets import all_sets, chosen_sets, open_set, prepared
 from bevel.lab.protocols.sporf import with_noise
 from bevel.lab.protocols.transforms import TRANSFORMS, transformed
 from bevel.lab.recipes import RECIPES
+from bevel.lab.statistics.scores import log_loss
+from bevel.lab.studies.layout import rotation_seed
 from bevel.lab.systems import SYSTEMS
 from bevel.lab.systems.base import Task
 from bevel.lab.tally import contender
-from bevel.presets import random_forest
+from bevel.presets import random_forest, stacked_rotation
 
 # Cells of the full experiment without a folder, by the papers' numbers.
 SIZES = {
@@ -42,7 +45,7 @@ SIZES = {
     "blaser-weights": 3 * 100 * (6 + 8),
     "blaser-noise": 1 * 100 * 8 * 6,
     "blaser-3": 3 * 100 * (1 + 2),
-    "rotation-study": 1 * 20 * 20 * 5 * 2,  # set, fold groups, rotation groups, folds, systems
+    "rotation-study": 1 * 20 * 20 * 5 * 3,  # set, fold groups, rotation groups, folds, systems
     "bars": 30 * 3 * (2 + 1 + 1),
 }
 NAMES = (*SIZES, "timing")  # the latter depends on the number of cores
@@ -118,6 +121,15 @@ def test_default_systems_and_claims_refer_to_systems_of_the_lab(name):
     assert protocol.claims
     for claim in protocol.claims:
         assert set(claim.systems) <= set(protocol.default_systems), claim.text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_experiment_that_runs_on_sets_of_a_folder_says_so(name, folder):
+    own, given = (
+        {cell.data for cell in PROTOCOLS[name].cells(plan_of(name, data=data))}
+        for data in (None, folder)
+    )
+    assert own == given or PROTOCOLS[name].source != SIMULATED
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -354,6 +366,83 @@ def test_unknown_recipe_is_refused(folder):
     plan = plan_of("sporf-uci", data=folder, recipe="sport")
     with pytest.raises(ValueError, match="recipe must be one of sporf, blaser"):
         PROTOCOLS["sporf-uci"].load(some_cells("sporf-uci", plan)[0].problem, plan)
+
+
+# --- the rotation study ---------------------------------------------------------------------------
+
+
+def stacks_of_the_study(folder, **options):
+    """The stack's cells: as they are, nothing is scaled, so that widths name the rows."""
+    plan = Plan(systems=("stacked-rotation",), data=folder, recipe="native", repeats=2, **options)
+    return plan, list(PROTOCOLS["rotation-study"].cells(plan))
+
+
+@pytest.mark.parametrize("folds", [None, 3])
+def test_stack_is_cross_validated_on_the_other_folds_of_its_group(folder, folds):
+    protocol = PROTOCOLS["rotation-study"]
+    plan, cells = stacks_of_the_study(folder, folds=folds)
+    problems = [protocol.load(cell.problem, plan) for cell in cells]
+    tested = {}
+    for cell, problem in zip(cells, problems, strict=True):
+        tested.setdefault(cell.repeat, {})[cell.fold] = frozenset(problem.X_test[:, -1])
+    assert tested[0] != tested[1]
+    for cell, problem in zip(cells, problems, strict=True):
+        cv = protocol.parameters(cell, plan)["cv"]
+        held_out = {frozenset(problem.X_train[rows, -1]) for _, rows in cv.split()}
+        assert held_out == set(tested[cell.repeat].values()) - {tested[cell.repeat][cell.fold]}
+
+
+def test_rotations_of_a_stack_are_those_of_its_group_whatever_the_fold(folder):
+    plan, cells = stacks_of_the_study(folder)
+    assert len(cells) == 2 * 2 * 5
+    seeds = {}
+    for cell in cells:
+        given = PROTOCOLS["rotation-study"].parameters(cell, plan)
+        assert "random_state" not in given  # follows from the fold, so that luck is the same
+        seeds.setdefault(cell.setting["rotation_group"], set()).add(given["rotation_state"])
+    assert seeds == {group: {rotation_seed(0, "mixed", group)} for group in (0, 1)}
+
+
+def test_stack_of_the_study_is_the_preset_with_the_folds_and_seeds_of_its_cell(folder):
+    plan, cells = stacks_of_the_study(folder, trees=2)
+    cell = cells[3]
+    assert (cell.fold, cell.setting) == (1, {"rotation_group": 1})
+    protocol = PROTOCOLS["rotation-study"]
+    result = Bench(protocol, plan, folder=None).run(cell, 1)
+    assert result.status == "ok", result.message
+    problem = protocol.load(cell.problem, plan)
+    stack = stacked_rotation(
+        n_estimators=2,
+        cv=protocol.parameters(cell, plan)["cv"],
+        rotation_state=rotation_seed(0, "mixed", 1),
+        random_state=cell.seed,
+        categorical_features=[1],
+    ).fit(problem.X_train, problem.y_train)
+    assert result.metrics["error"] == np.mean(stack.predict(problem.X_test) != problem.y_test)
+    shares = stack.predict_proba(problem.X_test)
+    assert result.metrics["log_loss"] == log_loss(problem.y_test, shares, stack.classes_)
+
+
+def test_stack_divides_the_rows_by_itself_where_a_group_has_two_folds(folder):
+    plan, cells = stacks_of_the_study(folder, folds=2, trees=2)
+    assert "cv" not in PROTOCOLS["rotation-study"].parameters(cells[0], plan)
+    result = Bench(PROTOCOLS["rotation-study"], plan, folder=None).run(cells[0], 1)
+    assert result.status == "ok", result.message
+
+
+def test_forests_of_a_stack_have_fewer_trees_unless_the_user_says():
+    protocol = PROTOCOLS["rotation-study"]
+    given = {}
+    for trees in (None, 7):
+        plan = plan_of("rotation-study", trees=trees)
+        for cell in some_cells("rotation-study", plan, 3):
+            given[cell.system, trees] = protocol.parameters(cell, plan)["n_trees"]
+    assert given == {
+        ("stacked-rotation", None): 100,
+        ("rr-rf", None): 500,
+        ("random-forest", None): 500,
+        **{(system, 7): 7 for system in protocol.default_systems},
+    }
 
 
 # --- digits, where the folder has MNIST ----------------------------------------------------------

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.parameters import CLASSIFIER_PARAMETERS, REGRESSOR_PARAMETERS, check_each
 
@@ -13,9 +17,11 @@ BOTH = [
     (ObliqueForestClassifier, CLASSIFIER_PARAMETERS),
     (ObliqueForestRegressor, REGRESSOR_PARAMETERS),
 ]
+NAMES = [name for name in bevel.__all__ if name.endswith(("Classifier", "Regressor"))]
+ALL = [(getattr(bevel, name), getattr(bevel, name)._parameters) for name in NAMES]
 
 
-@pytest.mark.parametrize(("estimator", "table"), BOTH)
+@pytest.mark.parametrize(("estimator", "table"), ALL)
 def test_table_has_the_parameters_and_defaults_of_the_constructor(estimator, table):
     signature = inspect.signature(estimator).parameters
     assert list(signature) == list(table)
@@ -23,13 +29,36 @@ def test_table_has_the_parameters_and_defaults_of_the_constructor(estimator, tab
         assert parameter.default == table[name].default, name
 
 
-@pytest.mark.parametrize(("estimator", "table"), BOTH)
+@pytest.mark.parametrize(("estimator", "table"), ALL)
 def test_docstring_describes_every_parameter(estimator, table):
     document = inspect.getdoc(estimator)
-    assert "{parameters}" not in document
+    assert not re.search(r"^\s*\{", document, re.MULTILINE)  # nothing is left to be filled in
     for name, parameter in table.items():
         assert f"\n{name} : " in document
         assert parameter.meaning.endswith((".", "`."))
+
+
+SMALL = {
+    "n_estimators": 6,
+    "n_rotations": 1,
+    "n_groups": 2,
+    "oob_score": True,
+    "random_state": 0,
+    "n_jobs": 1,
+}
+
+
+@pytest.mark.parametrize(("estimator", "table"), ALL)
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+def test_docstring_names_every_public_attribute_of_a_fitted_estimator(estimator, table):
+    _, _, part = inspect.getdoc(estimator).partition("\nAttributes\n----------\n")
+    heads = [line for line in part.partition("\nExamples\n")[0].split("\n") if line[:1].strip()]
+    described = {name for line in heads for name in line.partition(" : ")[0].split(", ")}
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["a", "b"])
+    small = {name: value for name, value in SMALL.items() if name in table}
+    fitted = estimator(**small).fit(X, np.arange(30) % 2)
+    public = {name for name in dir(fitted) if name.endswith("_") and not name.startswith("_")}
+    assert described == public
 
 
 @pytest.mark.parametrize(("estimator", "table"), BOTH)

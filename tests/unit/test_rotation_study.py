@@ -17,7 +17,7 @@ from bevel.lab import RotationStudy, rank_rotations, rotation_study
 from bevel.lab.run_report import read_run, render, summarise
 from bevel.lab.store import ResultStore
 from bevel.lab.studies.layout import rotation_seed
-from bevel.lab.studies.report import as_repeats
+from bevel.lab.studies.report import as_repeats, study_sections
 from bevel.lab.studies.result import read_studies
 
 X = np.arange(60.0)[:, None]  # a row knows its own number
@@ -280,6 +280,31 @@ def test_page_of_a_folder_has_the_verdict_and_the_heat_maps(tmp_path):
     assert len(run.tally.cases) == 1
 
 
+LABELS = {"stacked-rotation": "S-RRE", "rr-rf": "RR-RF", "random-forest": "RF"}
+
+
+@pytest.mark.parametrize("reference", [None, "rr-rf"])
+def test_page_sets_systems_beside_the_reference_whether_or_not_it_rotates(tmp_path, reference):
+    study(folder=tmp_path)
+    rows = ResultStore(tmp_path).frame()
+    shifts = {"random-forest": 0.0, "rr-rf": 0.1, "stacked-rotation": -0.1}
+    rows = [
+        {**row, "system": system, "error": row["error"] + shift}
+        for row in rows
+        for system, shift in shifts.items()
+    ]
+    (section,) = study_sections(rows, LABELS, reference)
+    expected = {
+        None: ("S-RRE errs less than RF (-0.1000", "RR-RF errs more than RF (+0.1000"),
+        "rr-rf": ("S-RRE errs less than RR-RF (-0.2000", "RF errs less than RR-RF (-0.1000"),
+    }[reference]
+    places = [section.body.index(words) for words in expected]
+    assert places == sorted(places)
+    assert "4 of 4 rotation groups of S-RRE err less than" in section.body
+    assert section.body.count("errs ") == 2
+    assert "without rotations" not in section.body
+
+
 def test_unfinished_fold_groups_do_not_count(tmp_path):
     study(folder=tmp_path)
     rows = ResultStore(tmp_path).frame()
@@ -319,7 +344,10 @@ def test_several_studies_share_one_scale_and_no_entry_is_lost():
         "many": matrix(rest=0.02, shape=(30, 30)),
     }
     figure = plots.rotation_studies(studies)
-    maps, histograms = figure.axes[:3], figure.axes[3:]
+    maps = [axes for axes in figure.axes if axes.images]
+    histograms = [axes for axes in figure.axes if axes.patches]
+    assert len(maps) == len(histograms) == 3
+    assert [axes.get_title() for axes in maps] == list(studies)
     assert len({each.images[0].get_clim() for each in maps}) == 1
     for axes, study in zip(histograms, studies.values(), strict=True):
         assert sum(bar.get_height() for bar in axes.patches) == study.errors.size

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.constraints import Parameter
@@ -371,13 +370,6 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 def _shape(dataset: Dataset) -> TableShape:

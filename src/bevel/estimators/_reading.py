@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from bevel.columns import Columns
@@ -49,3 +50,11 @@ class ReadsTables:
                 f"X must have the columns of fit in their order ({required}); got "
                 f"{len(names)} columns: {join_names(names)}. Use X.select to choose them."
             )
+
+    def __sklearn_tags__(self) -> Tags:
+        """What tables may hold, as scikit-learn's own tests ask it."""
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        return tags

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import os
-from abc import ABCMeta
-from collections.abc import Mapping
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.constraints import Parameter
 from bevel.dataset import Dataset, Encoding, Matrix, encode, learn_dataset
+from bevel.estimators._learners import CodedClassifier, Codes, Floats
 from bevel.estimators._reading import ReadsTables
 from bevel.jobs import run_jobs
 from bevel.options import draw_seed
 from bevel.parameters import check_each
 from bevel.progress import Progress
-from bevel.rotation import count_numeric, haar_rotations
+from bevel.rotation import count_numeric, haar_rotations, rotated_view
 from bevel.scaling import automatic_scale
 from bevel.tables import Table
+from bevel.target import read_labels
 from bevel.threads import count_threads
 
 
@@ -45,6 +46,10 @@ class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: i
             "that you trust."
         )
 
+    def _read_training_rows(self, X: Any, y: Any) -> Table:
+        self.__dict__.pop("_encoding", None)  # a fit that fails half-way leaves no model behind
+        return self._read(X, y, reset=True)
+
     def _learn_dataset(self, table: Table) -> Dataset:
         dataset = learn_dataset(table, self.categorical_features, self._scale(), self._threads())
         if count_numeric(dataset.encoding) == 0:
@@ -66,6 +71,30 @@ class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: i
         n_numeric = count_numeric(encoding)
         self.rotations_ = haar_rotations(n_rotations, n_numeric, own, flip=self.flip)
 
+    def _rotation(self, member: int) -> Floats | None:
+        """The rotation of a member; None leaves the axes as they are."""
+        rotation: Floats = self.rotations_[member]
+        return rotation
+
+    def _view(self, X: Matrix, encoding: Encoding, member: int) -> Matrix:
+        """What a member sees of rows that are read already."""
+        return rotated_view(X, encoding, self._rotation(member), codes=self._codes)
+
+    @abstractmethod
+    def _members(self) -> Sequence[Any]:
+        """The fitted models, one for each rotation."""
+
+    def _ask_members(self, X: Any, ask: Callable[[Any, Matrix], Floats]) -> list[Floats]:
+        """What each member says of its view of the rows, in their order."""
+        rows = self._encoded(X)
+        members = self._members()
+
+        def ask_one(number: int) -> Floats:
+            return ask(members[number], self._view(rows, self._encoding, number))
+
+        answers: list[Floats] = self._run(ask_one, range(len(members)))
+        return answers
+
     def _encoded(self, X: Any) -> Matrix:
         """Rows to predict, read as the training rows were."""
         check_is_fitted(self)
@@ -84,12 +113,18 @@ class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: i
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_encoding")
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        return tags
+
+class KnowsClasses:
+    """What those that classify do with labels: learners know them by their place in `classes_`."""
+
+    def _read_classes(self, y: Any, n_rows: int) -> Codes:
+        self.classes_, codes = read_labels(y, n_rows)
+        self.n_classes_ = len(self.classes_)
+        return codes
+
+    def _coded(self, model: Any) -> CodedClassifier:
+        """A model that was fitted on all rows, and so has seen all classes."""
+        return CodedClassifier(model, np.arange(self.n_classes_, dtype=np.int32))
 
 
 def seed_of(seed: int, *purpose: int) -> int:

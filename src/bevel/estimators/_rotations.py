@@ -17,7 +17,13 @@ from bevel.families import Member
 from bevel.forest import FlatForest
 from bevel.options import TrainingOptions
 from bevel.projections import RandomRotation
-from bevel.rotation_ensemble.axes import as_matrices, draw_rotations
+from bevel.rotation import count_numeric
+from bevel.rotation_ensemble.axes import (
+    MOST_ENTRIES,
+    as_matrices,
+    count_entries,
+    draw_rotations,
+)
 from bevel.rotation_ensemble.growing import Plan, RotationRecord, grow_ensemble
 from bevel.rotation_ensemble.weights import needs_errors
 from bevel.training import Target
@@ -35,10 +41,11 @@ class RegularizedRotation(ObliqueForest):
     def rotations_(self) -> npt.NDArray[np.float32]:
         """Rotations as matrices whose columns are axes, the identity first."""
         record = self._record
-        n_numeric = int(np.count_nonzero(self._encoding.levels == 0))
+        n_numeric = count_numeric(self._encoding)
         if n_numeric == 0:
             return np.zeros((record.n_rotations, 0, 0), np.float32)
-        return as_matrices(draw_rotations(record.seed, record.n_rotations, n_numeric), n_numeric)
+        drawn = draw_rotations(record.seed, record.n_rotations, n_numeric, record.max_rotated)
+        return as_matrices(drawn, n_numeric)
 
     @property
     def complexities_(self) -> npt.NDArray[np.float64]:
@@ -100,7 +107,7 @@ class RegularizedRotation(ObliqueForest):
         h = None if self.h is None else float(self.h)
         hard = getattr(self, "voting", "soft") == "hard"
         sizes = (n_trees, int(n_rotations), int(n_micro_trees))
-        return Plan(*sizes, self.weighting, h, n_dropped, hard)
+        return Plan(*sizes, self.weighting, h, n_dropped, int(self.max_rotated), hard)
 
     def _train(
         self,
@@ -114,6 +121,7 @@ class RegularizedRotation(ObliqueForest):
         wants = _wants_errors(plan)
         if wants and not options.leaves_rows_out(len(dataset.X)):
             raise _no_errors(wants, "bags of all rows without replacement")
+        _check_memory(plan, count_numeric(dataset.encoding))
         forest, self._rotations = grow_ensemble(
             dataset, target, options, plan, n_threads, self._progress
         )
@@ -131,6 +139,16 @@ def _check_sizes(plan: Plan) -> None:
             "n_micro_trees must be less than n_estimators / n_rotations, since micro-forests are "
             f"part of the ensemble (U < M/R); got {plan.n_micro_trees} with {plan.n_trees} / "
             f"{plan.n_rotations}. Use fewer rotations or more trees."
+        )
+
+
+def _check_memory(plan: Plan, n_numeric: int) -> None:
+    n_entries = count_entries(plan.n_rotations, n_numeric, plan.max_rotated)
+    if n_entries > MOST_ENTRIES:
+        raise ValueError(
+            f"n_rotations times the square of max_rotated must be below 2^32; got {n_entries:,} "
+            f"weights in {plan.n_rotations} rotations of {min(n_numeric, plan.max_rotated)} "
+            f"features, {8e-9 * n_entries:.0f} GB of them. Lower max_rotated or n_rotations."
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +13,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from bevel.constraints import Parameter
 from bevel.dataset import Matrix
 from bevel.estimators._learners import (
-    CodedClassifier,
     Floats,
     check_learner,
     check_takes_weights,
@@ -22,13 +21,12 @@ from bevel.estimators._learners import (
     make_learner,
     takes_codes,
 )
-from bevel.estimators._rotated import RotatedEnsemble, seed_of
+from bevel.estimators._rotated import KnowsClasses, RotatedEnsemble, seed_of
 from bevel.options import draw_seed
 from bevel.parameters import documented
 from bevel.progress import Callback
-from bevel.rotation import rotated_view
 from bevel.rotation_parameters import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR
-from bevel.target import Weights, read_labels, read_numbers, read_weights
+from bevel.target import Weights, read_numbers, read_weights
 
 # Blaser, Table 1.5.
 GROUP_TREES, SHRINKAGE = 50, 0.05
@@ -38,6 +36,7 @@ class RotatedBoosting(RotatedEnsemble):
     """Base of the two; not used by itself."""
 
     _classifies: ClassVar[bool]
+    boosters_: list[Any]
 
     @abstractmethod
     def _read_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
@@ -74,8 +73,7 @@ class RotatedBoosting(RotatedEnsemble):
         booster = self._booster()
         soft = self._classifies and self.voting == "soft"
         check_learner("booster", booster, classifies=self._classifies, proba=soft)
-        self.__dict__.pop("_encoding", None)  # a fit that fails half-way leaves no model behind
-        table = self._read(X, y, reset=True)
+        table = self._read_training_rows(X, y)
         target = self._read_target(y, table.n_rows)
         weights = read_weights(sample_weight, None, None, table.n_rows)
         check_takes_weights("booster", booster, weights)
@@ -86,7 +84,7 @@ class RotatedBoosting(RotatedEnsemble):
         self._codes = takes_codes(booster)
 
         def fit_group(group: int) -> Any:
-            view = rotated_view(dataset.X, encoding, self.rotations_[group], codes=self._codes)
+            view = self._view(dataset.X, encoding, group)
             new = make_learner(booster, seed_of(seed, group), encoding)
             return self._fit_group(view, target, weights, new)
 
@@ -98,20 +96,17 @@ class RotatedBoosting(RotatedEnsemble):
     def _booster(self) -> Any:
         return self._default_booster() if self.booster is None else self.booster
 
+    def _members(self) -> Sequence[Any]:
+        return self.boosters_
+
     def _mean_over_groups(self, X: Any, ask: Callable[[Any, Matrix], Floats]) -> Floats:
         """The mean of what the boosters say, summed in their order."""
-        rows = self._encoded(X)
-
-        def ask_group(group: int) -> Floats:
-            view = rotated_view(rows, self._encoding, self.rotations_[group], codes=self._codes)
-            return ask(self.boosters_[group], view)
-
-        answers = self._run(ask_group, range(len(self.boosters_)))
+        answers = self._ask_members(X, ask)
         return np.asarray(sum(answers[1:], start=answers[0]) / len(answers))
 
 
 @documented(BOOSTING_CLASSIFIER)
-class RotatedBoostingClassifier(ClassifierMixin, RotatedBoosting):  # type: ignore[misc]
+class RotatedBoostingClassifier(ClassifierMixin, KnowsClasses, RotatedBoosting):  # type: ignore[misc]
     """Votes of groups of boosted trees, each group on a random rotation of the features.
 
     The trees of a group depend on each other, as boosted trees do; groups do not. Many
@@ -126,16 +121,9 @@ class RotatedBoostingClassifier(ClassifierMixin, RotatedBoosting):  # type: igno
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes_,)
-        Class labels, sorted.
-    n_classes_ : int
-        Number of classes.
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names seen in fit, if X had names that are all strings.
-    rotations_ : ndarray of shape (n_groups, n_numeric, n_numeric)
-        The rotation of each group; columns are axes.
+    {classes}
+    {columns}
+    {group_rotations}
     boosters_ : list of n_groups fitted learners
         One for each rotation; they know classes by their place in `classes_`.
 
@@ -211,7 +199,7 @@ class RotatedBoostingClassifier(ClassifierMixin, RotatedBoosting):  # type: igno
         return self._mean_over_groups(X, self._shares)
 
     def _shares(self, booster: Any, view: Matrix) -> Floats:
-        model = CodedClassifier(booster, np.arange(self.n_classes_, dtype=np.int32))
+        model = self._coded(booster)
         if self.voting == "soft":
             return model.probabilities(view, self.n_classes_)
         votes: Floats = np.eye(self.n_classes_)[model.classes(view)]
@@ -223,9 +211,7 @@ class RotatedBoostingClassifier(ClassifierMixin, RotatedBoosting):  # type: igno
         return GradientBoostingClassifier(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
 
     def _read_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
-        self.classes_, codes = read_labels(y, n_rows)
-        self.n_classes_ = len(self.classes_)
-        return codes
+        return self._read_classes(y, n_rows)
 
     def _fit_group(self, X: Matrix, y: npt.NDArray[Any], weights: Weights | None, new: Any) -> Any:
         return fit_classifier(new, X, y, weights).model
@@ -246,12 +232,8 @@ class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names seen in fit, if X had names that are all strings.
-    rotations_ : ndarray of shape (n_groups, n_numeric, n_numeric)
-        The rotation of each group; columns are axes.
+    {columns}
+    {group_rotations}
     boosters_ : list of n_groups fitted learners
         One for each rotation.
 

@@ -36,18 +36,9 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes_,)
-        Class labels, sorted.
-    n_classes_ : int
-        Number of classes.
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names seen in fit, if X had names that are all strings.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Gain importance of each feature, summing to one.
-    forest_ : FlatForest
-        The trees.
+    {classes}
+    {columns}
+    {trees}
     oob_score_ : float
         Accuracy, or what `oob_score` computes, of the out-of-bag predictions.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes_)

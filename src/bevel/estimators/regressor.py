@@ -35,14 +35,8 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names seen in fit, if X had names that are all strings.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Gain importance of each feature, summing to one.
-    forest_ : FlatForest
-        The trees.
+    {columns}
+    {trees}
     oob_score_ : float
         R², or what `oob_score` computes, of the out-of-bag predictions.
     oob_prediction_ : ndarray of shape (n_rows,)

@@ -29,9 +29,8 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
     ordinary forest, every tree of which has the axes of its rotation.
 
     Source: Blaser, "Random rotations in machine learning" (thesis), chapter 2. Nominal columns are
-    not rotated, missing values count as the median. Of more than 500 numeric features a rotation
-    turns a random subset of 500 and leaves the others as they are. Limits such as `max_depth` hold
-    in micro-forests too, whose complexities then say less. `threshold="random"` grows extra trees;
+    not rotated, missing values count as the median. Limits such as `max_depth` hold in
+    micro-forests too, whose complexities then say less. `threshold="random"` grows extra trees;
     without bags the weights must not need out-of-bag errors. Since rotations are chosen on
     out-of-bag rows, an out-of-bag score is slightly too good.
 
@@ -41,25 +40,10 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
 
     Attributes
     ----------
-    rotations_ : ndarray of shape (R, n_numeric, n_numeric)
-        Rotations of the numeric features as trees read them; columns are axes. The first is the
-        identity. Drawn again from the seed whenever they are asked for.
-    complexities_ : ndarray of shape (R,)
-        Median over the trees of a micro-forest of #nodes + depth/N.
-    oob_errors_ : ndarray of shape (R,)
-        Out-of-bag error of each micro-forest, rows by their weights; NaN if the
-        weights did not need it.
-    rotation_weights_ : ndarray of shape (R,)
-        Weights of the rotations, summing to one.
-    h_ : float or None
-        The tuning parameter of "cut" and "exp".
-    trees_per_rotation_ : ndarray of shape (R,)
-        Number of trees on each rotation, summing to M.
-    rotation_of_tree_ : ndarray of shape (M,)
-        Rotation of each tree.
-    classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_, forest_
+    {weighted_rotations}
+    classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_
         As those of `ObliqueForestClassifier`.
-    oob_score_, oob_decision_function_
+    forest_, predictor_, oob_score_, oob_decision_function_
         As those of `ObliqueForestClassifier`.
 
     Examples
@@ -83,6 +67,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
         n_micro_trees: int | str = "auto",
         h: float | None = None,
         drop_worst: float = 0.0,
+        max_rotated: int = 500,
         n_projections: int | float | str = "auto",
         criterion: str = "gini",
         threshold: str = "best",
@@ -141,6 +126,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
         self.n_micro_trees = n_micro_trees
         self.h = h
         self.drop_worst = drop_worst
+        self.max_rotated = max_rotated
 
 
 @documented(ROTATION_REGRESSOR_PARAMETERS)
@@ -156,25 +142,10 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
 
     Attributes
     ----------
-    rotations_ : ndarray of shape (R, n_numeric, n_numeric)
-        Rotations of the numeric features as trees read them; columns are axes. The first is the
-        identity. Drawn again from the seed whenever they are asked for.
-    complexities_ : ndarray of shape (R,)
-        Median over the trees of a micro-forest of #nodes + depth/N.
-    oob_errors_ : ndarray of shape (R,)
-        Out-of-bag mean squared error of each micro-forest, rows by their weights; NaN if the
-        weights did not need it.
-    rotation_weights_ : ndarray of shape (R,)
-        Weights of the rotations, summing to one.
-    h_ : float or None
-        The tuning parameter of "cut" and "exp".
-    trees_per_rotation_ : ndarray of shape (R,)
-        Number of trees on each rotation, summing to M.
-    rotation_of_tree_ : ndarray of shape (M,)
-        Rotation of each tree.
-    n_features_in_, feature_names_in_, feature_importances_, forest_
+    {weighted_rotations}
+    n_features_in_, feature_names_in_, feature_importances_
         As those of `ObliqueForestRegressor`.
-    oob_score_, oob_prediction_
+    forest_, predictor_, oob_score_, oob_prediction_
         As those of `ObliqueForestRegressor`.
 
     Examples
@@ -198,6 +169,7 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
         n_micro_trees: int | str = "auto",
         h: float | None = None,
         drop_worst: float = 0.0,
+        max_rotated: int = 500,
         n_projections: int | float | str = "auto",
         criterion: str = "squared_error",
         threshold: str = "best",
@@ -252,3 +224,4 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
         self.n_micro_trees = n_micro_trees
         self.h = h
         self.drop_worst = drop_worst
+        self.max_rotated = max_rotated

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from bevel.constraints import Parameter
-from bevel.dataset import Dataset, encode, learn_dataset
+from bevel.dataset import Dataset, Matrix, encode, learn_dataset
 from bevel.estimators._folds import Split, read_folds
 from bevel.estimators._learners import (
     CodedClassifier,
@@ -25,15 +25,15 @@ from bevel.estimators._learners import (
     takes_codes,
 )
 from bevel.estimators._level0 import Level0, Part, Setting, read_settings
-from bevel.estimators._rotated import RotatedEnsemble, seed_of
+from bevel.estimators._rotated import KnowsClasses, RotatedEnsemble, seed_of
 from bevel.estimators.classifier import ObliqueForestClassifier
 from bevel.options import draw_seed
 from bevel.parameters import documented
 from bevel.progress import Callback, Progress
-from bevel.rotation import plain_matrix, rotated_view
+from bevel.rotation import plain_matrix
 from bevel.rotation_parameters import STACKED_CLASSIFIER
 from bevel.tables import ArrayTable, Table
-from bevel.target import Weights, read_labels, read_weights
+from bevel.target import Weights, read_weights
 
 # What seeds are for.
 FOLDS, LEVEL_0, LEVEL_1 = 0, 1, 2
@@ -44,7 +44,7 @@ def _level1_gives_probabilities(estimator: StackedRotationClassifier) -> bool:
 
 
 @documented(STACKED_CLASSIFIER)
-class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: ignore[misc]
+class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):  # type: ignore[misc]
     """Classifiers on rotations of the features, and a classifier on what they say.
 
     A model of level 0 is fitted to each view of the features: as they are, and after each of K
@@ -62,14 +62,8 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes_,)
-        Class labels, sorted.
-    n_classes_ : int
-        Number of classes.
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names seen in fit, if X had names that are all strings.
+    {classes}
+    {columns}
     rotations_ : ndarray of shape (K + 1, n_numeric, n_numeric)
         The views of the numeric features; columns are axes. The first is the identity.
     level0_ : list of K + 1 fitted learners
@@ -147,10 +141,8 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
         prototype = self._prototype(self.level0)
         check_learner("level0", prototype, classifies=True, proba=True)
         check_learner("level1", self._prototype(self.level1), classifies=True)
-        self.__dict__.pop("_encoding", None)  # a fit that fails half-way leaves no model behind
-        table = self._read(X, y, reset=True)
-        self.classes_, codes = read_labels(y, table.n_rows)
-        self.n_classes_ = len(self.classes_)
+        table = self._read_training_rows(X, y)
+        codes = self._read_classes(y, table.n_rows)
         weights = read_weights(sample_weight, None, None, table.n_rows)
         check_takes_weights("level0", prototype, weights)
         check_takes_weights("level1", self._prototype(self.level1), weights)
@@ -183,7 +175,7 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
             Class labels.
         """
         columns = self._level1_columns(X)
-        return np.asarray(self.classes_.take(self._combiner().classes(columns)))
+        return np.asarray(self.classes_.take(self._coded(self.level1_).classes(columns)))
 
     @available_if(_level1_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -200,7 +192,7 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
             What level 1 says; absent if it gives no probabilities.
         """
         columns = self._level1_columns(X)
-        return self._combiner().probabilities(columns, self.n_classes_)
+        return self._coded(self.level1_).probabilities(columns, self.n_classes_)
 
     def predict_level0(self, X: Any) -> Floats:
         """Class probabilities of each row by each model of level 0.
@@ -215,22 +207,22 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
         ndarray of shape (n_rows, K + 1, n_classes_)
             The unrotated view first, in the order of `rotations_`.
         """
-        rows = self._encoded(X)
 
-        def ask(view: int) -> Floats:
-            seen = rotated_view(rows, self._encoding, self._rotation(view), codes=self._codes)
-            model = CodedClassifier(self.level0_[view], self._all_classes())
-            return model.probabilities(seen, self.n_classes_)
+        def ask(model: Any, view: Matrix) -> Floats:
+            return self._coded(model).probabilities(view, self.n_classes_)
 
-        return np.stack(self._run(ask, range(len(self.rotations_))), axis=1)
+        return np.stack(self._ask_members(X, ask), axis=1)
+
+    def _members(self) -> Sequence[Any]:
+        return self.level0_
 
     def _draw_rotations(self, n_rotations: int, encoding: Any, seed: int) -> None:
         super()._draw_rotations(n_rotations, encoding, seed)
         identity = np.eye(self.rotations_.shape[1])
         self.rotations_ = np.concatenate([identity[np.newaxis], self.rotations_])
 
-    def _rotation(self, view: int) -> Floats | None:
-        return self.rotations_[view] if view else None
+    def _rotation(self, member: int) -> Floats | None:
+        return super()._rotation(member) if member else None
 
     def _prototype(self, learner: Any) -> Any:
         return ObliqueForestClassifier(100, projection="axis") if learner is None else learner
@@ -288,13 +280,6 @@ class StackedRotationClassifier(ClassifierMixin, RotatedEnsemble):  # type: igno
 
     def _level1_columns(self, X: Any) -> Floats:
         return _columns(self.predict_level0(X))
-
-    def _combiner(self) -> CodedClassifier:
-        return CodedClassifier(self.level1_, self._all_classes())
-
-    def _all_classes(self) -> Codes:
-        """Models that were fitted on all rows have seen all classes."""
-        return np.arange(self.n_classes_, dtype=np.int32)
 
 
 def _columns(probabilities: Floats) -> Floats:

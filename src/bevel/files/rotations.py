@@ -1,7 +1,8 @@
 """What a regularised rotation ensemble knows of its rotations, in a header field and sections.
 
-"rotations": {"seed": 17, "h": 2.0}    and sections "rotations.complexities", "rotations.errors",
-                                       "rotations.weights" and "rotations.of_tree"
+"rotations": {"seed": 17, "max_rotated": 500, "h": 2.0}
+        and sections "rotations.complexities", "rotations.errors", "rotations.weights" and
+        "rotations.of_tree"
 
 The rotations themselves are drawn again from the seed.
 """
@@ -30,7 +31,7 @@ def encode_rotations(record: RotationRecord, arrays: Arrays) -> dict[str, Any]:
     arrays["rotations.errors"] = record.errors
     arrays["rotations.weights"] = record.weights
     arrays["rotations.of_tree"] = record.of_tree
-    return {"seed": int(record.seed), "h": record.h}
+    return {"seed": int(record.seed), "max_rotated": record.max_rotated, "h": record.h}
 
 
 def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> RotationRecord:
@@ -47,6 +48,7 @@ def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> Rotati
     """
     fields = Fields(header.take_any("rotations"), "rotations")
     seed = fields.take_count("seed", most=2**64 - 1)
+    max_rotated = fields.take_count("max_rotated", least=1)
     h = decode_scalar(fields.take_any("h"))
     fields.finish()
     if h is not None and not check_kind("rotations.h", h, float) > 0.0:
@@ -61,4 +63,4 @@ def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> Rotati
             raise damaged(f"{name} of rotations", "finite and not negative", "others")
     if n_trees and not (of_tree.min() >= 0 and of_tree.max() < n_rotations):
         raise damaged("The rotations of trees", f"from 0 to {n_rotations - 1}", "others")
-    return RotationRecord(seed, complexities, errors, weights, h, of_tree)
+    return RotationRecord(seed, max_rotated, complexities, errors, weights, h, of_tree)

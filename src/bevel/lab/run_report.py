@@ -70,9 +70,9 @@ class Run:
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
-        """How systems are called in tables and figures."""
+        """How systems are called in tables and figures, in their order in the run."""
         named = {name: text for each in self._starts() for name, text in each["labels"].items()}
-        labels = dict(named)
+        labels = {name: named[name] for name in self._gathered("systems") if name in named} | named
         for row in self.rows:
             name = contender(row["system"], row["setting"])
             label = named.get(row["system"], row["system"])
@@ -228,7 +228,7 @@ def summarise(run: Run) -> dict[str, Any]:
 
 def render(run: Run, command: str) -> str:
     """The page; `command` is what makes it again from the results."""
-    studies = study_sections(run.rows, run.labels)
+    studies = study_sections(run.rows, run.labels, run.reference)
     sections = [Section("", _opening(run)), *studies, *_results(run)]
     if run.verdicts:
         sections.append(Section("What the paper says", claims_table(run.verdicts)))

@@ -1,6 +1,7 @@
 """Errors over fold groups × rotation groups: heat maps and histograms (Blaser, Figs. 3.4–3.14)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ COLOURS = "YlOrBr"
 SORTS = (None, "folds", "rotations")
 MOST_NAMES = 25  # groups that are named one by one
 N_BINS = 24
+PER_ROW = 2  # studies side by side, whose names are still readable on a page
 
 
 def rotation_heat_map(
@@ -117,7 +119,7 @@ def rotation_studies(
     sort: str | None = "folds",
     heat_maps: bool = True,
 ) -> "Figure":
-    """Draw several studies side by side on one scale: heat maps, and histograms below them.
+    """Draw several studies on one scale, two in a row: heat maps, and histograms below them.
 
     Parameters
     ----------
@@ -141,22 +143,33 @@ def rotation_studies(
     count = len(by_name)
     with rc_context(STYLE):
         if heat_maps:
-            figure = Figure(figsize=(6.0 * count, 7.6), layout="constrained")
-            axes = figure.subplots(2, count, squeeze=False, height_ratios=(3.2, 1))
+            figure, maps, histograms = _grid(count)
         else:
             figure = Figure(figsize=(5.6, 2.1 * count), layout="constrained")
-            axes = figure.subplots(count, 1, squeeze=False, sharex=True).T
+            histograms = list(figure.subplots(count, 1, squeeze=False, sharex=True).flat)
         for number, (name, study) in enumerate(by_name.items()):
+            called = replace(study, name=name or study.name)
             if heat_maps:
-                rotation_heat_map(study, sort=sort, scale=scale, ax=axes[0, number])
-            below = rotation_histogram(study, scale=scale, ax=axes[-1, number])
-            if name:
-                axes[0, number].set_title(name, parse_math=False)
-                below.set_title(f"{name}: mean {study.errors.mean():.4f}", parse_math=False)
+                rotation_heat_map(called, sort=sort, scale=scale, ax=maps[number])
+            below = rotation_histogram(called, scale=scale, ax=histograms[number])
             if not heat_maps and number < count - 1:
                 below.set_xlabel("")
-        _same_heights(axes[-1])
+        _same_heights(histograms)
     return figure
+
+
+def _grid(count: int) -> "tuple[Figure, list[Axes], list[Axes]]":
+    """Places of heat maps and of the histograms below them, `PER_ROW` studies in a row."""
+    from matplotlib.figure import Figure
+
+    n_rows, n_columns = -(-count // PER_ROW), min(count, PER_ROW)
+    figure = Figure(figsize=(6.0 * n_columns, 7.6 * n_rows), layout="constrained")
+    ratios = (3.2, 1) * n_rows
+    axes = figure.subplots(2 * n_rows, n_columns, squeeze=False, height_ratios=ratios)
+    maps, histograms = list(axes[::2].flat), list(axes[1::2].flat)
+    for unused in maps[count:] + histograms[count:]:
+        unused.remove()
+    return figure, maps[:count], histograms[:count]
 
 
 def _edges(study: "RotationStudy", low: float, high: float) -> Any:

@@ -13,20 +13,23 @@ from bevel import _core
 from bevel.projections.base import Directions, FamilySpec
 from bevel.training import native_family
 
-__all__ = ["MOST_ROTATED", "as_matrices", "draw_rotations"]
+__all__ = ["MOST_ENTRIES", "as_matrices", "count_entries", "draw_rotations"]
 
-# Features rotated together. A rotation of m features has m² weights of 8 bytes: 100 rotations of
-# 500 features take 200 MB.
-MOST_ROTATED = 500
+# Of all rotations together: the core counts them in 32 bits.
+MOST_ENTRIES = 2**32 - 1
 
 
-def draw_rotations(
-    seed: int, n_rotations: int, n_numeric: int, most_rotated: int = MOST_ROTATED
-) -> Directions:
+def count_entries(n_rotations: int, n_numeric: int, max_rotated: int) -> int:
+    """Weights of all axes; each takes 8 bytes."""
+    n_rotated = min(n_numeric, max_rotated)
+    return n_numeric + (n_rotations - 1) * (n_rotated**2 + n_numeric - n_rotated)
+
+
+def draw_rotations(seed: int, n_rotations: int, n_numeric: int, max_rotated: int) -> Directions:
     """Axes of the identity and of n_rotations − 1 random rotations, back to back.
 
     They are the rotations of a multi-rotation forest of the same seed. When there are more than
-    `most_rotated` features, each rotation turns a random subset of so many and leaves the others as
+    `max_rotated` features, each rotation turns a random subset of so many and leaves the others as
     they are.
 
     Parameters
@@ -37,10 +40,10 @@ def draw_rotations(
         The identity counts as one.
     n_numeric : int
         Numeric features, at least one; axes count them from 0.
-    most_rotated : int, default=500
+    max_rotated : int
         Features rotated together.
     """
-    n_rotated = min(n_numeric, most_rotated)
+    n_rotated = min(n_numeric, max_rotated)
     options = _core.Options()
     options.seed = seed
     options.families = [

@@ -23,6 +23,7 @@ from bevel.options import TrainingOptions
 from bevel.predictor import PackedPredictor
 from bevel.progress import Progress
 from bevel.projections.base import Directions
+from bevel.rotation import count_numeric
 from bevel.rotation_ensemble.axes import draw_rotations
 from bevel.rotation_ensemble.weights import (
     RotationWeights,
@@ -53,6 +54,8 @@ class Plan:
         Its tuning parameter; None chooses it.
     n_dropped : int
         Random rotations left out, those of highest out-of-bag error.
+    max_rotated : int
+        Features rotated together.
     hard : bool
         Whether trees vote when their error is estimated.
     """
@@ -63,6 +66,7 @@ class Plan:
     weighting: str
     h: float | None
     n_dropped: int
+    max_rotated: int
     hard: bool
 
     @property
@@ -79,6 +83,8 @@ class RotationRecord:
     ----------
     seed : int
         From which they are drawn.
+    max_rotated : int
+        Features that they rotate together.
     complexities : ndarray of shape (n_rotations,)
         Median complexity of the trees of each micro-forest.
     errors : ndarray of shape (n_rotations,)
@@ -92,6 +98,7 @@ class RotationRecord:
     """
 
     seed: int
+    max_rotated: int
     complexities: Floats
     errors: Floats
     weights: Floats
@@ -131,8 +138,10 @@ def grow_ensemble(
     tell : callable
         ``tell(trees, label)`` gives whom to tell of finished trees.
     """
-    n_numeric = int(np.count_nonzero(dataset.encoding.levels == 0))
-    axes = draw_rotations(options.seed, plan.n_rotations, n_numeric) if n_numeric else None
+    n_numeric = count_numeric(dataset.encoding)
+    axes = None
+    if n_numeric:
+        axes = draw_rotations(options.seed, plan.n_rotations, n_numeric, plan.max_rotated)
 
     def grow(numbers: Numbers, of_tree: npt.NDArray[np.int32], progress: Progress) -> FlatForest:
         rotated = _on_rotations(options, axes, of_tree)
@@ -152,7 +161,9 @@ def grow_ensemble(
     of_tree, missing = assign_trees(counts, plan.n_micro_trees)
     n_kept = plan.n_trees - len(missing)  # there are missing ones, since U < M/R
     grown = grow(missing, of_tree, tell(range(n_kept, plan.n_trees), "growing trees"))
-    record = RotationRecord(options.seed, complexities, errors, weights.values, weights.h, of_tree)
+    record = RotationRecord(
+        *(options.seed, plan.max_rotated, complexities, errors, weights.values, weights.h, of_tree)
+    )
     return _filled_in(micro, grown, missing), record
 
 

@@ -68,6 +68,8 @@ class Claim:
         Both sides are taken as the change since they were in these settings.
     spread : str, default=None
         A setting, over whose values the standard deviation is taken of both sides.
+    over : tuple of str
+        Settings whose values are averaged before sides are paired.
     by_set : bool
         Take means over each data set first, so that sets are the sample; otherwise runs are.
     """
@@ -85,6 +87,7 @@ class Claim:
     without: tuple[str, ...] = ()
     since: Mapping[str, Any] | None = None
     spread: str | None = None
+    over: tuple[str, ...] = ()
     by_set: bool = False
 
     @property
@@ -177,7 +180,9 @@ def _values(claim: Claim, side: Side, rows: Iterable[Row]) -> dict[Unit, float]:
         for row in rows
         if row["system"] == side.system and not np.isnan(row.get(metric, np.nan))
     ]
-    ignored = {*side.where, *(claim.since or {}), *((claim.spread,) if claim.spread else ())}
+    ignored = {*side.where, *(claim.since or {}), *claim.over}
+    if claim.spread:
+        ignored.add(claim.spread)
     if claim.right is not None:  # what one side fixes and the other has not cannot pair
         ignored |= {*claim.left.where, *claim.right.where}
     now = _grouped(mine, side.where, metric, ignored)

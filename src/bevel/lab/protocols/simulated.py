@@ -89,18 +89,36 @@ def by_rows(name: str, plan: Plan) -> Iterator[Cell]:
     return cells_of(name, plan, [(name, settings)], n_repeats=repeats)
 
 
-SPARSE_PARITY = Protocol(
+def against_rows(
+    name: str,
+    where: str,
+    sentence: str,
+    *,
+    claims: tuple[Claim, ...],
+    default_systems: tuple[str, ...] = ("sporf", "random-forest", "forest-rc", "ccf"),
+    parameters: Callable[[Cell, Plan], Mapping[str, Any]] = paper_trees,
+) -> Protocol:
+    """An experiment of SPORF's: the error on a simulation by its number of training rows, tuned."""
+    return Protocol(
+        name,
+        f"{SPORF}, {where}",
+        sentence,
+        default_systems=default_systems,
+        cells=partial(by_rows, name),
+        load=load,
+        parameters=parameters,
+        size=size,
+        tuned=True,
+        grids=SPORF_GRIDS,
+        figures=("error-against-rows",),
+        claims=claims,
+    )
+
+
+SPARSE_PARITY = against_rows(
     "sparse-parity",
-    f"{SPORF}, 4.3 and Figure 2C",
+    "4.3 and Figure 2C",
     "Error on sparse parity (p = 20, three features matter) against the number of training rows.",
-    default_systems=("sporf", "random-forest", "forest-rc", "ccf"),
-    cells=partial(by_rows, "sparse-parity"),
-    load=load,
-    parameters=paper_trees,
-    size=size,
-    tuned=True,
-    grids=SPORF_GRIDS,
-    figures=("error-against-rows",),
     claims=(
         Claim(
             "On sparse parity SPORF errs at most half as often as RF",
@@ -124,18 +142,10 @@ SPARSE_PARITY = Protocol(
 )
 
 
-ORTHANT = Protocol(
+ORTHANT = against_rows(
     "orthant",
-    f"{SPORF}, 4.3 and Figure 2F",
+    "4.3 and Figure 2F",
     "Error on orthant (p = 6, 64 classes), made for axis-aligned trees, against training rows.",
-    default_systems=("sporf", "random-forest", "forest-rc", "ccf"),
-    cells=partial(by_rows, "orthant"),
-    load=load,
-    parameters=paper_trees,
-    size=size,
-    tuned=True,
-    grids=SPORF_GRIDS,
-    figures=("error-against-rows",),
     claims=(
         Claim(
             "On orthant SPORF performs just as well as RF (within 2 points)",
@@ -165,18 +175,12 @@ def consistency_parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
 
 
 MOST_ROWS = {"n_train": ROWS["consistency"][-1]}
-CONSISTENCY = Protocol(
+CONSISTENCY = against_rows(
     "consistency",
-    f"{SPORF}, 4.1 and Figure 1",
+    "4.1 and Figure 1",
     "Error on Biau's three squares, where a greedy axis-aligned forest stays at 1/6.",
     default_systems=("sporf", "random-forest", "rr-rf", "ccf"),
-    cells=partial(by_rows, "consistency"),
-    load=load,
     parameters=consistency_parameters,
-    size=size,
-    tuned=True,
-    grids=SPORF_GRIDS,
-    figures=("error-against-rows",),
     claims=(
         Claim(
             "RF cannot achieve an error below 1/6 (0.15 allows for the finite stripes)",

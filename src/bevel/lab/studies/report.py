@@ -1,10 +1,12 @@
 """The part of a run's page on rotation studies: verdicts, variance, heat maps, histograms."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from bevel.lab.figures.canvas import svg
 from bevel.lab.page import Section, figure, paragraph, table
+from bevel.lab.standings import choose_reference
 from bevel.lab.studies.layout import ROTATION_GROUP
 from bevel.lab.studies.result import RotationStudy, read_studies
 from bevel.plots.rotation_study import rotation_heat_map, rotation_studies
@@ -41,10 +43,20 @@ def _without(setting: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in setting.items() if name != ROTATION_GROUP}
 
 
-def study_sections(rows: Rows, labels: Labels) -> list[Section]:
-    """A section for each data set that has a study; none for other experiments."""
+def study_sections(rows: Rows, labels: Labels, reference: str | None = None) -> list[Section]:
+    """A section for each data set that has a study; none for other experiments.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        ``ResultStore.frame()``.
+    labels : mapping of str to str
+        How systems are called, in the order in which they are shown.
+    reference : str, default=None
+        The system that others stand beside; chosen as elsewhere on the page if it is not given.
+    """
     return [
-        Section(f"Rotations on {data}", _body(studies))
+        Section(f"Rotations on {data}", _body(studies, labels, reference))
         for data, studies in _by_data(rows, labels).items()
     ]
 
@@ -54,7 +66,7 @@ def study_facts(rows: Rows, labels: Labels) -> list[dict[str, Any]]:
     return [
         {
             "data": data,
-            "system": name,
+            "system": labels.get(system, system),
             "error": float(study.errors.mean()),
             "sampling_error": study.sampling_error,
             "rotations_matter": study.rotations_matter,
@@ -64,24 +76,38 @@ def study_facts(rows: Rows, labels: Labels) -> list[dict[str, Any]]:
             "verdict": study.verdict,
         }
         for data, studies in _by_data(rows, labels).items()
-        for name, study in studies.items()
+        for system, study in studies.items()
     ]
 
 
 def _by_data(rows: Rows, labels: Labels) -> dict[str, dict[str, RotationStudy]]:
+    """Studies by data set and system, systems in the order of their labels."""
     found: dict[str, dict[str, RotationStudy]] = {}
-    for (data, system), study in read_studies(rows).items():
-        found.setdefault(data, {})[labels.get(system, system)] = study
+    places = {system: place for place, system in enumerate(labels)}
+    read = read_studies(rows).items()
+    for (data, system), study in sorted(read, key=lambda each: places.get(each[0][1], len(places))):
+        found.setdefault(data, {})[system] = study
     return found
 
 
-def _body(studies: Mapping[str, RotationStudy]) -> str:
+def _comparisons(
+    studies: Mapping[str, RotationStudy], labels: Labels, reference: str | None
+) -> str:
+    """Each system beside the reference, where they have the same fold groups."""
+    chosen = choose_reference(tuple(studies), reference if reference in studies else None)
+    other, its_name = studies[chosen], labels.get(chosen, chosen)
+    return "".join(
+        paragraph(study.against(other).beside(labels.get(system, system), its_name))
+        for system, study in studies.items()
+        if system != chosen and len(study.errors) == len(other.errors) > 1
+    )
+
+
+def _body(systems: Mapping[str, RotationStudy], labels: Labels, reference: str | None) -> str:
+    studies = {labels.get(system, system): study for system, study in systems.items()}
     words = "".join(paragraph(f"{name}: {study.verdict}") for name, study in studies.items())
-    first, *others = studies
-    for other in others:
-        if len(studies[first].errors) == len(studies[other].errors) > 1:
-            gain = studies[first].against(studies[other])
-            words += paragraph(f"{first} beside {other}: {gain.verdict}")
+    words += _comparisons(systems, labels, reference)
+    first = next(iter(studies))
     numbers = table(HEADER, [_line(name, study) for name, study in studies.items()])
     drawn = rotation_studies(studies, sort="folds")
     caption = (
@@ -96,8 +122,7 @@ def _body(studies: Mapping[str, RotationStudy]) -> str:
 def _sorted_by_rotations(study: RotationStudy, name: str) -> str:
     if study.errors.shape[1] < 2:
         return ""
-    axes = rotation_heat_map(study, sort="rotations")
-    axes.set_title(name, parse_math=False)
+    axes = rotation_heat_map(replace(study, name=name), sort="rotations")
     drawn = cast("Figure", axes.figure)
     return figure(svg(drawn), f"{name}, from the best rotation group on.")
 

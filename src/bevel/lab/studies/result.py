@@ -63,10 +63,25 @@ class RotationGain:
             "no": "Rotations do not help: they raise the error",
             "undecided": "No difference to the learner without rotations can be told",
         }[self.rotations_help]
-        text = (
-            f"{what} ({self.difference:+.4f} ± {self.standard_error:.4f}, p = {self.p_value:.2g}); "
-            f"{self.n_better} of {self.n_rotation_groups} rotation groups err less than it."
-        )
+        return self._sentence(what, f"{self._better} err less than it")
+
+    def beside(self, name: str, other: str) -> str:
+        """The same of two learners by name, of which the other one may rotate as well."""
+        what = {
+            "yes": f"{name} errs less than {other}",
+            "no": f"{name} errs more than {other}",
+            "undecided": f"No difference of {name} and {other} can be told",
+        }[self.rotations_help]
+        return self._sentence(what, f"{self._better} of {name} err less than {other}")
+
+    @property
+    def _better(self) -> str:
+        return f"{self.n_better} of {self.n_rotation_groups} rotation groups"
+
+    def _sentence(self, what: str, how_many: str) -> str:
+        numbers = f"{self.difference:+.4f} ± {self.standard_error:.4f}, p = {self.p_value:.2g}"
+        groups = f"; {how_many}" if self.n_rotation_groups > 1 else ""
+        text = f"{what} ({numbers}){groups}."
         if self.rotations_help != "undecided" and abs(self.difference) < self.sampling_error:
             text += (
                 f" That holds for these rows; the sampling error of either is {_plus_minus(self)}, "

@@ -13,7 +13,6 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import PredefinedSplit
 
 from bevel.errors import wrong_type, wrong_value
 from bevel.lab.cells import OK, Cell, Result
@@ -21,7 +20,14 @@ from bevel.lab.protocols.splits import stratified_folds
 from bevel.lab.remaining import RemainingTime
 from bevel.lab.steps import Step
 from bevel.lab.store import ResultStore, flat_result
-from bevel.lab.studies.layout import EXPERIMENT, ROTATION_GROUP, rotation_seed, study_cells
+from bevel.lab.studies.layout import (
+    EXPERIMENT,
+    FEWEST_NESTED,
+    ROTATION_GROUP,
+    other_folds,
+    rotation_seed,
+    study_cells,
+)
 from bevel.lab.studies.result import RotationStudy, read_studies
 from bevel.lab.surroundings import describe_surroundings
 from bevel.progress import Progress
@@ -180,7 +186,8 @@ class _Judge:
         parameters = estimator.get_params(deep=True)
         self.seeds = _named(parameters, "random_state")
         self.rotations = _named(parameters, "rotation_state")
-        self.inner = nested and n_folds > 2 and "cv" in estimator.get_params(deep=False)
+        has_folds = "cv" in estimator.get_params(deep=False)
+        self.inner = nested and n_folds >= FEWEST_NESTED and has_folds
         strata = target if self.classify else np.zeros(len(target))
         stratified_folds(strata, n_folds, 0)  # refuses more folds than rows before anything is run
         self._strata = strata
@@ -207,7 +214,7 @@ class _Judge:
         """Train on all folds but one, and test on that."""
         folds = self._folds(cell)
         train, test = np.flatnonzero(folds != cell.fold), np.flatnonzero(folds == cell.fold)
-        learner = clone(self.estimator).set_params(**self._parameters(cell, folds[train]))
+        learner = clone(self.estimator).set_params(**self._parameters(cell, folds))
         start = time.perf_counter()
         learner.fit(take_rows(self.X, train), self.target[train])
         fitted = time.perf_counter()
@@ -247,7 +254,7 @@ class _Judge:
         given: dict[str, Any] = dict.fromkeys(self.seeds, own)
         given |= dict.fromkeys(self.rotations, of_group)
         if self.inner:
-            given["cv"] = PredefinedSplit(folds)
+            given["cv"] = other_folds(folds, cell.fold)
         return given
 
 
