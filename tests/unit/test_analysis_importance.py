@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,10 +13,16 @@ from scipy import stats
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
-from bevel.analysis import importance
-from bevel.analysis.importance import KINDS, Importance
-from bevel.analysis.importance.t_test import FTest, _log_p, _log_tail
+from bevel.analysis import Importance, importance
+from bevel.analysis.importances import KINDS
+from bevel.analysis.importances.t_test import FTest, _log_p, _log_tail
 from bevel.analysis.words import write_direction
+
+
+def test_no_function_hides_the_package_that_it_is_in():
+    for found in pkgutil.iter_modules(bevel.analysis.__path__):
+        if found.ispkg:
+            assert inspect.ismodule(getattr(bevel.analysis, found.name)), found.name
 
 
 def table(n=120, p=4, seed=0):

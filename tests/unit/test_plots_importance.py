@@ -9,8 +9,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier
 from bevel import projections as P
-from bevel.analysis import importance
-from bevel.analysis.importance import Importance
+from bevel.analysis import Importance, importance
 from bevel.plots import importance_bars, top_projections
 
 

@@ -4,7 +4,7 @@ from bevel.analysis import geometry
 from bevel.analysis.best_rotations import refit_best_rotations
 from bevel.analysis.complexity import TreeComplexity, tree_complexity
 from bevel.analysis.effects import BiasAndVariance, ClassEffects
-from bevel.analysis.importance import importance
+from bevel.analysis.importances import Directions, ErrorImportance, Importance, importance
 from bevel.analysis.imputation import ProximityImputer
 from bevel.analysis.nearest_rows import NearestRows, nearest_rows
 from bevel.analysis.neighbours import VotingPoints, forest_weights, voting_points
@@ -32,7 +32,10 @@ __all__ = [
     "BiasAndVariance",
     "Calibration",
     "ClassEffects",
+    "Directions",
+    "ErrorImportance",
     "ForestRules",
+    "Importance",
     "NearestRows",
     "OutOfBagCurve",
     "OutlierScores",

@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from bevel.analysis.importance import Directions
+from bevel.analysis import Directions
 from bevel.cli import manners
 from bevel.cli.table_options import Header
 from bevel.extras import import_optional

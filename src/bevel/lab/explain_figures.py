@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bevel import plots
-from bevel.analysis import ShapleyValues, TreeRules
-from bevel.analysis.importance import Directions, Importance
+from bevel.analysis import Directions, Importance, ShapleyValues, TreeRules
 from bevel.extras import import_optional
 from bevel.lab.figures.canvas import svg
 from bevel.plots.canvas import STYLE

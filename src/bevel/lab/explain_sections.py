@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis import TopRules, TreeRules
-from bevel.analysis.importance import Directions
+from bevel.analysis import Directions, TopRules, TreeRules
 from bevel.lab import explain_figures
 from bevel.lab.explaining import READABLE_DEPTH, Explanation
 from bevel.lab.page import Cell, Section, figure, figures, paragraph, table, wide

@@ -13,8 +13,17 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 
-from bevel.analysis import ShapleyValues, TopRules, TreeRules, shapley_values, top_rules, tree_rules
-from bevel.analysis.importance import Directions, Importance, importance
+from bevel.analysis import (
+    Directions,
+    Importance,
+    ShapleyValues,
+    TopRules,
+    TreeRules,
+    importance,
+    shapley_values,
+    top_rules,
+    tree_rules,
+)
 from bevel.analysis.judged_rows import JudgedRows, predictions, read_judged_rows
 from bevel.analysis.subject import Subject, read_subject
 from bevel.columns import Columns

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bevel.analysis.importance import Directions, Importance
+from bevel.analysis import Directions, Importance
 from bevel.errors import wrong_type, wrong_value
 from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel
 
