@@ -16,7 +16,7 @@ from bevel import projections as P
 from bevel.analysis import Importance, importance
 from bevel.analysis.importances import KINDS
 from bevel.analysis.importances.t_test import FTest, _log_p, _log_tail
-from bevel.analysis.words import write_direction
+from bevel.wording.sums import write_direction
 
 
 def test_no_function_hides_the_package_that_it_is_in():
@@ -113,7 +113,7 @@ def test_directions_are_written_in_words():
         ([1.0, -1.0], "a − b"),
         ([-1.0, -1.0], "−a − b"),
         ([0.25, -1.0], "−b + 0.25·a"),
-        ([1.0, 0.5, 0.5, 0.1], "a + 0.5·b + 2 more"),
+        ([1.0, 0.5, 0.5, 0.1], "a + 0.5·b + 2 more terms"),
     ],
 )
 def test_largest_weights_are_written_first(weight, text):

@@ -306,7 +306,7 @@ def test_many_terms_are_counted_rather_than_written():
     X = np.random.default_rng(0).normal(size=(60, 20))
     forest = grown(X, (X.sum(axis=1) > 0).astype(float), projection=P.RandomRotation(), scale=None)
     root = tree_rules(forest, max_terms=3).to_pandas().split[0]
-    assert " + 17 smaller terms " in root
+    assert " + 17 more terms " in root
     assert root.count("x") == 3
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.printing import write_table
 from bevel.analysis.subject import read_subject
-from bevel.analysis.words import write_table
 from bevel.errors import wrong_type
 from bevel.extras import import_optional
 from bevel.kept_targets import keep_targets

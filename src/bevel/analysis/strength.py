@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.described import described
 from bevel.analysis.judged_rows import Block, blocks, class_of_leaf, read_judged_rows
+from bevel.analysis.printing import described
 from bevel.analysis.subject import Subject, read_subject
 
 __all__ = ["StrengthAndCorrelation", "strength_and_correlation"]
