@@ -17,6 +17,7 @@ from bevel.analysis.prototypes import Prototypes, prototypes
 from bevel.analysis.proximity import Proximity, proximity
 from bevel.analysis.reliability import Calibration, calibration
 from bevel.analysis.repeats import bias_and_variance
+from bevel.analysis.residuals import ErrorAndCorrelation, error_and_correlation
 from bevel.analysis.row_quantiles import RowQuantiles, quantiles
 from bevel.analysis.rules import forest_rules, tree_rules
 from bevel.analysis.shapley import shapley_values
@@ -33,6 +34,7 @@ __all__ = [
     "Calibration",
     "ClassEffects",
     "Directions",
+    "ErrorAndCorrelation",
     "ErrorImportance",
     "ForestRules",
     "Importance",
@@ -54,6 +56,7 @@ __all__ = [
     "VotingPoints",
     "bias_and_variance",
     "calibration",
+    "error_and_correlation",
     "forest_rules",
     "forest_weights",
     "geometry",

@@ -117,8 +117,8 @@ def strength_and_correlation(
     subject = read_subject(forest, "strength_and_correlation")
     if subject.classes is None:
         raise ValueError(
-            "strength_and_correlation needs votes for classes; got a regression forest. See "
-            "bias_and_variance for what averaging does to a regression."
+            "strength_and_correlation needs votes for classes; got a regression forest. Use "
+            "error_and_correlation, which asks the same of residuals."
         )
     rows = read_judged_rows(subject, X, y, out_of_bag)
     n_trees = subject.forest.n_trees
