@@ -16,6 +16,7 @@ from bevel import projections as P
 from bevel.analysis import Importance, importance
 from bevel.analysis.importances import KINDS
 from bevel.analysis.importances.t_test import FTest, _log_p, _log_tail
+from bevel.analysis.printing import write_table
 from bevel.wording.sums import write_direction
 
 
@@ -118,6 +119,12 @@ def test_directions_are_written_in_words():
 )
 def test_largest_weights_are_written_first(weight, text):
     assert write_direction("abcd", np.array(weight), most_terms=2) == text
+
+
+def test_letters_without_width_do_not_shift_a_table():
+    accent = "\N{COMBINING ACUTE ACCENT}"
+    text = write_table(("name", "x"), [(f"e{accent}tage", "1.5"), ("floors", "2")])
+    assert text.replace(accent, "").splitlines() == ["name      x", "etage   1.5", "floors    2"]
 
 
 def test_merged_directions_have_the_gain_of_both_signs():

@@ -1,4 +1,5 @@
-"""What there is to say of a forest and some rows: importance, directions, rules, single rows.
+"""What there is to say of a forest and some rows: importance, directions, rules, quantiles, single
+rows.
 
 Plain results; `explain_sections` writes them on pages and `bevel.cli.explain` in the terminal.
 """
@@ -30,6 +31,7 @@ from bevel.columns import Columns
 from bevel.errors import NoOutOfBagError
 from bevel.forest import FlatForest
 from bevel.lab.scores import Estimate, classification_scores, mean_estimate, regression_scores
+from bevel.lab.target_quantiles import TargetQuantiles, find_target_quantiles
 from bevel.lab.telling_rows import TellingRow, find_telling_rows
 from bevel.training_rows import Target
 
@@ -38,7 +40,7 @@ __all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "explain"]
 Floats = npt.NDArray[np.float64]
 OnStep = Callable[[int, str], None]
 
-N_STEPS = 4  # reports of progress
+N_STEPS = 5  # reports of progress
 MOST_ROWS = 10_000  # to look at
 MOST_VISITS = 2e9  # of a row to a tree with a feature permuted
 N_BACKGROUND, N_SHAPLEY_ROWS = 100, 50
@@ -77,6 +79,8 @@ class Explanation:
         The tree whose first questions tell most of the forest's answers apart.
     tree_tells : float
         Share of the variance of the forest's answers that they tell.
+    quantiles : TargetQuantiles or None
+        Where targets may lie; None in classification.
     rows : tuple of TellingRow
         Single rows worth explaining.
     shapley : ShapleyValues
@@ -95,6 +99,7 @@ class Explanation:
     rules: TopRules | None
     tree: TreeRules | None
     tree_tells: float
+    quantiles: TargetQuantiles | None
     rows: tuple[TellingRow, ...]
     shapley: ShapleyValues
     missing: str
@@ -152,7 +157,11 @@ def explain(
     leaves = subject.predictor.leaves(rows.X, subject.n_threads)
     is_slim = subject.forest.is_slim
     place, tells = _telling_tree(subject.forest, leaves, said)
-    on_step(3, "explaining single rows")
+    quantiles = None
+    if subject.classes is None:
+        on_step(3, "finding quantiles")
+        quantiles = find_target_quantiles(subject, rows, met, X, y)
+    on_step(4, "explaining single rows")
     chosen = find_telling_rows(
         subject.forest,
         leaves,
@@ -179,6 +188,7 @@ def explain(
         None if is_slim else top_rules(model, some, _answers(subject, said, truth), n=N_RULES),
         None if is_slim else tree_rules(model, place, X=some, max_depth=READABLE_DEPTH),
         tells,
+        quantiles,
         tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
         shapley,
         SLIM if is_slim else "",
