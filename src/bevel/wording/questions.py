@@ -61,17 +61,20 @@ class ValueQuestion:
     @cached_property
     def sides(self) -> tuple[Condition, Condition]:
         """Conditions of the left and of the right child."""
+        terms = tuple(zip(self.features.tolist(), self.weights.tolist(), strict=True))
         lower = Condition(
             self.subject,
             high=self.threshold,
             high_included=not self.at_least,
             missing=self._missing(not self.at_least),
+            terms=terms,
         )
         upper = Condition(
             self.subject,
             low=self.threshold,
             low_included=self.at_least,
             missing=self._missing(self.at_least),
+            terms=terms,
         )
         return (upper, lower) if self.at_least else (lower, upper)
 
