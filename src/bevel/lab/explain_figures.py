@@ -79,7 +79,7 @@ def draw_row(result: ShapleyValues, row: int) -> str:
         plots.shapley_waterfall(named, row, top=MOST_STEPS, ax=ax)
         ax.set_title("")  # the caption says more
         low, high = ax.get_xlim()  # numbers beside the bars need more of a narrow drawing
-        ax.set_xlim(low - 0.08 * (high - low), high + 0.06 * (high - low))
+        ax.set_xlim(low - 0.12 * (high - low), high + 0.06 * (high - low))
         return ax
 
     n_bars = min(len(result.names), MOST_STEPS + 1)

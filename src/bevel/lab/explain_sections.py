@@ -100,7 +100,7 @@ def _combinations(found: Explanation) -> str:
     drawing = figure(
         explain_figures.draw_directions(directions), "The same directions, feature by feature."
     )
-    return paragraph(text) + words + wide(drawing)
+    return paragraph(text) + words + wide(drawing, small=True)
 
 
 def combined_share(directions: Directions) -> float:
@@ -123,7 +123,12 @@ def _decisions(found: Explanation) -> str:
 
 def _unsaid(rules: TopRules, tree: TreeRules) -> str:
     """What rules and tree leave unsaid, such as what [x] is: long, and seldom asked for."""
-    parts = {"Rules": rules.notes, "Tree": tree.notes}
+    shared = tuple(note for note in rules.notes if note in tree.notes)
+    parts = {
+        "Rules and tree": shared,
+        "Rules": tuple(note for note in rules.notes if note not in shared),
+        "Tree": tuple(note for note in tree.notes if note not in shared),
+    }
     texts = [f"{name}: {' '.join(notes)}" for name, notes in parts.items() if notes]
     if not texts:
         return ""
@@ -154,11 +159,12 @@ def _rules(found: Explanation, rules: TopRules) -> str:
     return paragraph(text) + table(header, rows, numeric={2, 3})
 
 
-def _answer(rules: TopRules, place: int) -> str:
-    purity = float(rules.purity[place])
+def _answer(rules: TopRules, place: int) -> Cell:
+    """What a rule answers, and below it how pure or how spread its rows are."""
     if rules.is_classifier:
-        return f"{called(rules.prediction[place])}, {100 * purity:.0f}{NARROW}%"
-    return f"{rules.prediction[place]}{NARROW}±{NARROW}{purity:.2g}"
+        purity = float(rules.purity[place])
+        return Cell(called(rules.prediction[place]), below=f"{100 * purity:.0f}{NARROW}%")
+    return Cell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
 
 
 def _quantiles(found: TargetQuantiles) -> str:
@@ -182,7 +188,7 @@ def _quantiles(found: TargetQuantiles) -> str:
     ]
     caption = (
         "A band of 90 % should hold 90 % of the targets, on average over rows; one that holds more "
-        "is too wide. Widths are in units of the target, half of the rows having wider bands."
+        "is too wide. Widths are in units of the target."
     )
     header = ["band", "holds", "median width"]
     numbers = table(header, rows, caption=caption, numeric={0, 1, 2}, sortable=False)

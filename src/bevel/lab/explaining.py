@@ -46,7 +46,7 @@ MOST_VISITS = 2e9  # of a row to a tree with a feature permuted
 N_BACKGROUND, N_SHAPLEY_ROWS = 100, 50
 GAMES = 100_000  # Shapley games, of a row, a background row and a tree: about 2 s on one core
 FEW_FEATURES = 50
-N_RULES, READABLE_DEPTH = 8, 3
+N_RULES, READABLE_DEPTH, READABLE_TERMS = 8, 3, 4
 
 SLIM = (
     "The model is slim: the gains and weights of its nodes, which this needs, were dropped. "
@@ -185,14 +185,22 @@ def explain(
         {} if y is None else _scores(subject, rows.target[known], said[known]),
         (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
         None if is_slim else importance(model, "projection", merge_signs=True),
-        None if is_slim else top_rules(model, some, _answers(subject, said, truth), n=N_RULES),
-        None if is_slim else tree_rules(model, place, X=some, max_depth=READABLE_DEPTH),
+        None if is_slim else _rules(model, some, _answers(subject, said, truth)),
+        None if is_slim else _tree(model, place, some),
         tells,
         quantiles,
         tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
         shapley,
         SLIM if is_slim else "",
     )
+
+
+def _rules(model: Any, X: Columns, answers: npt.NDArray[Any]) -> TopRules:
+    return top_rules(model, X, answers, n=N_RULES, max_terms=READABLE_TERMS)
+
+
+def _tree(model: Any, place: int, X: Columns) -> TreeRules:
+    return tree_rules(model, place, X=X, max_depth=READABLE_DEPTH, max_terms=READABLE_TERMS)
 
 
 def _places(number: npt.NDArray[np.int64], asked: Sequence[int]) -> npt.NDArray[np.int64]:
