@@ -123,8 +123,8 @@ def test_largest_weights_are_written_first(weight, text):
 
 def test_letters_without_width_do_not_shift_a_table():
     accent = "\N{COMBINING ACUTE ACCENT}"
-    text = write_table(("name", "x"), [(f"e{accent}tage", "1.5"), ("floors", "2")])
-    assert text.replace(accent, "").splitlines() == ["name      x", "etage   1.5", "floors    2"]
+    text = write_table(("name", "x"), [(f"e{accent}tages", "1.5"), ("floor", "2")])
+    assert text.replace(accent, "").splitlines() == ["name      x", "etages  1.5", "floor     2"]
 
 
 def test_merged_directions_have_the_gain_of_both_signs():

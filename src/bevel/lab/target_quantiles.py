@@ -19,7 +19,7 @@ from bevel.lab.scores import Estimate, share_estimate
 __all__ = ["Band", "TargetQuantiles", "find_target_quantiles"]
 
 LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
-MOST_MEMBERS = 1e8  # of a training row in the bag of a tree: about a gigabyte for a moment
+MOST_MEMBERS = 2e7  # training rows times trees: above a gigabyte for a moment
 
 NOT_KEPT = (
     "Quantiles need the training targets, and the model has not kept them: grow it with bevel fit "
@@ -136,5 +136,6 @@ def _bands(found: RowQuantiles) -> list[Band]:
             inside = found.inside((low, high))
             covered = share_estimate(int(inside.sum()), len(inside))
         width = float(np.median(values[:, high] - values[:, low]))
-        bands.append(Band(float(found.levels[high] - found.levels[low]), covered, width))
+        share = round(float(found.levels[high] - found.levels[low]), 9)  # 0.9, not 0.8999…
+        bands.append(Band(share, covered, width))
     return bands
