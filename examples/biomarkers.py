@@ -25,8 +25,7 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 
 from bevel import presets
-from bevel.analysis import importance
-from bevel.analysis.importance import Directions
+from bevel.analysis import Directions, importance
 from bevel.datasets import biomarkers
 from bevel.plots.canvas import COLOURS, MARKERS, RULE
 

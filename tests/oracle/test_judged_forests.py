@@ -7,7 +7,12 @@ import pandas as pd
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, presets
-from bevel.analysis import calibration, out_of_bag_curve, strength_and_correlation
+from bevel.analysis import (
+    calibration,
+    error_and_correlation,
+    out_of_bag_curve,
+    strength_and_correlation,
+)
 from bevel.training_rows import Bags
 
 N_TREES = 23
@@ -25,7 +30,7 @@ def rows_with_everything(n_rows, seed):
 
 
 X, CLASSES, VALUES = rows_with_everything(120, 0)
-X_NEW, CLASSES_NEW, _ = rows_with_everything(80, 1)
+X_NEW, CLASSES_NEW, VALUES_NEW = rows_with_everything(80, 1)
 CLASSIFIERS = {
     "soft, impure": ObliqueForestClassifier(N_TREES, max_depth=2, random_state=0),
     "hard, impure": ObliqueForestClassifier(N_TREES, voting="hard", max_depth=2, random_state=0),
@@ -112,6 +117,70 @@ def test_strength_and_correlation_out_of_bag_follow_breiman(fitted, name):
     )
     s2 = result.strength**2 if result.strength > 0 else np.nan
     assert result.bound == pytest.approx(result.correlation * (1 - s2) / s2, nan_ok=True)
+
+
+def residuals_of_trees(forest, rows, values, may_judge):
+    """Target minus the tree's answer for each row (first axis) and tree; NaN where it is barred."""
+    residuals = np.full(may_judge.shape, np.nan)
+    for row, leaves in enumerate(forest.apply(rows)):
+        for t, leaf in enumerate(leaves):
+            if may_judge[row, t]:
+                start = forest.forest_.tree_offset[t]
+                residuals[row, t] = values[row] - forest.forest_.leaf_value[start + leaf]
+    return residuals
+
+
+def fitted_regressor(**options):
+    forest = ObliqueForestRegressor(**{"n_estimators": N_TREES, "random_state": 0, **options})
+    return forest.fit(X, VALUES, 1.0 + np.arange(len(X)) % 3)
+
+
+EACH_REGRESSOR = pytest.mark.parametrize(
+    "options", [{}, {"max_depth": 2}, {"n_estimators": 1}], ids=str
+)
+
+
+@EACH_REGRESSOR
+def test_correlation_of_residuals_on_new_rows_is_the_mean_over_all_pairs_of_trees(options):
+    forest = fitted_regressor(**options)
+    all_judge = np.ones((len(X_NEW), forest.n_estimators), bool)
+    residuals = residuals_of_trees(forest, X_NEW, VALUES_NEW, all_judge)
+    products, deviations = 0.0, 0.0
+    for a in residuals.T:
+        for b in residuals.T:
+            deviation = np.sqrt(np.mean(a**2)) * np.sqrt(np.mean(b**2))
+            correlation = sum(x * y for x, y in zip(a, b, strict=True)) / len(a) / deviation
+            products += correlation * deviation
+            deviations += deviation
+    result = error_and_correlation(forest, X_NEW, VALUES_NEW, out_of_bag=False)
+    assert result.correlation == pytest.approx(products / deviations)
+    assert result.tree_error == pytest.approx(np.mean([np.mean(a**2) for a in residuals.T]))
+    said = forest.predict(X_NEW)
+    np.testing.assert_allclose(result.residuals, VALUES_NEW - said, atol=1e-12)
+    assert result.error == pytest.approx(np.mean((VALUES_NEW - said) ** 2))
+    assert result.error <= result.bound * (1 + 1e-12) <= result.tree_error * (1 + 1e-9)
+
+
+@EACH_REGRESSOR
+@pytest.mark.parametrize("step", [7, 1000])
+def test_correlation_of_residuals_out_of_bag_is_of_pairs_that_both_judge_the_row(
+    monkeypatch, options, step
+):
+    forest = fitted_regressor(**options)
+    monkeypatch.setattr("bevel.analysis.judged_rows.BLOCK_SIZE", step * forest.n_estimators)
+    residuals = residuals_of_trees(forest, X, VALUES, rows_out(forest))
+    errors = []
+    for row in residuals:
+        mine = row[~np.isnan(row)]
+        if len(mine):
+            errors.append(np.mean([a * b for a in mine for b in mine]))
+    of_trees = [np.mean([r * r for r in tree if not np.isnan(r)]) for tree in residuals.T]
+    result = error_and_correlation(forest, X, VALUES)
+    assert np.count_nonzero(~np.isnan(result.residuals)) == len(errors)
+    assert result.error == pytest.approx(np.mean(errors))
+    np.testing.assert_allclose(result.tree_errors, of_trees)
+    assert result.correlation == pytest.approx(np.mean(errors) / np.mean(np.sqrt(of_trees)) ** 2)
+    assert result.bound == pytest.approx(result.correlation * np.mean(of_trees))
 
 
 @EACH_CLASSIFIER

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,10 +13,17 @@ from scipy import stats
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
-from bevel.analysis import importance
-from bevel.analysis.importance import KINDS, Importance
-from bevel.analysis.importance.t_test import FTest, _log_p, _log_tail
-from bevel.analysis.words import write_direction
+from bevel.analysis import Importance, importance
+from bevel.analysis.importances import KINDS
+from bevel.analysis.importances.t_test import FTest, _log_p, _log_tail
+from bevel.analysis.printing import write_table
+from bevel.wording.sums import write_direction
+
+
+def test_no_function_hides_the_package_that_it_is_in():
+    for found in pkgutil.iter_modules(bevel.analysis.__path__):
+        if found.ispkg:
+            assert inspect.ismodule(getattr(bevel.analysis, found.name)), found.name
 
 
 def table(n=120, p=4, seed=0):
@@ -104,11 +114,17 @@ def test_directions_are_written_in_words():
         ([1.0, -1.0], "a − b"),
         ([-1.0, -1.0], "−a − b"),
         ([0.25, -1.0], "−b + 0.25·a"),
-        ([1.0, 0.5, 0.5, 0.1], "a + 0.5·b + 2 more"),
+        ([1.0, 0.5, 0.5, 0.1], "a + 0.5·b + 2 more terms"),
     ],
 )
 def test_largest_weights_are_written_first(weight, text):
     assert write_direction("abcd", np.array(weight), most_terms=2) == text
+
+
+def test_letters_without_width_do_not_shift_a_table():
+    accent = "\N{COMBINING ACUTE ACCENT}"
+    text = write_table(("name", "x"), [(f"e{accent}tages", "1.5"), ("floor", "2")])
+    assert text.replace(accent, "").splitlines() == ["name      x", "etages  1.5", "floor     2"]
 
 
 def test_merged_directions_have_the_gain_of_both_signs():

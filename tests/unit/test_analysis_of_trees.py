@@ -10,6 +10,7 @@ from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.analysis import (
     calibration,
+    error_and_correlation,
     out_of_bag_curve,
     strength_and_correlation,
     tree_complexity,
@@ -64,6 +65,39 @@ def test_measures_of_classes_refuse_a_regression(judge):
     fitted = ObliqueForestRegressor(5, random_state=0).fit(rows, values)
     with pytest.raises(ValueError, match="got a regression forest"):
         judge(fitted, rows, values)
+
+
+def test_measure_of_residuals_refuses_a_classification():
+    with pytest.raises(TypeError, match=r"must be a regressor.*Use strength_and_correlation"):
+        error_and_correlation(forest().fit(X, Y), X, Y)
+
+
+def test_trees_that_are_all_the_same_have_residuals_of_correlation_one():
+    rows, values = friedman1(80, random_state=0)
+    same = ObliqueForestRegressor(5, projection="axis", bootstrap=False, random_state=0)
+    new, truth = friedman1(60, random_state=1)
+    same.fit(rows[:, :1], values)  # one feature leaves nothing to chance
+    result = error_and_correlation(same, new[:, :1], truth, out_of_bag=False)
+    assert result.correlation == pytest.approx(1.0)
+    assert result.error == pytest.approx(result.tree_error)
+
+
+def test_residuals_of_a_regression_that_is_never_wrong_have_no_correlation():
+    result = error_and_correlation(
+        ObliqueForestRegressor(5, random_state=0).fit(X, np.full(150, 3.0)), X, np.full(150, 3.0)
+    )
+    assert (result.error, result.tree_error, result.bias) == (0.0, 0.0, 0.0)
+    assert np.isnan([result.correlation, result.bound]).all()
+
+
+def test_error_and_correlation_out_of_bag_say_the_same_of_saved_and_slim_forests(tmp_path):
+    rows, values = friedman1(150, random_state=0)
+    fitted = ObliqueForestRegressor(60, random_state=0, n_jobs=1).fit(rows, values)
+    text = repr(error_and_correlation(fitted, rows, values))
+    assert text.startswith("Error and correlation of 60 trees, 150 rows, out of bag\n")
+    fitted.save(tmp_path / "model.bevel")
+    for each in (bevel.load(tmp_path / "model.bevel", mmap=True), fitted.slim()):
+        assert repr(error_and_correlation(each.set_params(n_jobs=2), rows, values)) == text
 
 
 @pytest.mark.parametrize("judge", [strength_and_correlation, calibration])

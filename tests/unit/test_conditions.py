@@ -60,3 +60,13 @@ def test_conditions_drawn_together_hold_where_each_of_them_holds(length):
 )
 def test_conditions_are_written_as_a_person_would(conditions, text):
     assert together(conjunction(conditions)) == text
+
+
+def test_combinations_whose_words_are_alike_are_not_drawn_together():
+    one = Condition("a + 1 more term", high=2.0, terms=((0, 1.0), (1, 0.5)))
+    other = Condition("a + 1 more term", low=1.0, terms=((0, 1.0), (2, 0.5)))
+    assert conjunction([one, other]) == (one, other)
+    again = Condition("a + 1 more term", low=1.5, terms=((0, 1.0), (1, 0.5)))
+    (both,) = conjunction([one, again])
+    assert str(both) == "1.5 < a + 1 more term ≤ 2"
+    assert both.terms == one.terms

@@ -90,6 +90,22 @@ def test_browser_sorts_a_table_at_a_click(tmp_path):
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_what_is_folded_is_unfolded_for_paper_and_folded_again(tmp_path):
+    folds = "<details>a</details><details open>b</details>"
+    script = """<script>
+      for (const event of ["beforeprint", "afterprint"]) {
+        dispatchEvent(new Event(event));
+        const open = [...document.querySelectorAll("details")].map(each => each.open);
+        document.body.append(`${event}=${open};`);
+      }
+    </script></body>"""
+    path = tmp_path / "page.html"
+    html = page("t", [Section("", folds)], "c")
+    path.write_text(html.replace("</body>", script), "utf-8")
+    assert "beforeprint=true,true;afterprint=false,true;" in in_browser(path, tmp_path)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 def test_page_is_no_wider_than_a_phone(tmp_path):
     wide = table([f"column {number}" for number in range(30)], [list(range(30))])
     parts = [wide, figure(SVG.replace('width="9"', 'width="900"'), "x" * 300), paragraph("y" * 300)]

@@ -13,7 +13,7 @@ from support.false_alarms import assert_uniform
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
 from bevel.analysis import importance as importance_of
-from bevel.analysis.importance import ErrorImportance, error_increase
+from bevel.analysis.importances import ErrorImportance, error_increase
 from bevel.errors import NoOutOfBagError
 
 

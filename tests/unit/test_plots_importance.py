@@ -9,8 +9,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier
 from bevel import projections as P
-from bevel.analysis import importance
-from bevel.analysis.importance import Importance
+from bevel.analysis import Importance, importance
 from bevel.plots import importance_bars, top_projections
 
 
@@ -69,6 +68,14 @@ def test_heat_map_shows_the_weights_of_the_best_directions_with_their_shares():
     assert signs.count("+") == np.count_nonzero(result.top(4).dense() > 0)
     assert signs.count("−") == np.count_nonzero(result.top(4).dense() < 0)
     assert rendered(axes) > 1000
+
+
+def test_heat_map_writes_no_sign_before_a_weight_that_rounds_to_zero():
+    result = importance(forest(P.RandomRotation(), p=8), "projection").top(20)
+    assert np.any((result.dense() < 0) & (result.dense() > -0.05))
+    texts = {text.get_text() for text in top_projections(result, n_top=20).texts}
+    assert "0.0" in texts
+    assert "−0.0" not in texts
 
 
 @pytest.mark.parametrize("projection", ["combination", P.RandomRotation()])

@@ -213,6 +213,43 @@ def test_quantiles_of_new_rows_print_a_table_and_make_a_frame():
         _ = result.coverage
 
 
+def test_quantiles_of_new_rows_come_from_kept_targets_and_are_held_against_their_own():
+    forest = fitted(keep_targets=True)
+    truth = NEW[:, 0]
+    result = quantiles(forest, X=NEW, y=truth, levels=[0.1, 0.25, 0.5, 0.9])
+    np.testing.assert_array_equal(
+        result.values, forest.predict_quantiles(NEW, [0.1, 0.25, 0.5, 0.9])
+    )
+    expected = [
+        np.mean([t <= q for t, q in zip(truth, column, strict=True)]) for column in result.values.T
+    ]
+    np.testing.assert_allclose(result.coverage, expected)
+    assert str(result).startswith("Quantiles of 30 rows\n")
+    assert result.bands == [(0, 3)]
+    low, high = forest.predict_interval(NEW, 0.8).T
+    np.testing.assert_array_equal(result.inside((0, 3)), (low <= truth) & (truth <= high))
+
+
+def test_bands_hold_their_ends_and_are_the_widest_first():
+    result = quantiles(fitted(n_estimators=3), X, Y)
+    assert result.bands == [(0, 4), (1, 3)]
+    known = [row for row in range(N) if not np.isnan(result.values[row, 0])]
+    for low, high in result.bands:
+        expected = [result.values[row, low] <= Y[row] <= result.values[row, high] for row in known]
+        np.testing.assert_array_equal(result.inside((low, high)), expected)
+        at_an_end = [Y[row] in result.values[row, [low, high]] for row in known]
+        assert np.any(at_an_end)  # or ends would not be tested
+
+
+def test_quantiles_without_rows_say_what_to_do():
+    with pytest.raises(ValueError, match=r"out of bag need X_train and y_train; got no rows"):
+        quantiles(fitted(keep_targets=True))
+    with pytest.raises(ValueError, match="got y without X"):
+        quantiles(fitted(), X, Y, y=Y)
+    with pytest.raises(ValueError, match=r"quantiles needs the training targets.*kept none"):
+        quantiles(fitted(), X=NEW)
+
+
 def test_quantiles_of_a_classifier_are_refused():
     forest = ObliqueForestClassifier(5).fit(X, Y > 0)
     with pytest.raises(TypeError, match=r"must be a regressor.*Use predict_proba"):

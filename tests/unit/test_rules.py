@@ -306,8 +306,10 @@ def test_many_terms_are_counted_rather_than_written():
     X = np.random.default_rng(0).normal(size=(60, 20))
     forest = grown(X, (X.sum(axis=1) > 0).astype(float), projection=P.RandomRotation(), scale=None)
     root = tree_rules(forest, max_terms=3).to_pandas().split[0]
-    assert " + 17 smaller terms " in root
+    assert " + 17 more terms " in root
     assert root.count("x") == 3
+    (best,) = top_rules(forest, X, (X.sum(axis=1) > 0).astype(float), n=1, max_terms=2).rules
+    assert " + 18 more terms " in best
 
 
 def test_a_single_tree_answers_as_the_tree_of_the_forest_does():

@@ -1,6 +1,7 @@
 """`bevel.analysis.shapley_values`: what goes in, what comes out, and its pictures."""
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -250,6 +251,14 @@ def test_waterfall_leads_from_the_base_to_the_prediction():
         assert low < min(bar.get_x(), bar.get_x() + bar.get_width())
         assert max(bar.get_x(), bar.get_x() + bar.get_width()) < high
     axes.figure.canvas.draw()
+
+
+def test_waterfall_says_which_values_are_missing():
+    result = wide(3)
+    data = np.array([[np.nan, "here", None]] * 2, dtype=object)
+    axes = shapley_waterfall(replace(result, data=data))
+    texts = {label.get_text() for label in axes.get_yticklabels()}
+    assert texts == {"feature 0 = missing", "feature 1 = here", "feature 2 = missing"}
 
 
 def test_waterfall_of_a_classifier_draws_the_most_probable_class_on_given_axes(classification):

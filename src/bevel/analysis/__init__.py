@@ -4,7 +4,7 @@ from bevel.analysis import geometry
 from bevel.analysis.best_rotations import refit_best_rotations
 from bevel.analysis.complexity import TreeComplexity, tree_complexity
 from bevel.analysis.effects import BiasAndVariance, ClassEffects
-from bevel.analysis.importance import importance
+from bevel.analysis.importances import Directions, ErrorImportance, Importance, importance
 from bevel.analysis.imputation import ProximityImputer
 from bevel.analysis.nearest_rows import NearestRows, nearest_rows
 from bevel.analysis.neighbours import VotingPoints, forest_weights, voting_points
@@ -17,6 +17,7 @@ from bevel.analysis.prototypes import Prototypes, prototypes
 from bevel.analysis.proximity import Proximity, proximity
 from bevel.analysis.reliability import Calibration, calibration
 from bevel.analysis.repeats import bias_and_variance
+from bevel.analysis.residuals import ErrorAndCorrelation, error_and_correlation
 from bevel.analysis.row_quantiles import RowQuantiles, quantiles
 from bevel.analysis.rules import forest_rules, tree_rules
 from bevel.analysis.shapley import shapley_values
@@ -32,7 +33,11 @@ __all__ = [
     "BiasAndVariance",
     "Calibration",
     "ClassEffects",
+    "Directions",
+    "ErrorAndCorrelation",
+    "ErrorImportance",
     "ForestRules",
+    "Importance",
     "NearestRows",
     "OutOfBagCurve",
     "OutlierScores",
@@ -51,6 +56,7 @@ __all__ = [
     "VotingPoints",
     "bias_and_variance",
     "calibration",
+    "error_and_correlation",
     "forest_rules",
     "forest_weights",
     "geometry",

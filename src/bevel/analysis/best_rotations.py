@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from bevel.analysis.importance.rotation import draw_rotation_axes, rotation
+from bevel.analysis.importances.rotation import draw_rotation_axes, rotation
 from bevel.analysis.subject import Subject, read_subject
 from bevel.constraints import Integer
 from bevel.errors import wrong_type, wrong_value

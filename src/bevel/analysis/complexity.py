@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.described import described
+from bevel.analysis.printing import described
 from bevel.analysis.subject import read_subject
 from bevel.complexity import tree_complexities, tree_depths
 from bevel.errors import wrong_value

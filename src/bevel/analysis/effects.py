@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.described import described
+from bevel.analysis.printing import described
 
 __all__ = ["BiasAndVariance", "ClassEffects", "class_effects"]
 

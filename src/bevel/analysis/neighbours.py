@@ -10,8 +10,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import _core
+from bevel.analysis.printing import write_table
 from bevel.analysis.subject import Subject, read_subject
-from bevel.analysis.words import write_table
 from bevel.errors import wrong_type, wrong_value
 from bevel.leaf_rows import LeafRows
 from bevel.quantiles import blocks_of_rows

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.described import described
 from bevel.analysis.intervals import wilson_interval
 from bevel.analysis.judged_rows import predictions, read_judged_rows
+from bevel.analysis.printing import described
 from bevel.analysis.subject import Subject, read_subject
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional

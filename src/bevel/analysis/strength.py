@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.described import described
 from bevel.analysis.judged_rows import Block, blocks, class_of_leaf, read_judged_rows
+from bevel.analysis.printing import described
 from bevel.analysis.subject import Subject, read_subject
 
 __all__ = ["StrengthAndCorrelation", "strength_and_correlation"]
@@ -117,8 +117,8 @@ def strength_and_correlation(
     subject = read_subject(forest, "strength_and_correlation")
     if subject.classes is None:
         raise ValueError(
-            "strength_and_correlation needs votes for classes; got a regression forest. See "
-            "bias_and_variance for what averaging does to a regression."
+            "strength_and_correlation needs votes for classes; got a regression forest. Use "
+            "error_and_correlation, which asks the same of residuals."
         )
     rows = read_judged_rows(subject, X, y, out_of_bag)
     n_trees = subject.forest.n_trees

@@ -13,6 +13,7 @@ from bevel.errors import wrong_type
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._recall import Weighting
 from bevel.forest import FlatForest
+from bevel.kept_targets import KeptTargets
 from bevel.leaf_rows import LeafRows
 from bevel.predictor import PackedPredictor
 from bevel.threads import count_threads
@@ -73,6 +74,10 @@ class Subject:
     ) -> tuple[LeafRows, TrainingRows, Weighting]:
         """The rows of the fit in their leaves; raises if they do not give what leaves predict."""
         return self.estimator._leaf_rows(self.asked, X, y, sample_weight, self.n_threads)
+
+    def kept_targets(self) -> KeptTargets | None:
+        """Training targets of the leaves, if they were kept; of a regressor."""
+        return self.estimator._kept_targets()
 
     def honest_bags(self) -> Bags:
         """How the bags were drawn; raises unless they leave rows out that trees know nothing of."""

@@ -16,6 +16,7 @@ from bevel.extras import import_optional
 from bevel.wording.answers import called
 from bevel.wording.decimals import percent, round_within, written
 from bevel.wording.questions import Question, ValueQuestion
+from bevel.wording.style import Style
 from bevel.wording.tree_rules import subtree_ends
 from bevel.wording.tree_text import notes_text
 
@@ -82,8 +83,12 @@ class TopRules:
         if self.is_classifier:
             name = called(self.prediction[place])
             return f"{name} {percent(purity)}, of {share} of the rows"
-        spread = written(round_within(purity, 0.05 * purity))
-        return f"{self.prediction[place]} ± {spread}, of {share} of the rows"
+        return f"{self.prediction[place]} ± {self.spread(place)}, of {share} of the rows"
+
+    def spread(self, place: int) -> str:
+        """Standard deviation of the targets of a rule, in as few digits as tell it to 5 %."""
+        purity = float(self.purity[place])
+        return written(round_within(purity, 0.05 * purity))
 
     def __repr__(self) -> str:
         return f"<{len(self)} rules; print to read>"
@@ -121,6 +126,7 @@ def top_rules(
     max_depth: int = 3,
     min_coverage: float = 0.02,
     digits: int = 3,
+    max_terms: int | None = 8,
 ) -> TopRules:
     """The most telling rules of a forest, judged on the given rows.
 
@@ -142,6 +148,7 @@ def top_rules(
     min_coverage : float, default=0.02
         Least share of the rows that a rule must cover.
     digits : int, default=3
+    max_terms : int or None, default=8
         As in `tree_rules`.
 
     Returns
@@ -174,7 +181,8 @@ def top_rules(
         key=lambda rule: (-rule.score, rule.depth, rule.tree, rule.node),
     )
     chosen, covered = _unlike(found, leaves, n)
-    return _result(subject, encoded, leaves, Y, chosen, covered, max_depth, digits)
+    style = Style(max_depth, digits=digits, max_terms=max_terms)
+    return _result(subject, encoded, leaves, Y, chosen, covered, style)
 
 
 def _candidates(
@@ -229,15 +237,14 @@ def _result(
     Y: Floats,
     chosen: list[_Candidate],
     covered: list[npt.NDArray[np.bool_]],
-    max_depth: int,
-    digits: int,
+    style: Style,
 ) -> TopRules:
     forest = subject.estimator.forest_
     variance = float(Y.var(axis=0).sum())
     texts, asked, predictions, purity, told = [], [], [], [], []
     for rule, rows in zip(chosen, covered, strict=True):
         tree = forest.tree(rule.tree).rules(
-            encoded=encoded, leaves=leaves[:, rule.tree], max_depth=max_depth, digits=digits
+            encoded=encoded, leaves=leaves[:, rule.tree], **vars(style)
         )
         place = int(np.searchsorted(tree.node, rule.node))
         texts.append(tree.rule(place))

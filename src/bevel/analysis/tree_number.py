@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.described import described
 from bevel.analysis.judged_rows import Block, blocks, class_of_leaf, read_judged_rows
+from bevel.analysis.printing import described
 from bevel.analysis.subject import read_subject
 from bevel.extras import import_optional
 

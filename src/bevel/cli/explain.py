@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from bevel.analysis.importance import Directions
+from bevel.analysis import Directions
 from bevel.cli import manners
 from bevel.cli.table_options import Header
 from bevel.extras import import_optional
@@ -114,7 +114,14 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
     judged = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "flattered "}[found.met]
     for name, estimate in found.scores.items():
         lines[f"{judged}{name}"] = score_line(name, estimate)
+    bands = [] if found.quantiles is None else found.quantiles.bands
+    for band in bands:
+        if band.covered is not None:
+            name = f"{judged}coverage of {100 * band.share:.0f} %"
+            lines[name] = score_line("coverage", band.covered)
     manners.print_lines(lines)
+    if found.quantiles is not None and found.quantiles.missing:
+        manners.note(found.quantiles.missing)
     console = manners.console()
     console.print(_features(found))
     if found.directions is None:
@@ -166,6 +173,7 @@ def _facts(
             for each in found.importances
         },
         **_decisions(found),
+        **_quantiles(found),
         "rows": [_row(found, place) for place in range(len(found.rows))],
         "missing": found.missing or None,
     }
@@ -194,6 +202,21 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
         "rules": [dict(zip(names, each, strict=True)) for each in told],
         "tree": {"told": found.tree_tells, **found.tree.to_dict()},
     }
+
+
+def _quantiles(found: Explanation) -> Mapping[str, Any]:
+    """Bands of quantiles and what they cover, or why there are none; nothing in classification."""
+    if found.quantiles is None:
+        return {}
+    bands = [
+        {
+            "share": band.share,
+            "covered": None if band.covered is None else band.covered.as_dict(),
+            "median_width": band.width,
+        }
+        for band in found.quantiles.bands
+    ]
+    return {"bands": bands, "bands_missing": found.quantiles.missing or None}
 
 
 def _row(found: Explanation, place: int) -> dict[str, Any]:

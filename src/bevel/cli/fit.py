@@ -12,7 +12,7 @@ from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.lab.fitting import Fitted, Settings, cross_validate, fit, scores_of
 from bevel.lab.scores import Estimate, as_json
-from bevel.lab.supervised import Supervised, read_supervised
+from bevel.lab.supervised import CLASSIFICATION, Supervised, read_supervised
 from bevel.lab.wording import fit_command, score_line
 
 __all__ = ["EXAMPLES", "fit_verb", "read_projection_names"]
@@ -38,6 +38,13 @@ def fit_verb(
         ),
     ] = "sparse",
     trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 300,
+    keep_targets: Annotated[
+        bool,
+        typer.Option(
+            "--keep-targets",
+            help="Keep the training targets in the model, for quantiles (regression only).",
+        ),
+    ] = False,
     drop: Drop = None,
     nominal: Nominal = None,
     header: Header = None,
@@ -59,11 +66,17 @@ def fit_verb(
     if not as_json_:
         for text in table.notes:
             manners.note(text)
+    if keep_targets and table.task == CLASSIFICATION:
+        raise ValueError(
+            f"--keep-targets needs a target of numbers; got {len(table.classes)} classes. Leave it "
+            "out, or ask for --task regression."
+        )
     settings = Settings(read_projection_names(projection), "auto", trees, seed, jobs)
     with manners.progress("growing trees", trees) as advance:
         fitted = fit(
             table,
             settings,
+            keep_targets=keep_targets,
             curve=report is not None,
             on_tree=lambda done, _: advance(done, ""),
         )
@@ -71,7 +84,9 @@ def fit_verb(
     if out is not None:
         fitted.model.save(out)
     if report is not None:
-        command = fit_command(data, table, settings, out, report, drop, nominal, header)
+        command = fit_command(
+            data, table, settings, out, report, drop, nominal, header, keep_targets
+        )
         _write_report(report, data.name, table, settings, fitted, command)
     facts = _facts(table, settings, projection, fitted, method, scores, out, report)
     if as_json_:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bevel import plots
-from bevel.analysis import ShapleyValues, TreeRules
-from bevel.analysis.importance import Directions, Importance
+from bevel.analysis import Directions, Importance, RowQuantiles, ShapleyValues, TreeRules
 from bevel.extras import import_optional
 from bevel.lab.figures.canvas import svg
 from bevel.plots.canvas import STYLE
@@ -17,12 +18,20 @@ from bevel.plots.canvas import STYLE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_directions", "draw_importance", "draw_row", "draw_tree"]
+__all__ = [
+    "MOST_FAN_ROWS",
+    "draw_directions",
+    "draw_fan",
+    "draw_importance",
+    "draw_row",
+    "draw_tree",
+]
 
 WIDTH = 3.4  # inches between the axes, beside the names
-BAR_INCHES = 0.25
+BAR_INCHES, FAN_INCHES = 0.25, 2.4
 LONGEST_NAME, LONGEST_LINE = 24, 44  # characters
 MOST_BARS, MOST_DIRECTIONS, MOST_STEPS = 20, 10, 9
+MOST_FAN_ROWS = 300
 
 
 def draw_importance(result: Importance) -> str:
@@ -51,6 +60,17 @@ def draw_tree(result: TreeRules) -> str:
     return _drawn(lambda _: plots.tree(bare))
 
 
+def draw_fan(result: RowQuantiles) -> str:
+    """Bands of quantiles with the targets; of many rows every so many by ascending median."""
+    middle = result.values[:, len(result.levels) // 2]
+    order = np.argsort(middle, kind="stable")[: np.count_nonzero(result.known)]  # NaN come last
+    if len(order) > MOST_FAN_ROWS:
+        order = order[np.linspace(0, len(order) - 1, MOST_FAN_ROWS).round().astype(np.intp)]
+    target = None if result.target is None else result.target[order]
+    some = replace(result, values=result.values[order], target=target)
+    return _drawn(lambda ax: plots.fan_chart(some, ax=ax), FAN_INCHES)
+
+
 def draw_row(result: ShapleyValues, row: int) -> str:
     """How the prediction of a row comes about."""
     named = replace(result, names=_shortened(result.names))
@@ -59,7 +79,7 @@ def draw_row(result: ShapleyValues, row: int) -> str:
         plots.shapley_waterfall(named, row, top=MOST_STEPS, ax=ax)
         ax.set_title("")  # the caption says more
         low, high = ax.get_xlim()  # numbers beside the bars need more of a narrow drawing
-        ax.set_xlim(low - 0.08 * (high - low), high + 0.06 * (high - low))
+        ax.set_xlim(low - 0.12 * (high - low), high + 0.06 * (high - low))
         return ax
 
     n_bars = min(len(result.names), MOST_STEPS + 1)

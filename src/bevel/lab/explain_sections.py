@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis import TopRules, TreeRules
-from bevel.analysis.importance import Directions
+from bevel.analysis import Directions, TopRules, TreeRules
 from bevel.lab import explain_figures
 from bevel.lab.explaining import READABLE_DEPTH, Explanation
 from bevel.lab.page import Cell, Section, figure, figures, paragraph, table, wide
+from bevel.lab.target_quantiles import Band, TargetQuantiles
 from bevel.lab.telling_rows import TellingRow
-from bevel.lab.wording import number
+from bevel.lab.wording import interval, number, score
 from bevel.wording.answers import called
 
 __all__ = ["combined_share", "explain_sections", "row_sentence"]
@@ -37,13 +37,15 @@ REASONS = {
 
 
 def explain_sections(found: Explanation) -> list[Section]:
-    """Sections on features, combinations, rules and single rows."""
-    return [
+    """Sections on features, combinations, rules, quantiles in regression, and single rows."""
+    sections = [
         Section("Which features matter?", _features(found)),
         Section("Which combinations matter?", _combinations(found)),
         Section("How does the forest decide?", _decisions(found)),
-        Section("Why these answers?", _rows(found)),
     ]
+    if found.quantiles is not None:
+        sections.append(Section("How far off may answers be?", _quantiles(found.quantiles)))
+    return [*sections, Section("Why these answers?", _rows(found))]
 
 
 def _features(found: Explanation) -> str:
@@ -98,7 +100,7 @@ def _combinations(found: Explanation) -> str:
     drawing = figure(
         explain_figures.draw_directions(directions), "The same directions, feature by feature."
     )
-    return paragraph(text) + words + wide(drawing)
+    return paragraph(text) + words + wide(drawing, small=True)
 
 
 def combined_share(directions: Directions) -> float:
@@ -121,7 +123,12 @@ def _decisions(found: Explanation) -> str:
 
 def _unsaid(rules: TopRules, tree: TreeRules) -> str:
     """What rules and tree leave unsaid, such as what [x] is: long, and seldom asked for."""
-    parts = {"Rules": rules.notes, "Tree": tree.notes}
+    shared = tuple(note for note in rules.notes if note in tree.notes)
+    parts = {
+        "Rules and tree": shared,
+        "Rules": tuple(note for note in rules.notes if note not in shared),
+        "Tree": tuple(note for note in tree.notes if note not in shared),
+    }
     texts = [f"{name}: {' '.join(notes)}" for name, notes in parts.items() if notes]
     if not texts:
         return ""
@@ -152,11 +159,47 @@ def _rules(found: Explanation, rules: TopRules) -> str:
     return paragraph(text) + table(header, rows, numeric={2, 3})
 
 
-def _answer(rules: TopRules, place: int) -> str:
-    purity = float(rules.purity[place])
+def _answer(rules: TopRules, place: int) -> Cell:
+    """What a rule answers, and below it how pure or how spread its rows are."""
     if rules.is_classifier:
-        return f"{called(rules.prediction[place])}, {100 * purity:.0f}{NARROW}%"
-    return f"{rules.prediction[place]}{NARROW}±{NARROW}{purity:.2g}"
+        purity = float(rules.purity[place])
+        return Cell(called(rules.prediction[place]), below=f"{100 * purity:.0f}{NARROW}%")
+    return Cell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
+
+
+def _quantiles(found: TargetQuantiles) -> str:
+    if found.quantiles is None:
+        return paragraph(found.missing)
+    n_rows = int(np.count_nonzero(found.quantiles.known))
+    drawn = explain_figures.MOST_FAN_ROWS
+    which = f"{drawn:,} of the {n_rows:,} rows" if n_rows > drawn else f"{n_rows:,} rows"
+    by = ", by the trees that have not seen them" if found.quantiles.out_of_bag else ""
+    chart = figure(
+        explain_figures.draw_fan(found.quantiles),
+        f"Quantiles of the target of {which}{by}: what the training rows in the same leaves had.",
+    )
+    rows = [
+        [
+            Cell(f"{100 * band.share:.0f} %", band.share),
+            _covered(band),
+            Cell(number(band.width), band.width),
+        ]
+        for band in found.bands
+    ]
+    caption = (
+        "A band of 90 % should hold 90 % of the targets, on average over rows; one that holds more "
+        "is too wide. Widths are in units of the target."
+    )
+    header = ["band", "holds", "median width"]
+    numbers = table(header, rows, caption=caption, numeric={0, 1, 2}, sortable=False)
+    return figures(chart, numbers)
+
+
+def _covered(band: Band) -> Cell:
+    if band.covered is None:
+        return Cell("not known")
+    value, below = score("coverage", band.covered), interval("coverage", band.covered)
+    return Cell(value, band.covered.value, below=below)
 
 
 def _rows(found: Explanation) -> str:

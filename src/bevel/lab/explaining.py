@@ -1,4 +1,5 @@
-"""What there is to say of a forest and some rows: importance, directions, rules, single rows.
+"""What there is to say of a forest and some rows: importance, directions, rules, quantiles, single
+rows.
 
 Plain results; `explain_sections` writes them on pages and `bevel.cli.explain` in the terminal.
 """
@@ -13,14 +14,24 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 
-from bevel.analysis import ShapleyValues, TopRules, TreeRules, shapley_values, top_rules, tree_rules
-from bevel.analysis.importance import Directions, Importance, importance
+from bevel.analysis import (
+    Directions,
+    Importance,
+    ShapleyValues,
+    TopRules,
+    TreeRules,
+    importance,
+    shapley_values,
+    top_rules,
+    tree_rules,
+)
 from bevel.analysis.judged_rows import JudgedRows, predictions, read_judged_rows
 from bevel.analysis.subject import Subject, read_subject
 from bevel.columns import Columns
 from bevel.errors import NoOutOfBagError
 from bevel.forest import FlatForest
 from bevel.lab.scores import Estimate, classification_scores, mean_estimate, regression_scores
+from bevel.lab.target_quantiles import TargetQuantiles, find_target_quantiles
 from bevel.lab.telling_rows import TellingRow, find_telling_rows
 from bevel.training_rows import Target
 
@@ -29,13 +40,13 @@ __all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "explain"]
 Floats = npt.NDArray[np.float64]
 OnStep = Callable[[int, str], None]
 
-N_STEPS = 4  # reports of progress
+N_STEPS = 5  # reports of progress
 MOST_ROWS = 10_000  # to look at
 MOST_VISITS = 2e9  # of a row to a tree with a feature permuted
 N_BACKGROUND, N_SHAPLEY_ROWS = 100, 50
 GAMES = 100_000  # Shapley games, of a row, a background row and a tree: about 2 s on one core
 FEW_FEATURES = 50
-N_RULES, READABLE_DEPTH = 8, 3
+N_RULES, READABLE_DEPTH, READABLE_TERMS = 8, 3, 4
 
 SLIM = (
     "The model is slim: the gains and weights of its nodes, which this needs, were dropped. "
@@ -68,6 +79,8 @@ class Explanation:
         The tree whose first questions tell most of the forest's answers apart.
     tree_tells : float
         Share of the variance of the forest's answers that they tell.
+    quantiles : TargetQuantiles or None
+        Where targets may lie; None in classification.
     rows : tuple of TellingRow
         Single rows worth explaining.
     shapley : ShapleyValues
@@ -86,6 +99,7 @@ class Explanation:
     rules: TopRules | None
     tree: TreeRules | None
     tree_tells: float
+    quantiles: TargetQuantiles | None
     rows: tuple[TellingRow, ...]
     shapley: ShapleyValues
     missing: str
@@ -143,7 +157,11 @@ def explain(
     leaves = subject.predictor.leaves(rows.X, subject.n_threads)
     is_slim = subject.forest.is_slim
     place, tells = _telling_tree(subject.forest, leaves, said)
-    on_step(3, "explaining single rows")
+    quantiles = None
+    if subject.classes is None:
+        on_step(3, "finding quantiles")
+        quantiles = find_target_quantiles(subject, rows, met, X, y)
+    on_step(4, "explaining single rows")
     chosen = find_telling_rows(
         subject.forest,
         leaves,
@@ -167,13 +185,22 @@ def explain(
         {} if y is None else _scores(subject, rows.target[known], said[known]),
         (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
         None if is_slim else importance(model, "projection", merge_signs=True),
-        None if is_slim else top_rules(model, some, _answers(subject, said, truth), n=N_RULES),
-        None if is_slim else tree_rules(model, place, X=some, max_depth=READABLE_DEPTH),
+        None if is_slim else _rules(model, some, _answers(subject, said, truth)),
+        None if is_slim else _tree(model, place, some),
         tells,
+        quantiles,
         tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
         shapley,
         SLIM if is_slim else "",
     )
+
+
+def _rules(model: Any, X: Columns, answers: npt.NDArray[Any]) -> TopRules:
+    return top_rules(model, X, answers, n=N_RULES, max_terms=READABLE_TERMS)
+
+
+def _tree(model: Any, place: int, X: Columns) -> TreeRules:
+    return tree_rules(model, place, X=X, max_depth=READABLE_DEPTH, max_terms=READABLE_TERMS)
 
 
 def _places(number: npt.NDArray[np.int64], asked: Sequence[int]) -> npt.NDArray[np.int64]:

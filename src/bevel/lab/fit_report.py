@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,8 +84,7 @@ def fit_report(
     sections = [
         Section("", _opening(advice)),
         Section("Scores", _scores(data, fitted, predictions)),
-        Section("Predictions", _predictions(data, judged, by)),
-        *_curve(fitted),
+        Section("Predictions", _predictions(data, judged, by, _curve(fitted))),
         Section("Which directions?", _families(advice)),
         *explain_sections(found),
         Section("Columns", _columns(data.X, fitted.model)),
@@ -151,7 +150,7 @@ def _score_cell(name: str, scores: Mapping[str, Estimate]) -> Cell:
     return Cell(score(name, scores[name]), below=interval(name, scores[name]))
 
 
-def _predictions(data: Supervised, judged: Floats, by: str) -> str:
+def _predictions(data: Supervised, judged: Floats, by: str, curve: Sequence[str]) -> str:
     known = ~np.isnan(judged).reshape(len(data.y), -1).any(axis=1)
     y, seen = coded(data)[known], judged[known]
     if data.task != CLASSIFICATION:
@@ -164,6 +163,8 @@ def _predictions(data: Supervised, judged: Floats, by: str) -> str:
                 fit_figures.draw_residuals(y, seen),
                 f"Residuals of {by} predictions; the line joins the means of ten groups of rows.",
             ),
+            *curve,
+            small=True,
         )
     labels = [str(label) for label in data.classes]
     area = "one class against the rest" if len(labels) > 2 else f"of class {labels[1]}"
@@ -178,10 +179,10 @@ def _predictions(data: Supervised, judged: Floats, by: str) -> str:
     counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
     np.add.at(counts, (y, seen.argmax(axis=1)), 1)
     if len(labels) > MOST_CLASSES_DRAWN:
-        return figures(*drawn) + _confusions(counts, labels)
+        return figures(*drawn, *curve, small=True) + _confusions(counts, labels)
     matrix = fit_figures.draw_confusion(counts, labels)
     caption = f"Confusion matrix, {by}; shades are shares of the true class."
-    return figures(figure(matrix, caption), *drawn)
+    return figures(figure(matrix, caption), *drawn, *curve, small=True)
 
 
 def _confusions(counts: npt.NDArray[np.int64], labels: list[str]) -> str:
@@ -193,14 +194,11 @@ def _confusions(counts: npt.NDArray[np.int64], labels: list[str]) -> str:
     return table(["true", "predicted", "rows"], rows, caption="The most frequent confusions.")
 
 
-def _curve(fitted: Fitted) -> list[Section]:
+def _curve(fitted: Fitted) -> list[str]:
     if fitted.curve is None or len(fitted.curve.n_trees) < 2:
         return []
-    drawing = figure(
-        fit_figures.draw_curve(fitted.curve),
-        "Where the curve is flat, more trees change little.",
-    )
-    return [Section("Number of trees", figures(drawing))]
+    caption = "Number of trees: where the curve is flat, more of them change little."
+    return [figure(fit_figures.draw_curve(fitted.curve), caption)]
 
 
 def _families(advice: Advice | None) -> str:

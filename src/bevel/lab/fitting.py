@@ -77,10 +77,19 @@ def make(data: Supervised, settings: Settings, **parameters: Any) -> Forest:
 
 
 def fit(
-    data: Supervised, settings: Settings, *, curve: bool = False, on_tree: OnTree | None = None
+    data: Supervised,
+    settings: Settings,
+    *,
+    keep_targets: bool = False,
+    curve: bool = False,
+    on_tree: OnTree | None = None,
 ) -> Fitted:
-    """Grow a forest, with the course of its out-of-bag loss over the trees if that is wanted."""
-    model = make(data, settings, oob_score=True, callback=on_tree or _listen)
+    """Grow a forest, with the course of its out-of-bag loss over the trees if that is wanted.
+
+    `keep_targets` keeps the training targets in a regressor, for quantiles.
+    """
+    kept = {"keep_targets": True} if keep_targets else {}
+    model = make(data, settings, oob_score=True, callback=on_tree or _listen, **kept)
     start = time.perf_counter()
     try:
         _fit_quietly(model, data)

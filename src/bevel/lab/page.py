@@ -177,14 +177,17 @@ def picture(png: bytes, caption: str, alternative: str) -> str:
     return f"<figure>{image}{_caption(caption)}</figure>"
 
 
-def figures(*drawings: str) -> str:
-    """Figures side by side where the page is wide enough, below each other on a phone."""
-    return f'<div class="figures">{"".join(drawings)}</div>'
+def figures(*drawings: str, small: bool = False) -> str:
+    """Figures side by side where the page is wide enough, below each other on a phone.
+
+    `small` ones are legible at a smaller size, which they are given on paper.
+    """
+    return f'<div class="figures{" small" if small else ""}">{"".join(drawings)}</div>'
 
 
-def wide(drawing: str) -> str:
-    """A figure that keeps its size on a phone, to be looked at part by part."""
-    return f'<div class="scroll wide">{drawing}</div>'
+def wide(drawing: str, *, small: bool = False) -> str:
+    """A figure that keeps its size on a phone, to be looked at part by part; `small` as above."""
+    return f'<div class="scroll wide{" small" if small else ""}">{drawing}</div>'
 
 
 def _contents(sections: Sequence[Section]) -> str:

@@ -12,6 +12,8 @@ from bevel.lab.supervised import Supervised
 
 __all__ = ["fit_command", "interval", "number", "score", "score_line"]
 
+SHARES = {"error", "coverage"}
+
 
 def number(value: float) -> str:
     """Four digits, with a real minus sign."""
@@ -19,13 +21,13 @@ def number(value: float) -> str:
 
 
 def score(name: str, estimate: Estimate) -> str:
-    """The value of a score: errors as percentages."""
-    return f"{100 * estimate.value:.1f} %" if name == "error" else number(estimate.value)
+    """The value of a score: shares as percentages."""
+    return f"{100 * estimate.value:.1f} %" if name in SHARES else number(estimate.value)
 
 
 def interval(name: str, estimate: Estimate) -> str:
     """The interval of a score."""
-    if name == "error":
+    if name in SHARES:
         return f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f} %"
     return f"{number(estimate.low)} to {number(estimate.high)}"
 
@@ -44,12 +46,14 @@ def fit_command(
     drop: Sequence[str] | None,
     nominal: Sequence[str] | None,
     header: bool | None,
+    keep_targets: bool,
 ) -> str:
     """The command line that makes a fit again, with whatever was guessed spelled out."""
     projection = settings.projection
     words = ["bevel", "fit", str(data), "--target", table.target, "--task", table.task]
     words += ["--projection", projection if isinstance(projection, str) else ",".join(projection)]
     words += ["--trees", str(settings.n_trees), "--seed", str(settings.seed)]
+    words += ["--keep-targets"] if keep_targets else []
     for option, columns in (("--drop", drop), ("--nominal", nominal)):
         for column in columns or ():
             words += [option, column]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bevel.analysis.importance import Directions, Importance
+from bevel.analysis import Directions, Importance
 from bevel.errors import wrong_type, wrong_value
 from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel
 
@@ -158,7 +158,8 @@ def _write_weights(axes: "Axes", weight: NDArray[np.float64]) -> None:
     signs = np.isin(weight, (-1.0, 0.0, 1.0)).all()
     for (row, column), value in np.ndenumerate(weight):
         if value != 0.0:
-            text = ("+" if value > 0 else "−") if signs else f"{value:.1f}".replace("-", "−")
+            rounded = f"{round(float(value), 1) + 0.0:.1f}"  # + 0.0: no sign before a zero
+            text = ("+" if value > 0 else "−") if signs else rounded.replace("-", "−")
             size = 12 if signs else 8
             axes.text(column, row, text, ha="center", va="center", fontsize=size, color="black")
 

@@ -57,11 +57,10 @@ def fan_chart(
     """
     n_rows = len(result.values)
     targets = result.target if y is None else _column("y", y, n_rows)
-    known = np.asarray(~np.isnan(result.values).any(axis=1))
-    place, order = _places(result, x, known)
+    place, order = _places(result, x)
     values = result.values[order]
     with panel(ax, "fan_chart") as axes:
-        _draw_bands(axes, place, result.levels, values)
+        _draw_bands(axes, place, result, values)
         if targets is not None:
             axes.plot(
                 place, targets[order], "o", ms=2.6, color=INK, mew=0, alpha=0.75, label="target"
@@ -83,41 +82,30 @@ def _column(name: str, values: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 
 def _places(
-    result: "RowQuantiles", x: ArrayLike | None, known: NDArray[np.bool_]
+    result: "RowQuantiles", x: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Where rows are drawn, from left to right, and which rows these are; unknown ones are not."""
     middle = result.values[:, np.abs(result.levels - 0.5).argmin()]
-    key = middle if x is None else _column("x", x, len(known))
+    key = middle if x is None else _column("x", x, len(middle))
     order = np.argsort(key, kind="stable")
-    order = order[known[order]]
+    order = order[result.known[order]]
     return (np.arange(len(order), dtype=np.float64) if x is None else key[order]), order
 
 
 def _draw_bands(
-    axes: Any, place: NDArray[np.float64], levels: NDArray[np.float64], values: NDArray[np.float64]
+    axes: Any, place: NDArray[np.float64], result: "RowQuantiles", values: NDArray[np.float64]
 ) -> None:
-    pairs, lines = _pairs(levels)
-    for number, (low, high) in enumerate(pairs):
-        depth = number / max(1, len(pairs) - 1)
+    levels, bands = result.levels, result.bands
+    for number, (low, high) in enumerate(bands):
+        depth = number / max(1, len(bands) - 1)
         colour = _mixed(PALE + (DARK - PALE) * depth)
         share = f"{100 * (levels[high] - levels[low]):.3g} %"
         axes.fill_between(place, values[:, low], values[:, high], color=colour, lw=0, label=share)
-    for line in lines:
+    borders = {level for band in bands for level in band}
+    for line in sorted(set(range(len(levels))) - borders):
         median = abs(levels[line] - 0.5) < 1e-9
         label = "median" if median else f"quantile {levels[line]:g}"
         axes.plot(place, values[:, line], color=COLOURS[0], lw=1.6 if median else 0.8, label=label)
-
-
-def _pairs(levels: NDArray[np.float64]) -> tuple[list[tuple[int, int]], list[int]]:
-    """Levels that mirror each other, widest first, and those without a mirror image."""
-    pairs = [
-        (low, high)
-        for low in range(len(levels))
-        for high in range(low + 1, len(levels))
-        if abs(levels[low] + levels[high] - 1.0) < 1e-9
-    ]
-    paired = {number for pair in pairs for number in pair}
-    return pairs, [number for number in range(len(levels)) if number not in paired]
 
 
 def _mixed(share: float) -> tuple[float, ...]:

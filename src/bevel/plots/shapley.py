@@ -113,6 +113,8 @@ def _window(places: Any) -> tuple[float, float]:
 
 
 def _short(value: object) -> str:
+    if value is None or value != value:
+        return "missing"
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 

@@ -30,6 +30,8 @@ class Condition:
         Of a nominal column: what it must be one of.
     missing : bool or None
         Whether a missing value will do; None where nobody needs to know.
+    terms : tuple
+        What the subject is made of, which its words may not say in full; empty: the words do.
     """
 
     subject: str
@@ -39,6 +41,7 @@ class Condition:
     high_included: bool = True
     labels: tuple[str, ...] | None = None
     missing: bool | None = None
+    terms: tuple[tuple[int, float], ...] = ()
 
     def __str__(self) -> str:
         return self._stated() + (" or missing" if self.missing else "")
@@ -62,15 +65,23 @@ class Condition:
             return replace(self, labels=both, missing=missing)
         low, low_out = max((self.low, not self.low_included), (other.low, not other.low_included))
         high, high_in = min((self.high, self.high_included), (other.high, other.high_included))
-        return Condition(self.subject, low, high, not low_out, high_in, None, missing)
+        return replace(
+            self,
+            low=low,
+            high=high,
+            low_included=not low_out,
+            high_included=high_in,
+            missing=missing,
+        )
 
 
 def conjunction(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     """Conditions that hold together, one for each subject, in the order of their first mention."""
-    drawn: dict[str, Condition] = {}
+    drawn: dict[object, Condition] = {}
     for condition in conditions:
-        known = drawn.get(condition.subject)
-        drawn[condition.subject] = condition if known is None else known.and_also(condition)
+        about = condition.terms or condition.subject
+        known = drawn.get(about)
+        drawn[about] = condition if known is None else known.and_also(condition)
     return tuple(drawn.values())
 
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from bevel.forest import CATEGORY_NODE, TreeView
 from bevel.wording.conditions import Condition
-from bevel.wording.decimals import MINUS, round_within, shortest, significant, written
+from bevel.wording.decimals import round_within, shortest, significant
+from bevel.wording.sums import write_sum
 from bevel.wording.units import Cut, Units
 
 __all__ = ["LevelQuestion", "Question", "ValueQuestion", "ask_levels", "ask_value"]
@@ -60,17 +61,20 @@ class ValueQuestion:
     @cached_property
     def sides(self) -> tuple[Condition, Condition]:
         """Conditions of the left and of the right child."""
+        terms = tuple(zip(self.features.tolist(), self.weights.tolist(), strict=True))
         lower = Condition(
             self.subject,
             high=self.threshold,
             high_included=not self.at_least,
             missing=self._missing(not self.at_least),
+            terms=terms,
         )
         upper = Condition(
             self.subject,
             low=self.threshold,
             low_included=self.at_least,
             missing=self._missing(self.at_least),
+            terms=terms,
         )
         return (upper, lower) if self.at_least else (lower, upper)
 
@@ -141,7 +145,8 @@ def ask_value(
     medians = tree.forest.medians.astype(np.float64)
     terms = _combination(features, weights, threshold, units, spread, medians, digits)
     features, weights, threshold, flipped = terms
-    subject = _sum_of_terms([units.form.format(names[f]) for f in features], weights, max_terms)
+    own_names = [units.form.format(names[f]) for f in features]
+    subject = write_sum(own_names, weights, len(features) if max_terms is None else max_terms)
     return ValueQuestion(features, weights, threshold, flipped, False, None, subject, units)
 
 
@@ -239,15 +244,3 @@ def _combination(
     threshold = round_within(threshold, max(share * extent, EXACT * largest))
     kept = rounded != 0.0
     return features[kept], rounded[kept], threshold, lead < 0.0
-
-
-def _sum_of_terms(names: list[str], weights: Floats, max_terms: int | None) -> str:
-    """For example x − 0.5·y, and how many smaller terms follow beyond `max_terms`."""
-    shown = len(names) if max_terms is None else min(len(names), max_terms)
-    text = ""
-    for name, weight in zip(names[:shown], weights[:shown], strict=True):
-        sign = f" {MINUS} " if weight < 0 else " + "
-        size = abs(float(weight))
-        text += (sign if text else "") + (name if size == 1.0 else f"{written(size)}·{name}")
-    hidden = len(names) - shown
-    return f"{text} + {hidden} smaller term{'s' if hidden > 1 else ''}" if hidden else text

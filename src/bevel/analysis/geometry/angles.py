@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.importance.projection import Directions
+from bevel.analysis.importances.projection import Directions
 from bevel.errors import shorten, wrong_type, wrong_value
 
 __all__ = ["angles", "read_angle", "read_direction", "read_directions"]

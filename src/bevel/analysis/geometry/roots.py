@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bevel.analysis.importance.projection import Directions, measure_directions
+from bevel.analysis.importances.projection import Directions, measure_directions
 from bevel.analysis.split_directions import find_directions
 from bevel.analysis.subject import read_subject
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import special
 
 from bevel.analysis.geometry.angles import read_directions
-from bevel.analysis.importance.projection import Directions
+from bevel.analysis.importances.projection import Directions
 from bevel.errors import wrong_value
 
 __all__ = ["trunk_bayes_error"]

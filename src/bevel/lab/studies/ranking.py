@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.analysis import tree_complexity
-from bevel.analysis.described import described
+from bevel.analysis.printing import described
 from bevel.datasets import rotate
 from bevel.errors import wrong_value
 from bevel.estimators import ObliqueForestClassifier

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from bevel.analysis.described import described
+from bevel.analysis.printing import described
 from bevel.extras import import_optional
 from bevel.lab.cells import OK
 from bevel.lab.studies.layout import ROTATION_GROUP, rotation_seed

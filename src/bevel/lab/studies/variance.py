@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from bevel.analysis.described import described
+from bevel.analysis.printing import described
 from bevel.errors import wrong_value
 
 __all__ = ["VarianceSplit", "split_variance"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bevel.analysis.importance.result import Importance, mean_and_spread
+from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.subject import Subject
 from bevel.importance import gain_importances, gain_shares
 

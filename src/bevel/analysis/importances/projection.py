@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.printing import write_table
 from bevel.analysis.split_directions import SparseRows, SplitDirections, find_directions
 from bevel.analysis.subject import Subject
-from bevel.analysis.words import write_direction, write_table
 from bevel.extras import import_optional
 from bevel.forest import FlatForest
 from bevel.scaling import IdentityScaler
+from bevel.wording.sums import write_direction
 
 __all__ = ["Directions", "measure_directions", "projection"]
 

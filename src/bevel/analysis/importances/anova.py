@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bevel.analysis.importance.result import Importance, mean_and_spread
+from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.subject import Subject
 from bevel.errors import wrong_type, wrong_value
 from bevel.subforest import gather

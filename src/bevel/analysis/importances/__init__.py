@@ -6,17 +6,17 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
-from bevel.analysis.importance.anova import anova
-from bevel.analysis.importance.corrected import corrected
-from bevel.analysis.importance.error_increase import ErrorImportance
-from bevel.analysis.importance.gini import gini
-from bevel.analysis.importance.negation import negation
-from bevel.analysis.importance.permutation import permutation
-from bevel.analysis.importance.projection import Directions, projection
-from bevel.analysis.importance.result import Importance
-from bevel.analysis.importance.rotation import rotation
-from bevel.analysis.importance.split_frequency import split_frequency
-from bevel.analysis.importance.t_test import t_test
+from bevel.analysis.importances.anova import anova
+from bevel.analysis.importances.corrected import corrected
+from bevel.analysis.importances.error_increase import ErrorImportance
+from bevel.analysis.importances.gini import gini
+from bevel.analysis.importances.negation import negation
+from bevel.analysis.importances.permutation import permutation
+from bevel.analysis.importances.projection import Directions, projection
+from bevel.analysis.importances.result import Importance
+from bevel.analysis.importances.rotation import rotation
+from bevel.analysis.importances.split_frequency import split_frequency
+from bevel.analysis.importances.t_test import t_test
 from bevel.analysis.subject import read_subject
 from bevel.errors import join_names, wrong_value
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.words import write_table
+from bevel.analysis.printing import write_table
 from bevel.extras import import_optional
 
 __all__ = ["Importance", "mean_and_spread"]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from bevel.analysis.importance.result import Importance
+from bevel.analysis.importances.result import Importance
 from bevel.analysis.subject import Subject
 
 __all__ = ["t_test"]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel.analysis.importance.result import Importance, mean_and_spread
+from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.split_directions import (
     SparseRows,
     SplitDirections,

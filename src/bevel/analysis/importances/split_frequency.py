@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bevel.analysis.importance.result import Importance, mean_and_spread
+from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.split_directions import SplitDirections, find_directions
 from bevel.analysis.subject import Subject
 

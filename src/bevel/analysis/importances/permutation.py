@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis.importance.error_increase import (
+from bevel.analysis.importances.error_increase import (
     Disturbance,
     ErrorImportance,
     check_error_of,
     measure,
 )
-from bevel.analysis.importance.groups import read_groups
+from bevel.analysis.importances.groups import read_groups
 from bevel.analysis.judged_rows import read_judged_rows
 from bevel.analysis.subject import Subject
 from bevel.errors import wrong_value

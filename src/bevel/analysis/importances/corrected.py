@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from bevel.analysis.importance.result import Importance, mean_and_spread
+from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.subject import Subject
 from bevel.errors import shorten
 from bevel.families import read_projection

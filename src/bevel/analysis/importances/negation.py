@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.importance.error_increase import (
+from bevel.analysis.importances.error_increase import (
     Disturbance,
     ErrorImportance,
     check_error_of,
     measure,
 )
-from bevel.analysis.importance.groups import Group, read_groups
+from bevel.analysis.importances.groups import Group, read_groups
 from bevel.analysis.judged_rows import read_judged_rows
 from bevel.analysis.subject import Subject
 from bevel.dataset import LARGEST_STORED

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel.analysis.importance.groups import Group, layers_of
-from bevel.analysis.importance.result import Importance
+from bevel.analysis.importances.groups import Group, layers_of
+from bevel.analysis.importances.result import Importance
 from bevel.analysis.judged_rows import JudgedRows
 from bevel.analysis.subject import Subject
 from bevel.errors import NoOutOfBagError, wrong_value
