@@ -35,9 +35,17 @@ bool over_rows(const PackedForest& forest, const Table<Number>& X, const Scaler&
 
 Voting voting(bool hard) { return hard ? Voting::hard : Voting::soft; }
 
+// Leaves of classes and of values are not alike: one walked as the other reads what is not there.
+void require_classes(const PackedForest& forest, bool has_classes) {
+  require((forest.n_classes > 0) == has_classes,
+          has_classes ? "[PackedForest] a forest of values has no classes"
+                      : "[PackedForest] a forest of classes has no values");
+}
+
 template <class Number>
 bool proba(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
            bool hard, int n_threads, Target<double> out) {
+  require_classes(forest, true);
   const auto k = static_cast<size_t>(forest.n_classes);
   return over_rows(forest, X, scaler, limit, out, k, [&](const RowSource& rows, double* to) {
     predict_proba(forest, rows, voting(hard), n_threads, to);
@@ -47,6 +55,7 @@ bool proba(const PackedForest& forest, Table<Number> X, const Scaler& scaler, do
 template <class Number>
 bool classes(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
              bool hard, int n_threads, Target<int32_t> out) {
+  require_classes(forest, true);
   return over_rows(forest, X, scaler, limit, out, 1, [&](const RowSource& rows, int32_t* to) {
     predict_class(forest, rows, voting(hard), n_threads, to);
   });
@@ -55,6 +64,7 @@ bool classes(const PackedForest& forest, Table<Number> X, const Scaler& scaler, 
 template <class Number>
 bool values(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
             int n_threads, Target<double> out) {
+  require_classes(forest, false);
   return over_rows(forest, X, scaler, limit, out, 1, [&](const RowSource& rows, double* to) {
     predict_value(forest, rows, n_threads, to);
   });

@@ -164,6 +164,11 @@ class RowPredictor:
         n_threads : int, default=1
             Threads to use. Few rows never start one.
         """
+        if self._n_classes == 0:
+            raise AttributeError(
+                "predict_proba needs the forest of a classifier; got that of a regressor, which "
+                "has no classes. Use predict."
+            )
         if out is None:
             out = np.empty((len(X), self._n_classes))
         self._packed.predict_proba(X, *self._reading, self._hard, n_threads, out)

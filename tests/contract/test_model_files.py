@@ -217,6 +217,19 @@ def test_parameters_of_every_type_come_back():
     )
 
 
+@WAYS
+@pytest.mark.parametrize("settings", [{"max_samples": 0.5}, {"max_samples": 40}, {}], ids=str)
+def test_bags_are_drawn_again_after_a_journey(settings, mapped):
+    X, y = numbers(), classes()
+    estimator = ObliqueForestClassifier(n_estimators=8, random_state=0, **settings).fit(X, y)
+    expected = estimator.prune_trees(3, X, y)
+    assert same(
+        again(estimator, mapped).prune_trees(3, X, y).predict_proba(X), expected.predict_proba(X)
+    )
+    out = estimator._out_of_bag_rows("a test", X, y).out
+    assert same(again(estimator, mapped)._out_of_bag_rows("a test", X, y).out, out)
+
+
 def test_generators_and_functions_become_defaults_with_a_warning_that_names_them():
     settings = {
         "random_state": np.random.RandomState(0),

@@ -106,6 +106,16 @@ def test_crowns_lead_where_walks_lead(kind, simd):
             assert np.array_equal(out, view.predict_proba(X[:n], 1, False))
 
 
+def test_a_block_of_rows_does_not_pass_the_crowns_of_another():
+    """Blocks of 4096 rows: a whole one, one with missing values, a whole one, one of few rows."""
+    rng = np.random.default_rng(6)
+    for kinds in (("single",), ("signs", "single")):
+        forest = random_forest(rng, 3, 3, 6, depth=7, kinds=kinds)
+        X = random_rows(rng, forest, 3 * 4096 + 20)
+        X[4096 + 7, 1] = X[2 * 4096 - 1, 2] = np.nan
+        assert_agrees(PackedPredictor(forest), X, 1, hard=False)
+
+
 def test_instruction_sets_that_are_not_there_are_refused():
     view = PackedPredictor(random_forest(np.random.default_rng(0), 2)).view
     with pytest.raises(ValueError, match="cannot run the instruction set 'mmx'"):

@@ -66,6 +66,20 @@ def test_link_is_followed(path):
     assert path.read_bytes() == NEW
 
 
+@pytest.mark.parametrize("letter", ["x", "ж"])
+def test_name_may_be_as_long_as_the_system_allows(tmp_path, letter):
+    name = letter * (255 // len(letter.encode()))
+    write_whole(tmp_path / name, [NEW])
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+def test_error_names_the_file_that_was_asked_for(tmp_path):
+    path = tmp_path / "no such folder" / "model.bevel"
+    with pytest.raises(FileNotFoundError) as error:
+        write_whole(path, [NEW])
+    assert error.value.filename == str(path)
+
+
 def failing_pieces():
     yield NEW
     raise KeyboardInterrupt

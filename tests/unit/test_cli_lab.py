@@ -136,3 +136,13 @@ def test_second_run_in_a_folder_is_turned_away_in_one_line(tmp_path):
         "stop it, or give another --out.\n"
     )
     assert ResultStore(tmp_path).results() == []
+
+
+@pytest.mark.parametrize(
+    "words", [("--folds", 3), ("--recipe", "sporf"), ("--max-rows", 100)], ids=str
+)
+def test_options_that_an_experiment_cannot_honour_are_refused(tmp_path, words):
+    result = bevel("run", "trunk", "--quick", "--out", tmp_path / "run", *words)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {words[0]} must be left out: trunk ")
+    assert ResultStore(tmp_path / "run").describe()["starts"] == []

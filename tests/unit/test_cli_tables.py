@@ -80,6 +80,24 @@ def test_predictions_go_to_standard_output_and_notes_do_not(mixed, tmp_path):
     assert result.stderr == "Note: Columns that the model does not use: 'class'.\n"
 
 
+def test_labels_in_another_spelling_are_noted(mixed, tmp_path):
+    model = tmp_path / "model.bevel"
+    run("fit", mixed, "--target", "class", "--out", model, *FAST)
+    rows = [["1", "A B", "0"], ["1", "a b", "0"], ["1", "", "0"]]
+    new = write_rows(tmp_path / "new.csv", ["x", "my city", "noise"], rows)
+    result = run("predict", model, new)
+    assert result.stderr == "Note: Labels of 'my city' that fit has not seen: 'A B'.\n"
+
+
+@pytest.mark.parametrize("option", ["--target", "--nominal"])
+def test_column_cannot_be_left_out_and_used(mixed, option):
+    options = ("--target", "class") if option == "--nominal" else ()
+    result = run("fit", mixed, *options, option, "x", "--drop", "x", *FAST)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: --drop must name columns that nothing else asks for")
+    assert f"got 'x', which {option} names too" in result.stderr
+
+
 def test_json_of_every_verb_is_one_document(mixed, tmp_path):
     model = tmp_path / "model.bevel"
     fitted = json.loads(

@@ -45,9 +45,11 @@ def test_sporf_drops_keys_and_constants_and_makes_an_indicator_of_each_level():
 
 
 def test_sporf_imputes_the_median_and_the_commonest_level():
-    X = np.array([[1.0, 5], [2, 5], [9, 3], [NAN, NAN]])
+    X = np.array(
+        [[1.0, 8], [2, 8], [9, 3], [9, 4], [1, 5], [NAN, NAN]]
+    )  # of the levels 5 is median
     made = fit("sporf", X, np.array([False, True])).transform(X)
-    assert made[3].tolist() == [2.0, 0.0, 1.0]
+    assert made[5].tolist() == [2.0, 0.0, 0.0, 0.0, 1.0]
 
 
 def test_blaser_takes_few_values_as_categories_with_missing_as_a_level():

@@ -127,6 +127,13 @@ def test_run_with_other_rules_is_refused_and_nothing_changes(tmp_path):
     assert store.results() == []
 
 
+def test_run_beside_another_one_is_refused_and_nothing_changes(tmp_path):
+    store = ResultStore(tmp_path)
+    with store.lock(), pytest.raises(BlockingIOError, match="Only one run may write"):
+        run(tmp_path)
+    assert store.describe()["starts"] == []
+
+
 def test_unknown_data_set_is_refused_before_anything_runs(tmp_path):
     with pytest.raises(ValueError, match=r"\(easy, hard\); got 'medium'"):
         run(tmp_path, only=("medium",))

@@ -316,6 +316,7 @@ def changed(array, place, value):
         ("value", lambda a: a[::-1].copy(), "target_value must be finite numbers that ascend"),
         ("value", lambda a: a[:-1], "target_weight must be none or 59 numbers"),
         ("weight", lambda a: changed(a, 3, -1.0), "target_weight must be finite numbers of at"),
+        ("weight", lambda a: changed(a, 3, np.inf), "target_weight must be finite numbers of at"),
         ("weight", lambda a: 0.0 * a, "target_weight must be above 0 for rows in leaves"),
         ("offset", lambda a: a[:-1], "target_offset must be"),
         ("offset", lambda a: a + 1, "target_offset must be"),

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from bevel import ObliqueForestRegressor, _core
 from bevel.predictor import PackedPredictor
 
 NAN = np.nan
@@ -60,3 +61,26 @@ def test_predictor_is_pickled_without_its_native_view(predictor):
     other = pickle.loads(pickle.dumps(predictor))
     assert set(vars(other)) == {"forest"}
     assert np.array_equal(other.leaves(ROWS, 1), expected)
+
+
+@pytest.fixture
+def regressor():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    return ObliqueForestRegressor(5, random_state=0).fit(X, X[:, 0])
+
+
+def test_forest_for_servers_has_no_probabilities_of_values(regressor):
+    with pytest.raises(AttributeError, match="got that of a regressor"):
+        regressor.predictor_.predict_proba(np.zeros((2, 3)))
+
+
+def test_packed_forests_refuse_questions_of_the_other_kind(predictor, regressor):
+    """Leaves of values, read as leaves of classes, lie outside of their arrays."""
+    scaler, rows = _core.Scaler.identity(3), np.zeros((2, 3), np.float32)
+    values = regressor._predictor.packed
+    with pytest.raises(ValueError, match="has no classes"):
+        values.predict_proba(rows, scaler, np.inf, False, 1, np.empty((2, 0)))
+    with pytest.raises(ValueError, match="has no classes"):
+        values.predict_class(rows, scaler, np.inf, False, 1, np.empty(2, np.int32))
+    with pytest.raises(ValueError, match="has no values"):
+        predictor.packed.predict_value(rows, scaler, np.inf, 1, np.empty(2))

@@ -61,7 +61,7 @@ struct Game {
   const ShapleyOptions& options;
   Payoff payoff{forest, options.hard};
   BoxWeights weights{static_cast<size_t>(forest.n_features)};
-  std::vector<TreeFacts> trees;
+  std::vector<TreeFacts> trees{};
 };
 
 // Explains one row after another; one for each thread.

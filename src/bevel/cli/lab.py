@@ -150,6 +150,8 @@ def run_verb(
 ) -> None:
     """Run an experiment; stopped or killed, the same command goes on where it ended."""
     protocol = _find_protocol(experiment)
+    if protocol.source == SIMULATED:
+        _check_absent(protocol, {"--recipe": recipe, "--max-rows": max_rows})
     plan = Plan(
         systems=find_systems(_split(systems) or protocol.default_systems),
         data=_check_data(protocol, data),
@@ -210,6 +212,14 @@ def _check_data(protocol: Protocol, data: Path | None) -> Path | None:
     if protocol.source == SIMULATED:
         manners.note(f"{protocol.name} is a simulation: --data is not used.")
     return data.resolve()
+
+
+def _check_absent(protocol: Protocol, options: Mapping[str, object]) -> None:
+    """Raise if options of data sets are given to a simulation."""
+    for name, value in options.items():
+        if value is not None:
+            required = f"left out: {protocol.name} is a simulation, without data sets"
+            raise wrong_value(name, required, value, "Omit it.")
 
 
 def _split(names: str | None) -> tuple[str, ...]:

@@ -29,8 +29,13 @@ def write_whole(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryvie
     """
     target = Path(os.path.realpath(path))
     mode = _mode_of(target)
-    new = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+    # As much of the name as leaves room for the rest: names end at 255 bytes.
+    new = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}.tmp")
+    try:
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+    except OSError as error:
+        error.filename = os.fspath(path)  # nobody has asked for the new file
+        raise
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.writelines(pieces)

@@ -62,7 +62,7 @@ def read_model_rows(
     X = Columns(tuple(getattr(model, "feature_names_in_", names)), X.values)
     if len(X) == 0:
         raise ValueError(f"{path} must have at least one row to predict; got none. Add rows.")
-    notes = [*table.notes, *unused]
+    notes = [*table.notes, *unused, *_strange_labels(model, X)]
     number = np.arange(1, len(X) + 1)
     if target is None:
         return ModelRows(X, None, number, tuple(notes))
@@ -120,6 +120,18 @@ def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
     return {
         name: "nominal" if feature in words else "numeric" for feature, name in enumerate(names)
     }
+
+
+def _strange_labels(model: Any, X: Columns) -> list[str]:
+    """Notes on labels that fit has not seen: another spelling would spoil answers quietly."""
+    notes = []
+    for feature, levels in model._encoding.nominal.items():
+        seen, column = set(levels.labels), X.values[feature]
+        strange = {label for label in column[~X.missing(feature)].tolist() if label not in seen}
+        if strange:
+            listed = join_names(sorted(map(shorten, strange)))
+            notes.append(f"Labels of {X.names[feature]!r} that fit has not seen: {listed}.")
+    return notes
 
 
 def _read_target(

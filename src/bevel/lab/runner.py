@@ -146,6 +146,10 @@ def _cells(protocol: Protocol, plan: Plan) -> list[Cell]:
     cells = list(protocol.cells(plan))
     if len({cell.key for cell in cells}) < len(cells):
         raise AssertionError(f"Two cells of {protocol.name} have the same key.")
+    if plan.folds is not None and {cell.fold for cell in cells} != set(range(plan.folds)):
+        raise wrong_value(
+            "--folds", f"left out: {protocol.name} has no folds to choose", plan.folds, "Omit it."
+        )
     names = list(dict.fromkeys(cell.data for cell in cells))
     for asked in plan.only:
         if asked not in names:

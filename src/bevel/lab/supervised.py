@@ -96,6 +96,7 @@ def read_supervised(
     """
     table = open_table(path, header=header)
     table.check_present([target, *drop, *nominal])
+    _check_drop(target, drop, nominal)
     names = [name for name in table.names if name != target and name not in drop]
     if not names:
         raise ValueError(
@@ -115,6 +116,17 @@ def read_supervised(
     X, dropped = _without_empty(X)
     notes += [*remark, *dropped, *_keys(X), *_constant(X)]
     return Supervised(X, y, task, target, (*table.notes, *notes), number)
+
+
+def _check_drop(target: str, drop: Sequence[str], nominal: Sequence[str]) -> None:
+    """Raise if a column is to be left out and used all the same."""
+    used = {target: "--target", **dict.fromkeys(nominal, "--nominal")}
+    for name in drop:
+        if name in used:
+            raise ValueError(
+                f"--drop must name columns that nothing else asks for; got {name!r}, which "
+                f"{used[name]} names too. Leave out one of the two."
+            )
 
 
 def _read_target(
