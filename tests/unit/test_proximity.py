@@ -238,6 +238,20 @@ def test_outlier_scores_of_a_regression_take_all_rows_as_one_class(regressor):
     np.testing.assert_allclose(result.raw, 90 / (matrix**2).sum(axis=1))
 
 
+def test_rows_that_no_tree_judges_have_no_outlier_score_and_change_no_other():
+    few = ObliqueForestRegressor(4, random_state=0).fit(X, VALUES)
+    never = ~few._training_rows("test", X, VALUES).out.any(axis=1)
+    assert 0 < never.sum() < 45
+    result = outlier_scores(few, X, VALUES)
+    assert np.isnan(result.scores[never]).all()
+    assert np.isnan(result.raw[never]).all()
+    matrix = proximity(few, X, VALUES).matrix
+    raw = 90 / (matrix[~never] ** 2).sum(axis=1)
+    spread = np.median(np.abs(raw - np.median(raw)))
+    np.testing.assert_allclose(result.scores[~never], (raw - np.median(raw)) / spread)
+    assert f"{never.sum()} without a tree to judge them" in repr(result)
+
+
 def test_outlier_scores_of_rows_that_are_alike_are_zero():
     fitted = ObliqueForestClassifier(5, random_state=0).fit(X, np.zeros(90))
     assert not outlier_scores(fitted, X, np.zeros(90), kind="all").scores.any()
