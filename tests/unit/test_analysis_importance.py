@@ -408,3 +408,12 @@ def test_corrected_importance_refuses_directions_tied_to_columns():
     forest, X, y = grown(P.Custom(np.eye(4)))
     with pytest.raises(ValueError, match="tied to the columns of the fit"):
         importance(forest, "corrected", X, y)
+
+
+def test_no_test_finds_anything_in_a_constant_target():
+    # 0.1 is no binary fraction: sums of it round, and scatter of rounding must not be tested.
+    X, _ = table(60)
+    X["level"] = pd.Categorical(np.random.default_rng(1).choice(["u", "v", "w"], 60))
+    forest = ObliqueForestRegressor(2, random_state=0).fit(X, np.full(60, 0.1))
+    result = importance(forest, "t_test", X, np.full(60, 0.1))
+    np.testing.assert_allclose(result.p_values, 1.0)
