@@ -111,4 +111,4 @@ def test_pictures_without_matplotlib_name_the_command(monkeypatch):
     with pytest.raises(MissingPackageError, match=r"pip install 'bevel\[plot\]'"):
         plots.bias_and_variance({"a": {1: effects(0.1)}})
     with pytest.raises(MissingPackageError, match=r"pip install 'bevel\[plot\]'"):
-        plots.strength_against_correlation({})
+        plots.strength_against_correlation({"a": []})

@@ -12,7 +12,8 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from bevel.analysis.leaf_sharing import KINDS, LeafTable, check_count, read_leaves
+from bevel.analysis.checks import check_count
+from bevel.analysis.leaf_sharing import KINDS, LeafTable, read_leaves
 from bevel.analysis.subject import read_subject
 
 __all__ = ["PrincipalCoordinates", "principal_coordinates"]
