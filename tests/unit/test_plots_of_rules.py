@@ -142,3 +142,15 @@ def test_a_map_of_a_regressor_shows_its_predictions():
 def test_the_plane_of_three_features_is_refused():
     with pytest.raises(ValueError, match=r"posterior_map draws two features; X has shape \(5, 3\)"):
         plots.posterior_map(None, np.zeros((5, 3)))
+
+
+def test_the_regions_are_not_upside_down():
+    X, _ = plane()
+    y = np.where(X["length"] > 0, "long", "short")
+    axes = plots.decision_boundary(fitted(X, y, projection="axis"), X, y)
+    (image,) = axes.images
+    colours = np.asarray(image.get_array())
+    bottom, top = colours[[5, -5]] if image.origin == "lower" else colours[[-5, 5]]
+    # Orange is more red than blue; "long" is the first class, and blue.
+    assert (bottom[:, 0] > bottom[:, 2]).all()
+    assert (top[:, 0] < top[:, 2]).all()
