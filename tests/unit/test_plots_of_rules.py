@@ -154,3 +154,16 @@ def test_the_regions_are_not_upside_down():
     # Orange is more red than blue; "long" is the first class, and blue.
     assert (bottom[:, 0] > bottom[:, 2]).all()
     assert (top[:, 0] < top[:, 2]).all()
+
+
+def test_rows_that_fulfil_a_rule_go_up_by_the_branch_that_says_yes():
+    X = pd.DataFrame({"width": np.arange(40.0)})
+    y = np.where(X["width"] < 20, "narrow", "wide")
+    axes = plots.tree(fitted(X, y, projection="axis").forest_.tree(0))
+    height = {text.get_text().split("\n")[0]: text.get_position()[1] for text in axes.texts}
+    (rule,) = (name for name in height if "width" in name)
+    true = "narrow" if "≤" in rule or "<" in rule else "wide"
+    false = {"narrow": "wide", "wide": "narrow"}[true]
+    assert height[true] > height[rule] > height[false]
+    assert abs(height["yes"] - height[true]) < 0.1
+    assert abs(height["no"] - height[false]) < 0.1
