@@ -292,7 +292,7 @@ def test_quantiles_of_new_rows_by_weighted_training_rows_are_those_of_the_estima
 
 def test_a_target_on_its_quantile_is_covered():
     values = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0], [np.nan, np.nan]])
-    result = RowQuantiles(np.array([0.5, 1.0]), values, np.array([1.0, 2.0, 3.0, 0.0]))
+    result = RowQuantiles(np.array([0.5, 1.0]), values, np.array([1.0, 2.0, 3.0, 0.0]), True)
     assert result.coverage.tolist() == [1 / 3, 2 / 3]
 
 
@@ -301,7 +301,7 @@ def test_targets_of_a_fan_are_drawn_over_their_own_rows(x):
     # The third row was in every bag, and is not drawn.
     values = np.array([[3.0], [1.0], [np.nan], [2.0]])
     targets = np.array([30.0, 10.0, 0.0, 20.0])
-    axes = fan_chart(RowQuantiles(np.array([0.5]), values, targets), x=x)
+    axes = fan_chart(RowQuantiles(np.array([0.5]), values, targets, True), x=x)
     drawn = {line.get_label(): line for line in axes.lines}
     assert drawn["target"].get_ydata().tolist() == [10 * y for y in drawn["median"].get_ydata()]
     assert drawn["target"].get_ydata().tolist() == ([10, 20, 30] if x is None else [20, 10, 30])
