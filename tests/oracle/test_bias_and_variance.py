@@ -185,7 +185,7 @@ def test_equally_probable_classes_are_no_bias():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n_repeats": 0}, "n_repeats must be 1 or more"),
+        ({"n_repeats": 0}, "n_repeats must be an integer of at least 1"),
         ({"X_test": np.zeros((3, 2))}, "given together"),
         ({"truth": np.ones((20, 2)) / 2}, "needs X_test and y_test"),
         ({"n_train": 20}, "n_train must be from 1 to 19 rows"),
@@ -232,3 +232,43 @@ def test_hellinger_distance_is_that_of_the_bhattacharyya_coefficient():
 def test_hellinger_distance_refuses_what_is_no_distribution(estimate, message):
     with pytest.raises(ValueError, match=message):
         hellinger_distance(estimate, [[0.5, 0.5]])
+
+
+class Fickle(ClassifierMixin, BaseEstimator):
+    """Says "b" or "c" to all rows, by its seed, with probability 0.8; the rest goes to "a"."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):  # noqa: ARG002
+        self.classes_ = np.array(["a", "b", "c"])
+        self.said_ = "ccb"[self.random_state % 3]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.said_)
+
+    def predict_proba(self, X):
+        shares = 0.8 * (self.classes_ == self.said_) + 0.2 * (self.classes_ == "a")
+        return np.tile(shares, (len(X), 1))
+
+
+def test_predicted_classes_that_no_judged_row_has_count_as_wrong_answers():
+    X = np.zeros((40, 1))
+    y = np.repeat(["a", "b"], 20)
+    result = bias_and_variance(Fickle(), X, y, X_test=X, y_test=y, n_repeats=30, random_state=3)
+    rng = np.random.default_rng(3)
+    said = []
+    for _ in range(30):
+        rng.permutation(40)
+        said.append("ccb"[int(rng.integers(2**31)) % 3])
+    shares = np.array([[0.2 + 0.8 * (s == "a"), 0.8 * (s == "b"), 0.8 * (s == "c")] for s in said])
+    often = said.count("c") / 30
+    assert 0.5 < often < 1.0
+    assert result.classes.bias == 1.0  # the usual answer is "c"
+    assert result.classes.variance == pytest.approx(1.0 - often)
+    assert result.classes.error == pytest.approx(1.0 - (1.0 - often) / 2)
+    true = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    brier = ((shares[:, None] - true) ** 2).sum(axis=2).mean()
+    assert result.squared_error == pytest.approx(brier)
+    assert result.variance == pytest.approx(shares.var(axis=0).sum())

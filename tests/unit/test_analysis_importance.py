@@ -408,3 +408,62 @@ def test_corrected_importance_refuses_directions_tied_to_columns():
     forest, X, y = grown(P.Custom(np.eye(4)))
     with pytest.raises(ValueError, match="tied to the columns of the fit"):
         importance(forest, "corrected", X, y)
+
+
+def test_no_test_finds_anything_in_a_constant_target():
+    # 0.1 is no binary fraction: sums of it round, and scatter of rounding must not be tested.
+    X, _ = table(60)
+    X["level"] = pd.Categorical(np.random.default_rng(1).choice(["u", "v", "w"], 60))
+    forest = ObliqueForestRegressor(2, random_state=0).fit(X, np.full(60, 0.1))
+    result = importance(forest, "t_test", X, np.full(60, 0.1))
+    np.testing.assert_allclose(result.p_values, 1.0)
+
+
+def test_corrected_importance_follows_the_weights():
+    # f1 decides in one half of the rows, f2 in the other; weights choose the half.
+    X, _ = table(200)
+    first = np.arange(200) < 100
+    y = np.where(first, X["f1"], X["f2"]) > 0
+    forest = ObliqueForestClassifier(20, projection="axis", random_state=0, n_jobs=1).fit(X, y)
+    for half, best in ((first, "f1"), (~first, "f2")):
+        weight = np.where(half, 1.0, 0.001)
+        result = importance(forest, "corrected", X, y, sample_weight=weight, random_state=0)
+        assert result.top(1).names == (best,)
+        assert result.top(1).values[0] > 0.5
+
+
+def test_twins_of_nominal_columns_are_nominal(monkeypatch):
+    X, y = table()
+    X["f1"] = np.where(X["f1"] > 0, "yes", "no")
+    X["f3"] = pd.cut(X["f3"], [-9, -0.5, 0.5, 9], labels=["low", "mid", "high"]).astype(str)
+    forest = ObliqueForestClassifier(3, random_state=0).fit(X, y > 0)
+    seen, globals_ = [], KINDS["corrected"].__globals__
+    differences = globals_["_differences"]
+    monkeypatch.setitem(
+        globals_, "_differences", lambda grown, p: (seen.append(grown), differences(grown, p))[1]
+    )
+    importance(forest, "corrected", X, y > 0, random_state=0)
+    assert seen[0].levels.tolist() == [0, 2, 0, 3, 0, 2, 0, 3]
+
+
+def test_splits_of_nominal_columns_are_unrotated():
+    X, y = table()
+    X["f1"] = np.where(X["f1"] > 0, "yes", "no")
+    forest = ObliqueForestClassifier(10, projection=P.MultiRotation(3), random_state=0, n_jobs=1)
+    result = importance(forest.fit(X, y > 0), "rotation")
+    assert result.names == ("unrotated", "rotation 1", "rotation 2")
+    trees = forest.forest_
+    at = trees.entry_offset[:-1][trees.right >= 0]
+    n_nominal = np.count_nonzero(trees.entry_index[at] == 1)
+    assert 0 < n_nominal <= result.count[0]
+    assert result.count.sum() == np.count_nonzero(trees.right >= 0)
+
+
+def test_t_test_of_a_column_that_a_class_lacks_compares_the_other_classes():
+    X, y = table()
+    y = np.digitize(y, [-1, 1])
+    X.loc[y == 1, "f0"] = np.nan
+    forest = ObliqueForestClassifier(3, projection="axis", random_state=0, scale=None).fit(X, y)
+    stored = X["f0"].to_numpy().astype(np.float32).astype(float)
+    want = stats.f_oneway(stored[y == 0], stored[y == 2]).pvalue
+    assert importance(forest, "t_test", X, y).p_values[0] == pytest.approx(want, rel=1e-5)

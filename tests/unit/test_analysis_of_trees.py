@@ -191,7 +191,7 @@ def test_calibration_of_many_classes_is_that_of_the_predicted_one():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n_bins": 0}, "n_bins must be 1 or more"),
+        ({"n_bins": 0}, "n_bins must be an integer of at least 1"),
         ({"bins": "equal"}, "bins must be 'quantile' or 'uniform'"),
         ({"positive": 5}, r"positive must be a class of the fit \(0, 1\)"),
     ],
@@ -216,5 +216,5 @@ def test_complexity_of_chosen_trees_needs_the_number_of_rows():
     with pytest.raises(ValueError, match="Pass n_rows"):
         tree_complexity(chosen)
     assert len(tree_complexity(chosen, n_rows=150).complexity) == 5
-    with pytest.raises(ValueError, match="n_rows must be 1 or more"):
+    with pytest.raises(ValueError, match="n_rows must be an integer of at least 1"):
         tree_complexity(chosen, n_rows=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
@@ -78,3 +79,14 @@ def test_other_projections_are_refused():
         forest = grow(projection=projection).fit(X, y)
         with pytest.raises(ValueError, match=r"P\.MultiRotation\(\.\.\.\) and no list"):
             refit_best_rotations(forest, X, y, 2)
+
+
+def test_refit_is_a_fit_with_the_weights():
+    weight = np.where(X[:, 2] > 0, 1.0, 0.1)
+    noisy = np.where(RNG.random(len(X)) < 0.3, 1 - y, y)
+    forest = grow().fit(X, noisy)
+    refit = refit_best_rotations(forest, X, noisy, 3, sample_weight=weight)
+    again = clone(refit).fit(X, noisy, sample_weight=weight)
+    np.testing.assert_array_equal(refit.predict_proba(X), again.predict_proba(X))
+    alike = clone(refit).fit(X, noisy)
+    assert (refit.predict_proba(X) != alike.predict_proba(X)).any()

@@ -172,7 +172,7 @@ def test_voting_points_are_those_of_weight_above_zero_heaviest_first():
     assert points.effective_number == pytest.approx(1 / 0.375)
     assert str(points).startswith("3 voting points, worth 2.7 of equal weight\n")
     assert len(voting_points(weights, -1)) == 1
-    with pytest.raises(ValueError, match="row must be from 0 to 1; got 2"):
+    with pytest.raises(ValueError, match="row must be an integer from 0 to 1; got 2"):
         voting_points(weights, 2)
     with pytest.raises(TypeError, match="Call forest_weights first"):
         voting_points(weights.toarray())

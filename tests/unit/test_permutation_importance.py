@@ -13,6 +13,7 @@ from support.false_alarms import assert_uniform
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
 from bevel.analysis import importance as importance_of
+from bevel.analysis import single_tree
 from bevel.analysis.importances import ErrorImportance, error_increase
 from bevel.errors import NoOutOfBagError
 
@@ -388,7 +389,7 @@ def test_huge_values_are_mirrored_within_bounds() -> None:
     ("extra", "message"),
     [
         ({"n_repeats": 0}, "at least 1"),
-        ({"n_repeats": 2.5}, "whole number"),
+        ({"n_repeats": 2.5}, "integer of at least 1"),
         ({"error_of": "trees"}, '"forest" or "tree"'),
         ({"sample_weight": [1.0]}, "shape"),
     ],
@@ -396,7 +397,7 @@ def test_huge_values_are_mirrored_within_bounds() -> None:
 def test_arguments_out_of_range_raise(extra: dict[str, object], message: str) -> None:
     X, y = classes()
     forest = small_classifier(n_estimators=2).fit(X, y)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         permutation_importance(forest, X, y, **extra)
 
 
@@ -444,3 +445,34 @@ def test_verbose_shows_a_bar_that_comes_to_its_end(capfd: pytest.CaptureFixture[
     assert "240/240" in err
     negation_importance(forest, X, y, error_of="tree", verbose=1)
     assert "25/25" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("error_of", ["forest", "tree"])
+def test_permuted_rows_count_by_their_weights(error_of):
+    # With weight on one class only, the error is that class's, and so is the importance.
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(200, 2))
+    labels = (rows[:, 0] + 0.5 * random.normal(size=200) > 0).astype(int)
+    forest = ObliqueForestClassifier(15, random_state=0, n_jobs=1).fit(rows[:100], labels[:100])
+    new, true = rows[100:], labels[100:]
+    weights = np.where(true == 1, 2.0, 0.0)
+    result = importance_of(
+        forest,
+        "permutation",
+        new,
+        true,
+        out_of_bag=False,
+        error_of=error_of,
+        sample_weight=weights,
+        n_repeats=200,
+        random_state=0,
+    )
+    judges = [forest] if error_of == "forest" else [single_tree(forest, t) for t in range(15)]
+    ones = true == 1
+    before = np.mean([(judge.predict(new[ones]) != 1).mean() for judge in judges])
+    assert result.error == pytest.approx(before)
+    # Each row takes the value of each other row equally often: an exact expectation.
+    mixed = np.repeat(new[ones], len(new), axis=0)
+    mixed[:, 0] = np.tile(new[:, 0], ones.sum())
+    after = np.mean([(judge.predict(mixed) != 1).mean() for judge in judges])
+    assert result.values[0] == pytest.approx(after - before, abs=6 * result.std[0] / 200**0.5)

@@ -142,3 +142,28 @@ def test_a_map_of_a_regressor_shows_its_predictions():
 def test_the_plane_of_three_features_is_refused():
     with pytest.raises(ValueError, match=r"posterior_map draws two features; X has shape \(5, 3\)"):
         plots.posterior_map(None, np.zeros((5, 3)))
+
+
+def test_the_regions_are_not_upside_down():
+    X, _ = plane()
+    y = np.where(X["length"] > 0, "long", "short")
+    axes = plots.decision_boundary(fitted(X, y, projection="axis"), X, y)
+    (image,) = axes.images
+    colours = np.asarray(image.get_array())
+    bottom, top = colours[[5, -5]] if image.origin == "lower" else colours[[-5, 5]]
+    # Orange is more red than blue; "long" is the first class, and blue.
+    assert (bottom[:, 0] > bottom[:, 2]).all()
+    assert (top[:, 0] < top[:, 2]).all()
+
+
+def test_rows_that_fulfil_a_rule_go_up_by_the_branch_that_says_yes():
+    X = pd.DataFrame({"width": np.arange(40.0)})
+    y = np.where(X["width"] < 20, "narrow", "wide")
+    axes = plots.tree(fitted(X, y, projection="axis").forest_.tree(0))
+    height = {text.get_text().split("\n")[0]: text.get_position()[1] for text in axes.texts}
+    (rule,) = (name for name in height if "width" in name)
+    true = "narrow" if "≤" in rule or "<" in rule else "wide"
+    false = {"narrow": "wide", "wide": "narrow"}[true]
+    assert height[true] > height[rule] > height[false]
+    assert abs(height["yes"] - height[true]) < 0.1
+    assert abs(height["no"] - height[false]) < 0.1

@@ -111,4 +111,19 @@ def test_pictures_without_matplotlib_name_the_command(monkeypatch):
     with pytest.raises(MissingPackageError, match=r"pip install 'bevel\[plot\]'"):
         plots.bias_and_variance({"a": {1: effects(0.1)}})
     with pytest.raises(MissingPackageError, match=r"pip install 'bevel\[plot\]'"):
-        plots.strength_against_correlation({})
+        plots.strength_against_correlation({"a": []})
+
+
+def test_each_panel_of_bias_and_variance_draws_what_its_title_says():
+    classes = ClassEffects(0.1, 0.2, 0.4, 0.8, 1.6)
+    result = BiasAndVariance(3.0, 4.0, 5.0, classes, 2, 2)
+    drawn = {
+        panel.get_title(): panel.lines[0].get_ydata()[0]
+        for panel in plots.bias_and_variance({"a": {1: result}}).axes
+    }
+    wanted = {"bias": 0.1, "variance": 0.2, "variance effect": 0.8, "error": 2.8}
+    assert drawn == pytest.approx(wanted)
+    values = BiasAndVariance(3.0, 4.0, 5.0, None, 2, 2)
+    panels = plots.bias_and_variance({"a": {1: values}}).axes
+    wanted = {"squared bias": 3.0, "variance": 4.0, "squared error": 12.0}
+    assert {panel.get_title(): panel.lines[0].get_ydata()[0] for panel in panels} == wanted

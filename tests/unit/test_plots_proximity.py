@@ -92,4 +92,4 @@ def test_pictures_without_matplotlib_name_the_command(monkeypatch):
     with pytest.raises(MissingPackageError, match=r"pip install 'bevel\[plot\]'"):
         proximity_pairs(coordinates())
     with pytest.raises(MissingPackageError, match=r"pip install 'bevel\[plot\]'"):
-        variation_explained({})
+        variation_explained(coordinates())

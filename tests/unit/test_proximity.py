@@ -175,6 +175,30 @@ def test_coordinates_of_many_rows_are_those_of_the_dense_matrix(classifier, kind
     np.testing.assert_allclose(sparse.explained, dense.explained, atol=1e-10)
 
 
+def test_coordinates_of_many_rows_are_not_displaced_by_large_negative_eigenvalues(monkeypatch):
+    # Four stumps: pairs are judged by few trees, and the eighth eigenvalue by size is negative.
+    fitted = ObliqueForestRegressor(4, max_depth=1, random_state=0).fit(X, VALUES)
+    matrix = proximity(fitted, X, VALUES).matrix
+    centring = np.eye(90) - 1 / 90
+    values = np.linalg.eigvalsh(0.5 * centring @ matrix @ centring)[::-1]
+    assert -values[-1] > values[7] > 0.6
+    monkeypatch.setitem(principal_coordinates.__globals__, "LARGEST_DENSE", 10)
+    sparse = principal_coordinates(fitted, X, VALUES, n_components=8)
+    np.testing.assert_allclose(sparse.eigenvalues, values[:8], rtol=1e-9)
+
+
+def test_coordinates_of_rows_that_share_no_leaf_are_those_of_a_simplex():
+    # In fully grown trees no two rows of a bag share a leaf: all eigenvalues but one are 1/2.
+    rows, values = np.arange(200.0)[:, None], np.arange(200.0)
+    fitted = ObliqueForestRegressor(5, random_state=0).fit(rows, values)
+    matrix = proximity(fitted, rows, values, kind="in_bag").matrix
+    np.testing.assert_array_equal(matrix, np.eye(200))
+    result = principal_coordinates(fitted, rows, values, kind="in_bag", n_components=2)
+    np.testing.assert_allclose(result.eigenvalues, 0.5)
+    np.testing.assert_allclose(result.coordinates.T @ result.coordinates, np.eye(2) / 2, atol=1e-9)
+    np.testing.assert_allclose(result.explained, 1 / 199)
+
+
 def test_coordinates_of_rows_that_are_alike_are_zero(classifier):
     for rows in (X[:1], np.repeat(X[:1], 5, axis=0)):
         result = principal_coordinates(classifier, rows, kind="all", n_components=3)
@@ -212,6 +236,20 @@ def test_outlier_scores_of_a_regression_take_all_rows_as_one_class(regressor):
     matrix = proximity(regressor, X, kind="all").matrix
     result = outlier_scores(regressor, X, kind="all")
     np.testing.assert_allclose(result.raw, 90 / (matrix**2).sum(axis=1))
+
+
+def test_rows_that_no_tree_judges_have_no_outlier_score_and_change_no_other():
+    few = ObliqueForestRegressor(4, random_state=0).fit(X, VALUES)
+    never = ~few._training_rows("test", X, VALUES).out.any(axis=1)
+    assert 0 < never.sum() < 45
+    result = outlier_scores(few, X, VALUES)
+    assert np.isnan(result.scores[never]).all()
+    assert np.isnan(result.raw[never]).all()
+    matrix = proximity(few, X, VALUES).matrix
+    raw = 90 / (matrix[~never] ** 2).sum(axis=1)
+    spread = np.median(np.abs(raw - np.median(raw)))
+    np.testing.assert_allclose(result.scores[~never], (raw - np.median(raw)) / spread)
+    assert f"{never.sum()} without a tree to judge them" in repr(result)
 
 
 def test_outlier_scores_of_rows_that_are_alike_are_zero():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,7 +14,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.analysis import ProximityImputer, proximity
+from bevel.analysis import ProximityImputer, nearest_rows, proximity
 from bevel.columns import Columns
 from bevel.errors import NoOutOfBagError
 
@@ -222,3 +224,28 @@ def test_new_rows_with_other_columns_are_refused():
     imputer = ProximityImputer(FOREST, n_rounds=1).fit(X, CLASSES)
     with pytest.raises(ValueError, match="2 features"):
         imputer.transform(X[:, :2])
+
+
+def test_transform_repeats_the_rounds_with_the_last_forest():
+    n_rounds, new = 3, np.array([[np.nan, 0.5, np.nan], [-1.0, np.nan, np.nan], [0.1, 0.2, 0.3]])
+    imputer = ProximityImputer(FOREST, n_rounds=n_rounds).fit(X, CLASSES)
+    filled = rounds_by_hand(FOREST, X, CLASSES, "oob", n_rounds - 1)
+    last = clone(FOREST).fit(filled, CLASSES)
+    by_hand = [np.where(np.isnan(new), np.nanmedian(X, axis=0), new)]
+    for _ in range(n_rounds):
+        near = nearest_rows(last, filled, by_hand[-1], CLASSES, k=N)
+        after = by_hand[-1].copy()
+        for i, f in np.argwhere(np.isnan(new)):
+            rows, weight = near.rows[i], near.proximity[i]
+            use = (rows >= 0) & ~MISSING[rows, f]
+            after[i, f] = np.average(X[rows[use], f], weights=weight[use])
+        by_hand.append(after)
+    np.testing.assert_allclose(imputer.transform(new), by_hand[-1], rtol=1e-9)
+    assert np.abs(by_hand[-1] - by_hand[1]).max() > 1e-3  # one round would not do
+
+
+def test_changes_are_means_over_the_missing_values_in_standard_deviations():
+    steps = [rounds_by_hand(FOREST, X, CLASSES, "oob", n) for n in range(3)]
+    changes = [np.abs(b - a) / np.nanstd(X, axis=0) for a, b in pairwise(steps)]
+    imputer = ProximityImputer(FOREST, n_rounds=2).fit(X, CLASSES)
+    np.testing.assert_allclose(imputer.changes_, [c[MISSING].mean() for c in changes])

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.analysis import forest_weights, quantiles
+from bevel.analysis import RowQuantiles, forest_weights, quantiles
 from bevel.plots import fan_chart
 
 RNG = np.random.default_rng(8)
@@ -280,3 +280,30 @@ def test_fan_chart_uses_given_axes_and_refuses_targets_of_other_rows():
     assert len(axes.lines) == 1  # no targets are known
     with pytest.raises(ValueError, match=r"y must be 30 numbers, one for each row; got .*\(150,\)"):
         fan_chart(result, y=Y)
+
+
+def test_quantiles_of_new_rows_by_weighted_training_rows_are_those_of_the_estimator():
+    forest = fitted(WEIGHTS, min_samples_leaf=8, keep_targets=True)
+    result = quantiles(forest, X, Y, NEW, levels=LEVELS, sample_weight=WEIGHTS)
+    np.testing.assert_array_equal(result.values, forest.predict_quantiles(NEW, LEVELS))
+    weights = forest_weights(forest, X, Y, NEW, sample_weight=WEIGHTS)
+    np.testing.assert_array_equal(result.values, slow_quantiles(weights, Y, LEVELS))
+
+
+def test_a_target_on_its_quantile_is_covered():
+    values = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0], [np.nan, np.nan]])
+    result = RowQuantiles(np.array([0.5, 1.0]), values, np.array([1.0, 2.0, 3.0, 0.0]), True)
+    assert result.coverage.tolist() == [1 / 3, 2 / 3]
+
+
+@pytest.mark.parametrize("x", [None, -np.arange(4.0)], ids=["by median", "by x"])
+def test_targets_of_a_fan_are_drawn_over_their_own_rows(x):
+    # The third row was in every bag, and is not drawn.
+    values = np.array([[3.0], [1.0], [np.nan], [2.0]])
+    targets = np.array([30.0, 10.0, 0.0, 20.0])
+    axes = fan_chart(RowQuantiles(np.array([0.5]), values, targets, True), x=x)
+    drawn = {line.get_label(): line for line in axes.lines}
+    assert drawn["target"].get_ydata().tolist() == [10 * y for y in drawn["median"].get_ydata()]
+    assert drawn["target"].get_ydata().tolist() == ([10, 20, 30] if x is None else [20, 10, 30])
+    places = [0, 1, 2] if x is None else [-3, -1, 0]
+    assert drawn["target"].get_xdata().tolist() == places

@@ -326,3 +326,35 @@ def test_top_rules_refuse_what_makes_no_sense(wrong):
     table, y = numbers(50)
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
         top_rules(grown(table, y), table, y, **wrong)
+
+
+@pytest.mark.parametrize("classes", [True, False], ids=["classes", "values"])
+def test_top_rules_are_those_of_a_search_over_all_nodes(classes):
+    random = np.random.default_rng(4)
+    X = random.normal(size=(150, 3))
+    value = X[:, 0] + X[:, 1] + 0.5 * random.normal(size=150)
+    y = np.digitize(value, [-0.5, 0.5]) if classes else value
+    kind = ObliqueForestClassifier if classes else ObliqueForestRegressor
+    forest = kind(12, random_state=0, n_jobs=1).fit(X, y)
+    Y = np.eye(3)[y] if classes else y[:, None]
+    path, first = forest.decision_path(X)
+    found = []
+    for tree in range(12):
+        depths = forest.forest_.tree(tree).depth
+        for node in np.flatnonzero((depths > 0) & (depths <= 3)):
+            rows = path[:, [first[tree] + node]].toarray()[:, 0] > 0
+            if rows.sum() >= 3:
+                told = rows.mean() * ((Y[rows].mean(axis=0) - Y.mean(axis=0)) ** 2).sum()
+                score = told * 0.95 ** depths[node]
+                found.append((-round(score, 12), int(depths[node]), tree, int(node), rows))
+    chosen = []
+    for rule in sorted(found, key=lambda rule: rule[:4]):
+        rows = rule[4]
+        if all((rows & o[4]).sum() <= 0.7 * (rows | o[4]).sum() for o in chosen):
+            chosen.append(rule)
+    result = top_rules(forest, X, y, n=8)
+    places = list(zip(result.tree.tolist(), result.node.tolist(), strict=True))
+    assert places == [rule[2:4] for rule in chosen[:8]]
+    told = [-rule[0] / 0.95 ** rule[1] / Y.var(axis=0).sum() for rule in chosen[:8]]
+    np.testing.assert_allclose(result.told, told)
+    np.testing.assert_allclose(result.coverage, [rule[4].mean() for rule in chosen[:8]])

@@ -268,5 +268,5 @@ def test_waterfall_of_a_classifier_draws_the_most_probable_class_on_given_axes(c
     given = pyplot.Figure().add_subplot()
     assert shapley_waterfall(result, 2, ax=given) is given
     assert given.get_xlabel() == f"probability of {forest.predict(X[2:3])[0]}"
-    with pytest.raises(ValueError, match="row must be from 0 to 2; got 3"):
+    with pytest.raises(ValueError, match="row must be an integer from 0 to 2; got 3"):
         shapley_waterfall(result, 3)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.checks import check_count
 from bevel.analysis.printing import described
 from bevel.analysis.subject import read_subject
 from bevel.complexity import tree_complexities, tree_depths
-from bevel.errors import wrong_value
 
 __all__ = ["TreeComplexity", "tree_complexity"]
 
@@ -83,8 +83,7 @@ def tree_complexity(forest: Any, *, n_rows: int | None = None) -> TreeComplexity
     """
     subject = read_subject(forest, "tree_complexity")
     n_rows = _rows_of_fit(subject.estimator._bags) if n_rows is None else n_rows
-    if n_rows < 1:
-        raise wrong_value("n_rows", "1 or more", n_rows, "Pass the number of rows of the fit.")
+    n_rows = check_count("n_rows", n_rows)
     trees = subject.forest
     complexity = tree_complexities(trees, n_rows)
     return TreeComplexity(complexity, np.diff(trees.tree_offset), tree_depths(trees), n_rows)

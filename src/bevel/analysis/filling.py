@@ -83,6 +83,11 @@ def learn_known(column: Column, name: str) -> KnownColumn:
         )
     if column.dtype.kind != "O":
         known = column[present]
+        if np.isinf(known).any():
+            raise ValueError(
+                f"Numbers to impute from must be finite; got infinity in column {name}. Make it "
+                "missing, or a large number."
+            )
         median = float(np.median(known))
         offset = np.where(present, column - median, 0.0)
         return KnownNumbers(median, offset, present.astype(np.float64), float(known.std()))

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bevel.analysis.checks import check_count
 from bevel.analysis.filling import KnownColumn, learn_known
-from bevel.analysis.leaf_sharing import LeafTable, check_count, check_kind, read_leaves
+from bevel.analysis.leaf_sharing import LeafTable, check_kind, read_leaves
 from bevel.analysis.own_units import missing_in, put_back, read_columns
 from bevel.analysis.subject import read_subject
 from bevel.columns import Columns

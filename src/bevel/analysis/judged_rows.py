@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.checks import check_flag
 from bevel.analysis.subject import Subject
-from bevel.errors import NoOutOfBagError, join_names
+from bevel.errors import join_names
 from bevel.forest import FlatForest
 from bevel.subforest import gather
 from bevel.target import read_labels
@@ -51,15 +52,10 @@ class JudgedRows:
 
 def read_judged_rows(subject: Subject, X: Any, y: Any, out_of_bag: bool) -> JudgedRows:
     """The rows of the fit, each for the trees that have not seen it, or rows for all trees."""
-    if not out_of_bag:
+    if not check_flag("out_of_bag", out_of_bag):
         encoded = subject.encode(X)
         return JudgedRows(encoded, _new_target(subject, y, len(encoded)), None)
     rows = subject.out_of_bag_rows(X, y)
-    if not rows.out.any():
-        raise NoOutOfBagError(
-            f"{subject.asked} needs a row that is out of a bag; got a forest of "
-            f"{subject.forest.n_trees} trees with every row in every bag. Grow more trees."
-        )
     return JudgedRows(rows.X, rows.target, rows.out)
 
 

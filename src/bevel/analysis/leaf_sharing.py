@@ -12,10 +12,10 @@ import scipy.sparse as sp
 
 from bevel import _core
 from bevel.analysis.subject import Subject
-from bevel.errors import wrong_type, wrong_value
+from bevel.errors import wrong_value
 from bevel.training_rows import check_leaves_rows_out
 
-__all__ = ["KINDS", "NO_LEAF", "LeafTable", "check_count", "check_kind", "read_leaves", "stack"]
+__all__ = ["KINDS", "NO_LEAF", "LeafTable", "check_kind", "read_leaves", "stack"]
 
 # Kind of proximity: the trees that count for a row.
 KINDS = {"oob": "out of bag", "in_bag": "in bag", "all": "all trees"}
@@ -148,14 +148,3 @@ def check_kind(kind: object) -> None:
     if not isinstance(kind, str) or kind not in KINDS:
         required = '"oob", "in_bag" or "all"'
         raise wrong_value("kind", required, kind, 'Write for example kind="oob".')
-
-
-def check_count(name: str, value: object, low: int = 1) -> int:
-    """A whole number from `low` as an int; raises if it is none."""
-    required = f"an integer of at least {low}"
-    remedy = f"Write for example {name}={max(low, 10)}."
-    if not isinstance(value, int | np.integer) or isinstance(value, bool):
-        raise wrong_type(name, required, value, remedy)
-    if value < low:
-        raise wrong_value(name, required, value, remedy)
-    return int(value)

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bevel.analysis.leaf_sharing import KINDS, check_count, read_leaves, stack
+from bevel.analysis.checks import check_count
+from bevel.analysis.leaf_sharing import KINDS, read_leaves, stack
 from bevel.analysis.subject import read_subject
 
 __all__ = ["NearestRows", "nearest_rows"]

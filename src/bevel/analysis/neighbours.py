@@ -10,9 +10,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import _core
+from bevel.analysis.checks import check_place
 from bevel.analysis.printing import write_table
 from bevel.analysis.subject import Subject, read_subject
-from bevel.errors import wrong_type, wrong_value
+from bevel.errors import wrong_type
 from bevel.leaf_rows import LeafRows
 from bevel.quantiles import blocks_of_rows
 
@@ -65,6 +66,7 @@ def forest_weights(
     leaf_rows, rows, _ = subject.leaf_rows(X_train, y_train, sample_weight)
     if X is not None:
         return _weights(subject, leaf_rows, subject.encode(X), None)
+    subject.check_some_row_is_out(rows)
     return _weights(subject, leaf_rows, rows.X, rows.out)
 
 
@@ -112,7 +114,7 @@ class VotingPoints:
     @property
     def effective_number(self) -> float:
         """Rows of equal weight whose mean would vary as much: 1 / sum of squared weights."""
-        return float(1.0 / np.square(self.weights).sum())
+        return float(1.0 / np.square(self.weights).sum()) if len(self) else 0.0
 
     def __str__(self) -> str:
         head = f"{len(self)} voting points, worth {self.effective_number:.1f} of equal weight"
@@ -153,8 +155,7 @@ def voting_points(weights: sp.csr_matrix, row: int = 0) -> VotingPoints:
     if not sp.issparse(weights):
         required = "the sparse matrix that forest_weights returns"
         raise wrong_type("weights", required, weights, "Call forest_weights first.")
-    if not -weights.shape[0] <= row < weights.shape[0]:
-        raise wrong_value("row", f"from 0 to {weights.shape[0] - 1}", row, "See weights.shape.")
+    check_place("row", row, weights.shape[0])
     own = weights.tocsr()[[row]]
     heaviest = np.lexsort((own.indices, -own.data))
     return VotingPoints(own.indices[heaviest].astype(np.intp), own.data[heaviest])

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.leaf_sharing import KINDS, LeafTable, read_leaves
+from bevel.analysis.leaf_sharing import KINDS, NO_LEAF, LeafTable, read_leaves
 from bevel.analysis.subject import Subject, read_subject
+from bevel.target import read_labels
 
 __all__ = ["OutlierScores", "outlier_scores"]
 
@@ -27,9 +28,10 @@ class OutlierScores:
     Attributes
     ----------
     scores : ndarray of float64, shape (n,)
-        In absolute deviations above the median of the row's class; large: an outlier.
+        In absolute deviations above the median of the row's class; large: an outlier. NaN for
+        rows that no tree counts for, such as those that are in every bag.
     raw : ndarray of float64, shape (n,)
-        n / Σ proximity² over the rows of the class, the row itself included; from 1 to n.
+        n / Σ proximity² over the rows of the class, the row itself included; from 1 to n, or NaN.
     kind : {"oob", "in_bag", "all"}
         Which trees count for a row.
     """
@@ -41,8 +43,10 @@ class OutlierScores:
     def __repr__(self) -> str:
         above = int(np.count_nonzero(self.scores > LARGE))
         n = len(self.scores)
-        lines = [f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}"]
-        order = np.argsort(-self.scores, kind="stable")[:SHOWN]
+        unjudged = int(np.count_nonzero(np.isnan(self.scores)))
+        rest = f", {unjudged} without a tree to judge them" if unjudged else ""
+        lines = [f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}{rest}"]
+        order = np.argsort(-self.scores, kind="stable")[: min(SHOWN, n - unjudged)]
         return "\n".join([*lines, *(f"  row {row:>6}  {self.scores[row]:8.2f}" for row in order)])
 
 
@@ -86,9 +90,12 @@ def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") 
     table = read_leaves(subject, X, y, kind)
     codes = _classes(subject, y, table.n_rows)
     raw = table.n_rows / _squares_within(table, codes)
-    scores = np.empty(table.n_rows)
-    for code in range(codes.max() + 1):
-        scores[codes == code] = _standardised(raw[codes == code])
+    judged = (table.leaves != NO_LEAF).any(axis=1)
+    raw[~judged] = np.nan  # near nothing but itself, of which nothing follows
+    scores = np.full(table.n_rows, np.nan)
+    for code in np.unique(codes[judged]):
+        own = judged & (codes == code)
+        scores[own] = _standardised(raw[own])
     return OutlierScores(scores, raw, kind)
 
 
@@ -101,7 +108,7 @@ def _classes(subject: Subject, y: Any, n_rows: int) -> npt.NDArray[np.intp]:
             f"{subject.asked} compares the rows of a class and needs y, the class of each of the "
             f"{n_rows} rows; got {'None' if y is None else f'shape {np.shape(y)}'}. Pass y."
         )
-    return np.unique(np.asarray(y), return_inverse=True)[1]
+    return read_labels(y, n_rows)[1].astype(np.intp)
 
 
 def _squares_within(table: LeafTable, codes: npt.NDArray[np.intp]) -> Floats:

@@ -12,7 +12,8 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from bevel.analysis.leaf_sharing import KINDS, LeafTable, check_count, read_leaves
+from bevel.analysis.checks import check_count
+from bevel.analysis.leaf_sharing import KINDS, LeafTable, read_leaves
 from bevel.analysis.subject import read_subject
 
 __all__ = ["PrincipalCoordinates", "principal_coordinates"]
@@ -113,8 +114,10 @@ def _solve_dense(table: LeafTable, n_components: int) -> tuple[Floats, Floats, f
     matrix = table.own().toarray() / 2.0
     matrix -= matrix.mean(axis=0)
     matrix -= matrix.mean(axis=1)[:, None]
-    last = table.n_rows - 1
-    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(last + 1 - n_components, last))
+    first, last = table.n_rows - n_components, table.n_rows - 1
+    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(first, last))
+    if len(values) < n_components:  # LAPACK may find fewer than asked for among equal eigenvalues
+        values, vectors = (found[..., first:] for found in scipy.linalg.eigh(matrix))
     return values[::-1], vectors[:, ::-1], float(np.trace(matrix))
 
 
@@ -126,7 +129,10 @@ def _solve_sparse(table: LeafTable, n_components: int) -> tuple[Floats, Floats, 
         (n, n), matvec=lambda v: _centre(multiply(_centre(v))) / 2.0, dtype=np.float64
     )
     start = _centre(np.random.default_rng(0).standard_normal(n))
-    values, vectors = scipy.sparse.linalg.eigsh(centred, min(n_components, n - 1), v0=start)
+    # The largest, not those of the largest size: out of bag some are far below zero.
+    values, vectors = scipy.sparse.linalg.eigsh(
+        centred, min(n_components, n - 1), which="LA", v0=start
+    )
     order = np.argsort(values)[::-1]
     total = (n - float(multiply(np.ones(n)).sum()) / n) / 2.0
     return values[order], vectors[:, order], total

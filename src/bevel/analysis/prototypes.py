@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bevel.analysis.leaf_sharing import check_count, read_leaves
+from bevel.analysis.checks import check_count
+from bevel.analysis.leaf_sharing import read_leaves
 from bevel.analysis.own_units import commonest, missing_in, read_columns
 from bevel.analysis.subject import Subject, read_subject
 from bevel.columns import Columns

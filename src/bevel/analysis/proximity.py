@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bevel.analysis.leaf_sharing import KINDS, NO_LEAF, LeafTable, check_count, read_leaves
+from bevel.analysis.checks import check_count
+from bevel.analysis.leaf_sharing import KINDS, NO_LEAF, LeafTable, read_leaves
 from bevel.analysis.printing import described
 from bevel.analysis.subject import read_subject
 

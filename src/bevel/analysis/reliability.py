@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.checks import check_count
 from bevel.analysis.intervals import wilson_interval
 from bevel.analysis.judged_rows import predictions, read_judged_rows
 from bevel.analysis.printing import described
@@ -159,8 +160,7 @@ def calibration_of(
     positive, n_bins, bins
         As for `calibration`, `positive` as a position.
     """
-    if n_bins < 1:
-        raise wrong_value("n_bins", "1 or more", n_bins, "The default is 10.")
+    check_count("n_bins", n_bins)
     if bins not in BINS:
         raise wrong_value("bins", " or ".join(map(repr, BINS)), bins, "The default is 'quantile'.")
     if positive is None and len(labels) == 2:

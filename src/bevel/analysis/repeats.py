@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier
 
+from bevel.analysis.checks import check_count
 from bevel.analysis.effects import BiasAndVariance, class_effects
 from bevel.analysis.posteriors import check_shares
 from bevel.errors import wrong_value
@@ -22,6 +23,7 @@ __all__ = ["bias_and_variance"]
 Floats = npt.NDArray[np.float64]
 RandomState = int | np.random.Generator | None
 Sampler = Callable[..., tuple[Any, Any]]
+HALF = 0.5  # of the rows, unless n_train says otherwise
 
 
 def bias_and_variance(
@@ -32,7 +34,7 @@ def bias_and_variance(
     X_test: Any = None,
     y_test: Any = None,
     truth: npt.ArrayLike | None = None,
-    n_train: int | float = 0.5,
+    n_train: int | float = HALF,
     n_repeats: int = 100,
     random_state: RandomState = None,
     verbose: bool = False,
@@ -98,8 +100,7 @@ def bias_and_variance(
     >>> effects.bias == effects.systematic_effect  # where the Bayes error is zero
     True
     """
-    if n_repeats < 1:
-        raise wrong_value("n_repeats", "1 or more", n_repeats, "The default is 100.")
+    check_count("n_repeats", n_repeats)
     rng = np.random.default_rng(random_state)
     classify = bool(is_classifier(estimator))
     X = X if callable(X) or hasattr(X, "shape") else np.asarray(X)
@@ -108,6 +109,11 @@ def bias_and_variance(
         raise ValueError(
             "bias_and_variance needs X_test and y_test where X draws training sets, or where truth "
             "is given; got none. Draw rows to judge once, and pass them."
+        )
+    if callable(X) and (y is not None or n_train != HALF):
+        raise ValueError(
+            "y and n_train are for an array X, of which training sets are drawn; got one of them "
+            "beside a function that draws sets of its own. Leave them out."
         )
     if (X_test is None) != (y_test is None):
         raise ValueError(
@@ -173,7 +179,8 @@ class _Judge:
             self._classes, self._target = read_labels(y, n_rows)
         else:
             self._target = read_numbers(y, n_rows)
-        shape = (n_rows, 1 if self._classes is None else len(self._classes))
+        self._n_judged = 1 if self._classes is None else len(self._classes)  # classes of y
+        shape = (n_rows, self._n_judged)
         self._counts = np.zeros((n_rows, 1))
         self._mean, self._scatter, self._votes = np.zeros(shape), np.zeros(shape), np.zeros(shape)
 
@@ -193,14 +200,28 @@ class _Judge:
         if self._classes is None:
             values = np.asarray(fitted.predict(X), dtype=np.float64)[:, None]
             return values, values
-        votes = np.asarray(fitted.predict(X))[:, None] == self._classes
+        predicted = np.asarray(fitted.predict(X))
+        self._classes = self._extended(self._classes, getattr(fitted, "classes_", predicted))
+        votes = predicted[:, None] == self._classes
         if not hasattr(fitted, "predict_proba"):
             return votes.astype(np.float64), votes.astype(np.float64)
-        known = np.isin(fitted.classes_, self._classes)
         said = np.zeros(votes.shape)
-        place = np.searchsorted(self._classes, fitted.classes_[known])
-        said[:, place] = fitted.predict_proba(X)[:, known]
+        said[:, [_place(self._classes, label) for label in fitted.classes_]] = fitted.predict_proba(
+            X
+        )
         return said, votes.astype(np.float64)
+
+    def _extended(self, known: npt.NDArray[Any], met: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Classes of the judged rows, then those that only learners have met, with room for them.
+
+        A class that no judged row has is never right; it is predicted all the same.
+        """
+        strange = np.setdiff1d(met, known)
+        room = ((0, 0), (0, len(strange)))
+        self._mean, self._scatter, self._votes = (
+            np.pad(each, room) for each in (self._mean, self._scatter, self._votes)
+        )
+        return np.concatenate((known, strange)) if len(strange) else known
 
     def result(self, truth: npt.ArrayLike | None, n_repeats: int) -> BiasAndVariance:
         known = self._counts[:, 0] > 0
@@ -225,11 +246,17 @@ class _Judge:
             values = self._target if truth is None else np.asarray(truth, dtype=np.float64)
             expected = np.asarray(values)[:, None] if np.ndim(values) == 1 else np.asarray(values)
         elif truth is None:
-            expected = np.eye(len(self._classes))[self._target]
+            expected = np.eye(self._n_judged)[self._target]
         else:
             expected = check_shares("truth", truth)
-        if expected.shape != self._mean.shape:
-            required = f"of shape {self._mean.shape}, a row for each judged row"
+        shape = (len(self._target), self._n_judged)
+        if expected.shape != shape:
+            required = f"of shape {shape}, a row for each judged row"
             remedy = "Classes are those of y_test, sorted."
             raise wrong_value("truth", required, expected.shape, remedy)
-        return np.asarray(expected, dtype=np.float64)
+        strange = self._mean.shape[1] - self._n_judged
+        return np.pad(np.asarray(expected, dtype=np.float64), ((0, 0), (0, strange)))
+
+
+def _place(classes: npt.NDArray[Any], label: object) -> int:
+    return int(np.flatnonzero(classes == label)[0])

@@ -161,6 +161,8 @@ def quantiles(
     _check_training_rows(X_train, y_train, y)
     subject.honest_bags()
     leaf_rows, rows, weighting = subject.leaf_rows(X_train, y_train, sample_weight)
+    if X is None:
+        subject.check_some_row_is_out(rows)
     target = np.asarray(rows.target, np.float64)
     targets = keep_targets(leaf_rows, target, weighting.weights)
     return quantiles_of(subject, targets, rows.X, ascending, target=target, out=rows.out)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from bevel.errors import wrong_type
+from bevel.errors import NoOutOfBagError, wrong_type
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._recall import Weighting
 from bevel.forest import FlatForest
@@ -88,7 +88,17 @@ class Subject:
 
     def out_of_bag_rows(self, X: Any, y: Any) -> TrainingRows:
         """The same of a forest whose bags leave rows out that no tree has learnt from."""
-        return self.estimator._out_of_bag_rows(self.asked, X, y)
+        rows = self.estimator._out_of_bag_rows(self.asked, X, y)
+        self.check_some_row_is_out(rows)
+        return rows
+
+    def check_some_row_is_out(self, rows: TrainingRows) -> None:
+        """Raise if every row happens to be in every bag."""
+        if not rows.out.any():
+            raise NoOutOfBagError(
+                f"{self.asked} needs a row that is out of a bag; got a forest of "
+                f"{self.forest.n_trees} trees with every row in every bag. Grow more trees."
+            )
 
 
 def read_subject(estimator: object, asked: str) -> Subject:

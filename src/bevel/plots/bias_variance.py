@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from bevel.errors import wrong_value
+from bevel.errors import wrong_type, wrong_value
 from bevel.extras import import_optional
 from bevel.plots.canvas import RULE, STYLE
 from bevel.plots.series import legend, line, marker
@@ -57,6 +57,12 @@ def bias_and_variance(
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
+    if not isinstance(results, Mapping) or not all(
+        isinstance(each, Mapping) for each in results.values()
+    ):
+        required = "results by system, and then by what runs across"
+        remedy = 'Write for example {"SPORF": {500: result, 1000: result}}.'
+        raise wrong_type("results", required, results, remedy)
     panels = _panels(results)
     with rc_context(STYLE):
         if axes is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
 from bevel.plots.canvas import INK
 from bevel.plots.plane import (
@@ -14,6 +15,7 @@ from bevel.plots.plane import (
     draw_regions,
     grid_rows,
     palette,
+    read_labels_of,
     read_points,
     window_of,
 )
@@ -54,8 +56,13 @@ def decision_boundaries(
         Save it with ``figure.savefig(path)``; it is not attached to pyplot's window list.
     """
     points = read_points(X, "decision_boundaries")
-    classes, labels = np.unique(np.asarray(y), return_inverse=True)
+    classes, labels = np.unique(read_labels_of(points, y), return_inverse=True)
     check_classes(len(classes), "decision_boundaries")
+    for name, classifier in classifiers.items():
+        known = getattr(classifier, "classes_", classes)
+        if list(known) != list(classes):
+            required = f"those of the classifier {name!r} ({_listed(known)})"
+            raise wrong_value("Classes of y", required, _listed(classes), "Pass rows of each.")
     import_optional("matplotlib", needed_by="decision_boundaries", install="bevel[plot]")
     from matplotlib.figure import Figure
 
@@ -78,6 +85,10 @@ def decision_boundaries(
     if true_lines:
         figure.supxlabel("dashed: the true boundary", y=0.02, fontsize=11, color=INK)
     return figure
+
+
+def _listed(classes: Any) -> str:
+    return join_names([str(label) for label in classes])
 
 
 def _squares(

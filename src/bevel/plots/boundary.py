@@ -15,6 +15,7 @@ from bevel.plots.plane import (
     draw_regions,
     grid_rows,
     palette,
+    read_labels_of,
     read_points,
     window_of,
 )
@@ -59,7 +60,7 @@ def decision_boundary(
     points = read_points(X, "decision_boundary")
     classes = _classes(classifier, "decision_boundary")
     check_classes(len(classes), "decision_boundary")
-    labels = _positions(y, classes)
+    labels = _positions(read_labels_of(points, y), classes)
     window = window_of(points)
     shares = classifier.predict_proba(grid_rows(window, X, classifier))
     with panel(ax, "decision_boundary", width=5.6, height=4.8) as axes:
@@ -107,6 +108,7 @@ def posterior_map(
     >>> ax = plots.posterior_map(forest, X, y)
     """
     points = read_points(X, "posterior_map")
+    targets = None if y is None else read_labels_of(points, y)
     window = window_of(points)
     surface, chosen = _surface(model, grid_rows(window, X, model), label)
     with panel(ax, "posterior_map", width=5.9, height=4.8) as axes:
@@ -116,13 +118,13 @@ def posterior_map(
             surface, origin="lower", extent=window.extent, aspect="auto", zorder=0, **scale
         )
         if chosen is None:
-            if y is not None:
-                _draw_dots(axes, points, c=np.asarray(y), **scale)
+            if targets is not None:
+                _draw_dots(axes, points, c=targets, **scale)
         else:
             if surface.min() < 0.5 < surface.max():
                 axes.contour(*window.axes(), surface, levels=[0.5], colors="white", linewidths=1.4)
-            if y is not None:
-                _mark(axes, points, np.asarray(y) == chosen)
+            if targets is not None:
+                _mark(axes, points, targets == chosen)
         name = "prediction" if chosen is None else f"probability of {chosen}"
         axes.figure.colorbar(image, ax=axes, label=name).outline.set_visible(False)
         _finish(axes, window, X)
@@ -132,6 +134,9 @@ def posterior_map(
 def _surface(model: Any, rows: Any, label: Any) -> tuple[NDArray[np.float64], Any]:
     """The model over the plane, and the class it is the probability of; None in regression."""
     if not hasattr(model, "predict_proba"):
+        if label is not None:
+            remedy = "Leave it out, or draw a classifier."
+            raise wrong_value("label", "None for a model without classes", label, remedy)
         return np.asarray(model.predict(rows)).reshape(RESOLUTION, RESOLUTION), None
     classes = _classes(model, "posterior_map")
     chosen = classes[-1] if label is None else label
@@ -161,12 +166,15 @@ def _classes(classifier: Any, asked: str) -> NDArray[Any]:
     return np.asarray(classifier.classes_)
 
 
-def _positions(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Positions of labels among the classes, -1 for labels that the classifier does not know."""
-    labels = np.asarray(y)
+def _positions(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Positions of labels among the classes; raises for labels that are none of them."""
     place = np.full(len(labels), -1, dtype=np.int64)
     for position, label in enumerate(classes):
         place[labels == label] = position
+    if (place < 0).any():
+        required = f"of the classes of the classifier ({join_names([str(c) for c in classes])})"
+        remedy = "Leave rows of other classes out."
+        raise wrong_value("y", required, str(labels[place < 0][0]), remedy)
     return place
 
 

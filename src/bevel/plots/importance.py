@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.analysis import Directions, Importance
+from bevel.analysis.checks import check_count
 from bevel.errors import wrong_type, wrong_value
 from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel
 
@@ -50,14 +51,17 @@ def importance_bars(
     >>> forest = ObliqueForestClassifier(100, random_state=0).fit(*load_iris(return_X_y=True))
     >>> ax = importance_bars(importance(forest, "gini"))
     """
-    _check_top(n_top)
+    check_count("n_top", n_top)
     if not isinstance(result, Importance | Directions):
         remedy = "Pass what bevel.analysis.importance returns."
         raise wrong_type("result", "an Importance or Directions", result, remedy)
     names, values, spread = _bars(result, n_top)
     place = np.arange(len(values))
     with panel(ax, "importance_bars", height=1.0 + BAR_HEIGHT * len(values)) as axes:
-        axes.barh(place, values, height=0.68, color=COLOURS[0])
+        drawn = _within_sight(values)
+        axes.barh(place, drawn, height=0.68, color=COLOURS[0])
+        for endless in np.flatnonzero(np.isinf(values)).tolist():
+            axes.text(drawn[endless], endless, " ∞", va="center", color=INK)
         if spread is not None:
             # A light line under the whisker keeps it visible on its bar.
             low = values - spread
@@ -103,7 +107,7 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
     >>> forest = ObliqueForestClassifier(100, random_state=0).fit(*load_iris(return_X_y=True))
     >>> ax = top_projections(importance(forest, "projection"))
     """
-    _check_top(n_top)
+    check_count("n_top", n_top)
     if not isinstance(result, Directions):
         remedy = 'Pass importance(forest, "projection").'
         raise wrong_type("result", "Directions", result, remedy)
@@ -139,6 +143,12 @@ def _bars(
         return best.words, best.share, best.std
     most = result.top(n_top)
     return most.names, most.values, most.std
+
+
+def _within_sight(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values, with infinite ones a little beyond the largest of the others."""
+    largest = np.max(values, where=np.isfinite(values), initial=0.0)
+    return np.where(np.isposinf(values), 1.1 * largest or 1.0, values)
 
 
 def _draw_shares(axes: "Axes", best: Directions) -> None:
@@ -195,11 +205,3 @@ def _explain(result: Importance | Directions, spread: NDArray[np.float64] | None
 
 def _shorten(name: str) -> str:
     return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
-
-
-def _check_top(n_top: object) -> None:
-    required, remedy = "an integer of at least 1", "Leave it out for the default."
-    if isinstance(n_top, bool) or not isinstance(n_top, int | np.integer):
-        raise wrong_type("n_top", required, n_top, remedy)
-    if n_top < 1:
-        raise wrong_value("n_top", required, n_top, remedy)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bevel.errors import join_names, wrong_value
 from bevel.plots.canvas import INK, MARKERS
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ __all__ = [
     "draw_regions",
     "grid_rows",
     "palette",
+    "read_labels_of",
     "read_points",
     "window_of",
 ]
@@ -49,7 +51,13 @@ class Window(NamedTuple):
 
 def read_points(X: ArrayLike, asked: str) -> NDArray[np.float64]:
     """Points of the plane; raises if they have more or fewer than two features."""
-    points = np.asarray(X, dtype=np.float64)
+    try:
+        points = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{asked} draws two features that are numbers; got X with other values ({error}). "
+            "Choose numeric columns and train the classifiers on them."
+        ) from error
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(
             f"{asked} draws two features; X has shape {points.shape}. "
@@ -88,7 +96,20 @@ def grid_rows(window: Window, X: Any, model: Any) -> Any:
     names = getattr(model, "feature_names_in_", None)
     if names is None or not hasattr(X, "columns"):
         return rows
+    if list(names) != list(X.columns):  # the picture would have its sides swapped
+        required = f"the columns of the fit in their order ({join_names(list(names))})"
+        got = join_names([str(name) for name in X.columns])
+        raise wrong_value("X", required, got, "Pass X[model.feature_names_in_].")
     return type(X)({name: rows[:, place] for place, name in enumerate(names)})
+
+
+def read_labels_of(points: NDArray[np.float64], y: ArrayLike) -> NDArray[Any]:
+    """Targets of the points; raises unless there is one for each."""
+    labels = np.asarray(y)
+    if labels.shape != (len(points),):
+        required = f"one target for each of the {len(points)} rows of X"
+        raise wrong_value("y", required, f"shape {labels.shape}", "Pass X and y of the same rows.")
+    return labels
 
 
 def draw_regions(

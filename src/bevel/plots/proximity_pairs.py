@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from bevel.errors import wrong_value
 from bevel.extras import import_optional
 from bevel.plots.canvas import COLOURS, FAINT, INK, LINES, MARKERS, RULE, STYLE, panel
+from bevel.plots.series import legend, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,14 +89,16 @@ def proximity_pairs(
 
 
 def variation_explained(
-    results: "Mapping[str, PrincipalCoordinates]", *, ax: "Axes | None" = None
+    results: "PrincipalCoordinates | Mapping[str, PrincipalCoordinates]",
+    *,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw the share of the variation that each principal coordinate of forests explains.
 
     Parameters
     ----------
-    results : mapping of str to PrincipalCoordinates
-        Names of the forests and their coordinates.
+    results : PrincipalCoordinates, or mapping of str to them
+        Coordinates of one forest, or of several by name.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; None makes a new figure.
 
@@ -104,8 +107,9 @@ def variation_explained(
     matplotlib.axes.Axes
         The axes drawn on.
     """
+    forests = named(results)
     with panel(ax, "variation_explained", width=5.0, height=3.4) as axes:
-        for i, (name, result) in enumerate(results.items()):
+        for i, (name, result) in enumerate(forests.items()):
             place = np.arange(1, len(result.explained) + 1)
             axes.plot(
                 place,
@@ -115,12 +119,12 @@ def variation_explained(
                 linestyle=LINES[i % len(LINES)],
                 label=name,
             )
-        most = max((len(result.explained) for result in results.values()), default=1)
+        most = max(len(result.explained) for result in forests.values())
         axes.set_xticks(np.arange(1, most + 1))
         axes.set_ylim(bottom=0.0)
         axes.grid(axis="y", color=RULE)
         axes.set(xlabel="principal coordinate", ylabel="variation explained (%)")
-        axes.legend()
+        legend(axes, forests)
     return axes
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bevel.errors import wrong_value
 from bevel.plots.canvas import COLOURS, LINES, MARKERS
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ T = TypeVar("T")
 
 def named(results: T | Mapping[str, T]) -> dict[str, T]:
     """Results by name; a single one needs none."""
+    if isinstance(results, Mapping) and not results:
+        raise wrong_value("results", "at least one result", "none", "Pass one, or some by name.")
     return dict(results) if isinstance(results, Mapping) else {"": results}
 
 

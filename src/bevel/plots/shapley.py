@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bevel.errors import wrong_value
+from bevel.analysis.checks import check_count, check_place
 from bevel.plots.canvas import COLOURS, FAINT, RULE, panel
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = 
     matplotlib Axes
         Save with ``ax.figure.savefig(path, bbox_inches="tight")``.
     """
+    check_count("top", top)
     importance = result.importances
     shown = np.argsort(-importance, kind="stable")[:top][::-1]
     with panel(ax, "shapley_bars", height=FRAME_INCHES + BAR_INCHES * len(shown)) as axes:
@@ -71,9 +72,8 @@ def shapley_waterfall(
     matplotlib Axes
         Save with ``ax.figure.savefig(path, bbox_inches="tight")``.
     """
-    n = len(result.values)
-    if row not in range(-n, n):
-        raise wrong_value("row", f"from 0 to {n - 1}", row, "Choose one of the explained rows.")
+    check_place("row", row, len(result.values))
+    check_count("top", top)
     if result.classes is not None:
         result = result.output(result.classes[int(result.predictions[row].argmax())])
     labels, steps = _steps(result, row, top)

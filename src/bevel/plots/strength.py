@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bevel.plots.canvas import FAINT, RULE, panel
-from bevel.plots.series import legend, marker
+from bevel.plots.series import legend, marker, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bevel.analysis import StrengthAndCorrelation
+
+    Trials = StrengthAndCorrelation | Sequence[StrengthAndCorrelation]
 
 __all__ = ["strength_against_correlation"]
 
@@ -19,7 +21,7 @@ BOUNDS = (0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0
 
 
 def strength_against_correlation(
-    results: "Mapping[str, StrengthAndCorrelation | Sequence[StrengthAndCorrelation]]",
+    results: "Trials | Mapping[str, Trials]",
     *,
     ax: "Axes | None" = None,
 ) -> "Axes":
@@ -29,8 +31,9 @@ def strength_against_correlation(
 
     Parameters
     ----------
-    results : mapping of str to StrengthAndCorrelation, or to several of them
-        By system; several are one point each, such as those of repeated trials.
+    results : StrengthAndCorrelation, or mapping of str to them, or to several of them
+        One forest, or several by system; several of a system are one point each, such as those of
+        repeated trials.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure.
 
@@ -38,9 +41,8 @@ def strength_against_correlation(
     -------
     matplotlib.axes.Axes
     """
-    points = {
-        name: list(each) if isinstance(each, Sequence) else [each] for name, each in results.items()
-    }
+    by_system: dict[str, Trials] = named(results)
+    points = {name: _several(each) for name, each in by_system.items()}
     with panel(ax, "strength_against_correlation", 5.2, 4.2) as axes:
         for number, (name, group) in enumerate(points.items()):
             across = [each.correlation for each in group]
@@ -55,6 +57,10 @@ def strength_against_correlation(
     return axes
 
 
+def _several(trials: "Trials") -> "list[StrengthAndCorrelation]":
+    return list(trials) if isinstance(trials, Sequence) else [trials]
+
+
 def _draw_bounds(axes: "Axes") -> None:
     """Lines of equal bound inside the window that the points have set."""
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
@@ -63,6 +69,8 @@ def _draw_bounds(axes: "Axes") -> None:
     with np.errstate(divide="ignore"):
         bound = np.maximum(across, 0.0) * ((1.0 - upwards**2) / upwards**2)[:, None]
     bound[(upwards <= 0.0) | (upwards >= 1.0)] = np.nan
+    if np.isnan(bound).all():  # no forest is better than guessing: there is no bound
+        return
     inside = [level for level in BOUNDS if np.nanmin(bound) < level < np.nanmax(bound)]
     if inside:
         lines = axes.contour(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bevel.errors import wrong_value
+from bevel.analysis import TreeRules
+from bevel.errors import wrong_type, wrong_value
 from bevel.plots.canvas import FAINT, INK, RULE, panel
 from bevel.plots.plane import CLASS_COLOURS
 
@@ -52,6 +53,9 @@ def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
     """
     if hasattr(rules, "rules"):
         rules = rules.rules(max_depth=READABLE_DEPTH)
+    if not isinstance(rules, TreeRules):
+        remedy = "Pass forest.forest_.tree(0), or tree_rules(forest, 0)."
+        raise wrong_type("rules", "a tree, or its rules", rules, remedy)
     if rules.n_leaves > MOST_LEAVES:
         required = f"of at most {MOST_LEAVES} leaves to be drawn"
         remedy = "Prune it: tree_rules(estimator, tree, max_depth=4)."

@@ -67,6 +67,8 @@ def read_directions(directions: Directions | npt.ArrayLike, n_features: int) -> 
             f"directions must be rows of {n_features} weights; got shape {rows.shape}. Pass one "
             "weight for each feature."
         )
+    if not np.isfinite(rows).all():
+        raise wrong_value("directions", "finite", "NaN or infinity", "Leave such rows out.")
     return rows
 
 

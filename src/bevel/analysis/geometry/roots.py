@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bevel.analysis.checks import check_flag
 from bevel.analysis.importances.projection import Directions, measure_directions
 from bevel.analysis.split_directions import find_directions
 from bevel.analysis.subject import read_subject
@@ -34,6 +35,7 @@ def root_directions(forest: object, *, merge_signs: bool = True) -> Directions:
     >>> root_directions(forest).words[0]
     'x0 + x1'
     """
+    check_flag("merge_signs", merge_signs)
     subject = read_subject(forest, "root_directions")
     trees = subject.forest
     trees.check_not_slim(subject.asked)

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel.analysis.checks import check_count
 from bevel.analysis.geometry.angles import read_angle, read_direction
 from bevel.analysis.geometry.sampler import read_sampler
 from bevel.counts import Count
-from bevel.errors import wrong_type, wrong_value
 from bevel.projections import Projection
 from bevel.training import native_family
 
@@ -65,7 +65,7 @@ def simulate_within(
     0.074
     """
     v, theta = read_direction(direction), read_angle(angle)
-    _check_repeats(n_repeats)
+    check_count("n_repeats", n_repeats)
     options = _core.Options()
     options.families = [native_family(read_sampler(projection, n_projections, len(v)))]
     seeds = np.random.default_rng(random_state).integers(2**63, size=n_repeats).tolist()
@@ -100,11 +100,3 @@ def _cosines(
     length = np.sqrt(np.bincount(owner, weight * weight, len(offset) - 1))
     cosine = np.abs(along) / np.where(length > 0.0, length, 1.0)
     return cosine if table is root else cosine[root[1] - len(v)]
-
-
-def _check_repeats(n_repeats: object) -> None:
-    required, remedy = "an integer of at least 1", "The thesis repeats 10000 times."
-    if isinstance(n_repeats, bool) or not isinstance(n_repeats, int | np.integer):
-        raise wrong_type("n_repeats", required, n_repeats, remedy)
-    if n_repeats < 1:
-        raise wrong_value("n_repeats", required, n_repeats, remedy)

@@ -98,7 +98,7 @@ def importance(
     >>> importance(forest, "gini").top(2).names
     ('petal width (cm)', 'petal length (cm)')
     """
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         names = ", ".join(f'"{name}"' for name in KINDS)
         raise wrong_value("kind", f"one of {names}", kind, "Check the spelling.")
     measure, asked = KINDS[kind], f'importance(kind="{kind}")'

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.subject import Subject
 from bevel.errors import shorten
+from bevel.estimators._rotations import RegularizedRotation
 from bevel.families import read_projection
 from bevel.forest import FlatForest
 from bevel.importance import gain_shares
@@ -86,6 +87,11 @@ def _differences(forest: FlatForest, n_features: int) -> Iterator[npt.NDArray[np
 def _check_columns_are_free(subject: Subject) -> None:
     """Raise if directions are tied to the columns of the fit, so that twins have no place."""
     estimator = subject.estimator
+    if isinstance(estimator, RegularizedRotation):
+        raise ValueError(
+            f"{subject.asked} grows a forest on twice the columns; got {type(estimator).__name__}, "
+            'whose rotations were chosen for the columns of the fit. Use kind="permutation".'
+        )
     for member in read_projection(estimator.projection, estimator.n_projections):
         if isinstance(member.projection, Custom | Patches):
             raise ValueError(

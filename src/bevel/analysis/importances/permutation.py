@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from bevel.analysis.checks import check_count
 from bevel.analysis.importances.error_increase import (
     Disturbance,
     ErrorImportance,
@@ -17,7 +17,6 @@ from bevel.analysis.importances.error_increase import (
 from bevel.analysis.importances.groups import read_groups
 from bevel.analysis.judged_rows import read_judged_rows
 from bevel.analysis.subject import Subject
-from bevel.errors import wrong_value
 from bevel.target import read_weights
 
 __all__ = ["permutation"]
@@ -74,14 +73,12 @@ def permutation(
         `values`, with their spread and standard errors.
     """
     check_error_of(error_of)
-    if not isinstance(n_repeats, numbers.Integral) or n_repeats < 1:
-        remedy = "Leave it out for 5."
-        raise wrong_value("n_repeats", "a whole number of at least 1", n_repeats, remedy)
+    n_repeats = check_count("n_repeats", n_repeats)
     asked = read_groups(groups, subject.names)
     rows = read_judged_rows(subject, X, y, out_of_bag)
     weights = read_weights(sample_weight, None, None, len(rows.X))
     seed = int(np.random.default_rng(random_state).integers(2**64, dtype=np.uint64))
     disturbance = Disturbance(
-        "permutation", np.asfortranarray(rows.X), True, int(n_repeats), seed, "permuting features"
+        "permutation", np.asfortranarray(rows.X), True, n_repeats, seed, "permuting features"
     )
     return measure(subject, rows, weights, asked, asked, disturbance, error_of, verbose)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.checks import check_count, check_flag
 from bevel.analysis.printing import write_table
 from bevel.analysis.split_directions import SparseRows, SplitDirections, find_directions
 from bevel.analysis.subject import Subject
@@ -71,7 +72,8 @@ class Directions:
 
     def top(self, n: int) -> Directions:
         """The n most important directions."""
-        taken = self.rows.take(np.arange(min(n, len(self))))
+        n = min(check_count("n", n, low=0), len(self))
+        taken = self.rows.take(np.arange(n))
         std = None if self.std is None else self.std[:n]
         return replace(self, **vars(taken), share=self.share[:n], std=std, count=self.count[:n])
 
@@ -119,6 +121,7 @@ def projection(subject: Subject, *, merge_signs: bool = False) -> Directions:
     """
     forest = subject.forest
     forest.check_not_slim(subject.asked)
+    check_flag("merge_signs", merge_signs)
     return measure_directions(subject, find_directions(forest, merge_signs=merge_signs))
 
 

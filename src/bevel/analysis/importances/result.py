@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.checks import check_count
 from bevel.analysis.printing import write_table
 from bevel.extras import import_optional
 
@@ -59,7 +60,7 @@ class Importance:
 
     def top(self, n: int) -> Self:
         """The n most important ones, best first."""
-        best = self.order[:n]
+        best = self.order[: check_count("n", n, low=0)]
         names = tuple(self.names[place] for place in best)
         taken: dict[str, Any] = {name: each[best] for name, each in self._arrays().items()}
         return replace(self, names=names, **taken)

@@ -125,7 +125,9 @@ def _nominal_log_p(
     if len(levels) < 2:
         return 0.0
     if regression:
-        groups = [target[code == level].astype(np.float64)[:, None] for level in range(len(levels))]
+        # From one of the targets: those of a constant target are then exactly zero.
+        values = target.astype(np.float64)[:, None] - np.float64(target[0])
+        groups = [values[code == level] for level in range(len(levels))]
         return float(_log_p(_one_way(groups))[0])
     labels, label = np.unique(target, return_inverse=True)
     if len(labels) < 2:

@@ -1,0 +1,37 @@
+"""What a call was given, held against what it takes: counts and switches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bevel.constraints import Flag
+from bevel.errors import wrong_type, wrong_value
+
+__all__ = ["check_count", "check_flag", "check_place"]
+
+
+def check_count(name: str, value: object, low: int = 1) -> int:
+    """A whole number from `low` as an int; raises if it is none."""
+    required = f"an integer of at least {low}"
+    remedy = f"Write for example {name}={max(low, 10)}."
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise wrong_type(name, required, value, remedy)
+    if value < low:
+        raise wrong_value(name, required, value, remedy)
+    return int(value)
+
+
+def check_flag(name: str, value: object) -> bool:
+    """True or False; raises for other values, of which a text such as "no" would count as True."""
+    if not Flag().describes(value):
+        raise wrong_type(name, str(Flag()), value, f"Write for example {name}=False.")
+    return bool(value)
+
+
+def check_place(name: str, value: object, size: int) -> None:
+    """Raise unless it is the number of one of `size` things, from either end."""
+    required, remedy = f"an integer from 0 to {size - 1}", f"There are {size}."
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise wrong_type(name, required, value, remedy)
+    if not -size <= value < size:
+        raise wrong_value(name, required, value, remedy)
