@@ -134,6 +134,7 @@ class Trainer {
         trees_(numbers.size()),
         samplers_(make_samplers(options, data_)) {
     set_scales();
+    choose_columns();
   }
 
   FlatForest run(int n_threads, const Progress& progress) {
@@ -227,7 +228,9 @@ class Trainer {
       for (size_t row = 0; row < data_.n_rows; ++row)
         if (facts.multiplicity[row] == 0 && facts.weight_outside(row) > 0.0)
           tree.out_of_bag.push_back(static_cast<uint32_t>(row));
-    set_columns(tree);
+    tree.columns = columns_;
+    tree.used = used_;
+    if (options_.any_family(&Family::per_tree)) add_axes(tree);
     return tree;
   }
 
@@ -240,23 +243,19 @@ class Trainer {
       multiplicity[row] = weighting_.values[row] > 0.0;
   }
 
-  void set_columns(TreeData<Task>& tree) const {
-    tree.columns.assign(static_cast<size_t>(data_.n_features), nullptr);
-    bool has_axes = false, reads_numeric = false, reads_nominal = false;
+  // Of trees without axes, which all read the same.
+  void choose_columns() {
+    columns_.assign(static_cast<size_t>(data_.n_features), nullptr);
+    bool reads_numeric = false, reads_nominal = false;
     for (const Family& family : options_.families) {
-      if (family.per_tree())
-        has_axes = true;
-      else if (family.kind == FamilyKind::categorical)
-        reads_nominal = true;
-      else
-        reads_numeric = true;
+      if (family.per_tree()) continue;
+      (family.kind == FamilyKind::categorical ? reads_nominal : reads_numeric) = true;
     }
     for (int32_t f = 0; f < data_.n_features; ++f)
       if (data_.levels[f] ? reads_nominal : reads_numeric) {
-        tree.columns[f] = data_.column(f);
-        tree.used.push_back(f);
+        columns_[f] = data_.column(f);
+        used_.push_back(f);
       }
-    if (has_axes) add_axes(tree);
   }
 
   // A tree with axes works on columns of its own: the axes and whatever else it reads, for the rows
@@ -316,6 +315,8 @@ class Trainer {
   const Kernels& kernels_;
   EntropyTable table_;
   TaskScales scales_;
+  std::vector<const float*> columns_;
+  std::vector<int32_t> used_;
   std::vector<GrownTree> trees_;
   Samplers samplers_;
   std::vector<std::unique_ptr<Workspace<Task>>> workspaces_;
