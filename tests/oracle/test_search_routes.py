@@ -187,6 +187,65 @@ def test_auto_equals_exact_for_features_that_order_the_rows_alike(
         assert_auto_equals_exact(data, ("axis", 7), n_trees=2, **how)
 
 
+# Of this shape on, a table is far away in memory and has more columns than a subtree reads: a first
+# look at candidates is taken through bytes. With this many trees and directions it is worth it.
+WIDE = (600, 1800)
+WIDE_FAMILIES = {
+    "axis": ("axis", 225),
+    "signs": ("signs", 75, 225),
+    "combination": ("combination", 75, 3),
+}
+
+
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("n_classes", [2, 0])
+@pytest.mark.parametrize("family", WIDE_FAMILIES)
+def test_auto_equals_exact_on_wide_tables(make: Features, n_classes: int, family: str) -> None:
+    rng = np.random.default_rng(n_classes)
+    X = make(rng, *WIDE)
+    y = labels(rng, X[:, :5], n_classes) if n_classes else rng.normal(size=len(X))
+    data = problem(X, y, n_classes)
+    how = {"criterion": "gini" if n_classes else "squared_error", "bag_size": len(X), "n_trees": 8}
+    assert_auto_equals_exact(data, WIDE_FAMILIES[family], **how)
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+def test_auto_equals_exact_on_wide_tables_without_a_clear_winner(weights: str) -> None:
+    """Labels are noise, so that many candidates score nearly the same: a bound that is a little too
+    low drops the winner."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = smooth(rng, *WIDE) * rng.lognormal(size=WIDE[1])
+        X[:, rng.random(WIDE[1]) < 0.2] += 1e3
+        X[:, :300][rng.random((WIDE[0], 300)) < 0.1] = np.nan
+        w = {
+            "none": None,
+            "whole": rng.integers(0, 5, WIDE[0]),
+            "real": rng.gamma(0.5, size=WIDE[0]) + 1e-6,
+        }[weights]
+        data = problem(X, rng.integers(0, 2, WIDE[0]), 2, weights=w)
+        for family in WIDE_FAMILIES.values():
+            how = {"seed": seed, "n_trees": 8, "max_depth": 3}
+            assert_auto_equals_exact(data, family, bag_size=WIDE[0] * (seed % 2), **how)
+
+
+@pytest.mark.parametrize("n_classes", [2, 0])
+@pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 20}], ids=["", "limit"])
+def test_auto_equals_exact_on_wide_tables_full_of_ties(
+    n_classes: int, limits: dict[str, int]
+) -> None:
+    """Columns are monotone functions of nine: of many equal cuts the first drawn must win, though
+    candidates are not looked at in the order of their drawing."""
+    rng = np.random.default_rng(n_classes)
+    base = rng.random((WIDE[0], 9))
+    y = (base[:, 0] + 0.2 * rng.normal(size=WIDE[0]) > 0.4).astype(int)
+    X = base[:, rng.integers(0, 9, WIDE[1])] ** rng.uniform(0.3, 3.0, WIDE[1])
+    X *= rng.choice([-1.0, 1.0], WIDE[1]) * rng.lognormal(size=WIDE[1])
+    data = problem(X, y if n_classes else y + 0.0, n_classes)
+    criterion = "gini" if n_classes else "squared_error"
+    assert_auto_equals_exact(data, ("axis", 225), criterion=criterion, n_trees=8, **limits)
+
+
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("n_classes", [2, 3, 8])
 @pytest.mark.parametrize("weights", ["whole", "real"])

@@ -6,14 +6,17 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
+#include "bevel/data/codes.h"
 #include "bevel/forest/bag.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels.h"
 #include "bevel/support/check.h"
 #include "bevel/support/crew.h"
 #include "bevel/support/grid_scale.h"
+#include "bevel/tree/column_use.h"
 #include "bevel/tree/tree_builder_impl.h"
 
 namespace bevel {
@@ -144,6 +147,8 @@ class Trainer {
       for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(space->samplers[f]);
       workspaces_.push_back(std::move(space));
     }
+    if (Task::kIsPair && worth_coding(options_, data_, trees_.size()))
+      codes_.emplace(data_, n_threads);
     Crew crew(trees_.size(), [this](int worker, size_t job) { grow(worker, job); });
     crew_ = &crew;
     crew.start(n_threads);
@@ -152,6 +157,7 @@ class Trainer {
     crew.finish();
     if (crew.cancelled()) throw Cancelled{};
     workspaces_.clear();  // not needed any more, while the forest is copied
+    codes_.reset();
     return flatten(trees_, training_.targets != nullptr);
   }
 
@@ -200,7 +206,8 @@ class Trainer {
     facts.class_weights = class_weights.empty() ? nullptr : class_weights.data();
     facts.multiplicity = multiplicity.data();
     TreeData<Task> tree = gather(facts, tree_number);
-    TreeBuilder<Task> builder(options_, data_, samplers_, workspaces_, kernels_, *crew_);
+    TreeBuilder<Task> builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_, workspaces_,
+                              kernels_, *crew_);
     trees_[job] = with_used_axes(builder.grow(tree, worker), tree.axes, data_.n_features);
     trees_[job].nodes.shrink();
   }
@@ -317,6 +324,7 @@ class Trainer {
   TaskScales scales_;
   std::vector<const float*> columns_;
   std::vector<int32_t> used_;
+  std::optional<ColumnCodes> codes_;
   std::vector<GrownTree> trees_;
   Samplers samplers_;
   std::vector<std::unique_ptr<Workspace<Task>>> workspaces_;
