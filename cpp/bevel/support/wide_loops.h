@@ -1,6 +1,6 @@
-// For functions that are one plain loop over integers, or floats compared and never added up:
-// compiled for wider registers too where the system can choose among the versions when it loads
-// the library. They give the same bits.
+// For functions that are a plain loop, in which nothing depends on the order of floating-point
+// sums: compiled for wider registers too, where the system can choose among versions when it loads
+// the library. All give the same bits.
 #pragma once
 
 #include <cstddef>  // tells which C library it is
