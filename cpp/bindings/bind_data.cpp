@@ -1,6 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 
 #include <optional>
 #include <utility>
@@ -14,6 +12,10 @@ using namespace bevel;
 
 namespace {
 
+nb::tuple to_tuple(ColumnFacts&& facts) {
+  return nb::make_tuple(to_numpy(std::move(facts.median)), to_numpy(std::move(facts.has_nan)));
+}
+
 nb::tuple facts_of_columns(ColumnMatrix X, Vector<int32_t> levels, int n_threads) {
   require(levels.shape(0) == X.shape(1), "[column_facts] levels need one entry per feature");
   ColumnFacts facts;
@@ -21,27 +23,28 @@ nb::tuple facts_of_columns(ColumnMatrix X, Vector<int32_t> levels, int n_threads
     nb::gil_scoped_release release;
     facts = column_facts(X.data(), X.shape(0), as_span(levels), n_threads);
   }
-  return nb::make_tuple(to_numpy(std::move(facts.median)), to_numpy(std::move(facts.has_nan)));
+  return to_tuple(std::move(facts));
 }
 
 template <class Number>
 using Table = nb::ndarray<const Number, nb::ndim<2>, nb::device::cpu>;
 using Target = nb::ndarray<float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 
+// The place of a number beyond the limit, or None; and the facts of the columns, or None.
 template <class Number>
-std::optional<std::pair<size_t, size_t>> store(Table<Number> source, double limit, int n_threads,
-                                               Target target) {
+nb::tuple store(Table<Number> source, double limit, int n_threads, Target target) {
   require(source.shape(0) == target.shape(0) && source.shape(1) == target.shape(1),
           "[store_columns] shapes differ");
   const StridedTable<Number> table{source.data(), source.shape(0), source.shape(1),
                                    source.stride(0), source.stride(1)};
   std::optional<TablePlace> beyond;
+  ColumnFacts facts;
   {
     nb::gil_scoped_release release;
-    beyond = store_columns(table, limit, n_threads, target.data());
+    beyond = store_columns(table, limit, n_threads, target.data(), facts);
   }
-  if (!beyond) return std::nullopt;
-  return std::pair{beyond->row, beyond->column};
+  if (beyond) return nb::make_tuple(nb::make_tuple(beyond->row, beyond->column), nb::none());
+  return nb::make_tuple(nb::none(), to_tuple(std::move(facts)));
 }
 
 }  // namespace

@@ -104,7 +104,9 @@ def store_columns(
     limit: float,
     n_threads: int,
     target: npt.NDArray[np.float32],
-) -> tuple[int, int] | None: ...
+) -> tuple[
+    tuple[int, int] | None, tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]] | None
+]: ...
 
 class Scaler:
     LARGEST_STORED: ClassVar[float]

@@ -135,7 +135,8 @@ def learn_dataset(
         levels[feature] = column.n_codes
     ready = scale is None and _is_stored(table, levels, "F")
     X = table.native if ready else _allocate(table, "F")
-    if scale is None and not ready and _store_whole(table, levels, X, n_threads):
+    stored = None if scale or ready else _store_whole(table, levels, X, n_threads)
+    if stored is not None:
         scaler: Scaler = IdentityScaler()
     else:
         scaler = _learn_numeric(table, levels, scale, None if ready else X, n_threads)
@@ -143,7 +144,7 @@ def learn_dataset(
         X[:, feature] = column.encode(labels[feature], table.describe(feature))
     if scale is None:
         _warn_of_collapse(table, levels, X)
-    medians, has_nan = _core.column_facts(X, levels, n_threads)
+    medians, has_nan = stored or _core.column_facts(X, levels, n_threads)
     encoding = Encoding(scaler, nominal, _frozen(levels), _frozen(medians))
     return Dataset(_frozen(X), _frozen(has_nan), encoding)
 
@@ -193,17 +194,21 @@ def encode(
     return _frozen(X)
 
 
-def _store_whole(table: Table, levels: npt.NDArray[np.int32], X: Matrix, n_threads: int) -> bool:
-    """Fill X in one go from an array of floats; False if it must be done tile by tile.
+def _store_whole(
+    table: Table, levels: npt.NDArray[np.int32], X: Matrix, n_threads: int
+) -> tuple[Matrix, npt.NDArray[np.uint8]] | None:
+    """Fill X in one go from an array of floats; None if it must be done tile by tile.
 
-    That includes arrays with a number that is too large, of which `_read` tells the user.
+    That includes arrays with a number that is too large, of which `_read` tells the user. Else the
+    medians of the columns and which have missing values.
     """
     if not isinstance(table, ArrayTable) or levels.any():
-        return False
+        return None
     source = table.native
     if source.dtype not in (np.float32, np.float64) or not source.flags.aligned:
-        return False
-    return _core.store_columns(source, LARGEST_STORED, n_threads, X) is None
+        return None
+    _, facts = _core.store_columns(source, LARGEST_STORED, n_threads, X)
+    return facts
 
 
 def _learn_numeric(

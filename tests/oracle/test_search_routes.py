@@ -12,6 +12,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -185,6 +186,80 @@ def test_auto_equals_exact_for_features_that_order_the_rows_alike(
         criterion = "gini" if n_classes else "squared_error"
         how = {"criterion": criterion, "seed": seed, "max_depth": 4, "bag_size": n * (seed % 3 > 0)}
         assert_auto_equals_exact(data, ("axis", 7), n_trees=2, **how)
+
+
+# Of this shape on, a table is far away in memory and has more columns than a subtree reads: a first
+# look at candidates is taken through bytes. With so many trees and directions that is worth it.
+WIDE = (600, 1800)
+WIDE_FAMILIES = [("axis", 225), ("signs", 75, 225), ("combination", 75, 3)]
+WIDE_FOREST = {"n_trees": 8, "max_depth": 3}
+
+
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+def test_auto_equals_exact_on_wide_tables(make: Features) -> None:
+    rng = np.random.default_rng(0)
+    X = make(rng, *WIDE)
+    X[:, :200][rng.random((WIDE[0], 200)) < 0.1] = np.nan
+    two_classes = problem(X, labels(rng, X[:, 200:205], 2), 2)
+    for family in WIDE_FAMILIES:
+        assert_auto_equals_exact(two_classes, family, bag_size=WIDE[0], **WIDE_FOREST)
+    regression = replace(two_classes, target=rng.normal(size=WIDE[0]), n_classes=0)
+    how = {"criterion": "squared_error", "bag_size": WIDE[0], **WIDE_FOREST}
+    assert_auto_equals_exact(regression, WIDE_FAMILIES[MAKES.index(make) % 3], **how)
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+def test_auto_equals_exact_where_bytes_hide_the_winner(weights: str) -> None:
+    """What tells the classes apart is smaller than a code can show, and is carried by sums of two
+    columns that hide it under a large part of opposite signs. Some rows far away make bins wide. A
+    bound that leaves less open than bytes do drops the winner."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        n, p = WIDE
+        y = rng.integers(0, 2, n)
+        large = rng.uniform(-1.0, 1.0, n)[:, None] * rng.choice([-1.0, 1.0], p)
+        small = rng.normal(size=(n, p)) + rng.uniform(5.0, 9.0, p) * (2 * y - 1)[:, None]
+        far = (rng.random(n) < 0.05) * rng.normal(size=n) * rng.uniform(0.15, 0.25)
+        X = large + 1e-4 * small + far[:, None]
+        w = {
+            "none": None,
+            "whole": rng.integers(0, 5, n),
+            "real": rng.gamma(0.5, size=n) + 1e-6,
+        }[weights]
+        data = problem(X, y, 2, weights=w)
+        how = {"seed": seed, "bag_size": n * (seed % 2), **WIDE_FOREST}
+        assert_auto_equals_exact(data, ("signs", 112, 225), **how)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+@pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 20}], ids=["", "limit"])
+def test_auto_equals_exact_on_wide_tables_full_of_ties(
+    noise: float, limits: dict[str, int]
+) -> None:
+    """Columns are monotone functions of nine: of many equal cuts, perfect ones without noise, the
+    first drawn must win, though candidates are not looked at in the order of their drawing."""
+    for n_classes in (2, 0):
+        rng = np.random.default_rng(n_classes)
+        base = rng.random((WIDE[0], 9))
+        y = (base[:, 0] + noise * rng.normal(size=WIDE[0]) > 0.4).astype(int)
+        X = base[:, rng.integers(0, 9, WIDE[1])] ** rng.uniform(0.3, 3.0, WIDE[1])
+        X *= rng.choice([-1.0, 1.0], WIDE[1]) * rng.lognormal(size=WIDE[1])
+        data = problem(X, y if n_classes else y + 0.0, n_classes)
+        criterion = "gini" if n_classes else "squared_error"
+        assert_auto_equals_exact(data, ("axis", 225), criterion=criterion, **WIDE_FOREST, **limits)
+
+
+def test_forest_on_a_wide_table_is_identical_for_all_instruction_sets_and_threads() -> None:
+    rng = np.random.default_rng(0)
+    X = smooth(rng, *WIDE)
+    data = problem(X, labels(rng, X[:, :5], 2), 2)
+    how = {"bag_size": WIDE[0], **WIDE_FOREST}
+    forest = grow_by("auto", data, WIDE_FAMILIES[1], **how)
+    assert forest.arrays["right"].size > 3 * forest.n_trees
+    for simd in available_simd_levels():
+        for n_threads in (1, 2, 7):
+            same = grow_by("auto", data, WIDE_FAMILIES[1], simd=simd, n_threads=n_threads, **how)
+            assert differing_arrays(forest, same) == []
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])

@@ -29,7 +29,11 @@ def test_storing_is_a_copy(kind: str, dtype: type, shape: tuple[int, int]) -> No
     X = rng.normal(size=shape).astype(dtype)
     X[rng.random(shape) < 0.1] = np.nan
     stored = np.empty(shape, np.float32, order="F")
-    assert _core.store_columns(strided(kind, X), LIMIT, 2, stored) is None
+    beyond, facts = _core.store_columns(strided(kind, X), LIMIT, 2, stored)
+    assert beyond is None
+    same = _core.column_facts(stored, np.zeros(shape[1], np.int32), 1)
+    for fact, expected in zip(facts, same, strict=True):
+        np.testing.assert_array_equal(fact, expected)
     np.testing.assert_array_equal(stored, X.astype(np.float32))
 
 
@@ -38,4 +42,5 @@ def test_storing_is_a_copy(kind: str, dtype: type, shape: tuple[int, int]) -> No
 def test_numbers_beyond_the_limit_are_found(value: float, place: tuple[int, int]) -> None:
     X = np.random.default_rng(0).normal(size=(150, 200)).astype(np.float32)
     X[place] = value
-    assert _core.store_columns(X, LIMIT, 2, np.empty(X.shape, np.float32, order="F")) == place
+    target = np.empty(X.shape, np.float32, order="F")
+    assert _core.store_columns(X, LIMIT, 2, target) == (place, None)

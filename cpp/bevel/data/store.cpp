@@ -13,6 +13,16 @@ namespace {
 // cache.
 constexpr size_t kTileColumns = 64;
 constexpr size_t kTileRows = 64;
+// Rows may lie so far apart that the machine does not foresee the next one.
+constexpr size_t kRowsAhead = 12;
+
+template <class Number>
+void fetch([[maybe_unused]] const Number* values, [[maybe_unused]] size_t n) {
+#if defined(__GNUC__)
+  constexpr size_t kLine = 64 / sizeof(Number);
+  for (size_t i = 0; i < n; i += kLine) __builtin_prefetch(values + i);
+#endif
+}
 
 template <class Number>
 bool within(const Number* values, size_t n, double limit) {
@@ -33,6 +43,8 @@ std::optional<TablePlace> store_strip(const StridedTable<Number>& t, double limi
     for (size_t i = 0; i < n; ++i) {
       const Number* source = t.values + static_cast<int64_t>(start + i) * t.row_stride;
       if (t.column_stride == 1) {
+        if (start + i + kRowsAhead < t.n_rows)
+          fetch(source + static_cast<int64_t>(kRowsAhead) * t.row_stride + first, last - first);
         std::copy(source + first, source + last, block[i]);
       } else {
         for (size_t c = first; c < last; ++c)
@@ -55,13 +67,18 @@ std::optional<TablePlace> store_strip(const StridedTable<Number>& t, double limi
 
 template <class Number>
 std::optional<TablePlace> store_columns(const StridedTable<Number>& table, double limit,
-                                        int n_threads, float* target) {
+                                        int n_threads, float* target, ColumnFacts& facts) {
   const size_t n_jobs = (table.n_columns + kTileColumns - 1) / kTileColumns;
   std::vector<std::optional<TablePlace>> beyond(n_jobs);
+  facts = ColumnFacts(table.n_columns);
   auto run = [&](int, size_t job) {
     const size_t first = job * kTileColumns;
     const size_t last = std::min(table.n_columns, first + kTileColumns);
     beyond[job] = store_strip(table, limit, first, last, target);
+    if (beyond[job]) return;
+    std::vector<int32_t> keys;
+    for (size_t c = first; c < last; ++c)
+      facts.find(c, {target + c * table.n_rows, table.n_rows}, keys);
   };
   if (n_jobs == 1) {
     run(0, 0);
@@ -75,7 +92,9 @@ std::optional<TablePlace> store_columns(const StridedTable<Number>& table, doubl
   return std::nullopt;
 }
 
-template std::optional<TablePlace> store_columns(const StridedTable<float>&, double, int, float*);
-template std::optional<TablePlace> store_columns(const StridedTable<double>&, double, int, float*);
+template std::optional<TablePlace> store_columns(const StridedTable<float>&, double, int, float*,
+                                                 ColumnFacts&);
+template std::optional<TablePlace> store_columns(const StridedTable<double>&, double, int, float*,
+                                                 ColumnFacts&);
 
 }  // namespace bevel

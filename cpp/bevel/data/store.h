@@ -1,9 +1,12 @@
-// Copies a table of the user's into the column-major float32 matrix that the core reads.
+// Copies a table of the user's into the column-major float32 matrix that the core reads, and takes
+// down the facts of its columns on the way.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+
+#include "bevel/data/medians.h"
 
 namespace bevel {
 
@@ -19,15 +22,16 @@ struct TablePlace {
   size_t row, column;
 };
 
-// Fills target (n_rows each column). The place of a number beyond the limit in size, infinities
-// included, if there is one; NaN is allowed.
+// Fills target (n_rows each column) and the facts of its columns, as long as they are in a cache.
+// The place of a number beyond the limit in size, infinities included, if there is one: the rest is
+// then left undone. NaN is allowed.
 template <class Number>
 std::optional<TablePlace> store_columns(const StridedTable<Number>& table, double limit,
-                                        int n_threads, float* target);
+                                        int n_threads, float* target, ColumnFacts& facts);
 
 extern template std::optional<TablePlace> store_columns(const StridedTable<float>&, double, int,
-                                                        float*);
+                                                        float*, ColumnFacts&);
 extern template std::optional<TablePlace> store_columns(const StridedTable<double>&, double, int,
-                                                        float*);
+                                                        float*, ColumnFacts&);
 
 }  // namespace bevel

@@ -6,14 +6,17 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
+#include "bevel/data/codes.h"
 #include "bevel/forest/bag.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels.h"
 #include "bevel/support/check.h"
 #include "bevel/support/crew.h"
 #include "bevel/support/grid_scale.h"
+#include "bevel/tree/column_use.h"
 #include "bevel/tree/tree_builder_impl.h"
 
 namespace bevel {
@@ -134,6 +137,7 @@ class Trainer {
         trees_(numbers.size()),
         samplers_(make_samplers(options, data_)) {
     set_scales();
+    choose_columns();
   }
 
   FlatForest run(int n_threads, const Progress& progress) {
@@ -143,6 +147,8 @@ class Trainer {
       for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(space->samplers[f]);
       workspaces_.push_back(std::move(space));
     }
+    if (Task::kIsPair && worth_coding(options_, data_, trees_.size()))
+      codes_.emplace(data_, n_threads);
     Crew crew(trees_.size(), [this](int worker, size_t job) { grow(worker, job); });
     crew_ = &crew;
     crew.start(n_threads);
@@ -151,6 +157,7 @@ class Trainer {
     crew.finish();
     if (crew.cancelled()) throw Cancelled{};
     workspaces_.clear();  // not needed any more, while the forest is copied
+    codes_.reset();
     return flatten(trees_, training_.targets != nullptr);
   }
 
@@ -199,7 +206,8 @@ class Trainer {
     facts.class_weights = class_weights.empty() ? nullptr : class_weights.data();
     facts.multiplicity = multiplicity.data();
     TreeData<Task> tree = gather(facts, tree_number);
-    TreeBuilder<Task> builder(options_, data_, samplers_, workspaces_, kernels_, *crew_);
+    TreeBuilder<Task> builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_, workspaces_,
+                              kernels_, *crew_);
     trees_[job] = with_used_axes(builder.grow(tree, worker), tree.axes, data_.n_features);
     trees_[job].nodes.shrink();
   }
@@ -227,7 +235,9 @@ class Trainer {
       for (size_t row = 0; row < data_.n_rows; ++row)
         if (facts.multiplicity[row] == 0 && facts.weight_outside(row) > 0.0)
           tree.out_of_bag.push_back(static_cast<uint32_t>(row));
-    set_columns(tree);
+    tree.columns = columns_;
+    tree.used = used_;
+    if (options_.any_family(&Family::per_tree)) add_axes(tree);
     return tree;
   }
 
@@ -240,23 +250,19 @@ class Trainer {
       multiplicity[row] = weighting_.values[row] > 0.0;
   }
 
-  void set_columns(TreeData<Task>& tree) const {
-    tree.columns.assign(static_cast<size_t>(data_.n_features), nullptr);
-    bool has_axes = false, reads_numeric = false, reads_nominal = false;
+  // Of trees without axes, which all read the same.
+  void choose_columns() {
+    columns_.assign(static_cast<size_t>(data_.n_features), nullptr);
+    bool reads_numeric = false, reads_nominal = false;
     for (const Family& family : options_.families) {
-      if (family.per_tree())
-        has_axes = true;
-      else if (family.kind == FamilyKind::categorical)
-        reads_nominal = true;
-      else
-        reads_numeric = true;
+      if (family.per_tree()) continue;
+      (family.kind == FamilyKind::categorical ? reads_nominal : reads_numeric) = true;
     }
     for (int32_t f = 0; f < data_.n_features; ++f)
       if (data_.levels[f] ? reads_nominal : reads_numeric) {
-        tree.columns[f] = data_.column(f);
-        tree.used.push_back(f);
+        columns_[f] = data_.column(f);
+        used_.push_back(f);
       }
-    if (has_axes) add_axes(tree);
   }
 
   // A tree with axes works on columns of its own: the axes and whatever else it reads, for the rows
@@ -316,6 +322,9 @@ class Trainer {
   const Kernels& kernels_;
   EntropyTable table_;
   TaskScales scales_;
+  std::vector<const float*> columns_;
+  std::vector<int32_t> used_;
+  std::optional<ColumnCodes> codes_;
   std::vector<GrownTree> trees_;
   Samplers samplers_;
   std::vector<std::unique_ptr<Workspace<Task>>> workspaces_;

@@ -23,6 +23,7 @@
 #include "bevel/split/network.h"
 #include "bevel/split/node_view.h"
 #include "bevel/split/pair_histogram.h"
+#include "bevel/split/screening.h"
 #include "bevel/split/search_context.h"
 #include "bevel/split/sorted_scan.h"
 #include "bevel/split/task.h"
@@ -135,15 +136,24 @@ class Finder {
   }
   const float* project(size_t candidate) { return project(candidate, values_.data()); }
 
-  // What the candidate after this one will read, if that is worth asking for. Valid until the next
-  // call of direction().
+  // What this candidate will read, if that is worth asking for. Valid until the next call.
   Upcoming upcoming(size_t candidate) {
-    constexpr size_t kMostFloats = size_t{1} << 16;  // more would not stay in the cache
+    return upcoming(candidate, [this](int32_t feature) { return node_->columns[feature]; });
+  }
+  Upcoming upcoming_codes(size_t candidate) {
+    return upcoming(candidate, [this](int32_t feature) { return node_->codes->column(feature); });
+  }
+  template <class Column>
+  Upcoming upcoming(size_t candidate, Column column) {
+    constexpr size_t kMostBytes = size_t{1} << 18;  // more would not stay in the cache
     const int n = candidates_->n_nonzeros(candidate);
-    if (!node_->far || span_ == 0 || static_cast<size_t>(n) * span_ > kMostFloats) return {};
-    columns_.resize(static_cast<size_t>(n));
-    for (int k = 0; k < n; ++k) columns_[k] = node_->columns[candidates_->indices(candidate)[k]];
-    return {columns_.data(), n, node_->rows[0], node_->rows[0] + span_};
+    const size_t bytes = span_ * sizeof(*column(0));
+    if (!node_->far || span_ == 0 || static_cast<size_t>(n) * bytes > kMostBytes) return {};
+    runs_.resize(static_cast<size_t>(n));
+    for (int k = 0; k < n; ++k)
+      runs_[k] = reinterpret_cast<const char*>(column(candidates_->indices(candidate)[k]) +
+                                               node_->rows[0]);
+    return {runs_.data(), n, 0, bytes};
   }
 
   // Valid until the next call.
@@ -221,18 +231,85 @@ class Finder {
           return;
         }
       }
-      const double perfect = task_->perfect_score();
-      for (size_t i = 0; i < plain_.size(); ++i) {
-        const int32_t c = plain_[i];
-        // Nothing later can beat a cut that leaves both sides pure; what an earlier candidate may
-        // hide is on the list of pending bins.
-        if (found_->cut.score >= perfect && found_->cut.candidate < c) break;
-        project(c);
+      bool screened = false;
+      if constexpr (kPairHistogram) {
+        screened = node_->codes && !approximate && screening_.pays(node_->n);
+        if (screened) search_screened();
+      }
+      for (size_t i = 0; !screened && i < plain_.size() && !is_settled(plain_[i]); ++i) {
+        project(plain_[i]);
         Upcoming next = i + 1 < plain_.size() ? upcoming(plain_[i + 1]) : Upcoming{};
-        histogram_.coarse(values_.data(), node_->n, context(c), approximate, next);
+        histogram_.coarse(values_.data(), node_->n, context(plain_[i]), approximate, next);
       }
       histogram_.refine(node_->n, context(0), [this](int32_t c) { return project(c); });
     }
+  }
+
+  // Neither this candidate nor a later one can beat a cut that leaves both sides pure; what an
+  // earlier one may hide is on the list of pending bins.
+  bool is_settled(int32_t candidate) const {
+    return found_->cut.score >= task_->perfect_score() && found_->cut.candidate < candidate;
+  }
+
+  // A glance at all candidates through the codes of their columns; then those that may win, the
+  // most promising first.
+  void search_screened() {
+    glances_.clear();
+    size_t n_kept = 0;
+    for (size_t i = 0; i < plain_.size() && !is_settled(plain_[i]); ++i) {
+      Upcoming next = i + 1 < plain_.size() ? upcoming_codes(plain_[i + 1]) : Upcoming{};
+      glances_.push_back(glance_at(plain_[i], next));
+      // Perhaps nothing more needs to be looked at.
+      if (glances_.back().guess >= task_->perfect_score())
+        n_kept += search_again(glances_.size() - 1);
+    }
+    const size_t n_seen = glances_.size();
+    std::sort(glances_.begin(), glances_.end(), [](const Glance& a, const Glance& b) {
+      return a.guess != b.guess ? a.guess > b.guess : a.candidate < b.candidate;
+    });
+    for (size_t i = 0; i < n_seen; ++i) n_kept += search_again(i);
+    screening_.add(node_->n, n_seen, n_kept);
+  }
+
+  // By its values, if the candidate may win; true if that was necessary.
+  bool search_again(size_t which) {
+    Glance& glance = glances_[which];
+    if (!may_win(glance)) return false;
+    project(glance.candidate);
+    Upcoming next;
+    for (size_t i = which + 1; i < glances_.size() && next.end == 0; ++i)
+      if (may_win(glances_[i])) next = upcoming(glances_[i].candidate);
+    histogram_.coarse(values_.data(), node_->n, context(glance.candidate), false, next);
+    glance.bound = kNoScore;  // done
+    return true;
+  }
+  bool may_win(const Glance& glance) const {
+    return glance.bound > kNoScore && glance.bound >= found_->cut.score &&
+           !is_settled(glance.candidate);
+  }
+  Glance glance_at(int32_t candidate, Upcoming& next) {
+    Glance glance;
+    if (candidates_->n_nonzeros(candidate) <= kMostCodedColumns) {
+      const CodedDirection coded = coded_(*node_->codes, *candidates_, candidate);
+      glance = histogram_.glance(sum_codes(coded, next), node_->n);
+    }
+    glance.candidate = candidate;
+    return glance;
+  }
+  CodedValues sum_codes(const CodedDirection& coded, Upcoming& next) {
+    const uint32_t* rows = node_->rows;
+    const bool is_run = rows[node_->n - 1] - rows[0] + 1 == node_->n;
+    const size_t n = is_run || span_ == 0 ? node_->n : span_;
+    sums_.resize(std::max(sums_.size(), n));
+    CodedValues result{{sums_.data(), n}, {}, coded.width, {}};
+    if (is_run || span_ > 0) {
+      result.range = kernels_.sum_codes_span(coded.projection, rows[0], n,
+                                             is_run ? nullptr : member_.data(), next, sums_.data());
+      if (!is_run) result.rows = {rows, rows[0]};
+    } else {
+      result.range = kernels_.sum_codes(coded.projection, rows, n, sums_.data());
+    }
+    return result;
   }
 
   // Small nodes: kLanes candidates at a time through a sorting network, one lane each. A value is a
@@ -458,6 +535,11 @@ class Finder {
   std::vector<int32_t> plain_;
   std::vector<float> values_;
   std::vector<const float*> columns_;
+  std::vector<const char*> runs_;
+  CodedDirections coded_;
+  std::vector<Glance> glances_;
+  ScreeningRecord screening_;
+  std::vector<uint16_t> sums_;
   std::vector<float> fill_;
   std::vector<Payload> present_, missing_;
   std::vector<float> present_values_;

@@ -39,28 +39,61 @@ struct Projection {
   int n_nonzeros;
 };
 
-// Rows of columns that will be read next and are far away in memory; empty when nothing is. Whoever
+// A direction by the codes of its columns (data/codes.h), a whole number below 2^16: origin plus
+// the sum of code * factor / 256 over the first columns less that over the others, all rounded
+// down.
+constexpr int kMostCodedColumns = 64;
+struct CodedProjection {
+  const uint8_t* const* columns;
+  const uint16_t* factors;
+  int n_added, n_columns;  // of them at most kMostCodedColumns
+  uint16_t origin;
+};
+
+struct CodeRange {
+  uint16_t low, high;
+};
+
+// Equal-width bins of such numbers: (number - low) * scale / 2^16, rounded down.
+struct CodeBins {
+  uint16_t low, scale;
+  int n_bins;
+};
+
+// Where the number of row rows[i] is: at rows[i] - first; without rows at i.
+struct CodeRows {
+  const uint32_t* rows;
+  size_t first;
+};
+
+// Runs of bytes that will be read next and are far away in memory; empty when nothing is. Whoever
 // has work to do meanwhile asks for some lines now and then: all at once would fill the queue of
 // the memory and stop everything.
 struct Upcoming {
-  const float* const* columns = nullptr;
-  int n_columns = 0;
-  size_t next = 0, end = 0;  // rows not yet asked for
+  const char* const* runs = nullptr;
+  int n_runs = 0;
+  size_t next = 0, end = 0;  // bytes not yet asked for
 
   // Inlined by force: GCC drops calls of a function that returns nothing and does nothing else.
 #if defined(__GNUC__)
   __attribute__((always_inline)) void fetch_some() {
-    constexpr size_t kLine = 16;  // floats
+    constexpr size_t kLine = 64;
     if (next >= end) return;
-    for (int c = 0; c < n_columns; ++c) {
-      __builtin_prefetch(columns[c] + next);
-      __builtin_prefetch(columns[c] + next + kLine);
+    for (int r = 0; r < n_runs; ++r) {
+      __builtin_prefetch(runs[r] + next);
+      __builtin_prefetch(runs[r] + next + kLine);
     }
     next += 2 * kLine;
   }
 #else
   void fetch_some() {}
 #endif
+};
+
+// Scores of a direction whose values are known but for a width.
+struct PairPeak {
+  double edge;   // the best cut between bins, as if the values were exact
+  double bound;  // no cut scores more
 };
 
 // Parameters of the score D^2 / (w (W - w)), D = a W - w A, over cumulative (w, a).
@@ -91,6 +124,11 @@ struct Kernels {
   // The same for the rows first + i with member[i] = 1, i < span; out has room for 16 more.
   void (*project_span)(const Projection&, size_t first, size_t span, const uint8_t* member,
                        float* out);
+  // Numbers by codes and their range: of these rows; or of the rows first + i, i < span, in the
+  // range those with member[i] = 1, all without member.
+  CodeRange (*sum_codes)(const CodedProjection&, const uint32_t* rows, size_t n, uint16_t* out);
+  CodeRange (*sum_codes_span)(const CodedProjection&, size_t first, size_t span,
+                              const uint8_t* member, Upcoming&, uint16_t* out);
   ValueRange (*range_meanwhile)(const float* values, size_t n, Upcoming&);
   // Largest value in bins up to the edge and smallest value beyond.
   ValueRange (*neighbours)(const float* values, size_t n, float low, float scale, int edge);
@@ -101,6 +139,15 @@ struct Kernels {
                            float scale, int n_bins, Upcoming&, uint64_t* histogram);
   void (*histogram_wide)(const float* values, const WidePair* payload, size_t n, float low,
                          float scale, int n_bins, Upcoming&, WidePair* histogram);
+  // The same for n rows whose numbers by codes are among n_sums; bins has room for as many.
+  void (*code_histogram_packed)(const uint16_t* sums, size_t n_sums, CodeRows, CodeBins,
+                                const uint64_t* payload, size_t n, uint16_t* bins,
+                                uint64_t* histogram);
+  void (*code_histogram_wide)(const uint16_t* sums, size_t n_sums, CodeRows, CodeBins,
+                              const WidePair* payload, size_t n, uint16_t* bins,
+                              WidePair* histogram);
+  // Makes running sums of n packed pairs, and doubles of their halves.
+  void (*cumulate)(uint64_t* pairs, int n, uint64_t before, double* weight, double* sum);
   // flags[e] = 1 where the cut after bin e may reach best; cumulative arrays of length n.
   void (*pair_edges)(const double* weight, const double* sum, int n, PairTotals totals, double best,
                      uint8_t* flags);
@@ -108,6 +155,11 @@ struct Kernels {
   // first is what lies left of bin 0; the targets of all rows lie in [low, high].
   void (*pair_bounds)(const double* weight, const double* sum, int n, double low, double high,
                       PairTotals totals, double best, uint8_t* flags);
+  // The same where a cut in bin e leaves open on which side rows of that bin and of the `reach`
+  // bins before it are. weight and sum have n + 1 entries, the first is 0, and so are `reach`
+  // before it; kLanes - 1 may be read after the last.
+  PairPeak (*pair_peak)(const double* weight, const double* sum, int n, int reach, double low,
+                        double high, PairTotals totals);
   // Range of sum / weight.
   void (*target_range)(const WidePair* payload, size_t n, double* low, double* high);
   // Walks over bins of class counts: weight left of each bin's right edge, score of the cut there,

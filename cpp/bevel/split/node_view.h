@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bevel/data/codes.h"
 #include "bevel/random/stream.h"
 #include "bevel/split/cut.h"
 
@@ -14,7 +15,8 @@ struct NodeView {
   const uint32_t* rows;         // ascending
   size_t n;
   NodeKey key;
-  bool far = false;  // its columns are not in a cache
+  bool far = false;                    // its columns are not in a cache
+  const ColumnCodes* codes = nullptr;  // of its columns, if there are any
 };
 
 // Best cut and, when it is on a nominal column, the levels that go left.

@@ -5,12 +5,14 @@
 // formula.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "bevel/split/kernels.h"
+#include "bevel/split/screening.h"
 #include "bevel/split/search_context.h"
 #include "bevel/split/sorted_scan.h"
 #include "bevel/split/task.h"
@@ -35,11 +37,12 @@ class PairHistogramSearch {
       : kernels_(kernels),
         sorter_(sorter),
         histogram_(2 * kMaxBins),
-        weight_(kMaxBins + 1),
-        sum_(kMaxBins + 1),
+        weights_(kMaxReach + kMaxBins + kLanes),
+        sums_(kMaxReach + kMaxBins + kLanes),
         rows_(kMaxBins + 1),
-        cumulative_(kMaxBins + 1),
-        flags_(kMaxBins) {}
+        flags_(kMaxBins),
+        weight_(weights_.data() + kMaxReach),
+        sum_(sums_.data() + kMaxReach) {}
 
   void begin_node(const Task& task, size_t n) {
     task_ = &task;
@@ -65,9 +68,35 @@ class PairHistogramSearch {
     bounds(binning, context);
     const auto which = static_cast<uint32_t>(binnings_.size());
     for (int b = 0; b < binning.n_bins; ++b)
-      if (flags_[b]) pending_.push_back({which, b, cumulative_[b], cumulative_[b + 1]});
+      if (flags_[b]) pending_.push_back(pending(which, b));
     if (!pending_.empty() && pending_.back().binning == which)
       binnings_.push_back({binning, context.candidate});
+  }
+
+  // A first look through numbers by codes (split/screening.h); their rows are the node's.
+  Glance glance(const CodedValues& coded, size_t n) {
+    Glance result;
+    if (coded.range.low >= coded.range.high) return result;
+    const int n_bins = bins_for(n / 2);  // whose scan costs more than finer ones would spare
+    const uint32_t span = uint32_t{coded.range.high} - coded.range.low + 1u;
+    const uint32_t scale = std::min(static_cast<uint32_t>(n_bins) * 65536u / span, 65535u);
+    // Bins before a cut's own that may hold rows of its right side.
+    const double reach = std::ceil(coded.width * scale / 65536.0);
+    if (!(reach <= kMaxReach)) return result;
+    const CodeBins bins{coded.range.low, static_cast<uint16_t>(scale), n_bins};
+    bins_.resize(coded.sums.size());
+    if constexpr (kPacked)
+      kernels_.code_histogram_packed(coded.sums.data(), coded.sums.size(), coded.rows, bins,
+                                     task_->payload(), n, bins_.data(), packed());
+    else
+      kernels_.code_histogram_wide(coded.sums.data(), coded.sums.size(), coded.rows, bins,
+                                   task_->payload(), n, bins_.data(), histogram_.data());
+    cumulate(n_bins, {0, 0});
+    const PairPeak peak = kernels_.pair_peak(weight_, sum_, n_bins, static_cast<int>(reach), low_,
+                                             high_, task_->totals());
+    result.guess = peak.edge;
+    result.bound = peak.bound;
+    return result;
   }
 
   // Looks into the pending bins that may still win. project(candidate) gives its values again.
@@ -90,6 +119,8 @@ class PairHistogramSearch {
  private:
   static constexpr size_t kSortRows = 96;
   static constexpr int kMaxLevels = 6;
+  static constexpr int kMaxReach = 16;
+  static constexpr bool kPacked = sizeof(Payload) == sizeof(uint64_t);
 
   struct Pending {
     uint32_t binning;
@@ -116,33 +147,47 @@ class PairHistogramSearch {
     scan_sorted(sorter_.sort(values, n), payload, left, rows_before, context);
   }
 
+  // Running sums of the histogram, as doubles too.
+  void cumulate(int n_bins, WidePair before) {
+    before_ = before;
+    weight_[0] = static_cast<double>(before.weight);
+    sum_[0] = static_cast<double>(before.sum);
+    if constexpr (kPacked) {
+      const auto all =
+          static_cast<uint64_t>(before.weight) << 32 | static_cast<uint64_t>(before.sum);
+      return kernels_.cumulate(packed(), n_bins, all, weight_ + 1, sum_ + 1);
+    }
+    for (int b = 0; b < n_bins; ++b) {
+      before = histogram_[b] = before + histogram_[b];
+      weight_[b + 1] = static_cast<double>(before.weight);
+      sum_[b + 1] = static_cast<double>(before.sum);
+    }
+  }
+  // Sums left of a bin.
+  WidePair left_of(int bin) {
+    if (bin == 0) return before_;
+    if constexpr (kPacked) return widen(packed()[bin - 1]);
+    return histogram_[bin - 1];
+  }
+  Pending pending(uint32_t binning, int bin) {
+    return {binning, bin, left_of(bin), left_of(bin + 1)};
+  }
+  uint64_t* packed() { return reinterpret_cast<uint64_t*>(histogram_.data()); }
+
   // Fills the cumulative arrays and offers the best edge.
   void edges(const float* values, const Payload* payload, size_t n, const Binning& binning,
              WidePair before, size_t rows_before, const SearchContext& context,
              Upcoming& upcoming) {
     const int n_bins = binning.n_bins;
-    if constexpr (sizeof(Payload) == 8) {
+    if constexpr (kPacked)
       kernels_.histogram_packed(values, payload, n, binning.low, binning.scale, n_bins, upcoming,
-                                reinterpret_cast<uint64_t*>(histogram_.data()));
-    } else {
+                                packed());
+    else
       kernels_.histogram_wide(values, payload, n, binning.low, binning.scale, n_bins, upcoming,
                               histogram_.data());
-    }
+    cumulate(n_bins, before);
     count_rows_ = context.limits.min_rows > 1;
     count_rows(values, n, binning, rows_before);
-    cumulative_[0] = before;
-    weight_[0] = static_cast<double>(before.weight);
-    sum_[0] = static_cast<double>(before.sum);
-    for (int b = 0; b < n_bins; ++b) {
-      if (b % 4 == 0) upcoming.fetch_some();
-      if constexpr (sizeof(Payload) == 8)
-        cumulative_[b + 1] =
-            cumulative_[b] + widen(reinterpret_cast<const uint64_t*>(histogram_.data())[b]);
-      else
-        cumulative_[b + 1] = cumulative_[b] + histogram_[b];
-      weight_[b + 1] = static_cast<double>(cumulative_[b + 1].weight);
-      sum_[b + 1] = static_cast<double>(cumulative_[b + 1].sum);
-    }
     kernels_.pair_edges(&weight_[1], &sum_[1], n_bins - 1, task_->totals(), context.best->score,
                         flags_.data());
     for (int b = 0; b + 1 < n_bins; ++b) {
@@ -174,7 +219,7 @@ class PairHistogramSearch {
   }
 
   void bounds(const Binning& binning, const SearchContext& context) {
-    kernels_.pair_bounds(weight_.data(), sum_.data(), binning.n_bins, low_, high_, task_->totals(),
+    kernels_.pair_bounds(weight_, sum_, binning.n_bins, low_, high_, task_->totals(),
                          context.best->score, flags_.data());
   }
 
@@ -253,19 +298,20 @@ class PairHistogramSearch {
     bounds(binning, context);
     std::vector<Pending> found;
     for (int b = 0; b < binning.n_bins; ++b)
-      if (flags_[b]) found.push_back({0, b, cumulative_[b], cumulative_[b + 1]});
+      if (flags_[b]) found.push_back(pending(0, b));
     if (!found.empty()) inside(values, payload, n, binning, found, rows_before, context, level + 1);
   }
 
   const Kernels& kernels_;
   Sorter& sorter_;
   const Task* task_ = nullptr;
-  double low_ = 0.0, high_ = 1.0;  // range of the targets in the node
-  std::vector<WidePair> histogram_;
-  std::vector<double> weight_, sum_;
+  double low_ = 0.0, high_ = 1.0;       // range of the targets in the node
+  std::vector<WidePair> histogram_;     // then its running sums; of packed pairs the first half
+  WidePair before_{0, 0};               // sums left of the first bin
+  std::vector<double> weights_, sums_;  // behind kMaxReach zeros
   std::vector<size_t> rows_;
-  std::vector<WidePair> cumulative_;
   std::vector<uint8_t> flags_;
+  double *weight_, *sum_;
   std::vector<uint16_t> bins_;
   bool count_rows_ = false;
   std::vector<Pending> pending_, wanted_;

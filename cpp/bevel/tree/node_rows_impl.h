@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 #include <vector>
 
 #include "bevel/support/check.h"
+#include "bevel/tree/column_use.h"
 #include "bevel/tree/tree_builder.h"
 
 namespace bevel {
@@ -14,7 +14,7 @@ namespace bevel {
 namespace growing {
 
 // Blocks that subtrees are copied into: a share of the outer cache, then of the inner one.
-constexpr size_t kBlockBytes[kBlockLevels] = {size_t{4} << 20, size_t{384} << 10};
+constexpr size_t kBlockBytes[kBlockLevels] = {kNearBytes, size_t{384} << 10};
 // A block whose columns are partitioned at every split: rows stay together, so it may be larger.
 constexpr size_t kDenseBlockBytes = size_t{16} << 20;
 constexpr size_t kMinBlockRows = 64;
@@ -126,8 +126,7 @@ void TreeBuilder<Task>::compact(NodeItem& item, Workspace<Task>& w) {
   if (dense) {
     if (bytes <= growing::kDenseBlockBytes) level = 1;
   } else {
-    const size_t expected_levels = std::bit_width(n);
-    if (touched_per_node_ * expected_levels < 2 * n_columns) return;
+    if (!worth_copying(touched_per_node_, n, n_columns)) return;
     while (level < kBlockLevels && bytes <= growing::kBlockBytes[level]) ++level;
   }
   if (level == item.level) return;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "bevel/data/codes.h"
 #include "bevel/data/dataset_view.h"
 #include "bevel/options.h"
 #include "bevel/projection/sampler.h"
@@ -32,9 +33,10 @@ struct NodeItem {
 template <class Task>
 class TreeBuilder {
  public:
-  TreeBuilder(const Options& options, const DatasetView& data, const Samplers& samplers,
-              std::vector<std::unique_ptr<Workspace<Task>>>& workspaces, const Kernels& kernels,
-              Crew& crew);
+  // codes: of the data, or null.
+  TreeBuilder(const Options& options, const DatasetView& data, const ColumnCodes* codes,
+              const Samplers& samplers, std::vector<std::unique_ptr<Workspace<Task>>>& workspaces,
+              const Kernels& kernels, Crew& crew);
 
   // Grows the whole tree on the calling worker; idle workers of the crew may be given parts.
   NodeStore grow(TreeData<Task>& tree, int worker);
@@ -100,12 +102,17 @@ class TreeBuilder {
             item.depth};
   }
   NodeView view(const NodeItem& item, const Workspace<Task>& w) const {
-    return {columns(item.level, w), tree_->rows.data() + item.start, item.end - item.start,
-            item.key, item.level == 0 && data_is_far_};
+    return {columns(item.level, w),
+            tree_->rows.data() + item.start,
+            item.end - item.start,
+            item.key,
+            item.level == 0 && data_is_far_,
+            item.level == 0 && tree_->origin.empty() ? codes_ : nullptr};
   }
 
   const Options& options_;
   const DatasetView& data_;
+  const ColumnCodes* codes_;
   const Samplers& samplers_;
   std::vector<std::unique_ptr<Workspace<Task>>>& workspaces_;
   const Kernels& kernels_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bevel/tree/column_use.h"
 #include "bevel/tree/leaves_impl.h"
 #include "bevel/tree/node_rows_impl.h"
 #include "bevel/tree/node_split_impl.h"
@@ -21,28 +22,19 @@ constexpr size_t kParallelSubtreeRows = 4096;
 
 template <class Task>
 TreeBuilder<Task>::TreeBuilder(const Options& options, const DatasetView& data,
-                               const Samplers& samplers,
+                               const ColumnCodes* codes, const Samplers& samplers,
                                std::vector<std::unique_ptr<Workspace<Task>>>& workspaces,
                                const Kernels& kernels, Crew& crew)
     : options_(options),
       data_(data),
+      codes_(codes),
       samplers_(samplers),
       workspaces_(workspaces),
       kernels_(kernels),
       crew_(crew),
-      touched_per_node_(0),
-      data_is_far_(data.n_rows * static_cast<size_t>(data.n_features) * sizeof(float) >
-                   growing::kBlockBytes[0]) {
+      touched_per_node_(features_per_node(options)),
+      data_is_far_(is_far(data)) {
   limits_.min_rows = static_cast<size_t>(std::max<int64_t>(1, options.min_samples_leaf));
-  for (const Family& f : options.families) {
-    const bool one_each =
-        f.kind == FamilyKind::axis || f.kind == FamilyKind::categorical || f.per_tree();
-    const auto draws = static_cast<size_t>(f.n_draws);
-    const auto nonzeros = static_cast<size_t>(f.n_nonzeros);
-    touched_per_node_ += one_each                      ? draws
-                         : f.kind == FamilyKind::signs ? nonzeros
-                                                       : draws * nonzeros;
-  }
 }
 
 template <class Task>

@@ -1,0 +1,45 @@
+// Columns in one byte a value, a quarter of their size: for a first look at rows where the columns
+// themselves are far away in memory. A code tells between which two numbers the value lies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bevel/data/dataset_view.h"
+#include "bevel/support/huge_pages.h"
+
+namespace bevel {
+
+// A value with code q lies in [low + (q - kSlack) step, low + (q + 1 + kSlack) step], where low is
+// the smallest value of the column.
+struct CodeScale {
+  static constexpr double kSlack = 1e-3;  // what was rounded off
+
+  float step = 0.0f;
+  float size = 0.0f;  // no value is larger
+};
+
+class ColumnCodes {
+ public:
+  // Codes the numeric columns; what is missing counts as the median.
+  ColumnCodes(const DatasetView& data, int n_threads);
+  ~ColumnCodes();
+  ColumnCodes(const ColumnCodes&) = delete;
+  ColumnCodes& operator=(const ColumnCodes&) = delete;
+
+  const uint8_t* column(int32_t feature) const {
+    return codes_ + static_cast<size_t>(feature) * stride_;
+  }
+  const CodeScale& scale(int32_t feature) const { return scales_[static_cast<size_t>(feature)]; }
+
+ private:
+  void code(const float* values, size_t n_rows, int32_t feature);
+
+  size_t stride_;  // bytes from column to column: whole lines
+  size_t n_bytes_;
+  uint8_t* codes_;  // not cleared: every thread touches its own pages first
+  std::vector<CodeScale> scales_;
+};
+
+}  // namespace bevel

@@ -1,0 +1,50 @@
+// How trees read the columns of the data, from which follows how columns are best held.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+
+#include "bevel/data/dataset_view.h"
+#include "bevel/options.h"
+
+namespace bevel {
+
+// A share of the outer cache: what is larger is far away.
+constexpr size_t kNearBytes = size_t{4} << 20;
+
+inline bool is_far(const DatasetView& data) {
+  return data.n_rows * static_cast<size_t>(data.n_features) * sizeof(float) > kNearBytes;
+}
+
+// Features read for one row of a node.
+inline size_t features_per_node(const Options& options) {
+  size_t n = 0;
+  for (const Family& f : options.families) {
+    const bool one_each =
+        f.kind == FamilyKind::axis || f.kind == FamilyKind::categorical || f.per_tree();
+    const auto draws = static_cast<size_t>(f.n_draws);
+    const auto nonzeros = static_cast<size_t>(f.n_nonzeros);
+    n += one_each ? draws : f.kind == FamilyKind::signs ? nonzeros : draws * nonzeros;
+  }
+  return n;
+}
+
+// Whether a subtree of n rows reads its columns often enough to copy them together first.
+inline bool worth_copying(size_t features_per_node, size_t n_rows, size_t n_columns) {
+  const size_t expected_levels = std::bit_width(n_rows);
+  return features_per_node * expected_levels >= 2 * n_columns;
+}
+
+// Whether a first look by codes will save more than making the codes costs: columns stay where they
+// are, far away, and are read again and again by nodes of many rows.
+inline bool worth_coding(const Options& options, const DatasetView& data, size_t n_trees) {
+  constexpr size_t kMinRows = 256;
+  const auto n_columns = static_cast<size_t>(data.n_features);
+  const size_t per_node = features_per_node(options);
+  return options.split_search == SplitSearch::automatic &&
+         options.threshold == ThresholdRule::best && !options.any_family(&Family::per_tree) &&
+         data.n_rows >= kMinRows && is_far(data) &&
+         !worth_copying(per_node, data.n_rows, n_columns) && n_trees * per_node >= n_columns;
+}
+
+}  // namespace bevel
