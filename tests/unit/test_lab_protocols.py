@@ -539,3 +539,10 @@ def test_all_trees_of_sporfs_experiments_split_until_pure(system):
         Cell("transforms", "trunk", system, settings), Plan((system,))
     )
     assert thesis["min_samples_split"] == 10  # 2.3.1
+
+
+@pytest.mark.parametrize(("p", "numbers"), [(20, {2, 3, 4, 5}), (3, {2, 3}), (1, {1})])
+def test_forest_rc_is_tuned_over_real_combinations(p, numbers):
+    grid = PROTOCOLS["orthant"].grids["forest-rc"].settings(Task("classification", 100, p, 2))
+    assert {each["n_combined"] for each in grid} == numbers
+    assert len(grid) == 5 * len(numbers)

@@ -16,12 +16,15 @@ def _candidates(more: tuple[str, ...], task: Task) -> list[dict[str, object]]:  
 
 
 def _combinations(task: Task) -> list[dict[str, object]]:
-    """SPORF 3.2: d and the number of features that F-RC combines, λp."""
+    """SPORF 3.2: d and the number of features that F-RC combines, λp.
+
+    From two on, as in 4.4: with one it is RF, which the paper has beside it.
+    """
+    numbers = [number for number in DENSITIES[1:] if number <= task.p] or [1]
     return [
         {"n_projections": power, "n_combined": number}
         for power in (*POWERS, "p**2")
-        for number in DENSITIES
-        if number <= task.p
+        for number in numbers
     ]
 
 
