@@ -288,7 +288,8 @@ def sporf(*, task: str = "classification", **parameters: Any) -> Forest:
 
     500 bootstrapped trees, fully grown, each with one vote; d = p candidates of density λ = 3/p,
     the defaults of section 5.2. The best of the paper's grid, at a higher price, was d = p² and λ =
-    4/p: `n_projections="p**2", projection=P.SparseSigns(4)`. Features are as they are: the paper
+    4/p: `n_projections="p**2", projection=P.SparseSigns(4)`. With fewer than four numeric features,
+    of which 3/p would put all into every direction, λ is 1/2. Features are as they are: the paper
     scales none. `ObliqueForestClassifier()` is SPORF as we would have it: scaled, soft votes.
     """
     return make_forest(

@@ -105,7 +105,10 @@ def test_more_features_than_there_are_raises(projection):
 
 
 def test_density_given_by_name_shrinks_to_few_features():
-    assert P.SparseSigns().shrunk_to(2) == P.SparseSigns(2)
+    assert P.SparseSigns().shrunk_to(1) == P.SparseSigns(1)
+    assert P.SparseSigns().shrunk_to(2) == P.SparseSigns(1)
+    assert P.SparseSigns().shrunk_to(3) == P.SparseSigns(1.5)
+    assert P.SparseSigns().shrunk_to(4) == P.SparseSigns()
     assert P.RandomCombination().shrunk_to(1) == P.RandomCombination(1)
     assert P.SparseSigns().shrunk_to(50) == P.SparseSigns()
     assert P.PrincipalRotation().shrunk_to(2) == P.PrincipalRotation(2)

@@ -40,7 +40,8 @@ class SparseSigns(Projection):
     ----------
     density : float, default=3
         λp, the mean number of features in a direction. More of them find slanted boundaries that
-        involve many features, and drown those that involve few. Cost grows in proportion.
+        involve many features, and drown those that involve few. Cost grows in proportion. Asked
+        for by name (`projection="sparse"`), half of the features where there are fewer than four.
     """
 
     name: ClassVar[str] = "sparse"
@@ -59,7 +60,9 @@ class SparseSigns(Projection):
         return FamilySpec("signs", n_draws, resolve_count("density * d", n_nonzeros, n_numeric))
 
     def shrunk_to(self, n_numeric: int) -> SparseSigns:
-        return replace(self, density=min(self.density, n_numeric))
+        # Three of three would put every feature into every direction: no cut could ever look at
+        # one feature alone, and signs leave a handful of directions.
+        return self if n_numeric > self.density else replace(self, density=max(1.0, n_numeric / 2))
 
 
 @dataclass(frozen=True)
