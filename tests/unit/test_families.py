@@ -105,7 +105,7 @@ def test_more_draws_than_distinct_directions_raises(
 def test_density_above_p_raises_for_an_object_and_adapts_for_a_name():
     with pytest.raises(ValueError, match=r"density=\) must be at most .* \(2\); got 3"):
         resolve(P.SparseSigns(3), numeric=2)
-    assert resolve("sparse", numeric=2) == [FamilySpec("signs", 2, 4)]
+    assert resolve("sparse", numeric=2) == [FamilySpec("signs", 2, 2)]
 
 
 @pytest.mark.parametrize(

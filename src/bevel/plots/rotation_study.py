@@ -138,7 +138,7 @@ def rotation_studies(
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    by_name = named(studies)
+    by_name = named(studies, "studies")
     scale = _scale(list(by_name.values()))
     count = len(by_name)
     with rc_context(STYLE):

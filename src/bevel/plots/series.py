@@ -14,10 +14,10 @@ __all__ = ["legend", "line", "marker", "named"]
 T = TypeVar("T")
 
 
-def named(results: T | Mapping[str, T]) -> dict[str, T]:
-    """Results by name; a single one needs none."""
+def named(results: T | Mapping[str, T], asked: str = "results") -> dict[str, T]:
+    """Results by name; a single one needs none. `asked`: what the caller calls them."""
     if isinstance(results, Mapping) and not results:
-        raise wrong_value("results", "at least one result", "none", "Pass one, or some by name.")
+        raise wrong_value(asked, "at least one", "none", "Pass one, or some by name.")
     return dict(results) if isinstance(results, Mapping) else {"": results}
 
 
