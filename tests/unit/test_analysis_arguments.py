@@ -89,7 +89,7 @@ WEAK = A.StrengthAndCorrelation(-0.2, 0.3, 0.5, np.array([-0.3, -0.1]), 5, True)
         (lambda: plots.shapley_bars(SHAP, top=0), ValueError, "top must be an integer"),
         (lambda: plots.shapley_waterfall(SHAP, top=-1), ValueError, "top must be an integer"),
         (lambda: plots.shapley_waterfall(SHAP, 1.0), TypeError, "row must be an integer"),
-        (lambda: plots.calibration({}), ValueError, "results must be at least one result"),
+        (lambda: plots.calibration({}), ValueError, "results must be at least one"),
         (lambda: plots.tree(FOREST), TypeError, "rules must be a tree, or its rules"),
         (lambda: plots.bias_and_variance(WEAK), TypeError, "results must be results by system"),
         (

@@ -190,8 +190,6 @@ def _same_heights(axes: Any) -> None:
 
 def _scale(studies: "list[RotationStudy]") -> tuple[float, float]:
     """From the smallest error to the largest one; never empty."""
-    if not studies:
-        raise wrong_value("studies", "at least one", "none", "Pass a study.")
     low = float(min(study.errors.min() for study in studies))
     high = float(max(study.errors.max() for study in studies))
     return (
