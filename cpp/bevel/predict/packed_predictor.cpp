@@ -143,8 +143,7 @@ std::vector<int32_t> all_rows(size_t n) {
 // Runs work(first, last, room) over blocks of rows; threads only where there is enough to do.
 template <class Work>
 void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work work) {
-  const int32_t n_columns = CrownRows::pay_in(forest) ? forest.layout.n_features : 0;
-  const size_t row_bytes = static_cast<size_t>(forest.layout.width() + n_columns) * sizeof(float);
+  const size_t row_bytes = static_cast<size_t>(forest.layout.width()) * sizeof(float);
   size_t n_block = std::clamp(kBlockBytes / row_bytes, kLeastRows, kMostRows);
   if (n_threads <= 1 || n_rows < 2 * kLeastRows || n_rows * forest.n_trees() < kLeastWalks) {
     const PlainArithmetic arithmetic;
