@@ -115,6 +115,7 @@ class Packer {
     for (size_t t = 0; t < forest_.n_trees(); ++t) {
       const auto first = static_cast<size_t>(forest_.tree_offset[t]);
       const auto last = static_cast<size_t>(forest_.tree_offset[t + 1]);
+      packed_.first_split.push_back(nodes.size());
       children_.assign(last - first, 0);
       for (size_t node = first, split = nodes.size(); node < last; ++node)
         children_[node - first] = is_leaf(node) ? ~add_leaf(node) : static_cast<Child>(split++);
@@ -127,6 +128,7 @@ class Packer {
         packed_.missing_left.push_back(forest_.flags[node] & kMissingLeft);
       }
     }
+    packed_.first_split.push_back(nodes.size());
   }
 
   void number_splits() {
@@ -234,10 +236,10 @@ PackedForest::PackedForest(const ForestArrays& forest, const std::string& simd)
 
 size_t PackedForest::nbytes() const {
   auto size = [](const auto& array) { return array.size() * sizeof(array[0]); };
-  size_t total = std::visit(size, nodes) + size(roots) + size(medians) + size(general) +
-                 size(general_place) + size(general_weight) + size(bits) + size(missing_left) +
-                 size(share_offset) + size(share_class) + size(share) + size(vote) +
-                 size(leaf_value);
+  size_t total = std::visit(size, nodes) + size(roots) + size(first_split) + size(medians) +
+                 size(general) + size(general_place) + size(general_weight) + size(bits) +
+                 size(missing_left) + size(share_offset) + size(share_class) + size(share) +
+                 size(vote) + size(leaf_value);
   for (const TreeAxesProduct& product : axes) total += product.nbytes();
   return total;
 }

@@ -88,6 +88,7 @@ struct PackedForest {
   std::variant<HugeVector<AxisNode>, HugeVector<SignsNode>, HugeVector<WeightsNode>> nodes;
   std::vector<uint8_t> missing_left;  // by split: where missing values and unseen levels go
   std::vector<Child> roots;
+  std::vector<size_t> first_split;    // by tree, and one more: where its splits begin
   std::vector<TreeAxesProduct> axes;  // by tree; empty without axes
   PassCrown pass_crown;
 

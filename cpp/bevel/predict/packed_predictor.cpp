@@ -5,6 +5,7 @@
 
 #include "bevel/predict/crown.h"
 #include "bevel/predict/packed_walk.h"
+#include "bevel/predict/tree_ahead.h"
 #include "bevel/support/crew.h"
 #include "bevel/support/float_environment.h"
 
@@ -56,9 +57,11 @@ void walk_tree(const PackedForest& forest, const Walk& walk, size_t tree, const 
   const bool has_crown = !room.crown.empty() && chosen.size() * kRowsPerAsked >= block.n;
   const Child* below = has_crown ? room.crown.pass(forest, tree) : nullptr;
   int32_t* leaf = room.leaf.data();
+  TreeAhead ahead(walk.splits(tree + 1), chosen.size());
   walk.template run<false>(
       chosen.size(),
       [&](size_t i) {
+        ahead.go_on();
         const auto row = static_cast<size_t>(chosen[i]);
         return WalkStart<>{below ? below[row] : root, block.row(row)};
       },

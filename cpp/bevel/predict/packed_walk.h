@@ -4,11 +4,15 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <type_traits>
 
 #include "bevel/predict/packed_forest.h"
+#include "bevel/support/inlining.h"
 
 namespace bevel {
 
@@ -29,6 +33,13 @@ class PackedWalk {
   // Where a row goes from a split.
   Child next(Child split, Row row) const { return step(nodes_[split], row); }
 
+  // The splits of a tree; none after the last.
+  std::span<const Node> splits(size_t tree) const {
+    if (tree >= forest_.n_trees()) return {};
+    const size_t first = forest_.first_split[tree];
+    return {nodes_ + first, forest_.first_split[tree + 1] - first};
+  }
+
   // Calls use(place) with every place of the row that a split reads.
   template <class Use>
   void over_places(Child split, Use use) const {
@@ -47,60 +58,81 @@ class PackedWalk {
   // most of it in the cache; those down many trees ask for their nodes ahead.
   template <bool kManyTrees, class Start, class Finish>
   void run(size_t n_walks, Start start, Finish finish) const {
-    Row row[kInFlight];
-    Child at[kInFlight];
-    size_t walk[kInFlight];
-    size_t next = 0;
-    // Begins the next walk that has a split to pass; false when there is none left.
-    auto begin = [&](size_t lane) {
-      while (next < n_walks) {
-        const WalkStart<Row> s = start(next);
-        if (s.root >= 0) {
-          row[lane] = s.row;
-          at[lane] = s.root;
-          walk[lane] = next++;
-          return true;
-        }
-        finish(next++, ~s.root);
-      }
-      return false;
-    };
+    InFlight<Start, Finish> lanes(n_walks, start, finish);
+    const Node* const nodes = nodes_;
     // One step; whether the lane still has a walk. Where the last step led is looked at only now:
     // it has been known for a round, so that a wrong guess at the end of a walk is found at once
     // instead of after the loads of a step.
     auto advance = [&](size_t lane) {
-      if (at[lane] < 0) {
-        finish(walk[lane], ~at[lane]);
-        if (!begin(lane)) return false;
-      }
-      at[lane] = step(nodes_[at[lane]], row[lane]);
-      if constexpr (kManyTrees) prefetch(&nodes_[std::max(at[lane], Child{0})]);
+      Child& at = lanes.at[lane];
+      if (at < 0 && !lanes.replace(lane)) return false;
+      at = step(nodes[at], lanes.row[lane]);
+      if constexpr (kManyTrees) prefetch(&nodes[std::max(at, Child{0})]);
       return true;
     };
-    size_t n_lanes = 0;
-    while (n_lanes < kInFlight && begin(n_lanes)) ++n_lanes;
-    // The last walk takes the place of one that has ended for good.
-    auto close = [&](size_t lane) {
-      --n_lanes;
-      row[lane] = row[n_lanes];
-      at[lane] = at[n_lanes];
-      walk[lane] = walk[n_lanes];
-    };
-    while (n_lanes == kInFlight) {  // as most of the time: the compiler knows how many there are
-#pragma GCC unroll 4
+    while (lanes.n == kInFlight) {  // as most of the time: the compiler knows how many there are
       for (size_t lane = 0; lane < kInFlight; ++lane)
         if (!advance(lane)) [[unlikely]] {
-          close(lane);
+          lanes.close(lane);
           break;
         }
     }
-    while (n_lanes > 0)
-      for (size_t lane = 0; lane < n_lanes; ++lane)
-        if (!advance(lane)) close(lane);
+    while (lanes.n > 0)
+      for (size_t lane = 0; lane < lanes.n; ++lane)
+        if (!advance(lane)) lanes.close(lane);
   }
 
  private:
   static constexpr size_t kInFlight = 16;
+
+  // The walks that are on their way, the first n lanes.
+  template <class Start, class Finish>
+  struct InFlight {
+    InFlight(size_t n_walks, Start& start, Finish& finish)
+        : n_walks_(n_walks), start_(start), finish_(finish) {
+      while (n < kInFlight && begin(n)) ++n;
+    }
+
+    // Ends the walk of a lane and begins another; false when there is none left.
+    bool replace(size_t lane) {
+      finish_(walk_[lane], ~at[lane]);
+      return begin(lane);
+    }
+
+    // The last walk takes the place of one that has ended for good.
+    void close(size_t lane) {
+      --n;
+      row[lane] = row[n];
+      at[lane] = at[n];
+      walk_[lane] = walk_[n];
+    }
+
+    size_t n = 0;
+    Row row[kInFlight];
+    Child at[kInFlight];
+
+   private:
+    // Begins the next walk that has a split to pass; false when there is none left.
+    bool begin(size_t lane) {
+      while (next_ < n_walks_) {
+        const WalkStart<Row> s = start_(next_);
+        if (s.root >= 0) {
+          row[lane] = s.row;
+          at[lane] = s.root;
+          walk_[lane] = next_++;
+          return true;
+        }
+        finish_(next_++, ~s.root);
+      }
+      return false;
+    }
+
+    size_t next_ = 0;
+    size_t walk_[kInFlight];
+    size_t n_walks_;
+    Start& start_;
+    Finish& finish_;
+  };
 
   static void prefetch([[maybe_unused]] const void* node) {
 #if defined(__GNUC__)
@@ -123,12 +155,26 @@ class PackedWalk {
 
   Child step(const SignsNode& node, Row row) const {
     const int size = node.size;
-    if (size == kGeneralSize) [[unlikely]]
-      return general_step(node, number_of_general(node), row);
+    if (size > SignsNode::kAlways) [[unlikely]]
+      return long_step(node, row);
+    // Six places in two loads: it is loads that visits wait for.
+    static_assert(SignsNode::kAlways == 6);
+    const auto first = load<uint64_t>(&node.place[0]);
+    const auto last = load<uint32_t>(&node.place[4]);
+    float value = read(first & 0xffff, row, size);
+    value += read(first >> 16 & 0xffff, row, size);
+    value += read(first >> 32 & 0xffff, row, size);
+    value += read(first >> 48, row, size);
+    value += read(last & 0xffff, row, size);
+    value += read(last >> 16, row, size);
+    return choose(node, value);
+  }
+
+  BEVEL_NEVER_INLINE Child long_step(const SignsNode& node, Row row) const {
+    const int size = node.size;
+    if (size == kGeneralSize) return general_step(node, number_of_general(node), row);
     float value = read(node.place[0], row, size);
-    for (int k = 1; k < SignsNode::kAlways; ++k) value += read(node.place[k], row, size);
-    if (size > SignsNode::kAlways)
-      for (int k = SignsNode::kAlways; k < size; ++k) value += read(node.place[k], row, size);
+    for (int k = 1; k < SignsNode::kMost; ++k) value += read(node.place[k], row, size);
     return choose(node, value);
   }
 
@@ -142,8 +188,16 @@ class PackedWalk {
     return choose(node, value);
   }
 
+  template <class Word>
+  static Word load(const uint16_t* places) {
+    static_assert(std::endian::native == std::endian::little, "the first place is the lowest");
+    Word word;
+    std::memcpy(&word, places, sizeof(Word));
+    return word;
+  }
+
   // With two values or more a missing one counts as its median.
-  float read(uint32_t place, Row row, int size) const {
+  float read(size_t place, Row row, int size) const {
     float x = row[place];
     if constexpr (kHasMissing)
       if (x != x && size > 1) x = forest_.medians[place];
@@ -173,9 +227,9 @@ class PackedWalk {
     }
     const int32_t* place = &forest_.general_place[split.first];
     const float* weight = &forest_.general_weight[split.first];
-    float value = weight[0] * read(static_cast<uint32_t>(place[0]), row, split.n);
+    float value = weight[0] * read(static_cast<size_t>(place[0]), row, split.n);
     for (int32_t k = 1; k < split.n; ++k)
-      value += weight[k] * read(static_cast<uint32_t>(place[k]), row, split.n);
+      value += weight[k] * read(static_cast<size_t>(place[k]), row, split.n);
     return choose(node, value);
   }
 

@@ -1,0 +1,51 @@
+// Brings the next tree into the cache while a block of rows goes down this one, a few lines with
+// each walk. Walks meet the nodes of a tree in no order that a processor foresees; a tree is read
+// in one sweep much sooner than node after node.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace bevel {
+
+class TreeAhead {
+ public:
+  // nodes: those of the next tree; n_walks: how many there are in this one.
+  template <class Node>
+  TreeAhead(std::span<const Node> nodes, size_t n_walks)
+      : TreeAhead(reinterpret_cast<const char*>(nodes.data()), nodes.size_bytes(), n_walks) {}
+
+  // To be called with each walk.
+  void go_on() {
+    if (next_ >= end_) return;
+    for (const char* line = next_; line < next_ + step_; line += kLine) ask_for(line);
+    next_ += step_;
+  }
+
+ private:
+  static constexpr size_t kLine = 64;
+  // Larger trees would drive this one out.
+  static constexpr size_t kMostBytes = 1024 * 1024;
+  // A few rows meet so little of a tree that sweeping it costs more.
+  static constexpr size_t kMostLinesPerWalk = 16;
+
+  TreeAhead(const char* first, size_t n_bytes, size_t n_walks) {
+    const size_t n_lines = (n_bytes + kLine - 1) / kLine;
+    if (n_bytes == 0 || n_bytes > kMostBytes || n_lines > n_walks * kMostLinesPerWalk) return;
+    next_ = first;
+    end_ = first + n_bytes;
+    step_ = (n_lines + n_walks - 1) / n_walks * kLine;
+  }
+
+  static void ask_for([[maybe_unused]] const char* line) {
+#if defined(__GNUC__)
+    __builtin_prefetch(line, 0, 2);  // into the second-level cache
+#endif
+  }
+
+  const char* next_ = nullptr;
+  const char* end_ = nullptr;
+  size_t step_ = 0;
+};
+
+}  // namespace bevel
