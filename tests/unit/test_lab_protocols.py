@@ -1,33 +1,28 @@
 """The papers' experiments have the papers' sizes, honest splits, and claims that can be judged."""
 
 import gzip
-import itertools
 import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import norm
+from support.lab_folders import forget_tables, plan_of, rows_of, some_cells, write_folder
 
 from bevel.datasets import trunk
-from bevel.lab import tables
 from bevel.lab.bench import Bench
 from bevel.lab.cells import Cell
 from bevel.lab.protocols import PROTOCOLS, Plan
 from bevel.lab.protocols.base import SIMULATED
-from bevel.lab.protocols.blaser import categories_of, to_unit
 from bevel.lab.protocols.digits import PAIRS, open_pair
 from bevel.lab.protocols.measures import directions_of_trunk
 from bevel.lab.protocols.sets import all_sets, chosen_sets, open_set, prepared
 from bevel.lab.protocols.sporf import with_noise
 from bevel.lab.protocols.transforms import TRANSFORMS, transformed
 from bevel.lab.recipes import RECIPES
-from bevel.lab.statistics.scores import log_loss
-from bevel.lab.studies.layout import rotation_seed
 from bevel.lab.systems import SYSTEMS
 from bevel.lab.systems.base import Task
-from bevel.lab.tally import contender
-from bevel.presets import random_forest, stacked_rotation
+from bevel.presets import random_forest
 
 # Cells of the full experiment without a folder, by the papers' numbers.
 SIZES = {
@@ -49,50 +44,6 @@ SIZES = {
     "bars": 30 * 3 * (2 + 1 + 1),
 }
 NAMES = (*SIZES, "timing")  # the latter depends on the number of cores
-
-LABELS = np.array(["a"] * 50 + ["b"] * 30 + ["c"] * 20)
-
-
-def forget_tables():
-    """Let files be read again that were read before."""
-    tables.entries.cache_clear()
-    tables.read_table.cache_clear()
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """One set of 100 rows: numbers with holes, a nominal column with a rare level, a class."""
-    folder = tmp_path / "sets"  # with a parent of its own: other tests write beside tmp_path
-    folder.mkdir()
-    write_folder(folder, rows_of())
-    return folder
-
-
-def rows_of(seed=0, n=100):
-    """Height with holes, colour with a level of one row, and a width that no two rows share."""
-    rng = np.random.default_rng(seed)
-    heights = rng.normal(size=n).round(3).astype(str)
-    heights[::11] = ""
-    colours = rng.choice(["x", "y"], n).astype("<U4")
-    colours[7] = "rare"
-    widths = rng.permutation(n) + 0.5
-    return [list(row) for row in zip(heights, colours, widths.astype(str), LABELS, strict=True)]
-
-
-def write_folder(path, rows):
-    text = "\n".join(["height,colour,width,target", *(",".join(row) for row in rows)]) + "\n"
-    (path / "mixed.csv.gz").write_bytes(gzip.compress(text.encode()))
-    (path / "index.csv").write_text(
-        f"name,n,n_classes,categorical_columns\nmixed,{len(rows)},3,colour\n"
-    )
-
-
-def plan_of(name, **options):
-    return Plan(systems=PROTOCOLS[name].default_systems, **options)
-
-
-def some_cells(name, plan, n=1):
-    return list(itertools.islice(PROTOCOLS[name].cells(plan), n))
 
 
 def test_every_experiment_of_the_papers_is_there():
@@ -227,35 +178,6 @@ def test_labels_cannot_change_the_matrix(folder, recipe):
     np.testing.assert_array_equal(one.X_test, other.X_test)
 
 
-@pytest.mark.parametrize("name", ["blaser-1", "blaser-weights", "blaser-3"])
-def test_blaser_has_every_category_level_in_training(folder, name):
-    plan = plan_of(name, data=folder, repeats=20)
-    share = 50 if name == "blaser-3" else 70
-    repeats = {cell.repeat: cell.problem for cell in PROTOCOLS[name].cells(plan)}
-    assert len(repeats) == 20
-    for cell in repeats.values():
-        problem = PROTOCOLS[name].load(cell, plan)
-        assert len(problem.y_train) == share
-        assert set(problem.y_train) == {"a", "b", "c"}
-        # height, width, and two indicators for three levels, one of which has a single row
-        assert problem.X_train.shape[1] == 4
-        assert problem.X_train[:, 1].sum() == 1
-
-
-def test_categories_of_blaser_are_columns_of_few_values_and_the_classes(folder):
-    columns = categories_of(open_set("mixed", folder))
-    assert [len(np.unique(each)) for each in columns] == [3, 3]
-
-
-def test_unit_scaling_is_learned_on_training_rows(folder):
-    plan = plan_of("blaser-weights", data=folder)
-    cell = some_cells("blaser-weights", plan)[0].problem
-    problem = to_unit(PROTOCOLS["blaser-1"].load(cell, plan))
-    assert problem.X_train.min() == 0.0
-    assert problem.X_train.max() == 1.0
-    assert problem.X_test.max() != 1.0
-
-
 def test_fewer_noise_dimensions_are_the_first_of_more(folder):
     plan = plan_of("noise-dims", data=folder)
     cell = some_cells("noise-dims", plan)[0].problem
@@ -368,83 +290,6 @@ def test_unknown_recipe_is_refused(folder):
         PROTOCOLS["sporf-uci"].load(some_cells("sporf-uci", plan)[0].problem, plan)
 
 
-# --- the rotation study ---------------------------------------------------------------------------
-
-
-def stacks_of_the_study(folder, **options):
-    """The stack's cells: as they are, nothing is scaled, so that widths name the rows."""
-    plan = Plan(systems=("stacked-rotation",), data=folder, recipe="native", repeats=2, **options)
-    return plan, list(PROTOCOLS["rotation-study"].cells(plan))
-
-
-@pytest.mark.parametrize("folds", [None, 3])
-def test_stack_is_cross_validated_on_the_other_folds_of_its_group(folder, folds):
-    protocol = PROTOCOLS["rotation-study"]
-    plan, cells = stacks_of_the_study(folder, folds=folds)
-    problems = [protocol.load(cell.problem, plan) for cell in cells]
-    tested = {}
-    for cell, problem in zip(cells, problems, strict=True):
-        tested.setdefault(cell.repeat, {})[cell.fold] = frozenset(problem.X_test[:, -1])
-    assert tested[0] != tested[1]
-    for cell, problem in zip(cells, problems, strict=True):
-        cv = protocol.parameters(cell, plan)["cv"]
-        held_out = {frozenset(problem.X_train[rows, -1]) for _, rows in cv.split()}
-        assert held_out == set(tested[cell.repeat].values()) - {tested[cell.repeat][cell.fold]}
-
-
-def test_rotations_of_a_stack_are_those_of_its_group_whatever_the_fold(folder):
-    plan, cells = stacks_of_the_study(folder)
-    assert len(cells) == 2 * 2 * 5
-    seeds = {}
-    for cell in cells:
-        given = PROTOCOLS["rotation-study"].parameters(cell, plan)
-        assert "random_state" not in given  # follows from the fold, so that luck is the same
-        seeds.setdefault(cell.setting["rotation_group"], set()).add(given["rotation_state"])
-    assert seeds == {group: {rotation_seed(0, "mixed", group)} for group in (0, 1)}
-
-
-def test_stack_of_the_study_is_the_preset_with_the_folds_and_seeds_of_its_cell(folder):
-    plan, cells = stacks_of_the_study(folder, trees=2)
-    cell = cells[3]
-    assert (cell.fold, cell.setting) == (1, {"rotation_group": 1})
-    protocol = PROTOCOLS["rotation-study"]
-    result = Bench(protocol, plan, folder=None).run(cell, 1)
-    assert result.status == "ok", result.message
-    problem = protocol.load(cell.problem, plan)
-    stack = stacked_rotation(
-        n_estimators=2,
-        cv=protocol.parameters(cell, plan)["cv"],
-        rotation_state=rotation_seed(0, "mixed", 1),
-        random_state=cell.seed,
-        categorical_features=[1],
-    ).fit(problem.X_train, problem.y_train)
-    assert result.metrics["error"] == np.mean(stack.predict(problem.X_test) != problem.y_test)
-    shares = stack.predict_proba(problem.X_test)
-    assert result.metrics["log_loss"] == log_loss(problem.y_test, shares, stack.classes_)
-
-
-def test_stack_divides_the_rows_by_itself_where_a_group_has_two_folds(folder):
-    plan, cells = stacks_of_the_study(folder, folds=2, trees=2)
-    assert "cv" not in PROTOCOLS["rotation-study"].parameters(cells[0], plan)
-    result = Bench(PROTOCOLS["rotation-study"], plan, folder=None).run(cells[0], 1)
-    assert result.status == "ok", result.message
-
-
-def test_forests_of_a_stack_have_fewer_trees_unless_the_user_says():
-    protocol = PROTOCOLS["rotation-study"]
-    given = {}
-    for trees in (None, 7):
-        plan = plan_of("rotation-study", trees=trees)
-        for cell in some_cells("rotation-study", plan, 3):
-            given[cell.system, trees] = protocol.parameters(cell, plan)["n_trees"]
-    assert given == {
-        ("stacked-rotation", None): 100,
-        ("rr-rf", None): 500,
-        ("random-forest", None): 500,
-        **{(system, 7): 7 for system in protocol.default_systems},
-    }
-
-
 # --- digits, where the folder has MNIST ----------------------------------------------------------
 
 
@@ -504,19 +349,6 @@ def test_large_sets_of_the_timing_study_are_missed(folder):
     protocol = PROTOCOLS["timing"]
     assert "mnist_train60k, higgs_7500" in protocol.left_out(plan_of("timing", data=folder))[0]
     assert protocol.left_out(plan_of("timing", quick=True)) == []
-
-
-def test_blaser_flips_only_what_is_rotated_at_random():
-    protocol = PROTOCOLS["blaser-1"]
-    plan = plan_of("blaser-1", only=("iris",), repeats=1)
-    seen = {}
-    for cell in protocol.cells(plan):
-        seen.setdefault(cell.system, []).append(protocol.parameters(cell, plan).get("flip"))
-    assert seen["rr-rf"] == seen["rr-et"] == [False] * 3 + [True] * 3
-    assert seen["random-forest"] == seen["rotation-forest"] == [None] * 3
-    names = {contender("rr-rf", cell.setting) for cell in protocol.cells(plan)}
-    assert "rr-rf (quantile, flips)" in names
-    assert "rr-rf (quantile)" in names
 
 
 @pytest.mark.parametrize("system", ["forest-rc", "frank"])
