@@ -209,7 +209,8 @@ def test_two_columns_are_enough(name):
 def test_regularized_rotation_has_the_settings_of_the_paper(weighting):
     own = {"n_estimators": 5000, "weighting": weighting, "bootstrap": True, "scale": "minmax_clip"}
     classifier = presets.regularized_rotation(weighting=weighting)
-    expected = RegularizedRotationClassifier().get_params() | own | {"voting": "hard"}
+    expected = RegularizedRotationClassifier().get_params() | own
+    expected |= {"voting": "hard", "n_projections": 1}
     assert classifier.get_params() == expected
     plan = classifier._plan()
     assert (plan.n_trees, plan.n_rotations, plan.n_micro_trees) == (5000, 100, 10)
