@@ -3,6 +3,7 @@
 // in one sweep much sooner than node after node.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -17,9 +18,10 @@ class TreeAhead {
 
   // To be called with each walk.
   void go_on() {
-    if (next_ >= end_) return;
-    for (const char* line = next_; line < next_ + step_; line += kLine) ask_for(line);
-    next_ += step_;
+    const size_t n = std::min(step_, n_left_);
+    for (size_t at = 0; at < n; at += kLine) ask_for(next_ + at);
+    next_ += n;
+    n_left_ -= n;
   }
 
  private:
@@ -33,7 +35,7 @@ class TreeAhead {
     const size_t n_lines = (n_bytes + kLine - 1) / kLine;
     if (n_bytes == 0 || n_bytes > kMostBytes || n_lines > n_walks * kMostLinesPerWalk) return;
     next_ = first;
-    end_ = first + n_bytes;
+    n_left_ = n_bytes;
     step_ = (n_lines + n_walks - 1) / n_walks * kLine;
   }
 
@@ -44,8 +46,8 @@ class TreeAhead {
   }
 
   const char* next_ = nullptr;
-  const char* end_ = nullptr;
-  size_t step_ = 0;
+  size_t n_left_ = 0;  // bytes
+  size_t step_ = 0;    // bytes with each walk
 };
 
 }  // namespace bevel
