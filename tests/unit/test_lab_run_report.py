@@ -51,6 +51,14 @@ def test_page_has_a_line_per_system_and_figures_and_claims(page):
     assert "2 of 2 claims hold" in page  # those about systems that did not take part are not judged
 
 
+@pytest.mark.parametrize(("n_sets", "counted"), [(1, "1 data set"), (2, "2 data sets")])
+def test_data_sets_are_counted_in_words(n_sets, counted):
+    errors = np.linspace(0.1, 0.2, n_sets * 3 * 2).reshape(n_sets, 3, 2)
+    page = render(Run(rows_of(errors), description()), "bevel lab report run")
+    assert f"over {counted}; " in page
+    assert f"Means over the {counted} that" in page
+
+
 def test_page_shows_failures_skipped_cells_and_absent_systems_escaped(page):
     assert "ValueError: &lt;b&gt;no&lt;/b&gt;" in page
     assert "too small" in page

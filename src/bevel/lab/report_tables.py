@@ -125,7 +125,7 @@ def _notes(part: Round, labels: Labels) -> str:
         return ""
     reference = labels.get(part.reference, part.reference)
     text = (
-        f"Means over the {part.standing[0].n_cases} {part.cases} that all systems have finished. "
+        f"Means over the {part.finished} that all systems have finished. "
         "“Best or alike” counts those on which a system is the best or not significantly worse "
         "(Menze, Table 2), “within 1 SD” those on which it is within one cross-sectional standard "
         "deviation of the best (Blaser, 1.6)."

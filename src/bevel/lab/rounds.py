@@ -24,9 +24,11 @@ class Round:
     standing: Sequence[Standing]
 
     @property
-    def cases(self) -> str:
-        """What the comparison counts."""
-        return "cases" if self.tally.setting_names else "data sets"
+    def finished(self) -> str:
+        """The cases that all systems have finished, counted in words."""
+        n = self.standing[0].n_cases if self.standing else 0
+        case = "case" if self.tally.setting_names else "data set"
+        return f"{n} {case}{'' if n == 1 else 's'}"
 
     @property
     def n_sets(self) -> int:

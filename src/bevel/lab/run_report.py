@@ -282,7 +282,7 @@ def _lead(run: Run) -> str:
     names = [run.labels.get(line.system, line.system) for line in (best, second)]
     text = (
         f"{names[0]} has the lowest mean rank, {best.rank:.2f} of {len(first.standing)}, over "
-        f"{best.n_cases} {first.cases}; {names[1]} follows with {second.rank:.2f}."
+        f"{first.finished}; {names[1]} follows with {second.rank:.2f}."
     )
     if first.title:
         text = f"{first.title}: {text}"
