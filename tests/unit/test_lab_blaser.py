@@ -68,6 +68,11 @@ def test_forests_of_the_tables_of_weights_have_one_candidate_at_each_node():
     assert told["lda"] is told["rotations-exp"] is None  # the latter's preset says so
 
 
+def test_rotation_ensembles_with_noise_are_those_of_the_tables_of_weights():
+    told = forest_settings("blaser-noise", "n_projections")
+    assert (told["rr-rf"], told["random-forest"]) == (1, None)
+
+
 def test_forests_of_table_3_1_see_all_rows():
     assert forest_settings("blaser-3", "bootstrap") == {
         "random-forest": False,
