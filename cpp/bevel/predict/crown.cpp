@@ -41,10 +41,10 @@ struct CrownMaker {
       return;
     }
     Crown::Split& split = crown.split[i];
-    split.n_terms = at < 0 ? 0 : n_terms(nodes[at]);
-    if (split.n_terms > 0) set(nodes[at], split);
-    fill(2 * i + 1, split.n_terms > 0 ? nodes[at].child[0] : at);
-    fill(2 * i + 2, split.n_terms > 0 ? nodes[at].child[1] : at);
+    split.n_terms = at < 0 ? 0 : n_terms(nodes[number_of(at)]);
+    if (split.n_terms > 0) set(nodes[number_of(at)], split);
+    for (const int side : {0, 1})
+      fill(2 * i + 1 + side, split.n_terms > 0 ? nodes[number_of(at)].child[side] : at);
   }
 
   void set(const Node& node, Crown::Split& split) const {

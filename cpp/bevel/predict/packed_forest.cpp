@@ -108,8 +108,8 @@ class Packer {
   template <class Node>
   void pack(HugeVector<Node>& nodes) {
     number_splits();
-    require(n_splits_ <= std::numeric_limits<int32_t>::max(),
-            "[PackedForest] more splits than 32 bits count; predict with fewer trees");
+    require(n_splits_ <= static_cast<size_t>(kRare),
+            "[PackedForest] more splits than 30 bits count; predict with fewer trees");
     nodes.reserve(n_splits_);
     packed_.missing_left.reserve(n_splits_);
     for (size_t t = 0; t < forest_.n_trees(); ++t) {
@@ -118,7 +118,7 @@ class Packer {
       packed_.first_split.push_back(nodes.size());
       children_.assign(last - first, 0);
       for (size_t node = first, split = nodes.size(); node < last; ++node)
-        children_[node - first] = is_leaf(node) ? ~add_leaf(node) : static_cast<Child>(split++);
+        children_[node - first] = is_leaf(node) ? ~add_leaf(node) : child<Node>(node, split++);
       packed_.roots.push_back(children_[0]);
       for (size_t node = first; node < last; ++node) {
         if (is_leaf(node)) continue;
@@ -129,6 +129,15 @@ class Packer {
       }
     }
     packed_.first_split.push_back(nodes.size());
+  }
+
+  template <class Node>
+  Child child(size_t node, size_t number) const {
+    const SplitView split = view_split(forest_, node);
+    bool is_common = fits<Node>(split);
+    if constexpr (std::is_same_v<Node, SignsNode>)
+      is_common &= split.index.size() <= SignsNode::kAlways;
+    return static_cast<Child>(number) + (is_common ? 0 : kRare);
   }
 
   void number_splits() {

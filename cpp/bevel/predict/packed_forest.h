@@ -15,8 +15,13 @@
 
 namespace bevel {
 
-// A child: a split of the forest by its number, or the complement of a leaf's number.
+// A child: a split of the forest by its number, to which kRare is added where the common step does
+// not pass it; or the complement of a leaf's number.
 using Child = int32_t;
+constexpr Child kRare = 1 << 30;
+
+constexpr bool is_rare(Child split) { return split >= kRare; }
+constexpr size_t number_of(Child split) { return static_cast<size_t>(split & (kRare - 1)); }
 
 // A row as nodes read it: the features, a zero for unused places, the axes of the tree, and then,
 // where nodes add and subtract, the negatives of them all: reading one costs less than making it.
@@ -45,7 +50,7 @@ constexpr uint16_t kGeneralSize = 0xffff;
 
 // A split on a sum of at most kMost values of the row; what is subtracted has its negative added.
 struct SignsNode {
-  static constexpr int kMost = 9, kAlways = 6;  // the first kAlways are read whether used or not
+  static constexpr int kMost = 9, kAlways = 6;  // the first kAlways are always read; more are rare
   float threshold;
   Child child[2];
   uint16_t size;  // number of values, or kGeneralSize

@@ -31,7 +31,10 @@ class PackedWalk {
   PackedWalk(const PackedForest& forest, const Node* nodes) : forest_(forest), nodes_(nodes) {}
 
   // Where a row goes from a split.
-  Child next(Child split, Row row) const { return step(nodes_[split], row); }
+  Child next(Child split, Row row) const {
+    const Node& node = nodes_[number_of(split)];
+    return is_rare(split) ? rare_step(node, row) : step(node, row);
+  }
 
   // The splits of a tree; none after the last.
   std::span<const Node> splits(size_t tree) const {
@@ -43,7 +46,7 @@ class PackedWalk {
   // Calls use(place) with every place of the row that a split reads.
   template <class Use>
   void over_places(Child split, Use use) const {
-    const Node& node = nodes_[split];
+    const Node& node = nodes_[number_of(split)];
     if constexpr (std::is_same_v<Node, AxisNode>) {
       if (node.place < AxisNode::kGeneral) return use(node.place);
       over_places(forest_.general[node.place - AxisNode::kGeneral], use);
@@ -61,13 +64,20 @@ class PackedWalk {
     InFlight<Start, Finish> lanes(n_walks, start, finish);
     const Node* const nodes = nodes_;
     // One step; whether the lane still has a walk. Where the last step led is looked at only now:
-    // it has been known for a round, so that a wrong guess at the end of a walk is found at once
-    // instead of after the loads of a step.
+    // it has been known for a round, so that a wrong guess at the end of a walk or at a rare split
+    // is found at once instead of after the loads of a step.
     auto advance = [&](size_t lane) {
       Child& at = lanes.at[lane];
-      if (at < 0 && !lanes.replace(lane)) return false;
+      // A leaf or a rare split: one comparison for both.
+      if (static_cast<uint32_t>(at) >= static_cast<uint32_t>(kRare)) [[unlikely]] {
+        if (at < 0 && !lanes.replace(lane)) return false;
+        if (is_rare(at)) {
+          at = rare_step(nodes[number_of(at)], lanes.row[lane]);
+          return true;
+        }
+      }
       at = step(nodes[at], lanes.row[lane]);
-      if constexpr (kManyTrees) prefetch(&nodes[std::max(at, Child{0})]);
+      if constexpr (kManyTrees) prefetch(&nodes[number_of(std::max(at, Child{0}))]);
       return true;
     };
     while (lanes.n == kInFlight) {  // as most of the time: the compiler knows how many there are
@@ -147,16 +157,11 @@ class PackedWalk {
       use(static_cast<uint32_t>(forest_.general_place[split.first + static_cast<uint32_t>(k)]));
   }
 
-  Child step(const AxisNode& node, Row row) const {
-    if (node.place >= AxisNode::kGeneral) [[unlikely]]
-      return general_step(node, node.place - AxisNode::kGeneral, row);
-    return choose(node, row[node.place]);
-  }
+  // The common step knows what kind of split it meets: nothing to look at before the row is read.
+  Child step(const AxisNode& node, Row row) const { return choose(node, row[node.place]); }
 
   Child step(const SignsNode& node, Row row) const {
     const int size = node.size;
-    if (size > SignsNode::kAlways) [[unlikely]]
-      return long_step(node, row);
     // Six places in two loads: it is loads that visits wait for.
     static_assert(SignsNode::kAlways == 6);
     const auto first = load<uint64_t>(&node.place[0]);
@@ -170,21 +175,27 @@ class PackedWalk {
     return choose(node, value);
   }
 
-  BEVEL_NEVER_INLINE Child long_step(const SignsNode& node, Row row) const {
-    const int size = node.size;
-    if (size == kGeneralSize) return general_step(node, number_of_general(node), row);
-    float value = read(node.place[0], row, size);
-    for (int k = 1; k < SignsNode::kMost; ++k) value += read(node.place[k], row, size);
-    return choose(node, value);
-  }
-
   Child step(const WeightsNode& node, Row row) const {
     const int size = node.size;
-    if (size == kGeneralSize) [[unlikely]]
-      return general_step(node, number_of_general(node), row);
     float value = node.weight[0] * read(node.place[0], row, size);
     for (int k = 1; k < WeightsNode::kMost; ++k)
       value += node.weight[k] * read(node.place[k], row, size);
+    return choose(node, value);
+  }
+
+  BEVEL_NEVER_INLINE Child rare_step(const Node& node, Row row) const {
+    if constexpr (std::is_same_v<Node, AxisNode>) {
+      return general_step(node, node.place - AxisNode::kGeneral, row);
+    } else {
+      if constexpr (std::is_same_v<Node, SignsNode>)
+        if (node.size != kGeneralSize) return long_step(node, row);
+      return general_step(node, number_of_general(node), row);
+    }
+  }
+
+  Child long_step(const SignsNode& node, Row row) const {
+    float value = read(node.place[0], row, node.size);
+    for (int k = 1; k < SignsNode::kMost; ++k) value += read(node.place[k], row, node.size);
     return choose(node, value);
   }
 
