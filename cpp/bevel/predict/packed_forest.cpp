@@ -107,7 +107,7 @@ class Packer {
 
   template <class Node>
   void pack(HugeVector<Node>& nodes) {
-    number_splits();
+    count_splits();
     require(n_splits_ <= static_cast<size_t>(kRare),
             "[PackedForest] more splits than 30 bits count; predict with fewer trees");
     nodes.reserve(n_splits_);
@@ -140,7 +140,7 @@ class Packer {
     return static_cast<Child>(number) + (is_common ? 0 : kRare);
   }
 
-  void number_splits() {
+  void count_splits() {
     for (int32_t right : forest_.right) n_splits_ += right >= 0;
   }
 
