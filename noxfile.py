@@ -25,7 +25,7 @@ BUILD_PACKAGES = (
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check format, style and types."""
-    session.install(".[lint,test,cli,plot]")
+    session.install(".[lint,test,cli,plot]", "./lab")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("mypy")
@@ -36,7 +36,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the fast tests."""
-    session.install(".[test]")
+    session.install(".[test]", "./lab")
     session.run("pytest", "-n", "2", *session.posargs)
 
 
@@ -50,6 +50,7 @@ def sanitize(session: nox.Session) -> None:
         "-Ccmake.define.BEVEL_SANITIZE=address,undefined",
         "-Ccmake.define.BEVEL_DEVELOPER=ON",
         ".[test]",
+        "./lab",
     )
     session.run(
         "pytest",
@@ -69,7 +70,7 @@ def sanitize(session: nox.Session) -> None:
 @nox.session
 def statistics(session: nox.Session) -> None:
     """Check the papers' claims on their simulations; arguments go to `benchmarks.statistics`."""
-    session.install(".[test]")
+    session.install(".[test]", "./lab")
     session.run("pytest", "-m", "statistics", success_codes=[0, 5])  # 5: none are marked so
     session.run("python", "-m", "benchmarks.statistics", *session.posargs)
 

@@ -32,16 +32,6 @@ def biomarkers():
     del sys.modules["example_biomarkers"]
 
 
-def test_rotations_example_prints_its_table_and_saves_its_pictures(tmp_path, capsys):
-    load("rotations").main(tmp_path, n_rows=60, n_rotations=6, n_jobs=1)
-    del sys.modules["example_rotations"]
-    lines = capsys.readouterr().out.splitlines()
-    assert [line[:3] for line in lines[1:4]] == ["(a)", "(b)", "(c)"]
-    pictures = sorted(each.name for each in tmp_path.iterdir())
-    ends = ("a", "b", "c", "noise_best", "noise_worst")
-    assert pictures == [f"rotations_{end}.png" for end in ends]
-
-
 def test_biomarkers_example_prints_its_tables_and_saves_a_picture(biomarkers, tmp_path, capsys):
     biomarkers.main(tmp_path, n_trees=15, n_studies=2, n_features=12)
     printed = capsys.readouterr().out

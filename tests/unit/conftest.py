@@ -1,12 +1,9 @@
-"""A forest small enough to check by hand, and a folder of data sets for the lab."""
+"""A forest small enough to check by hand."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from support.lab_folders import rows_of, write_folder
 
 from bevel.forest import FlatForest
 
@@ -46,12 +43,3 @@ def small_forest() -> FlatForest:
 @pytest.fixture
 def forest() -> FlatForest:
     return small_forest()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """One set of 100 rows: numbers with holes, a nominal column with a rare level, a class."""
-    folder = tmp_path / "sets"  # with a parent of its own: other tests write beside tmp_path
-    folder.mkdir()
-    write_folder(folder, rows_of())
-    return folder

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from bevel.cli import demo, explain, export, fit, inspect, lab, predict, tune
+from bevel.cli import demo, explain, export, fit, inspect, predict, tune
 from bevel.cli.manners import polite
+from bevel.cli.plugins import add_plugins
 
 __all__ = ["app"]
 
@@ -23,7 +24,7 @@ app.command("explain", epilog=explain.EXAMPLES)(polite(explain.explain_verb))
 app.command("tune", epilog=tune.EXAMPLES)(polite(tune.tune_verb))
 app.command(epilog=export.EXAMPLES)(polite(export.export))
 app.command(epilog=inspect.EXAMPLES)(polite(inspect.inspect))
-app.add_typer(lab.app, name="lab")
+add_plugins(app)
 
 
 def _print_version(asked: bool) -> None:

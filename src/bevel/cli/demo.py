@@ -12,8 +12,8 @@ from rich.table import Table
 from bevel.cli import manners
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.lab.comparison import Measurement, compare
-from bevel.lab.report import (
+from bevel.plots import decision_boundaries
+from bevel.report.demo_report import (
     Comparison,
     as_csv,
     as_facts,
@@ -22,9 +22,9 @@ from bevel.lab.report import (
     percent,
     speed_ratios,
 )
-from bevel.lab.showcase import ForestSize, contenders, fit_plane, problems
-from bevel.plots import decision_boundaries
 from bevel.threads import count_threads
+from bevel.workflow.comparison import Measurement, compare
+from bevel.workflow.demo_problems import ForestSize, contenders, fit_plane, problems
 
 __all__ = ["EXAMPLES", "demo"]
 

@@ -17,12 +17,12 @@ from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.files.faults import printable
 from bevel.files.loading import load
-from bevel.lab.explain_report import describe_model, describe_rows, explain_report
-from bevel.lab.explain_sections import combined_share, row_sentence
-from bevel.lab.explaining import N_STEPS, Explanation, explain
-from bevel.lab.model_rows import read_model_rows
-from bevel.lab.scores import as_json
-from bevel.lab.wording import score_line
+from bevel.report.explain_report import describe_model, describe_rows, explain_report
+from bevel.report.explain_sections import combined_share, row_sentence
+from bevel.report.score_text import score_line
+from bevel.workflow.explaining import N_STEPS, Explanation, explain
+from bevel.workflow.model_rows import read_model_rows
+from bevel.workflow.scores import as_json
 
 __all__ = ["EXAMPLES", "explain_verb"]
 

@@ -10,10 +10,10 @@ from bevel.cli import manners
 from bevel.cli.table_options import Data, Drop, Header, Nominal, Target, Task, TaskName
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.lab.fitting import Fitted, Settings, cross_validate, fit, scores_of
-from bevel.lab.scores import Estimate, as_json
-from bevel.lab.supervised import CLASSIFICATION, Supervised, read_supervised
-from bevel.lab.wording import fit_command, score_line
+from bevel.report.score_text import fit_command, score_line
+from bevel.workflow.fitting import Fitted, Settings, cross_validate, fit, scores_of
+from bevel.workflow.labelled_table import CLASSIFICATION, Supervised, read_supervised
+from bevel.workflow.scores import Estimate, as_json
 
 __all__ = ["EXAMPLES", "fit_verb", "read_projection_names"]
 
@@ -122,7 +122,7 @@ def _write_report(
     fitted: Fitted,
     command: str,
 ) -> None:
-    from bevel.lab.fit_report import fit_report, n_steps
+    from bevel.report.fit_report import fit_report, n_steps
 
     with manners.progress("writing the report", n_steps(table)) as advance:
         page = fit_report(name, table, settings, fitted, command, on_step=advance)

@@ -10,7 +10,7 @@ from bevel.cli import manners
 from bevel.cli.table_options import Header
 from bevel.files.atomic import write_whole
 from bevel.files.loading import load
-from bevel.lab.predicting import Predictions, predict_file
+from bevel.workflow.predicting import Predictions, predict_file
 
 __all__ = ["EXAMPLES", "predict"]
 

@@ -11,11 +11,11 @@ from rich.table import Table
 
 from bevel.cli import manners
 from bevel.cli.table_options import Data, Drop, Header, Nominal, Target, Task, TaskName
-from bevel.lab.fitting import Settings, fit
-from bevel.lab.scores import Estimate
-from bevel.lab.supervised import CLASSIFICATION, Supervised, read_supervised
-from bevel.lab.tuning import Point, Tried, best_of, grid, python_line, tune
-from bevel.lab.wording import interval, score, score_line
+from bevel.report.score_text import interval, score, score_line
+from bevel.workflow.fitting import Settings, fit
+from bevel.workflow.labelled_table import CLASSIFICATION, Supervised, read_supervised
+from bevel.workflow.scores import Estimate
+from bevel.workflow.tuning import Point, Tried, best_of, grid, python_line, tune
 
 __all__ = ["EXAMPLES", "tune_verb"]
 

@@ -8,8 +8,6 @@ from bevel.plots.margins import margins
 from bevel.plots.proximity_pairs import proximity_pairs, variation_explained
 from bevel.plots.quantiles import fan_chart
 from bevel.plots.reliability import calibration
-from bevel.plots.rotation_study import rotation_heat_map, rotation_histogram, rotation_studies
-from bevel.plots.rotations import coordinate_planes, rotated_planes
 from bevel.plots.shapley import shapley_bars, shapley_waterfall
 from bevel.plots.strength import strength_against_correlation
 from bevel.plots.tree import tree
@@ -18,7 +16,6 @@ from bevel.plots.tree_number import out_of_bag_curve
 __all__ = [
     "bias_and_variance",
     "calibration",
-    "coordinate_planes",
     "decision_boundaries",
     "decision_boundary",
     "fan_chart",
@@ -27,10 +24,6 @@ __all__ = [
     "out_of_bag_curve",
     "posterior_map",
     "proximity_pairs",
-    "rotated_planes",
-    "rotation_heat_map",
-    "rotation_histogram",
-    "rotation_studies",
     "shapley_bars",
     "shapley_waterfall",
     "strength_against_correlation",

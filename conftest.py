@@ -1,0 +1,19 @@
+"""Settings of all tests: the same Hypothesis examples in every run, and long statistical runs only
+when asked for with `-m statistics`."""
+
+import pytest
+from hypothesis import settings
+
+pytest.register_assert_rewrite("support", "lab_support")
+
+settings.register_profile("bevel", derandomize=True, deadline=None, database=None)
+settings.load_profile("bevel")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("markexpr"):
+        return
+    long = [item for item in items if item.get_closest_marker("statistics")]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("statistics")]

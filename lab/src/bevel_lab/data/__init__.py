@@ -1,0 +1,1 @@
+"""Data sets of a folder, and what the papers do to their columns."""

@@ -1,0 +1,171 @@
+"""What an experiment is to the lab: which cells it has, and how the rows of a cell are made.
+
+The functions of a protocol are called in worker processes: they must live at the top of a module,
+and depend on their arguments alone.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bevel_lab.cells import Cell
+from bevel_lab.protocols.claims import Claim
+from bevel_lab.systems.base import Estimator, Grid
+
+__all__ = ["BOTH", "FOLDER", "SETS", "SIMULATED", "Plan", "Problem", "Protocol"]
+
+# Where an experiment has its rows from, as ``bevel lab list`` says it.
+SIMULATED = "simulated"
+SETS = "bundled or --data"
+BOTH = "simulated, --data"
+FOLDER = "needs --data"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the user asked for; None is the paper's own.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Names in `SYSTEMS`, in the order of the tables.
+    data : path, default=None
+        A data folder (`bevel.datasets.load_folder`).
+    quick : bool
+        A smaller experiment: fewer sets, rows, repeats, trees.
+    only : tuple of str
+        Data sets to keep; empty for all.
+    settings : mapping of str to tuple of str
+        Values to keep of what the experiment varies (``{"n_features": ("10", "50")}``), as text;
+        what is not named is kept whole.
+    folds, repeats, trees, tuning_trees, max_rows : int, default=None
+    seed : int
+    tune : bool, default=None
+        Whether systems with a grid are tuned.
+    recipe : str, default=None
+        Name of a preprocessing recipe.
+    """
+
+    systems: tuple[str, ...]
+    data: Path | None = None
+    quick: bool = False
+    only: tuple[str, ...] = ()
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    folds: int | None = None
+    repeats: int | None = None
+    trees: int | None = None
+    tuning_trees: int | None = None
+    max_rows: int | None = None
+    seed: int = 0
+    tune: bool | None = None
+    recipe: str | None = None
+
+    def meaning(self) -> dict[str, Any]:
+        """What changes the result of a cell without being in its key.
+
+        A run folder holds results of one meaning; systems, data sets and repeats may be added.
+        """
+        return {
+            "quick": self.quick,
+            "folds": self.folds,
+            "trees": self.trees,
+            "tuning_trees": self.tuning_trees,
+            "tune": self.tune,
+            "recipe": self.recipe,
+        }
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows to learn from and rows to be judged on, after an honest recipe."""
+
+    X_train: NDArray[Any]
+    y_train: NDArray[Any]
+    X_test: NDArray[Any]
+    y_test: NDArray[Any]
+    task: str = "classification"
+    categorical_features: NDArray[np.bool_] | None = None  # None: all columns are numeric
+
+
+def _no_parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:  # noqa: ARG001
+    return {}
+
+
+def _nothing(plan: Plan) -> Sequence[str]:  # noqa: ARG001
+    return ()
+
+
+def _small(cell: Cell, plan: Plan) -> int:  # noqa: ARG001
+    return 0
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A named experiment of a paper.
+
+    Attributes
+    ----------
+    name, paper, sentence : str
+        As ``bevel lab list`` prints them.
+    default_systems : tuple of str
+        When the user names none.
+    cells : callable
+        ``cells(plan)`` yields the cells in a stable order: data set by data set, then repeat and
+        fold, then setting, the systems innermost, so that their times are interleaved and rows are
+        made once for all of them.
+    load : callable
+        ``load(cell, plan)`` makes the rows. It is given ``cell.problem``, without the system, and
+        draws from ``cell.split_seed`` (the folds) and ``cell.seed`` (what is drawn inside one).
+    parameters : callable
+        ``parameters(cell, plan)``: settings of the system in this cell, such as ``n_trees`` (left
+        out for systems without trees). ``n_jobs`` among them replaces the runner's.
+    size : callable
+        ``size(cell, plan)``: entries of the training table, about; decides whether cells or the
+        inside of a cell run in parallel, and weighs the remaining time.
+    measure : callable, default=None
+        ``measure(estimator, problem, cell)``: metrics of the protocol's own from a fitted
+        estimator.
+    source : {SIMULATED, SETS, BOTH, FOLDER}
+        Where the rows are from, and so whether ``--data`` is ignored, welcome or needed.
+    left_out : callable
+        ``left_out(plan)``: messages on what the experiment cannot do with the folder it is given.
+    tuned : bool
+        Whether systems with a grid are tuned when the user does not say; quick runs are not, as
+        grids have up to 240 settings.
+    grids : mapping of str to Grid
+        What is tried instead of a system's own grid.
+    tuning_trees : int, default=None
+        Trees while tuning; None: as many as in the end.
+    one_at_a_time : bool
+        For studies of time: never two cells at once.
+    figures : tuple of str
+        What the results support, by name, for the report.
+    claims : tuple of Claim
+        What the paper says of them, to be held against the results (`claims.judge`).
+    """
+
+    name: str
+    paper: str
+    sentence: str
+    default_systems: tuple[str, ...]
+    cells: Callable[[Plan], Iterator[Cell]]
+    load: Callable[[Cell, Plan], Problem]
+    parameters: Callable[[Cell, Plan], Mapping[str, Any]] = _no_parameters
+    size: Callable[[Cell, Plan], int] = _small
+    measure: Callable[[Estimator, Problem, Cell], Mapping[str, float]] | None = None
+    source: str = SIMULATED
+    left_out: Callable[[Plan], Sequence[str]] = _nothing
+    tuned: bool = False
+    grids: Mapping[str, Grid] = field(default_factory=dict)
+    tuning_trees: int | None = None
+    one_at_a_time: bool = False
+    figures: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+    def is_tuned(self, plan: Plan) -> bool:
+        """Whether systems with a grid are tuned."""
+        return self.tuned and not plan.quick if plan.tune is None else plan.tune

@@ -1,0 +1,1 @@
+"""The page of a run: tables, tests and figures, with the published numbers beside them."""

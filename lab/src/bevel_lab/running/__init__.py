@@ -1,0 +1,1 @@
+"""Runs the cells of an experiment into a store: processes, time limits, resuming."""

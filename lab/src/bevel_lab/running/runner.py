@@ -1,0 +1,220 @@
+"""Runs an experiment: the cells that have no result yet, durably, several at once.
+
+Small problems run side by side, one thread each; large ones one at a time, with all threads
+inside. That changes their times, never their results.
+"""
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bevel.errors import join_names, wrong_value
+from bevel.report.environment import WITH_PEERS, describe_surroundings
+from bevel_lab.cells import FAILED, OK, SKIPPED, Cell, Result
+from bevel_lab.protocols.base import Plan, Protocol
+from bevel_lab.running.bench import Bench
+from bevel_lab.running.remaining import RemainingTime
+from bevel_lab.running.steps import Step
+from bevel_lab.running.store import ResultStore
+from bevel_lab.running.worker_pool import Crew
+from bevel_lab.systems import SYSTEMS
+from bevel_lab.systems.peers import EXTRA
+from bevel_lab.systems.remote import has_package
+
+__all__ = ["Outcome", "Step", "absent_systems", "run"]
+
+# Entries of a training table from which the threads are better used inside the cell: fits then
+# take seconds, and two at once would need twice the memory.
+LARGE = 2_000_000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run has done."""
+
+    n_cells: int  # of the whole experiment, without absent systems
+    n_before: int  # of which had a result already
+    counts: Mapping[str, int]  # results of this run by status
+    problems: Sequence[Result] = field(default_factory=tuple)  # failed and skipped, of all starts
+    absent: Mapping[str, str] = field(default_factory=dict)  # systems left out, and why
+    left_out: Sequence[str] = ()  # data sets left out, and why
+    seconds: float = 0.0
+
+
+def run(
+    protocol: Protocol,
+    plan: Plan,
+    store: ResultStore,
+    *,
+    jobs: int = 1,
+    timeout: float | None = None,
+    keep_predictions: bool = False,
+    retry: bool = False,
+    interpreters: Mapping[str, str] | None = None,
+    progress: Callable[[Step], None] | None = None,
+) -> Outcome:
+    """Run all cells of an experiment that have no result in the store.
+
+    Parameters
+    ----------
+    protocol : Protocol
+    plan : Plan
+    store : ResultStore
+        Each result is in it as soon as it is known: the run can be killed at any time, and the same
+        call goes on where it ended.
+    jobs : int, default=1
+        Processes for small problems, threads for large ones.
+    timeout : float, default=None
+        Seconds per cell.
+    keep_predictions : bool, default=False
+        Write the test predictions to files of the run folder.
+    retry : bool, default=False
+        Run failed cells again.
+    interpreters : mapping of str to str, default=None
+        Package to interpreter, for systems whose package is not installed here.
+    progress : callable, default=None
+        Called with a `Step` after every cell.
+
+    Returns
+    -------
+    Outcome
+    """
+    interpreters = dict(interpreters or {})
+    start = time.monotonic()
+    with store.lock():
+        store.check_meaning(_meaning(protocol, plan))
+        absent = absent_systems(plan.systems, interpreters)
+        plan = replace(plan, systems=tuple(name for name in plan.systems if name not in absent))
+        cells = _cells(protocol, plan)
+        if retry:
+            store.forget_failures()
+        done = store.done_keys()
+        n_cells = len(done | {cell.key for cell in cells})
+        store.begin({**_description(protocol, plan, jobs, absent), "n_cells": n_cells})
+        missing = [cell for cell in cells if cell.key not in done]
+        bench = Bench(protocol, plan, store.folder, keep_predictions, interpreters)
+        counts = {OK: 0, FAILED: 0, SKIPPED: 0}
+        for step in _steps(bench, missing, store, jobs, timeout):
+            counts[step.result.status] += 1
+            if progress is not None:
+                progress(step)
+    wanted = {cell.key for cell in cells}
+    return Outcome(
+        n_cells=len(cells),
+        n_before=len(cells) - len(missing),
+        counts=counts,
+        problems=[
+            each for each in store.results() if each.status != OK and each.cell.key in wanted
+        ],
+        absent=absent,
+        left_out=tuple(protocol.left_out(plan)),
+        seconds=time.monotonic() - start,
+    )
+
+
+def absent_systems(names: Sequence[str], interpreters: Mapping[str, str]) -> dict[str, str]:
+    """Systems whose package cannot be imported, with what to do about it."""
+    absent = {}
+    for name in names:
+        package = SYSTEMS[name].needs
+        if package is None:
+            continue
+        python = interpreters.get(package)
+        if python is not None:
+            if not has_package(python, package):
+                absent[name] = (
+                    f"{name} needs {package}, which {python} cannot import. "
+                    "Give an interpreter that has it."
+                )
+        elif importlib.util.find_spec(package) is None:
+            absent[name] = f"{name} needs {package}, which is not installed. {_remedy(package)}"
+    return absent
+
+
+def _remedy(package: str) -> str:
+    if package == "treeple":
+        return "It wants an environment of its own: give its interpreter with --treeple-python."
+    if package == "sktime":
+        return "Install it with: python -m pip install sktime"
+    return f"Install it with: python -m pip install '{EXTRA}'"
+
+
+def _cells(protocol: Protocol, plan: Plan) -> list[Cell]:
+    """The cells of the data sets and settings asked for, in the protocol's order."""
+    cells = list(protocol.cells(plan))
+    if len({cell.key for cell in cells}) < len(cells):
+        raise AssertionError(f"Two cells of {protocol.name} have the same key.")
+    if plan.folds is not None and {cell.fold for cell in cells} != set(range(plan.folds)):
+        raise wrong_value(
+            "--folds", f"left out: {protocol.name} has no folds to choose", plan.folds, "Omit it."
+        )
+    names = list(dict.fromkeys(cell.data for cell in cells))
+    for asked in plan.only:
+        if asked not in names:
+            known = join_names(names)
+            remedy = "Correct the name, or see the folder's index.csv."
+            raise wrong_value("--only", f"data sets of {protocol.name} ({known})", asked, remedy)
+    cells = [cell for cell in cells if not plan.only or cell.data in plan.only]
+    for name, values in plan.settings.items():
+        cells = _with_setting(cells, name, values)
+    return cells
+
+
+def _with_setting(cells: Sequence[Cell], name: str, values: Sequence[str]) -> list[Cell]:
+    """The cells in which a setting has one of the values, and those that do not have it."""
+    known = list(dict.fromkeys(str(cell.setting[name]) for cell in cells if name in cell.setting))
+    for asked in values:
+        if asked not in known:
+            names = list(dict.fromkeys(each for cell in cells for each in cell.setting))
+            required = f"{name}={join_names(known)}" if known else f"one of {join_names(names)}"
+            raise wrong_value("--setting", required, f"{name}={asked}", "Correct it.")
+    return [cell for cell in cells if name not in cell.setting or str(cell.setting[name]) in values]
+
+
+def _steps(
+    bench: Bench, cells: Sequence[Cell], store: ResultStore, jobs: int, timeout: float | None
+) -> Iterator[Step]:
+    """Run the cells, small ones first; each result is stored before it is shown."""
+
+    def size(cell: Cell) -> int:
+        return bench.protocol.size(cell, bench.plan)
+
+    inside = [cell for cell in cells if bench.protocol.one_at_a_time or size(cell) >= LARGE]
+    large = {cell.key for cell in inside}
+    beside = [cell for cell in cells if cell.key not in large]
+    remaining = RemainingTime(cells, size)
+    n_done = 0
+    for part, n_workers, n_jobs in ((beside, jobs, 1), (inside, 1, jobs)):
+        for result, seconds in Crew(bench, n_workers, n_jobs, timeout).results(part):
+            store.append(result)
+            n_done += 1
+            remaining.finished(result.cell, seconds * n_jobs)
+            yield Step(result, n_done, len(cells), remaining.seconds() / jobs)
+
+
+def _meaning(protocol: Protocol, plan: Plan) -> dict[str, Any]:
+    return {"experiment": protocol.name, **plan.meaning()}
+
+
+def _description(
+    protocol: Protocol, plan: Plan, jobs: int, absent: Mapping[str, str]
+) -> dict[str, Any]:
+    return {
+        **describe_surroundings(WITH_PEERS),
+        "experiment": protocol.name,
+        "paper": protocol.paper,
+        "sentence": protocol.sentence,
+        "meaning": _meaning(protocol, plan),
+        "systems": list(plan.systems),
+        "labels": {name: SYSTEMS[name].label for name in plan.systems},
+        "absent": dict(absent),
+        "seed": plan.seed,
+        "repeats": plan.repeats,
+        "max_rows": plan.max_rows,
+        "only": list(plan.only),
+        "settings": {name: list(values) for name, values in plan.settings.items()},
+        "data": plan.data.name if plan.data is not None else None,
+        "jobs": jobs,
+    }

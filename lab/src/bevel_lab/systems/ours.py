@@ -1,0 +1,152 @@
+"""Every preset of `bevel.presets` as a system, and two that are Bevel's own."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from bevel import presets
+from bevel import projections as P
+from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators.boosting import GROUP_TREES
+from bevel.preset_table import Preset
+from bevel.rotation_ensemble.weights import WEIGHTINGS
+from bevel_lab.systems.base import OURS, Estimator, Grid, System, Task
+
+__all__ = ["WEIGHTED_ROTATIONS", "systems"]
+
+POWERS = ("p**0.25", "p**0.5", "p**0.75", "p")  # d in SPORF 3.2
+DENSITIES = (1, 2, 3, 4, 5)  # λp in SPORF 3.2
+BOTH_TASKS = ("classification", "regression")
+
+# Blaser 2.5: the same rotations and micro-forests, weighted in eight ways. Rotation to system.
+WEIGHTED_ROTATIONS = {weighting: f"rotations-{weighting}" for weighting in WEIGHTINGS}
+
+
+def systems() -> list[System]:
+    """All of them, the presets in the order of their table."""
+    return [
+        *(_system(preset) for preset in presets.TABLE),
+        *(_weighted_rotations(weighting) for weighting in WEIGHTED_ROTATIONS),
+        System(
+            name="bevel",
+            label="Bevel",
+            kind=OURS,
+            docs="Bevel at its defaults: sparse signs, scaled, soft votes; 500 trees.",
+            make=partial(_forest, {}),
+            has_trees=True,
+            nominal=True,
+            missing=True,
+        ),
+        System(
+            name="mix",
+            label="Bevel mix",
+            kind=OURS,
+            docs="Bevel's defaults with axes, sparse signs and ridge directions (λ by generalised "
+            "cross-validation) competing at each node; 500 trees.",
+            make=partial(_forest, {"projection": ["axis", "sparse", P.Ridge(tune="gcv")]}),
+            has_trees=True,
+            nominal=True,
+            missing=True,
+        ),
+    ]
+
+
+def _system(preset: Preset) -> System:
+    return System(
+        name=preset.name.replace("_", "-"),
+        label=preset.system,
+        kind=OURS,
+        docs=f"bevel.presets.{preset.name}: {preset.paper}, {preset.section}.",
+        make=partial(_make, preset),
+        tuning=GRIDS.get(preset.name),
+        has_trees=True,
+        tasks=("classification",) if preset.name == "stacked_rotation" else BOTH_TASKS,
+        nominal=True,
+        missing=True,
+    )
+
+
+def _weighted_rotations(weighting: str) -> System:
+    preset = next(each for each in presets.TABLE if each.name == "regularized_rotation")
+    return replace(
+        _system(preset),
+        name=WEIGHTED_ROTATIONS[weighting],
+        label=weighting.upper(),
+        docs=f'bevel.presets.regularized_rotation("{weighting}"): {preset.paper}, section 2.5.',
+        make=partial(_make, preset, weighting=weighting),
+    )
+
+
+def _make(preset: Preset, task: Task, *, n_trees: int | None = None, **setting: Any) -> Estimator:
+    """The preset's estimator; JSON cannot hold projections, so their numbers come as settings."""
+    setting = {**_common(task, n_trees), **setting}
+    if preset.name == "rr_gbm" and n_trees is not None:
+        # As many trees as other systems have, in groups of the preset's own size.
+        del setting["n_estimators"]
+        setting.setdefault("n_groups", max(1, round(n_trees / GROUP_TREES)))
+    if preset.name == "s_rerf":
+        setting.setdefault("shape", task.p)  # a row is a series unless a protocol knows better
+        setting["shape"] = _shape(setting["shape"])
+    for word, projection in NUMBERS.get(preset.name, {}).items():
+        if word in setting:
+            setting["projection"] = projection(setting.pop(word))
+    return preset.make(task=task.kind, **setting)
+
+
+def _forest(own: Mapping[str, Any], task: Task, *, n_trees: int = 500, **setting: Any) -> Estimator:
+    kind = ObliqueForestRegressor if task.is_regression else ObliqueForestClassifier
+    return kind(**{**own, **_common(task, n_trees), **setting})
+
+
+def _common(task: Task, n_trees: int | None) -> dict[str, Any]:
+    setting: dict[str, Any] = {"random_state": task.random_state, "n_jobs": task.n_jobs}
+    if n_trees is not None:
+        setting["n_estimators"] = n_trees
+    if task.has_nominal:
+        setting["categorical_features"] = task.categorical_features
+    return setting
+
+
+def _shape(shape: int | list[int]) -> int | tuple[int, ...]:
+    return shape if isinstance(shape, int) else tuple(shape)
+
+
+# Settings that are numbers of a projection, by preset.
+NUMBERS: dict[str, dict[str, Callable[..., P.Projection]]] = {
+    "sporf": {"density": P.SparseSigns},
+    "ccf": {"n_features": P.CCA},
+    "forest_rc": {"n_combined": P.RandomCombination},
+    "frank": {"n_combined": P.RandomCombination},
+}
+
+
+def _number_of_candidates(powers: tuple[str, ...], task: Task) -> list[dict[str, Any]]:  # noqa: ARG001
+    return [{"n_projections": power} for power in powers]
+
+
+def _candidates_and_density(task: Task) -> list[dict[str, Any]]:
+    """d and λ; a direction cannot have more features than there are."""
+    n_numeric = task.p - (
+        0 if task.categorical_features is None else int(task.categorical_features.sum())
+    )
+    densities = [density for density in DENSITIES if density <= max(n_numeric, 1)]
+    return [
+        {"n_projections": power, "density": density}
+        for power in (*POWERS, "p**2")
+        for density in densities
+    ]
+
+
+def _subspaces(task: Task) -> list[dict[str, Any]]:  # noqa: ARG001
+    return [{"n_features": power} for power in POWERS]
+
+
+GRIDS: dict[str, Grid] = {
+    "random_forest": Grid(partial(_number_of_candidates, POWERS)),
+    "rr_rf": Grid(partial(_number_of_candidates, POWERS)),
+    "forest_rc": Grid(partial(_number_of_candidates, (*POWERS, "p**2"))),
+    "frank": Grid(partial(_number_of_candidates, (*POWERS, "p**2"))),
+    "sporf": Grid(_candidates_and_density),
+    "ccf": Grid(_subspaces, by="cv"),  # it has no out-of-bag rows
+}

@@ -1,0 +1,1 @@
+"""What tests of the lab share: data folders, results, and an experiment that fails on purpose."""

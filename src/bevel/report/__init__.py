@@ -1,0 +1,1 @@
+"""Pages of fits, explanations and the demo: one HTML file each, with its figures inside."""

@@ -1,0 +1,105 @@
+"""Drawings of an explanation as SVG text, narrow enough to be read on a phone where that goes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bevel import plots
+from bevel.analysis import Directions, Importance, RowQuantiles, ShapleyValues, TreeRules
+from bevel.extras import import_optional
+from bevel.plots.canvas import STYLE
+from bevel.report.svg_canvas import svg
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "MOST_FAN_ROWS",
+    "draw_directions",
+    "draw_fan",
+    "draw_importance",
+    "draw_row",
+    "draw_tree",
+]
+
+WIDTH = 3.4  # inches between the axes, beside the names
+BAR_INCHES, FAN_INCHES = 0.25, 2.4
+LONGEST_NAME, LONGEST_LINE = 24, 44  # characters
+MOST_BARS, MOST_DIRECTIONS, MOST_STEPS = 20, 10, 9
+MOST_FAN_ROWS = 300
+
+
+def draw_importance(result: Importance) -> str:
+    """Bars of the most important features."""
+    best = result.top(MOST_BARS)
+    best = replace(best, names=_shortened(best.names))
+
+    def draw(ax: Axes) -> Axes:
+        plots.importance_bars(best, ax=ax)
+        lines = (textwrap.wrap(line, LONGEST_LINE) for line in ax.get_xlabel().split("\n"))
+        ax.set_xlabel("\n".join(line for some in lines for line in some))
+        return ax
+
+    return _drawn(draw, BAR_INCHES * len(best))
+
+
+def draw_directions(result: Directions) -> str:
+    """Heat map of the most important directions."""
+    named = replace(result, names=_shortened(result.names))
+    return _drawn(lambda _: plots.top_projections(named, n_top=MOST_DIRECTIONS))
+
+
+def draw_tree(result: TreeRules) -> str:
+    """The tree, without its notes, which are long."""
+    bare = replace(result, notes=())
+    return _drawn(lambda _: plots.tree(bare))
+
+
+def draw_fan(result: RowQuantiles) -> str:
+    """Bands of quantiles with the targets; of many rows every so many by ascending median."""
+    middle = result.values[:, len(result.levels) // 2]
+    order = np.argsort(middle, kind="stable")[: np.count_nonzero(result.known)]  # NaN come last
+    if len(order) > MOST_FAN_ROWS:
+        order = order[np.linspace(0, len(order) - 1, MOST_FAN_ROWS).round().astype(np.intp)]
+    target = None if result.target is None else result.target[order]
+    some = replace(result, values=result.values[order], target=target)
+    return _drawn(lambda ax: plots.fan_chart(some, ax=ax), FAN_INCHES)
+
+
+def draw_row(result: ShapleyValues, row: int) -> str:
+    """How the prediction of a row comes about."""
+    named = replace(result, names=_shortened(result.names))
+
+    def draw(ax: Axes) -> Axes:
+        plots.shapley_waterfall(named, row, top=MOST_STEPS, ax=ax)
+        ax.set_title("")  # the caption says more
+        low, high = ax.get_xlim()  # numbers beside the bars need more of a narrow drawing
+        ax.set_xlim(low - 0.12 * (high - low), high + 0.06 * (high - low))
+        return ax
+
+    n_bars = min(len(result.names), MOST_STEPS + 1)
+    return _drawn(draw, 0.5 + BAR_INCHES * n_bars)
+
+
+def _drawn(draw: Callable[[Axes], Axes], height: float = 1.0) -> str:
+    """SVG text of what a function draws, on the given axes or on its own."""
+    import_optional("matplotlib", needed_by="A report", install="bevel[plot]")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        figure: Any = Figure(figsize=(WIDTH, height))
+        axes = draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)))
+        drawing: Any = axes.figure
+        return svg(drawing)
+
+
+def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names
+    )

@@ -1,0 +1,79 @@
+"""The page of `bevel explain`: what a forest is, and why it answers as it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bevel.errors import join_names, shorten
+from bevel.report.explain_sections import explain_sections
+from bevel.report.page import Section, page, paragraph
+from bevel.report.score_text import score_line
+from bevel.workflow.explaining import Explanation
+
+__all__ = ["describe_model", "describe_rows", "explain_report"]
+
+MET = {
+    "new": "If the forest was grown on these rows, they flatter it.",
+    "out-of-bag": "The forest was grown on these rows; each is judged by the trees that have not "
+    "seen it.",
+    "grown on": "The forest was grown on these rows, all trees on all of them: scores flatter it.",
+}
+
+
+def explain_report(name: str, data: str, found: Explanation, command: str) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    name, data : str
+        Of the model and of the rows.
+    found : Explanation
+        What there is to say.
+    command : str
+        What makes the page again.
+    """
+    opening = Section("", _opening(data, found))
+    sections = [opening, *explain_sections(found)]
+    return page(f"{name}, explained on {data}", sections, command, subtitle="")
+
+
+def _opening(data: str, found: Explanation) -> str:
+    scores = [f"{name} {score_line(name, each)}" for name, each in found.scores.items()]
+    parts = [
+        paragraph(describe_model(found.model), kind="lead"),
+        paragraph(describe_rows(data, found)),
+    ]
+    if scores:
+        parts.append(paragraph(f"{_first_up('; '.join(scores))}. {MET[found.met]}"))
+    return "".join(parts)
+
+
+def describe_model(model: Any) -> str:
+    """What the forest is, in one sentence."""
+    forest = model.forest_
+    trees = "one tree" if forest.n_trees == 1 else f"{forest.n_trees:,} trees"
+    n_features = model.n_features_in_
+    by = f"{n_features:,} feature{'' if n_features == 1 else 's'}"
+    chosen = (
+        shorten(model.projection) if not isinstance(model.projection, str) else model.projection
+    )
+    if not hasattr(model, "classes_"):
+        return f"A forest of {trees} that predicts a number from {by}, projection {chosen}."
+    classes = join_names([str(label) for label in model.classes_])
+    n_classes = len(model.classes_)
+    return (
+        f"A forest of {trees} that tells {n_classes} class{'' if n_classes == 1 else 'es'} "
+        f"({classes}) apart by {by}, projection {chosen}."
+    )
+
+
+def describe_rows(data: str, found: Explanation) -> str:
+    """Which rows it is explained on."""
+    rows = f"{found.n_rows:,} row{'' if found.n_rows == 1 else 's'} of {data}"
+    if found.n_used == found.n_rows:
+        return f"Explained on the {rows}."
+    return f"Explained on {found.n_used:,} of the {rows}."
+
+
+def _first_up(text: str) -> str:
+    return text[:1].upper() + text[1:]

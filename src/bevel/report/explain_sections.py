@@ -1,0 +1,242 @@
+"""An explanation as sections of a page, in the order in which a person asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bevel.analysis import Directions, TopRules, TreeRules
+from bevel.report import explain_figures
+from bevel.report.page import Cell, Section, figure, figures, paragraph, table, wide
+from bevel.report.score_text import interval, number, score
+from bevel.wording.answers import called
+from bevel.workflow.explaining import READABLE_DEPTH, Explanation
+from bevel.workflow.representative_rows import TellingRow
+from bevel.workflow.target_quantiles import Band, TargetQuantiles
+
+__all__ = ["combined_share", "explain_sections", "row_sentence"]
+
+MEASURES = {
+    "gini": "Gini importance: the share of the impurity that splits on a feature remove, alone or "
+    "in a combination. It is of the training rows, and favours columns with many values.",
+    "permutation": "Permutation importance: by how much the error of a tree on these rows rises "
+    "when the values of a feature are shuffled. It is low for features that stand in for "
+    "each other.",
+    "Shapley": "Mean absolute Shapley value: how far a feature moves the predictions of these rows "
+    "from their mean. It says nothing of whether the predictions are right.",
+}
+MOST_DIRECTIONS = 10
+NARROW = "\N{NARROW NO-BREAK SPACE}"
+REASONS = {
+    "typical": "a typical one: no row that is predicted well shares more leaves with others",
+    "doubtful": "the most doubtful one",
+    "wrong": "the worst mistake",
+    "asked": "as asked",
+}
+
+
+def explain_sections(found: Explanation) -> list[Section]:
+    """Sections on features, combinations, rules, quantiles in regression, and single rows."""
+    sections = [
+        Section("Which features matter?", _features(found)),
+        Section("Which combinations matter?", _combinations(found)),
+        Section("How does the forest decide?", _decisions(found)),
+    ]
+    if found.quantiles is not None:
+        sections.append(Section("How far off may answers be?", _quantiles(found.quantiles)))
+    return [*sections, Section("Why these answers?", _rows(found))]
+
+
+def _features(found: Explanation) -> str:
+    drawn = [
+        figure(explain_figures.draw_importance(each), MEASURES[each.kind])
+        for each in found.importances
+    ]
+    n_features = len(found.importances[0])
+    shown = explain_figures.MOST_BARS
+    note = f"The {shown} most important of {n_features:,} features." if n_features > shown else ""
+    return "".join(
+        (
+            paragraph(found.missing, kind="note") if found.missing else "",
+            paragraph(note, kind="note") if note else "",
+            figures(*drawn),
+        )
+    )
+
+
+def _combinations(found: Explanation) -> str:
+    directions = found.directions
+    if directions is None:
+        return paragraph(found.missing)
+    if len(directions) == 0:
+        return paragraph("No tree has a split: every row gets the same answer.")
+    combined = combined_share(directions)
+    if combined == 0.0:
+        return paragraph("None: every split asks for a single feature.")
+    once = float(directions.share[directions.count == 1].sum())
+    text = (
+        f"Splits on combinations of features remove {100 * combined:.0f} % of the impurity, splits "
+        f"on single features {100 * (1 - combined):.0f} %."
+    )
+    if once > 0.9:
+        text += " Hardly any direction is used twice, so that none can stand out."
+    best = directions.top(MOST_DIRECTIONS)
+    rows = [
+        [place + 1, words, Cell(f"{100 * share:.2f}", share), count]
+        for place, (words, share, count) in enumerate(
+            zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
+        )
+    ]
+    caption = (
+        f"The best of {len(directions):,} directions; one and its negative, which make the same "
+        "cuts, are taken for one."
+    )
+    if directions.is_scaled:
+        caption += " Weights are of scaled features."
+    words = table(
+        ["", "direction", "% of the impurity", "splits"], rows, caption=caption, sortable=False
+    )
+    drawing = figure(
+        explain_figures.draw_directions(directions), "The same directions, feature by feature."
+    )
+    return paragraph(text) + words + wide(drawing, small=True)
+
+
+def combined_share(directions: Directions) -> float:
+    """Share of the gain that splits on more than one feature have."""
+    return float(directions.share[np.diff(directions.offset) > 1].sum())
+
+
+def _decisions(found: Explanation) -> str:
+    if found.rules is None or found.tree is None:
+        return paragraph(found.missing)
+    caption = (
+        f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
+        "all trees the one whose first questions tell most of the variance of the forest's answers "
+        f"on these rows, {100 * found.tree_tells:.0f} %. … marks answers that further questions "
+        "refine."
+    )
+    drawing = figure(explain_figures.draw_tree(found.tree), caption)
+    return _rules(found, found.rules) + wide(drawing) + _unsaid(found.rules, found.tree)
+
+
+def _unsaid(rules: TopRules, tree: TreeRules) -> str:
+    """What rules and tree leave unsaid, such as what [x] is: long, and seldom asked for."""
+    shared = tuple(note for note in rules.notes if note in tree.notes)
+    parts = {
+        "Rules and tree": shared,
+        "Rules": tuple(note for note in rules.notes if note not in shared),
+        "Tree": tuple(note for note in tree.notes if note not in shared),
+    }
+    texts = [f"{name}: {' '.join(notes)}" for name, notes in parts.items() if notes]
+    if not texts:
+        return ""
+    said = "".join(paragraph(text, kind="note") for text in texts)
+    return f"<details><summary>What [x] means, and other small print</summary>{said}</details>"
+
+
+def _rules(found: Explanation, rules: TopRules) -> str:
+    if len(rules) == 0:
+        return paragraph("No rule of up to three conditions tells rows apart.")
+    by = "the target" if found.knows_target else "the forest's own answers"
+    text = (
+        f"Rules of up to three conditions, from all trees, that tell most of the variance of {by}. "
+        "They overlap, and none of them is the forest."
+    )
+    rows = [
+        [
+            _answer(rules, place),
+            rule,
+            Cell(f"{100 * share:.0f}", share),
+            Cell(f"{100 * told:.0f}", told),
+        ]
+        for place, (rule, share, told) in enumerate(
+            zip(rules.rules, rules.coverage.tolist(), rules.told.tolist(), strict=True)
+        )
+    ]
+    header = ["then", "if", "% of rows", "% told"]
+    return paragraph(text) + table(header, rows, numeric={2, 3})
+
+
+def _answer(rules: TopRules, place: int) -> Cell:
+    """What a rule answers, and below it how pure or how spread its rows are."""
+    if rules.is_classifier:
+        purity = float(rules.purity[place])
+        return Cell(called(rules.prediction[place]), below=f"{100 * purity:.0f}{NARROW}%")
+    return Cell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
+
+
+def _quantiles(found: TargetQuantiles) -> str:
+    if found.quantiles is None:
+        return paragraph(found.missing)
+    n_rows = int(np.count_nonzero(found.quantiles.known))
+    drawn = explain_figures.MOST_FAN_ROWS
+    which = f"{drawn:,} of the {n_rows:,} rows" if n_rows > drawn else f"{n_rows:,} rows"
+    by = ", by the trees that have not seen them" if found.quantiles.out_of_bag else ""
+    chart = figure(
+        explain_figures.draw_fan(found.quantiles),
+        f"Quantiles of the target of {which}{by}: what the training rows in the same leaves had.",
+    )
+    rows = [
+        [
+            Cell(f"{100 * band.share:.0f} %", band.share),
+            _covered(band),
+            Cell(number(band.width), band.width),
+        ]
+        for band in found.bands
+    ]
+    caption = (
+        "A band of 90 % should hold 90 % of the targets, on average over rows; one that holds more "
+        "is too wide. Widths are in units of the target."
+    )
+    header = ["band", "holds", "median width"]
+    numbers = table(header, rows, caption=caption, numeric={0, 1, 2}, sortable=False)
+    return figures(chart, numbers)
+
+
+def _covered(band: Band) -> Cell:
+    if band.covered is None:
+        return Cell("not known")
+    value, below = score("coverage", band.covered), interval("coverage", band.covered)
+    return Cell(value, band.covered.value, below=below)
+
+
+def _rows(found: Explanation) -> str:
+    values = found.shapley
+    what = "the value" if values.classes is None else "the probability of the class"
+    text = (
+        f"From the mean of {values.n_background} rows to {what} that the forest predicts, feature "
+        "by feature: Shapley values, which add up."
+    )
+    if values.std is not None:
+        text += (
+            f" They are sampled, with standard errors of up to {number(float(values.std.max()))}."
+        )
+    drawn = [
+        figure(explain_figures.draw_row(values, place), row_sentence(found, row, place))
+        for place, row in enumerate(found.rows)
+    ]
+    return paragraph(text) + figures(*drawn)
+
+
+def row_sentence(found: Explanation, row: TellingRow, place: int) -> str:
+    """What is to be said of a row: why it was chosen, the answer and the truth."""
+    classes = found.shapley.classes
+    by = " by the trees that have not seen it" if found.met == "out-of-bag" else ""
+    text = f"Row {row.number:,}, {REASONS[row.why]}. Predicted{by}: {_said(classes, row.said)}"
+    if classes is None:
+        text += f", trees spread by ± {number(row.spread)}"
+    if row.truth is not None:
+        text += f"; true: {number(row.truth) if classes is None else classes[int(row.truth)]}"
+    if found.met == "out-of-bag":
+        whole = np.atleast_1d(found.shapley.predictions[place])
+        text += f". Drawn is what all trees say: {_said(classes, tuple(whole.tolist()))}"
+    return f"{text}."
+
+
+def _said(classes: Any, said: tuple[float, ...]) -> str:
+    if classes is None:
+        return number(said[0])
+    best = int(np.argmax(said))
+    return f"{called(str(classes[best]))}, {100 * said[best]:.0f} %"

@@ -1,0 +1,265 @@
+"""The skeleton of every report: one HTML file that needs nothing else to be read.
+
+A page is a title, sections, the command that makes it again, and what it was made with. Parts are
+strings of HTML made by the functions here, which escape whatever they are given:
+
+>>> scores = table(["data set", "error"], [["iris", 0.04], ["wine", Cell("0.017", strong=True)]])
+>>> html = page("Two sets", [Section("Errors", scores)], command="bevel lab report run")
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import numbers
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from string import Template
+from typing import Any
+
+from bevel.report.environment import describe_surroundings, in_words
+
+__all__ = [
+    "Cell",
+    "Section",
+    "facts",
+    "figure",
+    "figures",
+    "page",
+    "paragraph",
+    "picture",
+    "table",
+    "wide",
+]
+
+MOST_UNBROKEN = 16  # rows of a table that stays on one sheet of paper
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page under a heading; `body` is HTML. Without a heading it opens the page."""
+
+    heading: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table that is not simply its value.
+
+    `value` is what it is sorted by, if not its text; `strong` sets it off, as the best of its row,
+    and `faint` puts it back, as one that is clearly worse; `below` is a second, softer line.
+    """
+
+    text: str
+    value: float | None = None
+    strong: bool = False
+    faint: bool = False
+    below: str = ""
+
+
+def page(
+    title: str,
+    sections: Sequence[Section],
+    command: str,
+    *,
+    subtitle: str = "",
+    made_with: Mapping[str, str] | None = None,
+) -> str:
+    """A whole page.
+
+    Parameters
+    ----------
+    title, subtitle : str
+        Plain text.
+    sections : sequence of Section
+        In their order; four or more headings get a line of links at the top.
+    command : str
+        What to type to make the page again.
+    made_with : mapping of str to str, default=None
+        Versions and machine; None takes those of this process.
+    """
+    template = Template(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
+    made_with = in_words(describe_surroundings()) if made_with is None else made_with
+    return template.substitute(
+        title=html.escape(title),
+        subtitle=html.escape(subtitle),
+        contents=_contents(sections),
+        body="\n".join(_section(each) for each in sections),
+        command=html.escape(command),
+        surroundings=html.escape(", ".join(f"{name} {text}" for name, text in made_with.items())),
+    )
+
+
+def paragraph(text: str, *, kind: str | None = None) -> str:
+    """Plain text as a paragraph; `kind` "lead" or "note" makes it louder or softer."""
+    return f"<p{_class(kind)}>{_prose(text)}</p>"
+
+
+def facts(lines: Mapping[str, object]) -> str:
+    """Names and what is to be said of them, as a list of two columns."""
+    items = (
+        f"<dt>{html.escape(name)}</dt><dd>{html.escape(str(what))}</dd>"
+        for name, what in lines.items()
+    )
+    return f"<dl>{''.join(items)}</dl>"
+
+
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    numeric: Collection[int] | None = None,
+    groups: Sequence[tuple[str, int]] | None = None,
+    caption: str = "",
+    sortable: bool = True,
+) -> str:
+    """A table whose columns sort at a click.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Names of the columns.
+    rows : iterable of sequences
+        Cells: text, numbers (floats to four digits), None for nothing, or `Cell`.
+    numeric : collection of int, default=None
+        Columns set to the right; None finds those that hold numbers.
+    groups : sequence of (str, int), default=None
+        A line above the header: words and the number of columns below them.
+    caption : str, default=""
+        Below the table.
+    sortable : bool, default=True
+        Whether the order of the rows is the reader's to choose.
+    """
+    lines = [list(row) for row in rows]
+    kind = "table" if len(lines) <= MOST_UNBROKEN else "table long"
+    right = _numeric_columns(lines) if numeric is None else set(numeric)
+    sorts = ' data-sorts tabindex="0"' if sortable else ""
+    head = "".join(
+        f"<th{_class('number' if column in right else None)}{sorts}>{html.escape(name)}</th>"
+        for column, name in enumerate(header)
+    )
+    above = "".join(f'<th colspan="{n}">{html.escape(text)}</th>' for text, n in groups or ())
+    body = "\n".join(
+        "<tr>" + "".join(_cell(each, column in right) for column, each in enumerate(line)) + "</tr>"
+        for line in lines
+    )
+    return (
+        f'<figure class="{kind}"><div class="scroll"><table><thead>'
+        + (f'<tr class="groups">{above}</tr>' if groups else "")
+        + f"<tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
+        + f"{_caption(caption)}</figure>"
+    )
+
+
+def figure(svg: str, caption: str = "") -> str:
+    """An SVG drawing inside the page; `caption` is plain text, which also names the drawing."""
+    start = svg.find("<svg")
+    if start < 0:
+        raise ValueError(
+            f"A figure must be SVG text with an <svg> element; got {svg[:40]!r}. Save it with "
+            'format="svg", or use picture for PNG bytes.'
+        )
+    drawing = _with_own_ids(svg[start:].strip())
+    label = html.escape(caption, quote=True)
+    drawing = drawing.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+    return f"<figure>{drawing}{_caption(caption)}</figure>"
+
+
+def picture(png: bytes, caption: str, alternative: str) -> str:
+    """A PNG picture inside the page; `alternative` is said to those who do not see it."""
+    data = base64.b64encode(png).decode("ascii")
+    alt = html.escape(alternative, quote=True)
+    image = f'<img src="data:image/png;base64,{data}" alt="{alt}">'
+    return f"<figure>{image}{_caption(caption)}</figure>"
+
+
+def figures(*drawings: str, small: bool = False) -> str:
+    """Figures side by side where the page is wide enough, below each other on a phone.
+
+    `small` ones are legible at a smaller size, which they are given on paper.
+    """
+    return f'<div class="figures{" small" if small else ""}">{"".join(drawings)}</div>'
+
+
+def wide(drawing: str, *, small: bool = False) -> str:
+    """A figure that keeps its size on a phone, to be looked at part by part; `small` as above."""
+    return f'<div class="scroll wide{" small" if small else ""}">{drawing}</div>'
+
+
+def _contents(sections: Sequence[Section]) -> str:
+    named = [each.heading for each in sections if each.heading]
+    if len(named) < 4:
+        return ""
+    links = (f'<a href="#{_anchor(name)}">{html.escape(name)}</a>' for name in named)
+    return f"<nav>{' '.join(links)}</nav>"
+
+
+def _section(section: Section) -> str:
+    if not section.heading:
+        return f"<section>{section.body}</section>"
+    heading = f'<h2 id="{_anchor(section.heading)}">{html.escape(section.heading)}</h2>'
+    return f"<section>\n{heading}\n{section.body}\n</section>"
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")
+
+
+def _class(name: str | None) -> str:
+    return f' class="{name}"' if name else ""
+
+
+def _caption(caption: str) -> str:
+    return f"<figcaption>{_prose(caption)}</figcaption>" if caption else ""
+
+
+def _prose(text: str) -> str:
+    """Escaped text in which no line begins with a percent sign."""
+    return html.escape(text).replace(" %", "&nbsp;%")
+
+
+def _cell(value: object, right: bool) -> str:
+    cell = value if isinstance(value, Cell) else Cell(_text(value), _number(value))
+    kinds = (("number", right), ("strong", cell.strong), ("faint", cell.faint))
+    names = " ".join(name for name, on in kinds if on)
+    sorted_by = "" if cell.value is None else f' data-value="{cell.value!r}"'
+    below = f"<small>{html.escape(cell.below)}</small>" if cell.below else ""
+    return f"<td{_class(names)}{sorted_by}>{html.escape(cell.text)}{below}</td>"
+
+
+def _text(value: object) -> str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, numbers.Integral):
+        return f"{int(value):,}"
+    return f"{float(value):.4g}" if isinstance(value, numbers.Real) else str(value)
+
+
+def _number(value: object) -> float | None:
+    """What a plain number is sorted by; None for everything else, NaN included."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return float(value) if is_number and value == value else None  # type: ignore[arg-type]
+
+
+def _numeric_columns(lines: Sequence[Sequence[Any]]) -> set[int]:
+    """Columns with numbers and nothing else but empty cells."""
+    columns: dict[int, list[bool]] = {}
+    for line in lines:
+        for column, each in enumerate(line):
+            value = each.value if isinstance(each, Cell) else _number(each)
+            empty = each is None or each in ("", "–") or each != each
+            if not empty:
+                columns.setdefault(column, []).append(value is not None)
+    return {column for column, is_number in columns.items() if all(is_number)}
+
+
+def _with_own_ids(svg: str) -> str:
+    """Prefix the ids of a drawing: two drawings of a page may use the same ones."""
+    prefix = "f" + hashlib.sha1(svg.encode("utf-8"), usedforsecurity=False).hexdigest()[:8]
+    svg = re.sub(r'(\sid=")', rf"\1{prefix}-", svg)
+    svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)
+    return re.sub(r'(href="#)', rf"\1{prefix}-", svg)

@@ -1,0 +1,33 @@
+"""What all figures share: an empty canvas in the house style, and its way to SVG text."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from bevel.extras import import_optional
+from bevel.plots.canvas import COLOURS, FAINT, INK, LINES, MARKERS, RULE, STYLE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["COLOURS", "FAINT", "INK", "LINES", "MARKERS", "RULE", "canvas", "svg"]
+
+
+@contextmanager
+def canvas(width: float, height: float) -> Iterator["Figure"]:
+    """A figure of so many inches, in the house style as long as it is being drawn."""
+    import_optional("matplotlib", needed_by="A figure of a report", install="bevel[plot]")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        yield Figure(figsize=(width, height))
+
+
+def svg(figure: "Figure") -> str:
+    """The drawing as SVG text, cropped to its ink, without date or maker."""
+    out = StringIO()
+    nothing: Any = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    figure.savefig(out, format="svg", bbox_inches="tight", pad_inches=0.05, metadata=nothing)
+    return out.getvalue()

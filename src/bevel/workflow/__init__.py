@@ -1,0 +1,1 @@
+"""From a file of rows to a model, its scores, its predictions and its explanation."""

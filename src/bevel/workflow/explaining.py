@@ -1,0 +1,322 @@
+"""What there is to say of a forest and some rows: importance, directions, rules, quantiles, single
+rows.
+
+Plain results; `explain_sections` writes them on pages and `bevel.cli.explain` in the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import Generator
+
+from bevel.analysis import (
+    Directions,
+    Importance,
+    ShapleyValues,
+    TopRules,
+    TreeRules,
+    importance,
+    shapley_values,
+    top_rules,
+    tree_rules,
+)
+from bevel.analysis.judged_rows import JudgedRows, predictions, read_judged_rows
+from bevel.analysis.subject import Subject, read_subject
+from bevel.columns import Columns
+from bevel.errors import NoOutOfBagError
+from bevel.forest import FlatForest
+from bevel.training_rows import Target
+from bevel.workflow.representative_rows import TellingRow, find_telling_rows
+from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
+from bevel.workflow.target_quantiles import TargetQuantiles, find_target_quantiles
+
+__all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "explain"]
+
+Floats = npt.NDArray[np.float64]
+OnStep = Callable[[int, str], None]
+
+N_STEPS = 5  # reports of progress
+MOST_ROWS = 10_000  # to look at
+MOST_VISITS = 2e9  # of a row to a tree with a feature permuted
+N_BACKGROUND, N_SHAPLEY_ROWS = 100, 50
+GAMES = 100_000  # Shapley games, of a row, a background row and a tree: about 2 s on one core
+FEW_FEATURES = 50
+N_RULES, READABLE_DEPTH, READABLE_TERMS = 8, 3, 4
+
+SLIM = (
+    "The model is slim: the gains and weights of its nodes, which this needs, were dropped. "
+    "Explain the full model instead."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What was found.
+
+    Attributes
+    ----------
+    model : fitted estimator
+        The forest.
+    n_rows, n_used : int
+        Rows that were given, and rows that were looked at.
+    met : {"new", "out-of-bag", "grown on"}
+        Whether the forest was grown on the rows, and if so whether each is judged by the trees that
+        have not seen it.
+    scores : dict of str to Estimate
+        Of the predictions of the rows; empty if the truth is not known.
+    importances : tuple of Importance
+        Gini importance unless the forest is slim, then a measure on the rows.
+    directions : Directions or None
+        Of all splits, a direction and its negative taken for one; None for a slim forest.
+    rules : TopRules or None
+        Judged by the target, or by the forest's own answers if that is not known.
+    tree : TreeRules or None
+        The tree whose first questions tell most of the forest's answers apart.
+    tree_tells : float
+        Share of the variance of the forest's answers that they tell.
+    quantiles : TargetQuantiles or None
+        Where targets may lie; None in classification.
+    rows : tuple of TellingRow
+        Single rows worth explaining.
+    shapley : ShapleyValues
+        Of these rows, in their order.
+    missing : str
+        Why importances, directions, rules and tree are missing; empty if they are not.
+    """
+
+    model: Any
+    n_rows: int
+    n_used: int
+    met: str
+    scores: dict[str, Estimate]
+    importances: tuple[Importance, ...]
+    directions: Directions | None
+    rules: TopRules | None
+    tree: TreeRules | None
+    tree_tells: float
+    quantiles: TargetQuantiles | None
+    rows: tuple[TellingRow, ...]
+    shapley: ShapleyValues
+    missing: str
+
+    @property
+    def knows_target(self) -> bool:
+        """Whether true answers were given."""
+        return bool(self.scores)
+
+
+def explain(
+    model: Any,
+    X: Columns,
+    y: npt.NDArray[Any] | None = None,
+    *,
+    number: npt.NDArray[np.int64] | None = None,
+    asked: Sequence[int] = (),
+    seed: int = 0,
+    on_step: OnStep = lambda *_: None,
+) -> Explanation:
+    """Explain a forest on some rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        The forest.
+    X : Columns
+        Rows; the rows of the fit are recognised, and judged out of bag.
+    y : ndarray, default=None
+        Their true classes or values; all rows weigh one.
+    number : ndarray of int64, default=None
+        How the rows are called; None: 1, 2, ...
+    asked : sequence of int
+        Numbers of rows to explain beside those that are chosen.
+    seed : int, default=0
+        Of all draws.
+    on_step : callable
+        Told of progress: the number of steps done, of `N_STEPS`, and what comes next.
+    """
+    subject = read_subject(model, "explain")
+    number = np.arange(1, len(X) + 1) if number is None else number
+    wanted = _places(number, asked)
+    rng = np.random.default_rng(seed)
+    on_step(0, "predicting rows")
+    rows, met = _judged(subject, X, y)
+    used = _draw(np.flatnonzero(rows.known), MOST_ROWS, rng)
+    used = np.union1d(used, wanted)
+    rows = JudgedRows(rows.X[used], rows.target[used], None if rows.out is None else rows.out[used])
+    said, known = _predict(subject, rows, met)
+    some, truth = X.rows(used), None if y is None else y[used]
+    on_step(1, "measuring importance")
+    judged = (X, y) if met == "out-of-bag" else (some, truth)
+    on_rows = _importance_on_rows(subject, *judged, met == "out-of-bag", rng)
+    on_step(2, "reading rules")
+    leaves = subject.predictor.leaves(rows.X, subject.n_threads)
+    is_slim = subject.forest.is_slim
+    place, tells = _telling_tree(subject.forest, leaves, said)
+    quantiles = None
+    if subject.classes is None:
+        on_step(3, "finding quantiles")
+        quantiles = find_target_quantiles(subject, rows, met, X, y)
+    on_step(4, "explaining single rows")
+    chosen = find_telling_rows(
+        subject.forest,
+        leaves,
+        said,
+        None if y is None else rows.target,
+        np.searchsorted(used, wanted),
+    )
+    shapley = shapley_values(
+        model,
+        some.rows(np.array([each.place for each in chosen])),
+        some,
+        max_background=_affordable(subject, len(chosen)),
+        random_state=rng,
+    )
+    on_step(N_STEPS, "")
+    return Explanation(
+        model,
+        len(X),
+        len(used),
+        met,
+        {} if y is None else _scores(subject, rows.target[known], said[known]),
+        (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
+        None if is_slim else importance(model, "projection", merge_signs=True),
+        None if is_slim else _rules(model, some, _answers(subject, said, truth)),
+        None if is_slim else _tree(model, place, some),
+        tells,
+        quantiles,
+        tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
+        shapley,
+        SLIM if is_slim else "",
+    )
+
+
+def _rules(model: Any, X: Columns, answers: npt.NDArray[Any]) -> TopRules:
+    return top_rules(model, X, answers, n=N_RULES, max_terms=READABLE_TERMS)
+
+
+def _tree(model: Any, place: int, X: Columns) -> TreeRules:
+    return tree_rules(model, place, X=X, max_depth=READABLE_DEPTH, max_terms=READABLE_TERMS)
+
+
+def _places(number: npt.NDArray[np.int64], asked: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Where the rows are that were asked for; raises if one is absent."""
+    absent = [str(each) for each in asked if each not in number]
+    if absent:
+        raise ValueError(
+            f"--row must be the number of a row, the first one below the header being 1, of "
+            f"{len(number):,} rows; got {', '.join(absent)}. Choose one that the file has, with a "
+            "target if that is named."
+        )
+    return np.array([int(np.flatnonzero(number == each)[0]) for each in asked], dtype=np.int64)
+
+
+def _judged(subject: Subject, X: Columns, y: npt.NDArray[Any] | None) -> tuple[JudgedRows, str]:
+    """The rows, for the trees that have not seen them if the forest was grown on them."""
+    if y is None:
+        encoded = subject.encode(X)
+        return JudgedRows(encoded, np.zeros(len(encoded)), None), "new"
+    try:
+        return read_judged_rows(subject, X, y, out_of_bag=True), "out-of-bag"
+    except NoOutOfBagError:
+        met = "grown on"
+    except ValueError:  # other rows, or bags that cannot be drawn again
+        met = "new"
+    return read_judged_rows(subject, X, y, out_of_bag=False), met
+
+
+def _draw(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:
+    """All places, or some of them in their order."""
+    if len(places) <= most:
+        return places
+    return np.asarray(np.sort(rng.choice(places, most, replace=False)))
+
+
+def _predict(subject: Subject, rows: JudgedRows, met: str) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """What the forest says of each row, and whether trees say it that have not seen the row.
+
+    A row in every bag that was asked for gets the answer of all trees.
+    """
+    if subject.classes is None:
+        said = subject.predictor.values(rows.X, subject.n_threads)[:, None]
+    else:
+        said = subject.predictor.probabilities(rows.X, subject.n_threads, subject.hard)
+    if met != "out-of-bag":
+        return said, np.ones(len(said), dtype=bool)
+    unseen = predictions(subject, rows)
+    return np.where(rows.known[:, None], unseen, said), rows.known
+
+
+def _scores(subject: Subject, target: Target, said: Floats) -> dict[str, Estimate]:
+    if subject.classes is not None:
+        return classification_scores(target.astype(np.int32), said)
+    y = target.astype(np.float64)
+    if np.all(y == y[0]):  # no variance that could be explained
+        return {"mean absolute error": mean_estimate(np.abs(y - said[:, 0]))}
+    return regression_scores(y, said[:, 0])
+
+
+def _answers(subject: Subject, said: Floats, truth: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    """What rules are judged by."""
+    if truth is not None:
+        return truth
+    return said[:, 0] if subject.classes is None else subject.classes[said.argmax(axis=1)]
+
+
+def _importance_on_rows(
+    subject: Subject, X: Columns, y: npt.NDArray[Any] | None, out_of_bag: bool, rng: Generator
+) -> Importance:
+    """Permutation importance, or mean absolute Shapley values if the truth is not known.
+
+    So too for rows of the fit that are too many: all of them are needed to draw the bags again.
+    """
+    n_visits = len(X) * subject.forest.n_features * subject.forest.n_trees
+    if y is not None and n_visits <= MOST_VISITS:
+        options = {"out_of_bag": out_of_bag, "error_of": "tree", "random_state": rng}
+        return importance(subject.estimator, "permutation", X, y, **options)
+    drawn = X.rows(_draw(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
+    found = shapley_values(
+        subject.estimator,
+        drawn,
+        X,
+        max_background=_affordable(subject, len(drawn)),
+        random_state=rng,
+    )
+    what = "probabilities" if subject.classes is not None else "predictions"
+    measures = f"mean absolute Shapley value of {what}"
+    return Importance("Shapley", found.names, found.importances, measures)
+
+
+def _affordable(subject: Subject, n_rows: int) -> int:
+    """Background rows for which so many rows are explained in a few seconds."""
+    forest = subject.forest
+    wide = max(1.0, forest.n_features / FEW_FEATURES)
+    n = GAMES / (forest.n_trees * n_rows * wide)
+    return int(min(N_BACKGROUND, max(5, n)))
+
+
+def _telling_tree(
+    forest: FlatForest, leaves: npt.NDArray[np.int32], said: Floats
+) -> tuple[int, float]:
+    """The tree whose first questions tell most of the variance of the forest's answers."""
+    mean = said.mean(axis=0)
+    whole = float(((said - mean) ** 2).sum())
+    best, most = 0, 0.0
+    for tree in forest:
+        is_end = tree.children_right < 0
+        ends = np.flatnonzero(
+            (tree.depth == READABLE_DEPTH) | (is_end & (tree.depth < READABLE_DEPTH))
+        )
+        # Nodes are in preorder: what is below an end lies between it and the next one.
+        group = np.searchsorted(ends, leaves[:, tree.index], side="right") - 1
+        count = np.bincount(group, minlength=len(ends))
+        sums = [np.bincount(group, column, minlength=len(ends)) for column in said.T]
+        means = np.array(sums).T[count > 0] / count[count > 0, None]
+        told = float((count[count > 0] @ (means - mean) ** 2).sum())
+        if told > most:
+            best, most = tree.index, told
+    return best, most / whole if whole > 0.0 else 0.0

@@ -1,0 +1,172 @@
+"""Fits forests to a table as the verbs need them: with out-of-bag predictions, their course over
+the trees, and cross-validation."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis import OutOfBagCurve, out_of_bag_curve
+from bevel.errors import NoOutOfBagError
+from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.workflow.labelled_table import CLASSIFICATION, Supervised
+from bevel.workflow.scores import Estimate, classification_scores, regression_scores
+
+__all__ = ["Fitted", "Settings", "cross_validate", "fit", "make", "scores_of"]
+
+Floats = npt.NDArray[np.float64]
+Forest = ObliqueForestClassifier | ObliqueForestRegressor
+OnTree = Callable[[int, int], object]
+
+
+def _listen(_done: int, _total: int) -> None:
+    """A callback that does nothing but let Ctrl-C through while trees are grown."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a forest is made with."""
+
+    projection: Any = "sparse"
+    n_projections: int | float | str = "auto"
+    n_trees: int = 300
+    seed: int = 0
+    n_jobs: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A forest and what its out-of-bag rows say of it.
+
+    Attributes
+    ----------
+    model : estimator
+        The forest.
+    out_of_bag : ndarray or None
+        Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag; None if
+        the projection leaves no rows out.
+    seconds : float
+        Time to grow the trees.
+    curve : OutOfBagCurve or None
+        Out-of-bag loss against the number of trees, if asked for and known.
+    """
+
+    model: Forest
+    out_of_bag: Floats | None
+    seconds: float
+    curve: OutOfBagCurve | None = None
+
+
+def make(data: Supervised, settings: Settings, **parameters: Any) -> Forest:
+    """An unfitted forest for the task of the data."""
+    kind = ObliqueForestClassifier if data.task == CLASSIFICATION else ObliqueForestRegressor
+    return kind(
+        n_estimators=settings.n_trees,
+        projection=settings.projection,
+        n_projections=settings.n_projections,
+        random_state=settings.seed,
+        n_jobs=settings.n_jobs,
+        **parameters,
+    )
+
+
+def fit(
+    data: Supervised,
+    settings: Settings,
+    *,
+    keep_targets: bool = False,
+    curve: bool = False,
+    on_tree: OnTree | None = None,
+) -> Fitted:
+    """Grow a forest, with the course of its out-of-bag loss over the trees if that is wanted.
+
+    `keep_targets` keeps the training targets in a regressor, for quantiles.
+    """
+    kept = {"keep_targets": True} if keep_targets else {}
+    model = make(data, settings, oob_score=True, callback=on_tree or _listen, **kept)
+    start = time.perf_counter()
+    try:
+        _fit_quietly(model, data)
+        predictions = out_of_bag(model)
+    except NoOutOfBagError:
+        model.set_params(oob_score=False)
+        _fit_quietly(model, data)
+        predictions = None
+    seconds = time.perf_counter() - start
+    model.set_params(callback=None)
+    course = None
+    if curve and predictions is not None and not np.isnan(predictions).all():
+        course = out_of_bag_curve(model, data.X, data.y)
+    return Fitted(model, predictions, seconds, course)
+
+
+def _fit_quietly(model: Forest, data: Supervised) -> None:
+    """Fit without the warning that some rows have been in every bag so far."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
+        model.fit(data.X, data.y)
+
+
+def out_of_bag(model: Forest) -> Floats:
+    """Out-of-bag probabilities or values of a fitted forest."""
+    name = "oob_decision_function_" if hasattr(model, "classes_") else "oob_prediction_"
+    predictions: Floats = getattr(model, name)
+    return predictions
+
+
+def coded(data: Supervised) -> npt.NDArray[Any]:
+    """The target as numbers: positions among the classes, or the values."""
+    return np.searchsorted(data.classes, data.y) if data.task == CLASSIFICATION else data.y
+
+
+def scores_of(data: Supervised, predictions: Floats) -> dict[str, Estimate]:
+    """Scores of predictions of the data's rows; rows without a prediction do not count."""
+    known = ~np.isnan(predictions).reshape(len(data.y), -1).any(axis=1)
+    if not known.any():
+        return {}
+    y, seen = coded(data)[known], predictions[known]
+    return (
+        classification_scores(y, seen)
+        if data.task == CLASSIFICATION
+        else regression_scores(y, seen)
+    )
+
+
+def cross_validate(
+    data: Supervised,
+    settings: Settings,
+    *,
+    n_folds: int = 5,
+    on_fold: Callable[[int], object] = lambda _: None,
+) -> Floats:
+    """Predictions of every row by a forest that did not see it.
+
+    Folds are drawn by the seed, with the classes' shares in each. A class with fewer rows than
+    folds is absent from some training rows; its probability is zero there.
+    """
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    is_classification = data.task == CLASSIFICATION
+    n_folds = min(n_folds, len(data.y))
+    codes = coded(data)
+    rarest = int(np.bincount(codes).min()) if is_classification else 0
+    kind = StratifiedKFold if rarest >= n_folds else KFold
+    folds = kind(n_folds, shuffle=True, random_state=settings.seed)
+    shape = (len(data.y), len(data.classes)) if is_classification else (len(data.y),)
+    predictions = np.zeros(shape)
+    for number, (train, test) in enumerate(folds.split(codes, codes)):
+        model = make(data, settings, callback=_listen).fit(data.X.rows(train), data.y[train])
+        rows = data.X.rows(test)
+        if is_classification:
+            seen = np.searchsorted(data.classes, model.classes_)
+            predictions[np.ix_(test, seen)] = model.predict_proba(rows)
+        else:
+            predictions[test] = model.predict(rows)
+        on_fold(number + 1)
+    return predictions

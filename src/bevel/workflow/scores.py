@@ -1,0 +1,195 @@
+"""Scores of predictions with the interval that other rows of the same kind would put them in.
+
+The intervals are of 95 % and come from the rows: each row's influence on the score gives its
+standard error. They do not contain what another training set would change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import norm, rankdata
+
+from bevel.analysis.intervals import TWO_SIDED_5_PERCENT, wilson_interval
+from bevel.workflow.metrics import row_log_losses
+
+__all__ = [
+    "Estimate",
+    "as_json",
+    "auc_with_influence",
+    "classification_scores",
+    "kappa_estimate",
+    "mean_estimate",
+    "paired_share_estimate",
+    "regression_scores",
+    "row_losses",
+    "share_estimate",
+]
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and the interval around it."""
+
+    value: float
+    low: float
+    high: float
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+
+def share_estimate(n_hits: int, n_rows: int) -> Estimate:
+    """A share with Wilson's interval, which is sensible for few rows and shares near 0 and 1."""
+    low, high = wilson_interval(n_hits, n_rows)
+    return Estimate(n_hits / n_rows, float(low), float(high))
+
+
+def mean_estimate(values: Floats, n_comparisons: int = 1) -> Estimate:
+    """A mean with its normal interval, widened (Bonferroni) for a number of comparisons."""
+    mean = float(np.mean(values))
+    return _around(mean, values - mean, float(norm.ppf(1.0 - 0.025 / n_comparisons)))
+
+
+def paired_share_estimate(difference: Floats, n_comparisons: int = 1) -> Estimate:
+    """Mean of differences of paired zeros and ones, with the interval of Bonett and Price.
+
+    One more row is counted on either side, so that few or no differing pairs do not pass for
+    certainty.
+    """
+    n = len(difference)
+    more, fewer = (np.count_nonzero(difference == side) + 1 for side in (1, -1))
+    centre = (more - fewer) / (n + 2)
+    spread = np.sqrt(((more + fewer) / (n + 2) - centre**2) / (n + 2))
+    half = float(norm.ppf(1.0 - 0.025 / n_comparisons) * spread)
+    return Estimate(float(np.mean(difference)), centre - half, centre + half)
+
+
+def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Estimate]:
+    """Error, Cohen's kappa, area under the ROC curve (mean of one against the rest), log loss and
+    Brier score; what is not defined on the rows is left out.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        Positions of the true classes.
+    probabilities : ndarray of shape (n_rows, n_classes)
+        Predicted; without NaN.
+    """
+    answer = probabilities.argmax(axis=1)
+    truth = np.eye(probabilities.shape[1])[codes]
+    scores = {"error": share_estimate(int(np.count_nonzero(answer != codes)), len(codes))}
+    kappa = kappa_estimate(codes, answer, probabilities.shape[1])
+    if kappa is not None:
+        scores["Cohen's kappa"] = kappa
+    areas = [
+        auc_with_influence(truth[:, k] == 1.0, probabilities[:, k])
+        for k in range(probabilities.shape[1])
+        if 0 < truth[:, k].sum() < len(codes)
+    ]
+    if areas:
+        scores["AUC"] = _area_estimate(areas, int(np.bincount(codes).min()))
+    given = probabilities[np.arange(len(codes)), codes]
+    scores["log loss"] = _clipped(mean_estimate(row_log_losses(given)), 0.0, np.inf)
+    brier = np.sum((probabilities - truth) ** 2, axis=1)
+    scores["Brier score"] = _clipped(mean_estimate(brier), 0.0, 2.0)
+    return scores
+
+
+def kappa_estimate(codes: Codes, answer: Codes, n_classes: int) -> Estimate | None:
+    """Cohen's kappa, κ = (p_o − p_e) / (1 − p_e), with the interval of Fleiss, Cohen and Everitt.
+
+    p_o is the share of rows on which truth and answer agree, p_e the share on which labels drawn
+    independently from the shares of both would. None where both hold one and the same label only.
+    Without a wrong row there is no spread: then Wilson's interval of the error is divided by the
+    chance error 1 − p_e.
+    """
+    n_rows = len(codes)
+    of_truth, of_answer = (np.bincount(each, minlength=n_classes) for each in (codes, answer))
+    right = codes == answer
+    # In counts, so that an answer that is always the same has a kappa of zero and no less.
+    by_chance = int(of_truth @ of_answer)
+    room = n_rows**2 - by_chance
+    if room == 0:
+        return None
+    kappa = (n_rows * int(right.sum()) - by_chance) / room
+    chance = room / n_rows**2  # 1 − p_e
+    if right.all():
+        return Estimate(1.0, 1.0 - share_estimate(0, n_rows).high / chance, 1.0)
+    # Derivatives of p_o and p_e by the weight of a row, put together by the rule of quotients.
+    of_agreement = right - right.mean()
+    of_chance = (of_answer[codes] + of_truth[answer]) / n_rows - 2.0 * (1.0 - chance)
+    influence = (of_agreement - (1.0 - kappa) * of_chance) / chance
+    return _clipped(_around(kappa, np.where(np.abs(influence) < 1e-12, 0.0, influence)), -1.0, 1.0)
+
+
+def _area_estimate(areas: Sequence[tuple[float, Floats]], n_rarest: int) -> Estimate:
+    """Mean of areas; perfect ones have no spread, only as many rows as the rarest class has."""
+    value = float(np.mean([area for area, _ in areas]))
+    influence = np.mean([each for _, each in areas], axis=0)
+    if not influence.any():
+        return share_estimate(round(value * max(1, n_rarest)), max(1, n_rarest))
+    return _clipped(_around(value, influence), 0.0, 1.0)
+
+
+def auc_with_influence(positive: npt.NDArray[np.bool_], score: Floats) -> tuple[float, Floats]:
+    """Area under the ROC curve and each row's influence on it (DeLong's placements)."""
+    n, n_positive = len(score), int(positive.sum())
+    n_negative = n - n_positive
+    ranks = rankdata(score)
+    placement = np.empty(n)
+    placement[positive] = (ranks[positive] - rankdata(score[positive])) / n_negative
+    placement[~positive] = 1.0 - (ranks[~positive] - rankdata(score[~positive])) / n_positive
+    area = float(placement[positive].mean())
+    weight = np.where(positive, n / n_positive, n / n_negative)
+    return area, (placement - area) * weight
+
+
+def regression_scores(y: Floats, predicted: Floats) -> dict[str, Estimate]:
+    """R², root mean squared error and mean absolute error."""
+    squared = (y - predicted) ** 2
+    spread = (y - y.mean()) ** 2
+    mse, variance = float(squared.mean()), float(spread.mean())
+    ratio = mse / variance
+    of_r2 = (ratio * (spread - variance) - (squared - mse)) / variance
+    of_mse = mean_estimate(squared)
+    root = [float(np.sqrt(max(0.0, each))) for each in (mse, of_mse.low, of_mse.high)]
+    return {
+        "R²": _around(1.0 - ratio, of_r2),
+        "root mean squared error": Estimate(*root),
+        "mean absolute error": mean_estimate(np.abs(y - predicted)),
+    }
+
+
+def row_losses(y: npt.NDArray[Any], predictions: Floats, task: str) -> Floats:
+    """What each row contributes to the error: wrong or not, or the squared difference.
+
+    `y` holds positions of classes, or values; `predictions` probabilities (n_rows, n_classes), or
+    values (n_rows,). A row without a prediction has NaN.
+    """
+    if task == "regression":
+        return np.asarray((y - predictions) ** 2, dtype=np.float64)
+    unknown = np.isnan(predictions).any(axis=1)
+    wrong = (np.nan_to_num(predictions).argmax(axis=1) != y).astype(np.float64)
+    return np.where(unknown, np.nan, wrong)
+
+
+def as_json(scores: Mapping[str, Estimate]) -> dict[str, dict[str, float]]:
+    """Scores as plain values."""
+    return {name: each.as_dict() for name, each in scores.items()}
+
+
+def _around(value: float, influence: Floats, z: float = TWO_SIDED_5_PERCENT) -> Estimate:
+    half = z * float(np.sqrt(np.sum(influence**2))) / len(influence)
+    return Estimate(value, value - half, value + half)
+
+
+def _clipped(estimate: Estimate, low: float, high: float) -> Estimate:
+    return Estimate(estimate.value, max(low, estimate.low), min(high, estimate.high))

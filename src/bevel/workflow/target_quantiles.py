@@ -1,0 +1,141 @@
+"""Quantiles of the targets of rows, for pages: where targets may lie, and whether they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis import RowQuantiles
+from bevel.analysis.judged_rows import JudgedRows
+from bevel.analysis.row_quantiles import quantiles_of, training_targets
+from bevel.analysis.subject import Subject
+from bevel.columns import Columns
+from bevel.kept_targets import KeptTargets
+from bevel.workflow.scores import Estimate, share_estimate
+
+__all__ = ["Band", "TargetQuantiles", "find_target_quantiles"]
+
+LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+MOST_MEMBERS = 2e7  # training rows times trees: above a gigabyte for a moment
+
+NOT_KEPT = (
+    "Quantiles need the training targets, and the model has not kept them: grow it with bevel fit "
+    "--keep-targets (keep_targets=True in Python), or explain it on the rows of the fit, with "
+    "--target."
+)
+GROWN_ON = (
+    "Quantiles of rows that every tree has seen would be little more than their own targets: "
+    "explain the model on other rows."
+)
+WEIGHTED = (
+    "Quantiles need the weights of the training rows, which are not known here: grow the model "
+    "with keep_targets=True."
+)
+TOO_MANY = (
+    "Quantiles of so many training rows in so many trees take more memory than a page is worth: "
+    "grow the model with bevel fit --keep-targets (keep_targets=True in Python)."
+)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A central interval.
+
+    Attributes
+    ----------
+    share : float
+        Of targets that should be inside.
+    covered : Estimate or None
+        Share that is; None if the targets are not known.
+    width : float
+        Median over rows of the distance between its ends.
+    """
+
+    share: float
+    covered: Estimate | None
+    width: float
+
+
+@dataclass(frozen=True, eq=False)
+class TargetQuantiles:
+    """What there is to say of the targets of rows.
+
+    Attributes
+    ----------
+    quantiles : RowQuantiles or None
+        Of the rows that were looked at.
+    missing : str
+        Why there are none, and how to get them; empty if there are some.
+    """
+
+    quantiles: RowQuantiles | None
+    missing: str
+
+    @property
+    def bands(self) -> list[Band]:
+        """Central intervals, widest first."""
+        return [] if self.quantiles is None else _bands(self.quantiles)
+
+
+def find_target_quantiles(
+    subject: Subject, rows: JudgedRows, met: str, X: Columns, y: npt.NDArray[Any] | None
+) -> TargetQuantiles:
+    """Quantiles of the targets of some rows, by a regressor.
+
+    Parameters
+    ----------
+    subject : Subject
+        The forest.
+    rows : JudgedRows
+        Those to look at.
+    met : {"new", "out-of-bag", "grown on"}
+        Whether the forest was grown on them.
+    X, y : Columns and ndarray
+        All rows that were given, and their targets if these are known; if the forest was grown on
+        them, its training targets.
+    """
+    if met == "grown on":
+        return TargetQuantiles(None, GROWN_ON)
+    targets, missing = _training_targets(subject, met, X, y)
+    if targets is None:
+        return TargetQuantiles(None, missing)
+    truth = None if y is None else np.asarray(rows.target, np.float64)
+    return TargetQuantiles(
+        quantiles_of(subject, targets, rows.X, LEVELS, target=truth, out=rows.out), ""
+    )
+
+
+def _training_targets(
+    subject: Subject, met: str, X: Columns, y: npt.NDArray[Any] | None
+) -> tuple[KeptTargets | None, str]:
+    """Training targets of the leaves, or why there are none."""
+    kept = subject.kept_targets()
+    if kept is not None:
+        return kept, ""
+    if met != "out-of-bag":
+        return None, NOT_KEPT
+    if len(X) * subject.forest.n_trees > MOST_MEMBERS:
+        return None, TOO_MANY
+    try:
+        return training_targets(subject, X, y), ""
+    except ValueError:  # the rows are those of the fit, and do not give what leaves predict
+        return None, WEIGHTED
+
+
+def _bands(found: RowQuantiles) -> list[Band]:
+    values = found.values[found.known]
+    if len(values) == 0:
+        return []
+    bands = []
+    for low, high in found.bands:
+        covered = None
+        if found.target is not None:
+            inside = found.inside((low, high))
+            covered = share_estimate(int(inside.sum()), len(inside))
+        width = float(np.median(values[:, high] - values[:, low]))
+        share = round(float(found.levels[high] - found.levels[low]), 9)  # 0.9, not 0.8999…
+        bands.append(Band(share, covered, width))
+    return bands

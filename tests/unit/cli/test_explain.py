@@ -1,0 +1,435 @@
+"""`bevel explain`: its page, its numbers, and how it answers mistakes."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import bevel
+from bevel.analysis import forest_weights, importance, shapley_values
+from bevel.cli.app import app
+from bevel.columns import Columns
+from bevel.report import explain_figures
+from bevel.report.explain_sections import _quantiles, explain_sections
+from bevel.workflow import explaining, target_quantiles
+from bevel.workflow.explaining import explain
+from bevel.workflow.representative_rows import find_telling_rows
+
+QUESTIONS = ("Which features", "Which combinations", "How does the forest", "Why these answers")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+def write_rows(path, names, columns):
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([names, *zip(*columns, strict=True)])
+    return path
+
+
+def mixed_columns(n=120, seed=0):
+    """A slanted boundary, missing values, and a nominal column with dollars in its name."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)).round(3)
+    label = np.where(X[:, 0] + X[:, 1] + rng.normal(scale=0.5, size=n) > 0, "yes", "no")
+    X[::9, 2] = np.nan
+    city = np.where(rng.random(n) < 0.8, np.where(label == "yes", "here", "there"), "else")
+    names = ("a", "b", "holes", "noise", "city $x$")
+    return Columns(names, (*X.T, city.astype(object))), label
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory):
+    """A model, and files of its training rows and of new ones."""
+    folder = tmp_path_factory.mktemp("explain")
+    X, y = mixed_columns()
+    model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y)
+    model.save(folder / "model.bevel")
+    for name, (rows, label) in {"train": (X, y), "new": mixed_columns(50, seed=1)}.items():
+        cells = [["" if v != v else v for v in column] for column in rows.values]
+        write_rows(folder / f"{name}.csv", [*rows.names, "label"], [*cells, label])
+    return folder, model
+
+
+def test_page_answers_every_question_and_stands_alone(case, tmp_path):
+    folder, _ = case
+    out = tmp_path / "page.html"
+    result = run(
+        "explain", folder / "model.bevel", folder / "train.csv", "--target", "label", "--out", out
+    )
+    assert result.exit_code == 0, result.output
+    html = out.read_text("utf-8")
+    assert all(question in html for question in QUESTIONS)
+    assert html.count("<svg") == 2 + 1 + 1 + 3
+    assert "The forest was grown on these rows" in html
+    assert "city $x$" in html
+    assert "src=" not in html
+    assert set(re.findall(r'href="([^#"]*)"', html)) <= {""}
+    assert "bevel explain" in html
+    assert "out-of-bag error" in result.stdout
+    assert "permutation" in result.stdout
+    assert "a + b" in result.stdout
+    again = tmp_path / "again.html"
+    run(
+        "explain", folder / "model.bevel", folder / "train.csv", "--target", "label", "--out", again
+    )
+    assert again.read_text("utf-8").replace(str(again), str(out)) == html
+
+
+def test_numbers_are_those_of_the_analyses(case):
+    folder, model = case
+    asked = ("explain", folder / "model.bevel", folder / "train.csv", "--target", "label", "--json")
+    facts = json.loads(run(*asked).stdout)
+    X, y = mixed_columns()
+    assert facts["rows_are"] == "out-of-bag"
+    oob = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1, oob_score=True)
+    oob.fit(X, y)
+    said = oob.classes_[oob.oob_decision_function_.argmax(axis=1)]
+    assert facts["scores"]["error"]["value"] == pytest.approx(np.mean(said != y))
+    gini = importance(model, "gini")
+    np.testing.assert_allclose(
+        [facts["importance"]["gini"][name] for name in gini.names], gini.values
+    )
+    directions = importance(model, "projection", merge_signs=True)
+    assert [each["direction"] for each in facts["directions"]] == directions.top(10).words
+    several = np.diff(directions.offset) > 1
+    assert facts["combined_share"] == pytest.approx(directions.share[several].sum())
+    for row in facts["rows"]:
+        rows = X.rows(np.array([row["row"] - 1]))
+        base, values = np.array(row["base"]), np.array(list(row["shapley"].values()))
+        np.testing.assert_allclose(
+            base + values.sum(axis=0), model.predict_proba(rows)[0], atol=1e-9
+        )
+        assert row["true"] == y[row["row"] - 1]
+
+
+def test_new_rows_are_judged_by_all_trees(case):
+    folder, model = case
+    asked = ("explain", folder / "model.bevel", folder / "new.csv", "--json")
+    facts = json.loads(run(*asked, "--target", "label").stdout)
+    X, y = mixed_columns(50, seed=1)
+    assert facts["rows_are"] == "new"
+    assert facts["scores"]["error"]["value"] == pytest.approx(np.mean(model.predict(X) != y))
+    assert list(facts["importance"]) == ["gini", "permutation"]
+    blind = json.loads(run(*asked, "--row", 7).stdout)
+    assert blind["scores"] == {}
+    assert list(blind["importance"]) == ["gini", "Shapley"]
+    assert [row["why"] for row in blind["rows"]] == ["typical", "doubtful", "asked"]
+    assert blind["rows"][-1]["row"] == 7
+    assert blind["rows"][0]["true"] is None
+
+
+def test_rows_keep_their_numbers_when_some_have_no_target(case, tmp_path):
+    folder, model = case
+    lines = (folder / "new.csv").read_text("utf-8").splitlines()
+    first = lines[1].rpartition(",")[0] + ","
+    gappy = tmp_path / "gappy.csv"
+    gappy.write_text("\n".join([lines[0], first, *lines[2:]]), "utf-8")
+    asked = ("explain", folder / "model.bevel", gappy, "--target", "label", "--row", 9, "--json")
+    facts = json.loads(run(*asked).stdout)
+    assert facts["n_rows"] == 49
+    assert "1 rows without a target are left out." in facts["notes"]
+    row = facts["rows"][-1]
+    X, y = mixed_columns(50, seed=1)
+    assert (row["row"], row["true"]) == (9, y[8])
+    expected = model.predict_proba(X.rows(np.array([8])))[0]
+    np.testing.assert_allclose(list(row["predicted"].values()), expected)
+    refused = run(*asked[:-3], "--row", 1)
+    assert refused.exit_code == 1
+    assert "--row must be" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "lable"], "no column 'lable'"),
+        (["--target", "a"], "no feature of the model"),
+        (["--row", "51"], "--row must be the number of a row"),
+        (["--out", "none/page.html"], "folder none does not exist"),
+    ],
+)
+def test_mistakes_are_answered_in_one_line(case, arguments, message):
+    folder, _ = case
+    result = run("explain", folder / "model.bevel", folder / "new.csv", *arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr.splitlines()[-1]
+    assert result.stderr.splitlines()[-1].startswith("Error: ")
+    assert result.stdout == ""
+
+
+def test_classes_that_the_model_does_not_know_are_refused(case, tmp_path):
+    folder, _ = case
+    text = (folder / "new.csv").read_text("utf-8").replace(",yes", ",maybe")
+    other = tmp_path / "other.csv"
+    other.write_text(text, "utf-8")
+    result = run("explain", folder / "model.bevel", other, "--target", "label")
+    assert result.exit_code == 1
+    assert "classes that the model knows (no, yes); got 'maybe'" in result.stderr
+
+
+def test_page_is_not_overwritten_without_force(case, tmp_path):
+    folder, _ = case
+    out = tmp_path / "page.html"
+    out.write_text("mine")
+    result = run("explain", folder / "model.bevel", folder / "new.csv", "--out", out)
+    assert (result.exit_code, out.read_text()) == (1, "mine")
+    assert "--force" in result.stderr
+
+
+def test_regression_without_names_and_with_a_gap_in_the_target(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = bevel.ObliqueForestRegressor(10, random_state=0, n_jobs=1).fit(X, X[:, 0] - X[:, 1])
+    model.save(tmp_path / "m.bevel")
+    y = [*(X[:, 0] - X[:, 1])[:-1], "NA"]
+    data = write_rows(tmp_path / "d.csv", ["p", "q", "r", "y"], [*X.T, y])
+    out = tmp_path / "r.html"
+    result = run("explain", tmp_path / "m.bevel", data, "--target", "y", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "R²" in result.stdout
+    html = out.read_text("utf-8")
+    assert "predicts a number from 3 features" in html
+    assert "trees spread by" in html
+    assert "x0 − x1" in html
+
+
+def number_columns(n=120, seed=0):
+    """A target with noise, missing values and a nominal column."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).round(3)
+    city = rng.choice(["here", "there"], n).astype(object)
+    y = (X[:, 0] - X[:, 1] + (city == "here") + rng.normal(scale=0.5, size=n)).round(2)
+    X[::9, 2] = np.nan
+    return Columns(("a", "b", "holes", "city"), (*X.T, city)), y
+
+
+def grow_numbers(**options):
+    X, y = number_columns()
+    model = bevel.ObliqueForestRegressor(20, random_state=0, n_jobs=1, **options)
+    return model.fit(X, y), X, y
+
+
+FAN = "How far off may answers be?"
+
+
+def quantile_section(found):
+    return _quantiles(found.quantiles)  # the other sections take a second to draw
+
+
+def test_quantiles_of_training_rows_are_out_of_bag_and_their_coverage_is_counted():
+    model, X, y = grow_numbers()
+    found = explain(model, X, y)
+    weights = forest_weights(model, X, y).toarray()  # of the trees that have not seen the row
+    ends = np.empty((len(y), 2))
+    for row, weight in enumerate(weights):
+        order = np.argsort(y, kind="stable")
+        reached = np.cumsum(weight[order])
+        ends[row] = [y[order][np.flatnonzero(reached >= q - 1e-12)[0]] for q in (0.05, 0.95)]
+    inside = [low <= value <= high for value, (low, high) in zip(y, ends, strict=True)]
+    band = found.quantiles.bands[0]
+    assert band.share == 0.9
+    assert band.covered.value == pytest.approx(np.mean(inside))
+    assert band.covered.low < np.mean(inside) < band.covered.high
+    assert band.width == pytest.approx(np.median(ends[:, 1] - ends[:, 0]))
+    body = quantile_section(found)
+    assert "<svg" in body
+    assert f"{100 * np.mean(inside):.1f} %" in body
+    assert "by the trees that have not seen them" in body
+
+
+def test_quantiles_of_new_rows_need_kept_targets_and_the_page_says_how_to_get_them():
+    rows, truth = number_columns(50, seed=1)
+    without = explain(grow_numbers()[0], rows, truth)
+    body = quantile_section(without)
+    assert "<svg" not in body
+    assert "bevel fit --keep-targets" in body
+    kept = grow_numbers(keep_targets=True)[0]
+    found = explain(kept, rows, truth)
+    low, high = kept.predict_interval(rows, 0.5).T
+    covered = found.quantiles.bands[1].covered.value
+    assert covered == pytest.approx(np.mean((low <= truth) & (truth <= high)))
+    assert "have not seen" not in quantile_section(found)
+    unknown = explain(kept, rows, None)
+    assert [band.covered for band in unknown.quantiles.bands] == [None, None]
+    body = quantile_section(unknown)
+    assert "<svg" in body
+    assert "not known" in body
+
+
+def test_quantiles_that_cannot_be_had_are_not_drawn(monkeypatch):
+    model, X, y = grow_numbers(bootstrap=False, keep_targets=True)
+    assert "other rows" in quantile_section(explain(model, X, y))
+    X, y = number_columns()
+    # In leaves of one row weights change nothing.
+    weighted = bevel.ObliqueForestRegressor(20, min_samples_leaf=5, random_state=0, n_jobs=1)
+    weighted.fit(X, y, sample_weight=1.0 + np.arange(len(y)) % 3)
+    found = explain(weighted, X, y)
+    assert found.met == "out-of-bag"
+    assert "weights of the training rows" in quantile_section(found)
+    weighted.set_params(keep_targets=True).fit(X, y, sample_weight=1.0 + np.arange(len(y)) % 3)
+    assert "<svg" in quantile_section(explain(weighted, X, y))
+    model, X, y = grow_numbers()
+    monkeypatch.setattr(target_quantiles, "MOST_MEMBERS", 20 * len(y) - 1)
+    assert "more memory" in quantile_section(explain(model, X, y))
+    monkeypatch.setattr(target_quantiles, "MOST_MEMBERS", 20 * len(y))
+    assert "<svg" in quantile_section(explain(model, X, y))
+
+
+def test_chart_of_many_rows_is_of_some_and_says_so_and_all_are_counted(monkeypatch):
+    model, X, y = grow_numbers()
+    found = explain(model, X, y)
+    drawn = []
+    monkeypatch.setattr(explain_figures, "MOST_FAN_ROWS", 40)
+    monkeypatch.setattr(
+        explain_figures.plots, "fan_chart", lambda some, ax: drawn.append(some) or ax
+    )
+    assert "of the target of 40 of the 120 rows" in quantile_section(found)
+    whole, (some,) = found.quantiles.quantiles, drawn
+    assert len(some.values) == 40
+    assert some.values[0, 2] == whole.values[:, 2].min()
+    assert some.values[-1, 2] == whole.values[:, 2].max()
+    rows = {(*values, target) for values, target in zip(whole.values, whole.target, strict=True)}
+    kept = {(*values, target) for values, target in zip(some.values, some.target, strict=True)}
+    assert kept <= rows
+
+
+def test_regression_from_files_tells_coverage_in_terminal_json_and_page(tmp_path):
+    X, y = number_columns()
+    cells = [["" if v != v else v for v in column] for column in X.values]
+    data = write_rows(tmp_path / "d.csv", [*X.names, "y"], [*cells, y])
+    model, report = tmp_path / "m.bevel", tmp_path / "fit.html"
+    options = ("--target", "y", "--trees", 20, "--keep-targets", "--out", model)
+    fitted = run("fit", data, *options, "--report", report)
+    assert fitted.exit_code == 0, fitted.output
+    assert FAN in report.read_text("utf-8")
+    assert "--keep-targets" in report.read_text("utf-8")
+    new = write_rows(tmp_path / "new.csv", X.names, [column[:30] for column in cells])
+    facts = json.loads(run("explain", model, new, "--json").stdout)
+    assert [band["covered"] for band in facts["bands"]] == [None, None]
+    assert facts["bands_missing"] is None
+    known = json.loads(run("explain", model, data, "--target", "y", "--json").stdout)
+    covered = known["bands"][0]["covered"]["value"]
+    shown = run("explain", model, data, "--target", "y").stdout
+    assert re.search(rf"out-of-bag coverage of 90 % +{100 * covered:.1f} %", shown)
+
+
+def test_targets_of_classes_cannot_be_kept(case):
+    folder, _ = case
+    result = run("fit", folder / "train.csv", "--target", "label", "--keep-targets")
+    assert result.exit_code == 1
+    assert "--keep-targets needs a target of numbers; got 2 classes" in result.stderr
+
+
+def test_slim_model_says_why_sections_are_missing():
+    X, y = mixed_columns()
+    model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y).slim()
+    found = explain(model, X, y)
+    assert [each.kind for each in found.importances] == ["permutation"]
+    bodies = {section.heading: section.body for section in explain_sections(found)}
+    assert all("The model is slim" in bodies[heading] for heading in list(bodies)[:3])
+    assert "<svg" in bodies["Why these answers?"]
+
+
+@pytest.mark.parametrize("projection", ["axis", "rotation"])
+def test_forests_of_one_tree_and_single_rows(projection):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = bevel.ObliqueForestClassifier(1, projection=projection, random_state=0, n_jobs=1)
+    model.fit(X, X[:, 0] > 0)
+    rows = Columns(("x", "y", "z"), tuple(X[:1].T))
+    found = explain(model, rows, np.array([bool(X[0, 0] > 0)]))
+    html = "".join(section.body for section in explain_sections(found))
+    assert ("every split asks for a single feature" in html) == (projection == "axis")
+    assert len(found.rows) == 1
+
+
+def test_forest_without_a_split_and_a_constant_target():
+    X = Columns(("x",), (np.arange(30.0),))
+    model = bevel.ObliqueForestRegressor(5, random_state=0, n_jobs=1).fit(X, np.full(30, 2.0))
+    found = explain(model, X, np.full(30, 2.0))
+    assert found.scores["mean absolute error"].value == 0.0
+    html = "".join(section.body for section in explain_sections(found))
+    assert "No tree has a split" in html
+    assert "No rule of up to three conditions" in html
+
+
+def test_many_rows_are_sampled_and_said_to_be(monkeypatch):
+    X, y = mixed_columns()
+    model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y)
+    monkeypatch.setattr(explaining, "MOST_ROWS", 25)
+    monkeypatch.setattr(explaining, "MOST_VISITS", 0)
+    found = explain(model, X, y, asked=[111, 112])
+    assert 25 <= found.n_used <= 27 < found.n_rows
+    assert [row.number for row in found.rows[-2:]] == [111, 112]
+    assert found.importances[-1].kind == "Shapley"
+    same = explain(model, X, y, asked=[111, 112])
+    assert np.array_equal(found.shapley.values, same.shapley.values)
+    rows = X.rows(np.array([110, 111]))
+    np.testing.assert_allclose(found.shapley.predictions[-2:], model.predict_proba(rows), atol=1e-9)
+
+
+def test_chosen_rows_are_those_of_a_slow_search():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(140, 3))
+    y = np.digitize(X[:, 0] + rng.normal(scale=0.7, size=140), [-0.5, 0.5])
+    model = bevel.ObliqueForestClassifier(15, random_state=0, n_jobs=1).fit(X[:100], y[:100])
+    leaves, said, truth = (
+        model.apply(X[100:]).astype(np.int32),
+        model.predict_proba(X[100:]),
+        y[100:],
+    )
+    found = {row.why: row for row in find_telling_rows(model.forest_, leaves, said, truth)}
+    shared = [sum(int(a[t] == b[t]) for b in leaves for t in range(15)) for a in leaves]
+    error = [1.0 - said[row, truth[row]] for row in range(40)]
+    good = [row for row in range(40) if error[row] <= np.median(error)]
+    assert found["typical"].place == max(good, key=lambda row: shared[row])
+    mistakes = [row for row in range(40) if said[row].argmax() != truth[row]]
+    assert found["wrong"].place == max(mistakes, key=lambda row: error[row])
+    others = set(range(40)) - {found["typical"].place, found["wrong"].place}
+    leads = {row: sorted(said[row])[2] - sorted(said[row])[1] for row in others}
+    tops = {row: max(said[row]) for row in others}
+    assert leads[found["doubtful"].place] == min(leads.values())
+    assert min(leads, key=leads.get) != min(tops, key=tops.get)  # doubt is not a low probability
+
+
+def test_telling_tree_is_that_of_a_slow_search():
+    X, y = mixed_columns(200)
+    y = np.where(np.random.default_rng(2).random(200) < 0.2, "no", y)
+    model = bevel.ObliqueForestClassifier(12, random_state=0, n_jobs=1).fit(X, y)
+    found = explain(model, X, None)
+    said, leaves = model.predict_proba(X), model.apply(X)
+    told = []
+    for tree in model.forest_:
+        groups = {}
+        for row, leaf in enumerate(leaves[:, tree.index]):
+            node = int(leaf)
+            while tree.depth[node] > 3:
+                node = int(model.forest_.parent[tree.nodes.start + node]) - tree.nodes.start
+            groups.setdefault(node, []).append(row)
+        within = sum(((said[rows] - said[rows].mean(0)) ** 2).sum() for rows in groups.values())
+        told.append(1.0 - within / ((said - said.mean(0)) ** 2).sum())
+    assert found.tree.tree == int(np.argmax(told))
+    assert found.tree_tells == pytest.approx(max(told))
+
+
+def test_shapley_importance_is_the_mean_over_all_rows_if_they_are_few():
+    X, y = mixed_columns(12)
+    model = bevel.ObliqueForestClassifier(5, random_state=0, n_jobs=1).fit(X, y)
+    found = explain(model, X, None)
+    exact = shapley_values(model, X, X).importances
+    np.testing.assert_allclose(found.importances[-1].values, exact, atol=1e-9)
+
+
+def test_row_that_no_tree_may_judge_is_explained_but_not_scored():
+    X, y = mixed_columns(40)
+    model = bevel.ObliqueForestClassifier(2, random_state=0, n_jobs=1).fit(X, y)
+    in_both = model._training_rows("test", X, y).out.sum(axis=1) == 0
+    place = int(np.flatnonzero(in_both)[0])
+    found = explain(model, X, y, asked=[place + 1])
+    alone = explain(model, X, y)
+    assert found.scores["error"] == alone.scores["error"]
+    assert found.n_used == 40 - in_both.sum() + 1
+    expected = model.predict_proba(X.rows(np.array([place])))[0]
+    np.testing.assert_allclose(found.rows[-1].said, expected)
