@@ -69,16 +69,16 @@ def sanitize(session: nox.Session) -> None:
 
 @nox.session
 def statistics(session: nox.Session) -> None:
-    """Check the papers' claims on their simulations; arguments go to `benchmarks.statistics`."""
+    """Run the long statistical tests, then an experiment: arguments go to `bevel lab run`."""
     session.install(".[test]", "./lab")
     session.run("pytest", "-m", "statistics", success_codes=[0, 5])  # 5: none are marked so
-    session.run("python", "-m", "benchmarks.statistics", *session.posargs)
+    session.run("bevel", "lab", "run", *(session.posargs or ("sparse-parity", "--quick")))
 
 
 @nox.session
 def benchmarks(session: nox.Session) -> None:
     """Time Bevel beside its peers; `benchmarks/README.md` says how to read the table."""
-    session.install(".[bench]")
+    session.install(".[bench]", "./lab")
     session.run("python", "-m", "benchmarks.speed", *session.posargs)
 
 

@@ -2,7 +2,7 @@
 
 A forest of 500 trees is cut to 50 and to 100, by `prune_trees` and by keeping the first ones, and
 all five forests predict the held-out fold. Errors and Brier scores are means over folds (the same
-for all, as in `benchmarks.quality`); differences are paired over data sets.
+for all, those of `bevel_lab`); differences are paired over data sets.
 """
 
 import argparse
@@ -12,14 +12,19 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.intervals import paired
-from benchmarks.quality.data import DataSet, Fold, n_repeats, read_index, split
 from benchmarks.tables import append_csv, markdown
 from bevel import ObliqueForestClassifier
 from bevel.predictor import PackedPredictor
 from bevel.subforest import take_trees
+from bevel_lab.cells import hash_seed
+from bevel_lab.protocols import Problem
+from bevel_lab.protocols.comparisons import n_repeats
+from bevel_lab.protocols.sets import DataSet, all_sets, prepared
+from bevel_lab.protocols.splits import training_rows
+from bevel_lab.statistics import paired_interval
 
 BUDGETS = (50, 100)
+N_FOLDS = 5
 FIELDS = ("date", "commit", "dataset", "n", "classes", "trees", "kept", "error", "brier")
 # Small and middling, numeric and nominal, two classes and many, easy and noisy.
 DATA_SETS = (
@@ -36,7 +41,8 @@ def main() -> None:
     print(machine.describe(), end="\n\n", flush=True)
     folder = options.data / "uci" if (options.data / "uci").is_dir() else options.data
     wanted = options.only.split(",") if options.only else DATA_SETS
-    data_sets = [d for d in read_index(folder, options.max_rows) if d.name in wanted]
+    known = sorted(all_sets(folder).values(), key=lambda each: (each.n_rows, each.name))
+    data_sets = [d for d in known if d.name in wanted and d.n_rows <= options.max_rows]
     scores = {}
     for data_set in data_sets:
         scores[data_set.name] = measure(data_set, options)
@@ -57,7 +63,6 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--only", help="comma-separated names of data sets")
     parser.add_argument("--trees", type=int, default=500)
     parser.add_argument("--max-rows", type=int, default=10_000)
-    parser.add_argument("--min-tests", type=int, default=1000, help="rows predicted, at least")
     out = machine.ROOT / "benchmarks/results/tree_budget.csv"
     parser.add_argument("--out", type=Path, default=out)
     return parser.parse_args()
@@ -65,10 +70,15 @@ def parse() -> argparse.Namespace:
 
 def measure(data_set: DataSet, options: argparse.Namespace) -> Scores:
     scores: Scores = defaultdict(list)
-    for repeat in range(n_repeats(data_set, options.min_tests)):
-        for number in range(5):
-            fold = split(data_set, 5, repeat, number)
-            whole = ObliqueForestClassifier(options.trees, random_state=fold.seed, n_jobs=2)
+    for repeat in range(n_repeats(data_set.n_rows)):
+        for number in range(N_FOLDS):
+            fold = read_fold(data_set, repeat, number)
+            whole = ObliqueForestClassifier(
+                options.trees,
+                random_state=hash_seed(data_set.name, repeat, number),
+                n_jobs=2,
+                categorical_features=fold.categorical_features,
+            )
             whole.fit(fold.X_train, fold.y_train)
             scores["all"].append(score(whole, fold))
             for n in BUDGETS:
@@ -80,7 +90,14 @@ def measure(data_set: DataSet, options: argparse.Namespace) -> Scores:
     return scores
 
 
-def score(fitted: ObliqueForestClassifier, fold: Fold) -> tuple[float, float]:
+def read_fold(data_set: DataSet, repeat: int, number: int) -> Problem:
+    """The rows of a stratified fold as they are."""
+    table = data_set.load()
+    train = training_rows(table.y, N_FOLDS, number, hash_seed(data_set.name, repeat))
+    return prepared(table, train, "native")
+
+
+def score(fitted: ObliqueForestClassifier, fold: Problem) -> tuple[float, float]:
     probabilities = fitted.predict_proba(fold.X_test)
     truth = fold.y_test[:, None] == fitted.classes_
     wrong = fitted.classes_[probabilities.argmax(axis=1)] != fold.y_test
@@ -120,7 +137,10 @@ def differences(scores: dict[str, Scores]) -> list[list[str]]:
     pairs = [(f"best {n}", other) for n in BUDGETS for other in (f"first {n}", "all")]
     pairs += [(f"first {n}", "all") for n in BUDGETS]
     return [
-        [f"{one} − {other}", *(paired(*sides(scores, one, other, i)).in_points() for i in (0, 1))]
+        [
+            f"{one} − {other}",
+            *(paired_interval(*sides(scores, one, other, i)).in_points() for i in (0, 1)),
+        ]
         for one, other in pairs
     ]
 

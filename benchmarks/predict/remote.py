@@ -1,14 +1,14 @@
-"""A peer that answers in another interpreter (see `benchmarks.far`), on rows that it makes itself.
+"""A peer that predicts in another interpreter (see `benchmarks.remote`), on rows it makes itself.
 
-Run as ``python -m benchmarks.predict.remote``, this file is the far end.
+Run as ``python -m benchmarks.predict.remote``, this file is the worker.
 """
 
 from typing import Any
 
 import numpy as np
 
-from benchmarks.far import FarInterpreter, serve
 from benchmarks.predict.answers import Answerer, batch_seconds, make_answerer, one_seconds
+from benchmarks.remote import RemoteSystem, run_worker
 from benchmarks.speed.remote import start_request
 from benchmarks.speed.rows import Work
 from benchmarks.tasks import Data, make
@@ -16,8 +16,8 @@ from benchmarks.tasks import Data, make
 __all__ = ["Remote"]
 
 
-class Remote(FarInterpreter):
-    """The near end: measures where the library is."""
+class Remote(RemoteSystem):
+    """Measures in the interpreter that has the library."""
 
     def __init__(self, python: str, name: str, data: Data, work: Work) -> None:
         super().__init__(python, "benchmarks.predict.remote", name)
@@ -33,13 +33,13 @@ class Remote(FarInterpreter):
         return float("nan")
 
 
-class FarEnd:
+class Worker:
     """Grows a forest when told to start, and then measures its answers."""
 
     data: Data
     side: Answerer
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def respond(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["do"] == "start":
             self.data = make(request["task"], request["n_rows"], request["n_test"])
             self.side = make_answerer(request["system"], self.data, Work(**request["work"]))
@@ -49,4 +49,4 @@ class FarEnd:
 
 
 if __name__ == "__main__":
-    serve(FarEnd().answer)
+    run_worker(Worker().respond)

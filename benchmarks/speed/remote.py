@@ -1,14 +1,14 @@
 """A system in another interpreter, which makes the same data itself and fits when told to.
 
-`Remote` is the near end. Run as ``python -m benchmarks.speed.remote``, this file is the far end: it
-makes the task's data (the same bits, from the same seeds), fits when told to, and answers with
+`Remote` is this side. Run as ``python -m benchmarks.speed.remote``, this file is the worker: it
+makes the task's data (the same bits, from the same seeds), fits when told to, and replies with
 seconds. Needs NumPy and the library in question, nothing else.
 """
 
 import dataclasses
 from typing import Any
 
-from benchmarks.far import FarInterpreter, serve
+from benchmarks.remote import RemoteSystem, run_worker
 from benchmarks.speed.rows import Work
 from benchmarks.speed.systems import Described, make_system
 from benchmarks.tasks import Data, make
@@ -17,7 +17,7 @@ __all__ = ["Remote", "start_request"]
 
 
 def start_request(name: str, data: Data, work: Work) -> dict[str, Any]:
-    """What the far end must know to make the same system on the same data."""
+    """What the worker must know to make the same system on the same data."""
     return {
         "system": name,
         "task": data.name,
@@ -27,7 +27,7 @@ def start_request(name: str, data: Data, work: Work) -> dict[str, Any]:
     }
 
 
-class Remote(FarInterpreter):
+class Remote(RemoteSystem):
     """A `System` that lives in the interpreter `python`."""
 
     def __init__(self, python: str, name: str, data: Data, work: Work) -> None:
@@ -43,12 +43,12 @@ class Remote(FarInterpreter):
         return Described(**self.ask(do="describe"))
 
 
-class FarEnd:
+class Worker:
     """Makes a system when told to start, and then fits and describes it."""
 
     system: Any = None
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def respond(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["do"] == "start":
             data = make(request["task"], request["n_rows"], request["n_test"])
             self.system = make_system(request["system"], data, Work(**request["work"]))
@@ -60,4 +60,4 @@ class FarEnd:
 
 
 if __name__ == "__main__":
-    serve(FarEnd().answer)
+    run_worker(Worker().respond)

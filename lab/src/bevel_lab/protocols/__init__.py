@@ -3,9 +3,12 @@
 from bevel_lab.protocols import (
     bars,
     blaser,
+    comparisons,
+    iris,
     menze,
     rotation_study,
     simulated,
+    spectra,
     sporf,
     timing,
     transforms,
@@ -17,6 +20,9 @@ __all__ = ["PROTOCOLS", "Claim", "Plan", "Problem", "Protocol", "Side", "Verdict
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol
-    for room in (sporf, simulated, transforms, menze, blaser, rotation_study, bars, timing)
-    for protocol in room.PROTOCOLS
+    for module in (
+        *(sporf, simulated, transforms, menze, spectra, blaser, iris, rotation_study, bars),
+        *(timing, comparisons),
+    )
+    for protocol in module.PROTOCOLS
 }

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel_lab.cells import OK, canonical
+from bevel_lab.statistics.differences import paired_interval
 
 __all__ = ["Claim", "Side", "Verdict", "judge"]
 
@@ -158,18 +159,11 @@ def judge(claim: Claim, rows: Sequence[Row]) -> Verdict:
 
 
 def _verdict(claim: Claim, left: NDArray[np.float64], right: NDArray[np.float64]) -> Verdict:
-    from scipy import stats
-
-    n = len(left)
-    if not n:
+    if not len(left):
         return Verdict(claim, np.nan, np.nan, np.nan, -np.inf, np.inf, 0)
-    difference = left - right
-    mean, half = float(difference.mean()), np.inf
-    if n > 1:
-        half = float(stats.t.ppf(0.975, n - 1) * difference.std(ddof=1) / np.sqrt(n))
-    return Verdict(
-        claim, float(left.mean()), float(right.mean()), mean, mean - half, mean + half, n
-    )
+    seen = paired_interval(left, right)
+    means = float(left.mean()), float(right.mean())
+    return Verdict(claim, *means, seen.mean, seen.low, seen.high, seen.n)
 
 
 def _values(claim: Claim, side: Side, rows: Iterable[Row]) -> dict[Unit, float]:

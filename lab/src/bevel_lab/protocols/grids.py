@@ -2,17 +2,16 @@
 
 from functools import partial
 
+from bevel.workflow.tuning import DENSITIES, POWERS
 from bevel_lab.systems.base import Grid, Task
+from bevel_lab.systems.ours import UP_TO_P
 
 __all__ = ["SPORF_GRIDS", "THESIS_GRIDS", "WIDE"]
 
-POWERS = ("p**0.25", "p**0.5", "p**0.75", "p")
-DENSITIES = (1, 2, 3, 4, 5)
 
-
-def _candidates(more: tuple[str, ...], task: Task) -> list[dict[str, object]]:  # noqa: ARG001
+def _candidates(task: Task) -> list[dict[str, object]]:  # noqa: ARG001
     """d alone."""
-    return [{"n_projections": power} for power in (*POWERS, *more)]
+    return [{"n_projections": power} for power in POWERS]
 
 
 def _combinations(task: Task) -> list[dict[str, object]]:
@@ -22,19 +21,17 @@ def _combinations(task: Task) -> list[dict[str, object]]:
     """
     numbers = [number for number in DENSITIES[1:] if number <= task.p] or [1]
     return [
-        {"n_projections": power, "n_combined": number}
-        for power in (*POWERS, "p**2")
-        for number in numbers
+        {"n_projections": power, "n_combined": number} for power in POWERS for number in numbers
     ]
 
 
 def _thesis(more: tuple[str, ...], task: Task) -> list[dict[str, object]]:
     """Thesis 2.3.1: every d up to p where there are five features at most."""
     few: tuple[int | str, ...] = tuple(range(1, task.p + 1))
-    return [{"n_projections": d} for d in (few if task.p <= 5 else POWERS) + more]
+    return [{"n_projections": d} for d in (few if task.p <= 5 else UP_TO_P) + more]
 
 
-WIDE = Grid(partial(_candidates, ("p**2",)))  # d up to p², all else given
+WIDE = Grid(_candidates)  # d up to p², all else given
 # Other systems have the grids of SPORF 3.2 of their own.
 SPORF_GRIDS = {"forest-rc": Grid(_combinations)}
 

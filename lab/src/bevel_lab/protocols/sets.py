@@ -31,6 +31,7 @@ class DataSet:
     name: str
     n_rows: int
     n_classes: int  # 0: regression
+    n_nominal: int
     load: Callable[[], LabelledTable]
 
 
@@ -119,7 +120,8 @@ def _folders(data: Path) -> list[Path]:
 def _in_folder(folder: Path) -> Iterable[DataSet]:
     for entry in entries(folder).values():
         load = partial(read_table, folder, entry.name)
-        yield DataSet(entry.name, entry.n_rows, entry.n_classes, load)
+        n_nominal = len(entry.categorical_columns)
+        yield DataSet(entry.name, entry.n_rows, entry.n_classes, n_nominal, load)
 
 
 BUNDLED: dict[str, tuple[Callable[[], tuple[Any, Any]], int, int]] = {  # rows, classes
@@ -132,7 +134,7 @@ BUNDLED: dict[str, tuple[Callable[[], tuple[Any, Any]], int, int]] = {  # rows, 
 
 def _bundled() -> Iterable[DataSet]:
     for name, (_, n_rows, n_classes) in BUNDLED.items():
-        yield DataSet(name, n_rows, n_classes, partial(_read_bundled, name))
+        yield DataSet(name, n_rows, n_classes, 0, partial(_read_bundled, name))
 
 
 @lru_cache(maxsize=len(BUNDLED))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bevel import datasets
+from bevel.workflow.tuning import DENSITIES
 from bevel_lab.cells import Cell
 from bevel_lab.protocols.base import Plan, Problem, Protocol
 from bevel_lab.protocols.claims import ABOUT, ABOVE, NOT_ABOVE, Claim, Side
@@ -261,7 +262,6 @@ TRUNK = Protocol(
     ),
 )
 
-DENSITIES = (1, 2, 3, 4, 5)
 # 4.4; the thesis (3.3.1) has the standard deviation and λ = 1/p as well
 SENSITIVITY_ROWS = {"sparse-parity": (5_000, 500), "orthant": (400, 200)}
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from bevel import datasets
 from bevel.errors import join_names
+from bevel.workflow.tuning import POWERS
 from bevel_lab.cells import Cell
 from bevel_lab.protocols.base import BOTH, Plan, Problem, Protocol
 from bevel_lab.protocols.claims import ABOVE, NOT_ABOVE, Claim, Side
@@ -25,7 +26,6 @@ N_TREES = 100  # 6.4.3; 6.4.2 has the 500 of 3.2
 N_REPEATS, QUICK_REPEATS = 3, 1
 N_ROWS, QUICK_ROWS = (1_000, 2_000, 5_000, 10_000), (500, 1_000)  # Figure 8A
 N_FEATURES, QUICK_FEATURES = (20, 50, 100, 200, 500), (20, 50)
-CANDIDATES = ("p**0.25", "p**0.5", "p**0.75", "p", "p**2")  # Figures 8B and 8C
 ROWS_FOR_FEATURES, ROWS_FOR_CANDIDATES = 2_000, 5_000
 QUICK_ROWS_FOR_ALL = 500
 # Files of a folder that stand for MNIST and Higgs, with the test rows of Figure 10; p53 has none.
@@ -44,7 +44,7 @@ def cells(plan: Plan) -> Iterator[Cell]:
         ),
         *(
             {"study": "candidates", "n_train": _rows(plan, ROWS_FOR_CANDIDATES), "candidates": d}
-            for d in CANDIDATES
+            for d in POWERS  # Figures 8B and 8C
         ),
         *_shared_studies(threads, n_train=_rows(plan, ROWS_FOR_CANDIDATES)),
     ]

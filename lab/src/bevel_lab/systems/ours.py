@@ -11,12 +11,12 @@ from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.boosting import GROUP_TREES
 from bevel.preset_table import Preset
 from bevel.rotation_ensemble.weights import WEIGHTINGS
+from bevel.workflow.tuning import DENSITIES, POWERS
 from bevel_lab.systems.base import OURS, Estimator, Grid, System, Task
 
-__all__ = ["WEIGHTED_ROTATIONS", "systems"]
+__all__ = ["UP_TO_P", "WEIGHTED_ROTATIONS", "systems"]
 
-POWERS = ("p**0.25", "p**0.5", "p**0.75", "p")  # d in SPORF 3.2
-DENSITIES = (1, 2, 3, 4, 5)  # λp in SPORF 3.2
+UP_TO_P = POWERS[:-1]  # for systems whose directions are axes
 BOTH_TASKS = ("classification", "regression")
 
 # Blaser 2.5: the same rotations and micro-forests, weighted in eight ways. Rotation to system.
@@ -132,21 +132,19 @@ def _candidates_and_density(task: Task) -> list[dict[str, Any]]:
     )
     densities = [density for density in DENSITIES if density <= max(n_numeric, 1)]
     return [
-        {"n_projections": power, "density": density}
-        for power in (*POWERS, "p**2")
-        for density in densities
+        {"n_projections": power, "density": density} for power in POWERS for density in densities
     ]
 
 
 def _subspaces(task: Task) -> list[dict[str, Any]]:  # noqa: ARG001
-    return [{"n_features": power} for power in POWERS]
+    return [{"n_features": power} for power in UP_TO_P]
 
 
 GRIDS: dict[str, Grid] = {
-    "random_forest": Grid(partial(_number_of_candidates, POWERS)),
-    "rr_rf": Grid(partial(_number_of_candidates, POWERS)),
-    "forest_rc": Grid(partial(_number_of_candidates, (*POWERS, "p**2"))),
-    "frank": Grid(partial(_number_of_candidates, (*POWERS, "p**2"))),
+    "random_forest": Grid(partial(_number_of_candidates, UP_TO_P)),
+    "rr_rf": Grid(partial(_number_of_candidates, UP_TO_P)),
+    "forest_rc": Grid(partial(_number_of_candidates, POWERS)),
+    "frank": Grid(partial(_number_of_candidates, POWERS)),
     "sporf": Grid(_candidates_and_density),
     "ccf": Grid(_subspaces, by="cv"),  # it has no out-of-bag rows
 }

@@ -1,10 +1,11 @@
-"""An estimator in another interpreter, for packages that cannot live beside ours.
+"""Another interpreter, and an estimator in it, for packages that cannot live beside ours.
 
 This side sends requests to `remote_worker.py`, which runs there. Messages are lines of JSON, each
 followed by the arrays it announces, in NumPy's own format. Times are taken by the worker: the
 transfer is not part of them.
 """
 
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from bevel_lab.systems.remote_worker import read_message, write_message
 
-__all__ = ["RemoteEstimator", "has_package"]
+__all__ = ["RemoteEstimator", "RemoteInterpreter", "has_package"]
 
 WORKER = Path(__file__).with_name("remote_worker.py")
 
@@ -29,32 +30,48 @@ def has_package(python: str, package: str) -> bool:
     return done.returncode == 0
 
 
-class RemoteEstimator:
-    """An estimator that lives in the interpreter `python`."""
+class RemoteInterpreter:
+    """The interpreter `python`, running a script or module that calls ``remote_worker.serve``.
 
-    def __init__(self, python: str, module: str, name: str, parameters: Mapping[str, Any]) -> None:
+    Parameters
+    ----------
+    python : str
+        Path of the interpreter.
+    command : sequence of str
+        What it runs: a script, or ``-m`` and a module.
+    name : str
+        What messages call it.
+    folder : path, default=None
+        Where it runs.
+    """
+
+    def __init__(
+        self, python: str, command: Sequence[str], name: str, folder: Path | None = None
+    ) -> None:
         self.name = name
-        self.fit_seconds_ = self.predict_seconds_ = float("nan")
         self.process = subprocess.Popen(
-            [python, str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [python, *command],
+            cwd=folder,
+            env={**os.environ, "BEVEL_REMOTE_WORKER": str(WORKER)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
-        self._ask({"do": "make", "module": module, "name": name, "parameters": dict(parameters)})
 
-    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> "RemoteEstimator":
-        """Send the rows and wait."""
-        answer, _ = self._ask({"do": "fit"}, [X, y])
-        self.fit_seconds_ = answer["seconds"]
-        return self
-
-    def predict(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Labels or values that the worker predicts."""
-        answer, arrays = self._ask({"do": "predict"}, [X])
-        self.predict_seconds_ = answer["seconds"]
-        return arrays[0]
-
-    def predict_proba(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Class probabilities that the worker predicts."""
-        return self._ask({"do": "predict_proba"}, [X])[1][0]
+    def ask(
+        self, request: Mapping[str, Any], arrays: Sequence[NDArray[Any]] = ()
+    ) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+        """Send a request and wait for the reply; what goes wrong there is raised here."""
+        try:
+            write_message(self.process.stdin, dict(request), arrays)
+            received = read_message(self.process.stdout)
+        except BrokenPipeError:
+            received = None
+        if received is None:
+            raise RuntimeError(f"{self.name}: its interpreter ended before it answered.")
+        reply, results = received
+        if "error" in reply:
+            raise RuntimeError(f"{self.name} in its own interpreter: {reply['error']}")
+        return reply, results
 
     def close(self) -> None:
         """End the other interpreter."""
@@ -67,17 +84,32 @@ class RemoteEstimator:
         if hasattr(self, "process"):
             self.close()
 
-    def _ask(
-        self, request: dict[str, Any], arrays: Sequence[NDArray[Any]] = ()
-    ) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-        try:
-            write_message(self.process.stdin, request, arrays)
-            answered = read_message(self.process.stdout)
-        except BrokenPipeError:
-            answered = None
-        if answered is None:
-            raise RuntimeError(f"{self.name}: its interpreter ended before it answered.")
-        answer, results = answered
-        if "error" in answer:
-            raise RuntimeError(f"{self.name} in its own interpreter: {answer['error']}")
-        return answer, results
+
+class RemoteEstimator:
+    """An estimator that lives in the interpreter `python`."""
+
+    def __init__(self, python: str, module: str, name: str, parameters: Mapping[str, Any]) -> None:
+        self.fit_seconds_ = self.predict_seconds_ = float("nan")
+        self.interpreter = RemoteInterpreter(python, [str(WORKER)], name)
+        made = {"module": module, "name": name, "parameters": dict(parameters)}
+        self.interpreter.ask({"do": "make", **made})
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> "RemoteEstimator":
+        """Send the rows and wait."""
+        reply, _ = self.interpreter.ask({"do": "fit"}, [X, y])
+        self.fit_seconds_ = reply["seconds"]
+        return self
+
+    def predict(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Labels or values that the worker predicts."""
+        reply, arrays = self.interpreter.ask({"do": "predict"}, [X])
+        self.predict_seconds_ = reply["seconds"]
+        return arrays[0]
+
+    def predict_proba(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Class probabilities that the worker predicts."""
+        return self.interpreter.ask({"do": "predict_proba"}, [X])[1][0]
+
+    def close(self) -> None:
+        """End the other interpreter."""
+        self.interpreter.close()

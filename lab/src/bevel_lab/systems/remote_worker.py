@@ -1,4 +1,8 @@
-"""The worker of `remote.py`, run as a script: needs only NumPy and the package in question."""
+"""The worker side of `remote.py`, run in another interpreter: needs NumPy and nothing of ours.
+
+Run as a script it makes, fits and asks an estimator of the package in question. Other scripts
+import `serve` from it, to answer requests of their own.
+"""
 
 import importlib
 import io
@@ -6,11 +10,14 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["read_message", "write_message"]
+__all__ = ["read_message", "serve", "write_message"]
+
+Reply = tuple[dict[str, Any], Sequence[Any]]  # what JSON can hold, and arrays
 
 
 def write_message(pipe: Any, message: dict[str, Any], arrays: Any) -> None:
@@ -27,7 +34,7 @@ def write_message(pipe: Any, message: dict[str, Any], arrays: Any) -> None:
 
 
 def read_message(pipe: Any) -> Any:
-    """A message and its arrays; None when the other end is gone."""
+    """A message and its arrays; None when the other side is gone."""
     line = pipe.readline()
     if not line:
         return None
@@ -36,30 +43,39 @@ def read_message(pipe: Any) -> Any:
     return message, [np.load(block, allow_pickle=False) for block in blocks]
 
 
-def serve() -> None:
-    """Answer requests until the pipe closes."""
+def serve(respond: Callable[[dict[str, Any], list[Any]], Reply]) -> None:
+    """Reply to requests until the pipe closes; an exception is sent as the field "error"."""
     requests = sys.stdin.buffer
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a package prints goes to stderr, not between the answers
-    model: Any = None
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a package prints goes to stderr, not between the replies
     while received := read_message(requests):
-        request, arrays = received
-        result: list[Any] = []
-        answer: dict[str, Any] = {}
-        start = time.perf_counter()
         try:
-            if request["do"] == "make":
-                maker = getattr(importlib.import_module(request["module"]), request["name"])
-                model = maker(**request["parameters"])
-            elif request["do"] == "fit":
-                model.fit(*arrays)
-            else:
-                result = [getattr(model, request["do"])(*arrays)]
-            answer["seconds"] = time.perf_counter() - start
+            reply, arrays = respond(*received)
+        except ImportError as error:
+            text = f"{error} ({sys.executable}); give an interpreter that has it."
+            reply, arrays = {"error": text}, []
         except Exception as error:
-            answer, result = {"error": f"{type(error).__name__}: {error}"}, []
-        write_message(answers, answer, result)
+            reply, arrays = {"error": f"{type(error).__name__}: {error}"}, []
+        write_message(replies, reply, arrays)
+
+
+class EstimatorWorker:
+    """Makes an estimator, then fits and asks it; each reply has the seconds it took."""
+
+    model: Any = None
+
+    def respond(self, request: dict[str, Any], arrays: list[Any]) -> Reply:
+        start = time.perf_counter()
+        result: list[Any] = []
+        if request["do"] == "make":
+            maker = getattr(importlib.import_module(request["module"]), request["name"])
+            self.model = maker(**request["parameters"])
+        elif request["do"] == "fit":
+            self.model.fit(*arrays)
+        else:
+            result = [getattr(self.model, request["do"])(*arrays)]
+        return {"seconds": time.perf_counter() - start}, result
 
 
 if __name__ == "__main__":
-    serve()
+    serve(EstimatorWorker().respond)

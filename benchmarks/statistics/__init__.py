@@ -1,1 +1,0 @@
-"""The papers' statistical facts, checked on simulations: ``python -m benchmarks.statistics``."""
