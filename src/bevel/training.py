@@ -15,6 +15,7 @@ from bevel.forest import FlatForest
 from bevel.options import TrainingOptions
 from bevel.progress import Progress
 from bevel.projections.base import FamilySpec
+from bevel.projections.custom import check_sums
 
 __all__ = ["Target", "native_family", "native_options", "train"]
 
@@ -65,6 +66,7 @@ def train(
         Whom to tell of finished trees.
     """
     encoding = dataset.encoding
+    _check_directions(dataset, options)
     arrays = _core.train(
         dataset.X,
         encoding.levels,
@@ -87,6 +89,14 @@ def train(
         medians=encoding.medians,
         **arrays,
     )
+
+
+def _check_directions(dataset: Dataset, options: TrainingOptions) -> None:
+    """Raise if directions that the user has given are too large for the training rows."""
+    numeric = np.flatnonzero(dataset.encoding.levels == 0)
+    for family in options.families:
+        if family.kind == "custom" and family.pool is not None:
+            check_sums(family.pool, dataset.X, "Custom(sampler=)", numeric)
 
 
 def native_options(options: TrainingOptions) -> _core.Options:

@@ -13,6 +13,7 @@
 #include "bevel/forest/bag.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels.h"
+#include "bevel/split/projection_bound.h"
 #include "bevel/support/check.h"
 #include "bevel/support/crew.h"
 #include "bevel/support/grid_scale.h"
@@ -133,6 +134,7 @@ class Trainer {
         weighting_(weighting),
         numbers_(numbers),
         kernels_(kernels(options.simd)),
+        bound_(data_),
         table_(options.criterion == Criterion::entropy && weighting.whole ? table_size() : 0),
         trees_(numbers.size()),
         samplers_(make_samplers(options, data_)) {
@@ -143,7 +145,8 @@ class Trainer {
   FlatForest run(int n_threads, const Progress& progress) {
     for (int w = 0; w < std::max(1, n_threads); ++w) {
       auto task = TaskMaker<Task>::task(training_, options_, scales_, &table_);
-      auto space = std::make_unique<Workspace<Task>>(options_, data_, kernels_, std::move(task));
+      auto space =
+          std::make_unique<Workspace<Task>>(options_, data_, bound_, kernels_, std::move(task));
       for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(space->samplers[f]);
       workspaces_.push_back(std::move(space));
     }
@@ -320,6 +323,7 @@ class Trainer {
   const Weighting& weighting_;
   const std::span<const uint64_t> numbers_;
   const Kernels& kernels_;
+  const ProjectionBound bound_;
   EntropyTable table_;
   TaskScales scales_;
   std::vector<const float*> columns_;

@@ -2,6 +2,8 @@
 // One finder per thread; it owns the work space of the search.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -18,6 +20,7 @@
 #include "bevel/split/node_projector.h"
 #include "bevel/split/node_search.h"
 #include "bevel/split/pair_histogram.h"
+#include "bevel/split/projection_bound.h"
 #include "bevel/split/random_cuts.h"
 #include "bevel/split/screened_search.h"
 #include "bevel/split/sorted_scan.h"
@@ -28,9 +31,11 @@ namespace bevel {
 template <class Task>
 class Finder {
  public:
-  Finder(const Options& options, const DatasetView& data, const Kernels& kernels)
+  Finder(const Options& options, const DatasetView& data, const ProjectionBound& bound,
+         const Kernels& kernels)
       : options_(options),
         data_(data),
+        bound_(bound),
         kernels_(kernels),
         projector_(data, kernels),
         category_(options, data),
@@ -44,9 +49,12 @@ class Finder {
     search_ = {&node, &task, &candidates, limits, &found};
     projector_.begin_node(node, candidates);
     plain_.clear();
+    const bool may_overflow = bound_.may_overflow(candidates, first, last);
     for (size_t c = first; c < last; ++c) {
       if (is_category(c))
         category_.search(node, task, search_.context(c), *candidates.indices(c), found);
+      else if (may_overflow && overflows(c))
+        continue;
       else if (may_miss(c))
         missing_.search(search_, c, projector_.project(c));
       else
@@ -91,6 +99,17 @@ class Finder {
   bool may_miss(size_t c) const {
     const int32_t f = *search_.candidates->indices(c);
     return search_.candidates->n_nonzeros(c) == 1 && f < data_.n_features && data_.has_nan[f];
+  }
+
+  // A direction that is not finite on every row of the node is no candidate: it has no midpoints,
+  // and no order where it is no number. A single feature may be missing.
+  bool overflows(size_t c) {
+    if (!bound_.may_overflow(*search_.candidates, c, c + 1)) return false;
+    const float* values = projector_.project(c);
+    const bool may_miss = search_.candidates->n_nonzeros(c) == 1;
+    return std::any_of(values, values + search_.node->n, [may_miss](float x) {
+      return std::isinf(x) || (std::isnan(x) && !may_miss);
+    });
   }
 
   void search_random(size_t candidate) {
@@ -162,6 +181,7 @@ class Finder {
 
   const Options& options_;
   const DatasetView& data_;
+  const ProjectionBound& bound_;
   const Kernels& kernels_;
   Sorter sorter_;
   NodeProjector projector_;

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "bevel/support/check.h"
 #include "bevel/tree/column_use.h"
 #include "bevel/tree/tree_builder.h"
 
@@ -84,7 +83,6 @@ size_t TreeBuilder<Task>::partition(const NodeItem& item, const SplitRecord& spl
     right += !goes_left[i];
   }
   std::copy_n(w.payload.data(), right, payload + left);
-  BEVEL_CHECK(left > 0 && right > 0);
   return item.start + left;
 }
 

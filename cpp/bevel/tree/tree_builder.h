@@ -71,6 +71,8 @@ class TreeBuilder {
   // values: of the split's direction on the node's rows.
   size_t partition(const NodeItem& item, const SplitRecord& split, const float* values,
                    Workspace<Task>& w);
+  // Whether a partition has left rows on both sides.
+  bool is_inside(size_t middle, const NodeItem& item) const;
   // Gives the children their rows out of the bag, and what the node's models leave them.
   void pass_on(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w, NodeItem& left,
                NodeItem& right);

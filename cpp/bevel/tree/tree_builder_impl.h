@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bevel/support/check.h"
 #include "bevel/tree/column_use.h"
 #include "bevel/tree/leaves_impl.h"
 #include "bevel/tree/node_rows_impl.h"
@@ -35,6 +36,15 @@ TreeBuilder<Task>::TreeBuilder(const Options& options, const DatasetView& data,
       touched_per_node_(features_per_node(options)),
       data_is_far_(is_far(data)) {
   limits_.min_rows = static_cast<size_t>(std::max<int64_t>(1, options.min_samples_leaf));
+}
+
+// Every split sends rows to both sides. Were one to send none, the node would be its own child for
+// ever; it becomes a leaf instead. Its rows have kept their order.
+template <class Task>
+bool TreeBuilder<Task>::is_inside(size_t middle, const NodeItem& item) const {
+  const bool inside = item.start < middle && middle < item.end;
+  BEVEL_CHECK(inside);
+  return inside;
 }
 
 template <class Task>
@@ -90,6 +100,10 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
       continue;
     }
     const size_t middle = partition(item, split, w.values.data(), w);
+    if (!is_inside(middle, item)) {
+      emit_leaf(item, nodes, node, w);
+      continue;
+    }
     nodes.set_split(node, split);
     const bool dense = item.dense && item.end - item.start >= growing::kMinDenseRows;
     NodeItem left{item.start, middle, child_key(item.key, false), item.depth + 1, -1,
@@ -140,11 +154,13 @@ NodeStore TreeBuilder<Task>::grow_frontier(int worker) {
   const auto budget = options_.max_leaf_nodes > 0 ? static_cast<size_t>(options_.max_leaf_nodes)
                                                   : tree_->rows.size();
   Stream stream(tree_->root, Purpose::leaf);
-  for (size_t n_leaves = 1; n_leaves < budget && !frontier.empty(); ++n_leaves) {
+  for (size_t n_leaves = 1; n_leaves < budget && !frontier.empty();) {
     crew_.throw_if_cancelled();
     const size_t id = next_in_frontier(nodes, frontier, stream);
     const NodeItem item = nodes[id].item;
     const size_t middle = partition(item, nodes[id].split, project(item, nodes[id].split, w), w);
+    if (!is_inside(middle, item)) continue;  // stays a leaf
+    ++n_leaves;
     const int32_t depth = item.depth + 1;
     NodeItem left{item.start, middle, child_key(item.key, false), depth, -1, 0, false};
     NodeItem right{middle, item.end, child_key(item.key, true), depth, -1, 0, false};

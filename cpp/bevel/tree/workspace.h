@@ -29,8 +29,11 @@ struct LoneLeaf {
 
 template <class Task>
 struct Workspace {
-  Workspace(const Options& options, const DatasetView& data, const Kernels& kernels, Task task)
-      : finder(options, data, kernels), task(std::move(task)), samplers(options.families.size()) {}
+  Workspace(const Options& options, const DatasetView& data, const ProjectionBound& bound,
+            const Kernels& kernels, Task task)
+      : finder(options, data, bound, kernels),
+        task(std::move(task)),
+        samplers(options.families.size()) {}
 
   Finder<Task> finder;
   Task task;

@@ -15,10 +15,13 @@ from bevel.counts import Count
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.projections.base import Directions, FamilySpec, Projection
 
-__all__ = ["Custom", "LostFunction", "lose_function"]
+__all__ = ["Custom", "LostFunction", "check_sums", "lose_function"]
 
-# Sums of weighted features stay finite in float32.
+# Well within float32; what sums of products reach depends on the features.
 LARGEST_WEIGHT = 1e30
+LARGEST_SUM = float(np.finfo(np.float32).max)
+# Features in size: what is stored never exceeds it.
+LARGEST_FEATURE = 1e34
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,10 @@ class Custom(Projection):
         as integers in the order of `classes_`), `weight_node` their weights (how often a row was
         drawn times its sample weight). How many directions there are is up to the function:
         `n_projections` must be "auto".
+
+        Coefficients are below 1e30 in size, and so small that sums of products with the features
+        stay within float32 (3.4e38); others raise. Only their ratios matter: directions can be
+        scaled to any length.
 
         Or a matrix of such columns, from which each node draws `n_projections` without replacement;
         "auto" tries them all, and a share of nominal columns besides.
@@ -163,7 +170,9 @@ class _Caller:
     ) -> tuple[npt.NDArray[Any], ...]:
         try:
             matrix = self.function(np.random.default_rng(seed), X, y, weight)
-            directions = read_directions(matrix, self.n_numeric, "the result of Custom's function")
+            name = "the result of Custom's function"
+            directions = read_directions(matrix, self.n_numeric, name)
+            check_sums(directions, X, name)
         except Exception as error:
             tree, depth = place
             raise RuntimeError(
@@ -215,6 +224,41 @@ def read_directions(matrix: Any, n_numeric: int, name: str) -> Directions:
     offset = np.zeros(1 + np.count_nonzero(sizes), np.uint32)
     np.cumsum(sizes[sizes > 0], out=offset[1:])
     return Directions(offset, index.astype(np.int32), weight)
+
+
+def check_sums(
+    directions: Directions,
+    X: npt.NDArray[np.float32],
+    name: str,
+    columns: npt.NDArray[np.integer[Any]] | None = None,
+) -> None:
+    """Raise if the sum of a direction's products may leave the range of float32 on some row.
+
+    Parameters
+    ----------
+    directions : Directions
+        Over the numeric features.
+    X : ndarray of float32
+        Features as the trees read them; missing values are left out.
+    name : str
+        What the directions are called in messages.
+    columns : ndarray of int, default=None
+        Where the numeric features are in X; None when there are no others.
+    """
+    if directions.n_directions == 0 or len(X) == 0:
+        return
+    size = np.abs(directions.weight.astype(np.float64))
+    first = directions.offset[:-1]
+    if LARGEST_FEATURE * np.add.reduceat(size, first).max() < LARGEST_SUM:
+        return  # whatever the features are, and without a look at them
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    largest = np.nan_to_num(np.fmax(-low, high).astype(np.float64))
+    column = directions.index if columns is None else columns[directions.index]
+    reach = np.add.reduceat(size * largest[column], first).max()
+    if reach > LARGEST_SUM:
+        required = f"directions whose sums of products with X are below {LARGEST_SUM:.1e} in size"
+        remedy = "Divide each direction by its largest coefficient; only their ratios matter."
+        raise wrong_value(name, required, float(f"{reach:.2g}"), remedy)
 
 
 def _is_matrix(value: Any) -> bool:

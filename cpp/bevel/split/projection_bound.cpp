@@ -1,0 +1,47 @@
+#include "bevel/split/projection_bound.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "bevel/support/float_range.h"
+#include "bevel/support/wide_loops.h"
+
+namespace bevel {
+namespace {
+
+// By their bits, which compilers make lanes of; NaN counts as nothing.
+BEVEL_WIDE_LOOP int32_t largest_bits(const float* values, size_t n) {
+  constexpr int32_t kInfinity = 0x7f800000;
+  int32_t largest = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const int32_t bits = std::bit_cast<int32_t>(values[i]) & 0x7fffffff;
+    const int32_t missing = -static_cast<int32_t>(bits > kInfinity);
+    largest = std::max(largest, bits & ~missing);
+  }
+  return largest;
+}
+
+double largest_size(const float* values, size_t n) {
+  return std::bit_cast<float>(largest_bits(values, n));
+}
+
+}  // namespace
+
+ProjectionBound::ProjectionBound(const DatasetView& data)
+    : largest_value_(largest_size(data.medians, static_cast<size_t>(data.n_features))) {
+  for (int32_t f : data.numeric)
+    largest_value_ = std::max(largest_value_, largest_size(data.column(f), data.n_rows));
+  // An axis of a tree has length one: on a row it is at most as large as the row.
+  largest_value_ *= std::sqrt(static_cast<double>(data.n_features));
+}
+
+bool ProjectionBound::may_overflow(const Candidates& candidates, size_t first, size_t last) const {
+  const size_t begin = candidates.offset[first];
+  const size_t n = candidates.offset[last] - begin;
+  const double weight = largest_size(candidates.weight.data() + begin, n);
+  return !(weight * static_cast<double>(n) * largest_value_ < kLargestSum);
+}
+
+}  // namespace bevel
