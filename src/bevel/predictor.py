@@ -129,7 +129,8 @@ class RowPredictor:
     Notes
     -----
     Rows are arrays of float32 or float64 in any memory order, of shape (n_rows, n_features), with
-    the columns of fit in their order. Missing values are NaN; an infinity gives an arbitrary leaf.
+    the columns of fit in their order. Missing values are NaN. Infinities are not refused: sums
+    with them are compared with thresholds, and go where missing values go if they are no number.
     A nominal column holds level codes: the position of a label among the sorted labels of fit.
 
     Examples

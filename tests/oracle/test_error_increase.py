@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from support.forests import Forest, Tree
+from support.huge_numbers import huge_forest, huge_rows
 from support.random_forests import KINDS, random_forest, random_rows
 
 from bevel import _core
@@ -56,12 +57,13 @@ def ask(
     weighted: bool = False,
     judged: bool = True,
     n_rows: int = 290,
+    huge: bool = False,
 ) -> Question:
     rng = np.random.default_rng(seed)
-    flat = random_forest(
-        rng, 7, n_classes, n_trees=6, depth=5, n_nominal=n_nominal, n_axes=n_axes, kinds=kinds
-    )
-    X = random_rows(rng, flat, n_rows, missing)
+    shape = {"n_features": 7, "n_trees": 6, "depth": 5, "n_nominal": n_nominal, "n_axes": n_axes}
+    draw_forest, draw_rows = (huge_forest, huge_rows) if huge else (random_forest, random_rows)
+    flat = draw_forest(rng, n_classes=n_classes, kinds=kinds, **shape)
+    X = draw_rows(rng, flat, n_rows, missing)
     replacement = np.asfortranarray(-X if mirrored else X)
     target = (
         rng.integers(0, n_classes, n_rows).astype(np.int32)
@@ -193,6 +195,8 @@ SETTINGS = {
     "sparse axes": {"n_axes": 4, "kinds": ("axis", "mixed_signs"), "weighted": True},
     "all judges": {"judged": False, "missing": 0.1},
     "one row": {"judged": False, "n_rows": 1},
+    "sums beyond float32": {"huge": True},
+    "axes beyond float32": {"huge": True, "n_axes": 4, "missing": 0.1},
 }
 
 

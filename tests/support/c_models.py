@@ -14,6 +14,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.dataset import Encoding
+from bevel.forest import FlatForest
 from bevel.nominal import Levels
 from bevel.predictor import PackedPredictor
 from bevel.scaling import IdentityScaler
@@ -123,6 +124,11 @@ def random_estimator(rng: np.random.Generator) -> Any:
         n_axes=int(rng.choice([0, 0, 2, 5])),
         kinds=(KINDS, some, some[:1], ("axis",), ("signs",))[rng.integers(5)],
     )
+    return estimator_around(forest, rng)
+
+
+def estimator_around(forest: FlatForest, rng: np.random.Generator) -> Any:
+    """An estimator whose forest was not grown; how it votes and what is missing is random."""
     nominal = {}
     for feature in map(int, np.flatnonzero(forest.levels)):
         has_missing = bool(rng.random() < 0.5)
@@ -132,7 +138,7 @@ def random_estimator(rng: np.random.Generator) -> Any:
     if forest.n_classes:
         estimator.voting = str(rng.choice(["soft", "hard"]))
         estimator.classes_ = np.arange(forest.n_classes)
-    estimator.n_features_in_ = n_features
+    estimator.n_features_in_ = forest.n_features
     estimator._predictor = PackedPredictor(forest)
     estimator._encoding = Encoding(IdentityScaler(), nominal, forest.levels, forest.medians)
     return estimator

@@ -211,11 +211,15 @@ class Tree:
         )
 
     def _combine(self, columns: list[np.ndarray], weights: np.ndarray) -> np.ndarray:
-        """((w0 x0) + w1 x1) + ..., every operation rounded to float32; -0 becomes +0."""
-        total = np.float32(weights[0]) * columns[0]
-        for weight, column in zip(weights[1:], columns[1:], strict=True):
-            total = total + np.float32(weight) * column
-        return total + np.float32(0)
+        """((w0 x0) + w1 x1) + ..., every operation rounded to float32; -0 becomes +0.
+
+        Sums may leave the range of float32, and are then infinite or no number.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.float32(weights[0]) * columns[0]
+            for weight, column in zip(weights[1:], columns[1:], strict=True):
+                total = total + np.float32(weight) * column
+            return total + np.float32(0)
 
     def _filled(self, X: np.ndarray, feature: int) -> np.ndarray:
         return np.where(np.isnan(X[:, feature]), self.forest.medians[feature], X[:, feature])
@@ -228,7 +232,7 @@ class Tree:
         return self._combine(columns, a["rotation_weight"][entries])
 
     def projected(self, node: Node, X: np.ndarray) -> np.ndarray:
-        """Projected values; NaN only where a single feature is missing."""
+        """Projected values; NaN where a single feature is missing or a sum is no number."""
         p = self.forest.n_features
         columns = []
         for index in node.index:

@@ -1,6 +1,7 @@
 #include "bevel/analysis/disturbance.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "bevel/predict/row_source.h"
@@ -17,11 +18,11 @@ void draw_permutation(uint64_t seed, uint64_t tree, uint64_t group_key, uint64_t
     std::swap(order[left - 1], order[stream.below(left)]);
 }
 
-bool has_missing(const Disturbance& disturbance) {
+bool is_plain(const Disturbance& disturbance, const PackedForest& forest) {
   const size_t n = disturbance.n_rows * disturbance.group.size();
-  auto is_missing = [](float x) { return x != x; };
-  return std::any_of(disturbance.rows, disturbance.rows + n, is_missing) ||
-         std::any_of(disturbance.replacement, disturbance.replacement + n, is_missing);
+  auto is_safe = [&](float x) { return std::fabs(x) <= forest.largest_safe; };
+  return std::all_of(disturbance.rows, disturbance.rows + n, is_safe) &&
+         std::all_of(disturbance.replacement, disturbance.replacement + n, is_safe);
 }
 
 DisturbedBlock::DisturbedBlock(const Disturbance& disturbance, const PackedForest& forest,

@@ -34,7 +34,8 @@ struct Disturbance {
 void draw_permutation(uint64_t seed, uint64_t tree, uint64_t group_key, uint64_t repeat,
                       std::span<uint32_t> order);
 
-bool has_missing(const Disturbance& disturbance);
+// Whether no value is missing, or so large that a sum at a split may overflow.
+bool is_plain(const Disturbance& disturbance, const PackedForest& forest);
 
 // A row with one group replaced, as nodes read it.
 struct MixedRow {
@@ -92,7 +93,7 @@ class DisturbedBlock {
 
   const Disturbance& disturbance_;
   const RowLayout& layout_;
-  const bool is_plain_;  // no value is missing, in any row
+  const bool is_plain_;  // as is_plain() says of all rows
   const size_t stride_;
   std::vector<int32_t> group_;  // of each place of a row
   std::vector<float> own_, replaced_;

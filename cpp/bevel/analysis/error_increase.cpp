@@ -35,11 +35,11 @@ struct Workplace {
 std::vector<std::unique_ptr<Workplace>> make_workplaces(const PackedForest& forest,
                                                         const Disturbance& disturbance,
                                                         int n_threads) {
-  const bool is_plain = !has_missing(disturbance);
+  const bool plain = is_plain(disturbance, forest);
   std::vector<std::unique_ptr<Workplace>> places;
   for (int w = 0; w < std::max(1, n_threads); ++w)
     places.push_back(std::make_unique<Workplace>(
-        Workplace{DisturbedBlock(disturbance, forest, is_plain), {}, {}, {}, {}, {}, {}, {}}));
+        Workplace{DisturbedBlock(disturbance, forest, plain), {}, {}, {}, {}, {}, {}, {}}));
   return places;
 }
 

@@ -1,11 +1,13 @@
 #include "bevel/predict/packed_forest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
 #include "bevel/predict/crown_kernel.h"
 #include "bevel/support/check.h"
+#include "bevel/support/float_range.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
@@ -44,6 +46,7 @@ class Packer {
     set_layout();
     choose_nodes();
     set_medians();
+    set_largest_safe();
     std::visit([&](auto& nodes) { pack(nodes); }, packed_.nodes);
     for (auto* array : {&packed_.share_class, &packed_.general_place}) array->shrink_to_fit();
     packed_.share.shrink_to_fit();
@@ -66,11 +69,43 @@ class Packer {
 
   void set_medians() {
     const RowLayout& layout = packed_.layout;
-    packed_.medians.assign(static_cast<size_t>(layout.width()), 0.0f);
+    packed_.medians.assign(static_cast<size_t>(layout.width()),
+                           std::numeric_limits<float>::quiet_NaN());
     for (int32_t f = 0; f < layout.n_features; ++f) {
       packed_.medians[f] = forest_.medians[f];
       if (layout.has_negatives) packed_.medians[layout.negative(f)] = -forest_.medians[f];
     }
+  }
+
+  // By the largest sum of coefficients' sizes of a split, those of axes included.
+  void set_largest_safe() {
+    double most = 1.0;
+    std::vector<double> reach;  // of the axes of a tree
+    for (size_t t = 0; t < forest_.n_trees(); ++t) {
+      reach.clear();
+      for (int64_t a = forest_.rotation_offset[t]; a < forest_.rotation_offset[t + 1]; ++a) {
+        const int64_t first = forest_.rotation_entry_offset[static_cast<size_t>(a)];
+        const int64_t last = forest_.rotation_entry_offset[static_cast<size_t>(a) + 1];
+        reach.push_back(0.0);
+        for (int64_t e = first; e < last; ++e)
+          reach.back() += std::fabs(static_cast<double>(forest_.rotation_weight[e]));
+        most = std::max(most, reach.back());
+      }
+      for (int64_t node = forest_.tree_offset[t]; node < forest_.tree_offset[t + 1]; ++node)
+        if (!is_leaf(static_cast<size_t>(node)))
+          most = std::max(most, reach_of(view_split(forest_, static_cast<size_t>(node)), reach));
+    }
+    packed_.largest_safe = static_cast<float>(kLargestSum / most);
+  }
+
+  double reach_of(const SplitView& split, const std::vector<double>& of_axes) const {
+    double sum = 0.0;
+    for (size_t k = 0; k < split.index.size() && !split.is_category; ++k) {
+      const double size = std::fabs(static_cast<double>(split.weight[k]));
+      const int32_t axis = split.index[k] - forest_.n_features;
+      sum += axis < 0 ? size : size * of_axes[static_cast<size_t>(axis)];
+    }
+    return sum;
   }
 
   // The kind of node into which most directions fit.

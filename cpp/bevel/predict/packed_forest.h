@@ -89,7 +89,9 @@ struct PackedForest {
 
   int32_t n_classes = 0;  // 0: regression
   RowLayout layout;
-  std::vector<float> medians;  // by place in the row
+  // Rows whose values are at most this in size have finite sums at every split.
+  float largest_safe = 0.0f;
+  std::vector<float> medians;  // by place in the row; NaN for axes, which are never missing
   std::variant<HugeVector<AxisNode>, HugeVector<SignsNode>, HugeVector<WeightsNode>> nodes;
   std::vector<uint8_t> missing_left;  // by split: where missing values and unseen levels go
   std::vector<Child> roots;

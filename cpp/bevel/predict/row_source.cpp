@@ -1,6 +1,7 @@
 #include "bevel/predict/row_source.h"
 
 #include <cmath>
+#include <limits>
 
 namespace bevel {
 namespace {
@@ -18,11 +19,12 @@ bool all_within(const Number* values, int64_t stride, size_t n, double limit) {
   return outside == 0;
 }
 
-// Whether all numbers are finite; throws on one that is too large.
+// Whether all numbers are at most `safe` in size, and none is missing; throws on one beyond the
+// limit.
 template <class Number>
-bool check_row(const StridedTable<Number>& table, size_t row, double limit) {
+bool check_row(const StridedTable<Number>& table, size_t row, double limit, double safe) {
   const Number* values = table.values + static_cast<int64_t>(row) * table.row_stride;
-  const double bound = std::fmin(limit, std::numeric_limits<Number>::max());
+  const double bound = std::fmin(limit, safe);
   if (all_within(values, table.column_stride, table.n_columns, bound)) return true;
   for (size_t c = 0; c < table.n_columns; ++c)
     if (std::fabs(values[static_cast<int64_t>(c) * table.column_stride]) > limit)
@@ -35,7 +37,11 @@ RowBlock read_rows(const StridedTable<Number>& table, const Scaler& scaler, doub
                    size_t first, size_t last, const PackedForest& forest, BlockRoom& room) {
   RowBlock block;
   block.n = last - first;
-  for (size_t i = first; i < last; ++i) block.is_plain &= check_row(table, i, limit);
+  // It is scaled numbers that are added up; most forests can bear all that there are.
+  const double safe =
+      scaler.is_identity() ? forest.largest_safe : double{std::numeric_limits<Number>::max()};
+  const bool looks_again = !scaler.is_identity() && forest.largest_safe < kLargestStored;
+  for (size_t i = first; i < last; ++i) block.is_plain &= check_row(table, i, limit, safe);
   if constexpr (std::is_same_v<Number, float>) {
     const bool as_it_is = scaler.is_identity() && table.column_stride == 1 && table.row_stride >= 0;
     if (as_it_is && std::holds_alternative<HugeVector<AxisNode>>(forest.nodes) &&
@@ -51,6 +57,9 @@ RowBlock read_rows(const StridedTable<Number>& table, const Scaler& scaler, doub
     const Number* source = table.values + static_cast<int64_t>(first + i) * table.row_stride;
     float* target = room.rows.data() + i * block.stride;
     scaler.apply_row(source, table.column_stride, target);
+    if (looks_again)
+      block.is_plain &=
+          all_within(target, 1, static_cast<size_t>(forest.layout.n_features), forest.largest_safe);
     write_rest(forest.layout, target);
   }
   block.rows = room.rows.data();

@@ -18,7 +18,7 @@ struct RowBlock {
   const float* rows = nullptr;
   size_t stride = 0;
   size_t n = 0;
-  bool is_plain = true;  // every number is finite: none is missing
+  bool is_plain = true;  // no number is missing, and no sum at a split overflows
 
   const float* row(size_t i) const { return rows + i * stride; }
 };
