@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.huge_numbers import huge_forest, huge_rows, naive_answers
 from support.random_forests import random_forest, random_rows
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 from support.onnx_models import Exported
 
-from bevel.dataset import Encoding
+from bevel.dataset import LARGEST_STORED, Encoding
 from bevel.export.onnx import leaves
 from bevel.export.onnx.splits import Splits
 from bevel.export.onnx.walk import WalkRoute
@@ -90,6 +91,25 @@ def test_model_of_a_drawn_forest_answers_what_the_forest_answers(
     answered = Exported(drawn, route=route, dtype="float64").answers(rows)
     expected = drawn.predict_proba(rows) if forest.n_classes else drawn.predict(rows)
     np.testing.assert_allclose(answered, expected, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("route", ["trees", "walk"])
+@pytest.mark.parametrize("seed", range(12))
+def test_model_sends_sums_that_leave_float32_where_the_forest_sends_them(
+    route: str, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    forest = huge_forest(
+        rng,
+        n_features=(3, 6, 45)[seed % 3],
+        n_classes=(0, 3)[seed % 2],
+        n_axes=(0, 2)[seed % 2],  # even: no matrix products, which add in another order
+        keep_signs=seed % 4 == 0,
+    )
+    drawn, rows = DrawnForest(forest), huge_rows(rng, forest, 80, 0.1, LARGEST_STORED)
+    answered = Exported(drawn, route=route, dtype="float64").answers(rows)
+    expected = naive_answers(forest, rows)
+    np.testing.assert_allclose(answered.reshape(expected.shape), expected, rtol=1e-14, atol=1e-15)
 
 
 def test_missing_value_of_a_feature_of_weight_zero_goes_where_its_split_says() -> None:

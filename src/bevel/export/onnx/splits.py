@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.dataset import LARGEST_STORED
 from bevel.forest import CATEGORY_NODE, FlatForest
 
 __all__ = ["COMBINED", "LEVELS", "Bitsets", "Lists", "Splits", "Terms", "flat_places"]
@@ -53,6 +54,12 @@ class Lists:
         places = flat_places(self.start[:-1][which], length)
         start = np.concatenate(([0], np.cumsum(length)))
         return Lists(start, self.source[places], self.weight[places])
+
+    def reach(self, of_columns: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """How large each direction can be on columns of these sizes."""
+        owner = np.repeat(np.arange(len(self.length)), self.length)
+        size = np.abs(self.weight.astype(np.float64)) * of_columns[self.source]
+        return np.bincount(owner, size, minlength=len(self.length)).astype(np.float64)
 
     def distinct(self) -> tuple[Integers, Integers]:
         """A sample of each different direction, and which of them every direction is like."""
@@ -160,8 +167,7 @@ class Splits:
         """COMBINED, TO_LEFT, TO_RIGHT or LEVELS."""
         alone = self.directions.length == 1
         on_feature = self.directions.source[self.directions.start[:-1]] < self.forest.n_features
-        to_left = (self.forest.flags[self.node] & 1) > 0
-        kind = np.where(to_left, TO_LEFT, TO_RIGHT)
+        kind = np.where(self.missing_left, TO_LEFT, TO_RIGHT)
         kind = np.where(alone & on_feature, kind, COMBINED)
         return np.where(self._by_levels, LEVELS, kind).astype(np.uint8)
 
@@ -178,6 +184,19 @@ class Splits:
             forest.rotation_index.astype(np.int64),
             forest.rotation_weight,
         )
+
+    @cached_property
+    def missing_left(self) -> npt.NDArray[np.bool_]:
+        """Whether what is no number goes left."""
+        return (self.forest.flags[self.node] & 1) > 0
+
+    @cached_property
+    def may_overflow(self) -> bool:
+        """Whether a sum may leave float32, and be no number, on a row that `predict` takes."""
+        of_axes = self.axes.reach(np.ones(self.forest.n_features))
+        column = np.concatenate((np.ones(self.forest.n_features), of_axes))
+        reach = np.concatenate((of_axes, self.directions.reach(column)))
+        return bool(reach.max(initial=0.0) * LARGEST_STORED > np.finfo(np.float32).max)
 
     def bitsets(self) -> Bitsets:
         """The sets of the splits by levels, in their order."""
@@ -225,8 +244,10 @@ class Splits:
         return Terms(source, factor, self._fill(source, factor, kind)), column, weight
 
     def _fill(self, source: Integers, factor: Floats, kind: Integers) -> Floats:
-        medians = np.concatenate((self.forest.medians, np.zeros(1, np.float32)))
-        of_median = factor * medians[np.minimum(source, self.forest.n_features)]
+        # An axis is never missing; where its sum is no number it stays so.
+        medians = np.append(self.forest.medians, np.float32(np.nan))
+        with np.errstate(over="ignore"):  # as sums of splits may
+            of_median = factor * medians[np.minimum(source, self.forest.n_features)]
         ends = np.where(kind == TO_LEFT, np.float32(-np.inf), np.float32(np.inf))
         return np.where((kind == TO_LEFT) | (kind == TO_RIGHT), ends, of_median).astype(np.float32)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -150,11 +151,20 @@ class TreesRoute:
             nodes_values=threshold.tolist(),
             nodes_truenodeids=np.where(leaf, 0, number + 1).tolist(),
             nodes_falsenodeids=np.where(leaf, 0, forest.right).tolist(),
+            **self._tracks(),
             target_treeids=tree[leaf].tolist(),
             target_nodeids=number[leaf].tolist(),
             target_ids=tree[leaf].tolist(),
             target_weights=(leaf_id - first_leaf[tree])[leaf].astype(np.float32).tolist(),
         )
+
+    def _tracks(self) -> dict[str, Any]:
+        """Where sums that are no number go; nothing if there are none."""
+        if not self.splits.may_overflow:
+            return {}
+        to_left = np.zeros(self.splits.forest.n_nodes, np.int64)
+        to_left[self.splits.node] = self.splits.missing_left
+        return {"nodes_missing_value_tracks_true": to_left.tolist()}
 
 
 def _kinds(splits: Splits) -> tuple[Integers, Integers, Integers]:

@@ -165,6 +165,9 @@ class _Stepper:
         self.weight = graph.constant(route.weight.T.reshape(-1)) if route.weighted else ""
         self.entries = graph.constant(route.n_lines * np.arange(route.width)[:, None], np.int32)
         self.threshold = graph.constant(route.of_last_lines(route.splits.threshold))
+        ends = np.where(route.splits.missing_left, np.float32(-np.inf), np.float32(np.inf))
+        overflows = route.splits.may_overflow
+        self.no_number = graph.constant(route.of_last_lines(ends)) if overflows else ""
         self.children = graph.constant(route.children(leaf_id).reshape(-1))
         self.graph = graph
         continues = np.ones(route.n_lines, np.bool_)
@@ -220,7 +223,7 @@ class _Stepper:
         """One line further; those in leaves read line 0 and stay."""
         line = graph.add("Max", places, graph.constant(0, np.int32))
         value = self._value(graph, line, offset, carried)
-        compared = self._with_levels(graph, line, value)
+        compared = self._with_levels(graph, line, self._as_number(graph, line, value))
         threshold = graph.take(self.threshold, line)
         goes_left = graph.cast(graph.add("LessOrEqual", compared, threshold), np.int32)
         child = graph.add("Add", graph.add("Add", line, line), goes_left)
@@ -245,6 +248,13 @@ class _Stepper:
         elif self.route.width == 1:
             return values
         return graph.sum_first_axis(graph.reshape(values, self.route.width + len(carried), -1))
+
+    def _as_number(self, graph: Graph, line: str, value: str) -> str:
+        """The value; an infinity that sends it to its side if it is no number."""
+        if not self.no_number:
+            return value
+        ends = graph.take(self.no_number, line)
+        return graph.add("Where", graph.add("IsNaN", value), ends, value)
 
     def _with_levels(self, graph: Graph, line: str, value: str) -> str:
         """The value, or the level's bit where the split is by levels."""
