@@ -7,7 +7,6 @@
 #include "arrays.h"
 #include "bevel/analysis/error_increase.h"
 #include "bevel/support/check.h"
-#include "bevel/support/crew.h"
 #include "reporter.h"
 
 using namespace bevel;
@@ -77,20 +76,14 @@ class Question {
   Vector<double> targets_;
 };
 
-// Runs ask(progress) without the GIL; raises what has stopped it.
+// The answer to ask(progress); raises what has stopped it.
 template <class Answer>
 Answer answer(nb::object progress, const std::function<Answer(const ErrorProgress&)>& ask) {
   Reporter reporter(std::move(progress));
-  std::optional<Answer> answer;
-  {
-    nb::gil_scoped_release release;
-    try {
-      answer = ask([&reporter](size_t n_done) { return reporter(n_done); });
-    } catch (const Cancelled&) {
-    }
-  }
-  if (!answer) reporter.raise();
-  return std::move(*answer);
+  Answer answer;
+  run_cancellable(reporter,
+                  [&] { answer = ask([&reporter](size_t n_done) { return reporter(n_done); }); });
+  return answer;
 }
 
 nb::tuple ask_trees(const PackedForest& forest, RowMajorMatrix X, ColumnMatrix replacement,

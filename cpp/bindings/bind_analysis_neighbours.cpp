@@ -8,6 +8,7 @@
 #include "bevel/analysis/neighbours.h"
 #include "bevel/support/check.h"
 #include "forest_view.h"
+#include "reporter.h"
 
 using namespace bevel;
 
@@ -47,10 +48,7 @@ nb::tuple weights_of_view(const ForestView& view, RowMajorMatrix X, Vector<int64
   const LeafRows leaf_rows = leaf_rows_of(forest, offset, row, weight, n_rows);
   const TreesOfRow chosen = trees_of(forest, rows, trees);
   SparseRows result;
-  {
-    nb::gil_scoped_release release;
-    result = neighbour_weights(forest, rows, leaf_rows, chosen, n_threads);
-  }
+  run_cancellable([&] { result = neighbour_weights(forest, rows, leaf_rows, chosen, n_threads); });
   return nb::make_tuple(to_numpy(std::move(result.value)), to_numpy(std::move(result.column)),
                         to_numpy(std::move(result.first)));
 }
@@ -65,11 +63,10 @@ nb::ndarray<nb::numpy, double> quantiles_of_view(const ForestView& view, RowMajo
   const LeafRows leaf_rows = leaf_rows_of(forest, offset, row, weight, targets.shape(0));
   const TreesOfRow chosen = trees_of(forest, rows, trees);
   std::vector<double> out(rows.n_rows * levels.shape(0));
-  {
-    nb::gil_scoped_release release;
+  run_cancellable([&] {
     neighbour_quantiles(forest, rows, leaf_rows, as_span(targets), as_span(levels), chosen,
                         n_threads, out.data());
-  }
+  });
   return to_numpy(std::move(out), {rows.n_rows, levels.shape(0)});
 }
 

@@ -2,6 +2,7 @@
 
 #include "arrays.h"
 #include "bevel/analysis/leaf_sharing.h"
+#include "reporter.h"
 
 using namespace bevel;
 
@@ -14,17 +15,13 @@ LeafMatrix leaf_matrix(const Leaves& leaves) {
 }
 
 void make_sharing(LeafSharing* self, Leaves leaves, Vector<int64_t> tree_offset) {
-  nb::gil_scoped_release release;
-  new (self) LeafSharing(leaf_matrix(leaves), as_span(tree_offset));
+  run_cancellable([&] { new (self) LeafSharing(leaf_matrix(leaves), as_span(tree_offset)); });
 }
 
 nb::tuple nearest(const LeafSharing& sharing, Leaves queries, int64_t first_own, size_t k,
                   int n_threads) {
   SparseRows found;
-  {
-    nb::gil_scoped_release release;
-    found = sharing.nearest(leaf_matrix(queries), first_own, k, n_threads);
-  }
+  run_cancellable([&] { found = sharing.nearest(leaf_matrix(queries), first_own, k, n_threads); });
   return nb::make_tuple(to_numpy(std::move(found.offset)), to_numpy(std::move(found.column)),
                         to_numpy(std::move(found.value)));
 }

@@ -5,7 +5,6 @@
 #include "arrays.h"
 #include "bevel/analysis/shapley.h"
 #include "bevel/support/check.h"
-#include "bevel/support/crew.h"
 #include "forest_view.h"
 #include "reporter.h"
 
@@ -27,19 +26,12 @@ nb::tuple shapley(const ForestView& view, RowMajorMatrix X, RowMajorMatrix backg
   std::vector<double> values(n * p * k), variances(n * p * k);
   std::vector<int64_t> n_sampled(n);
   Reporter reporter(std::move(progress));
-  bool is_done = false;
-  {
-    nb::gil_scoped_release release;
-    try {
-      shapley_values(forest, {X.data(), n, p, 1}, {background.data(), background.shape(0), p, 1},
-                     {hard, max_exact_features, n_samples, seed}, n_threads,
-                     [&reporter](size_t done) { return reporter(done); },
-                     {values.data(), variances.data(), n_sampled.data()});
-      is_done = true;
-    } catch (const Cancelled&) {
-    }
-  }
-  if (!is_done) reporter.raise();
+  run_cancellable(reporter, [&] {
+    shapley_values(forest, {X.data(), n, p, 1}, {background.data(), background.shape(0), p, 1},
+                   {hard, max_exact_features, n_samples, seed}, n_threads,
+                   [&reporter](size_t done) { return reporter(done); },
+                   {values.data(), variances.data(), n_sampled.data()});
+  });
   return nb::make_tuple(to_numpy(std::move(values), {n, p, k}),
                         to_numpy(std::move(variances), {n, p, k}), to_numpy(std::move(n_sampled)));
 }

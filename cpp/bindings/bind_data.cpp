@@ -7,6 +7,7 @@
 #include "bevel/data/medians.h"
 #include "bevel/data/store.h"
 #include "bevel/support/check.h"
+#include "reporter.h"
 
 using namespace bevel;
 
@@ -19,10 +20,7 @@ nb::tuple to_tuple(ColumnFacts&& facts) {
 nb::tuple facts_of_columns(ColumnMatrix X, Vector<int32_t> levels, int n_threads) {
   require(levels.shape(0) == X.shape(1), "[column_facts] levels need one entry per feature");
   ColumnFacts facts;
-  {
-    nb::gil_scoped_release release;
-    facts = column_facts(X.data(), X.shape(0), as_span(levels), n_threads);
-  }
+  run_cancellable([&] { facts = column_facts(X.data(), X.shape(0), as_span(levels), n_threads); });
   return to_tuple(std::move(facts));
 }
 
@@ -39,10 +37,7 @@ nb::tuple store(Table<Number> source, double limit, int n_threads, Target target
                                    source.stride(0), source.stride(1)};
   std::optional<TablePlace> beyond;
   ColumnFacts facts;
-  {
-    nb::gil_scoped_release release;
-    beyond = store_columns(table, limit, n_threads, target.data(), facts);
-  }
+  run_cancellable([&] { beyond = store_columns(table, limit, n_threads, target.data(), facts); });
   if (beyond) return nb::make_tuple(nb::make_tuple(beyond->row, beyond->column), nb::none());
   return nb::make_tuple(nb::none(), to_tuple(std::move(facts)));
 }

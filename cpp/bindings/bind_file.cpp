@@ -14,12 +14,15 @@
 #include "bevel/file/mapped_forest.h"
 #include "bevel/support/check.h"
 #include "forest_view.h"
+#include "reporter.h"
 
 using namespace bevel;
 
 namespace {
 
 using ByteVector = Vector<uint8_t>;
+
+constexpr size_t kWorkOfValue = 16;  // between polls for cancellation, roughly
 
 // A column with the memory it reads.
 class ColumnReader {
@@ -45,6 +48,8 @@ class ColumnReader {
  private:
   template <class T>
   std::vector<T> decoded() const;
+  template <class T>
+  void decode_to(std::vector<T>& values) const;
 
   nb::list kept_;
   std::string dtype_;
@@ -53,13 +58,19 @@ class ColumnReader {
 
 template <class T>
 std::vector<T> ColumnReader::decoded() const {
-  nb::gil_scoped_release release;
-  const size_t n = column_->size();
-  std::vector<T> values(n);
+  std::vector<T> values(column_->size());
+  run_cancellable([&] { decode_to(values); });
+  return values;
+}
+
+template <class T>
+void ColumnReader::decode_to(std::vector<T>& values) const {
+  const size_t n = values.size();
   std::vector<int64_t> block(std::min(n, Column::kBlock));
   column_->verify();
   for (size_t first = 0; first < n; first += Column::kBlock) {
     const size_t length = std::min(Column::kBlock, n - first);
+    poll_cancellation(length * kWorkOfValue);
     column_->read(first, std::span(block).first(length));
     for (size_t k = 0; k < length; ++k) {
       values[first + k] = static_cast<T>(block[k]);
@@ -68,7 +79,6 @@ std::vector<T> ColumnReader::decoded() const {
               ".");
     }
   }
-  return values;
 }
 
 // Floats come out as unsigned integers of their size; Python looks at them with other eyes.
@@ -86,7 +96,9 @@ nb::object ColumnReader::decode() const {
 
 nb::ndarray<nb::numpy, uint8_t> packed(Vector<uint64_t> numbers, unsigned width) {
   require(width >= 1 && width <= PackedBits::kGreatestWidth, "[pack_bits] width is not 1 to 57");
-  return to_numpy(pack_bits(as_span(numbers), width));
+  std::vector<uint8_t> bytes;
+  run_cancellable([&] { bytes = pack_bits(as_span(numbers), width); });
+  return to_numpy(std::move(bytes));
 }
 
 // A forest of columns with the memory they read.
@@ -103,29 +115,20 @@ class MappedView {
   nb::ndarray<nb::numpy, int32_t> apply(RowMajorMatrix X, int n_threads) const {
     const RowMatrix rows = row_matrix(X);
     std::vector<int32_t> out(rows.n_rows * forest_.n_trees());
-    {
-      nb::gil_scoped_release release;
-      forest_.apply(rows, n_threads, out.data());
-    }
+    run_cancellable([&] { forest_.apply(rows, n_threads, out.data()); });
     return to_numpy(std::move(out), {rows.n_rows, forest_.n_trees()});
   }
   nb::ndarray<nb::numpy, double> predict_proba(RowMajorMatrix X, int n_threads, bool hard) const {
     const RowMatrix rows = row_matrix(X);
     const auto k = static_cast<size_t>(forest_.n_classes());
     std::vector<double> out(rows.n_rows * k);
-    {
-      nb::gil_scoped_release release;
-      forest_.predict_proba(rows, n_threads, hard, out.data());
-    }
+    run_cancellable([&] { forest_.predict_proba(rows, n_threads, hard, out.data()); });
     return to_numpy(std::move(out), {rows.n_rows, k});
   }
   nb::ndarray<nb::numpy, double> predict_value(RowMajorMatrix X, int n_threads) const {
     const RowMatrix rows = row_matrix(X);
     std::vector<double> out(rows.n_rows);
-    {
-      nb::gil_scoped_release release;
-      forest_.predict_value(rows, n_threads, out.data());
-    }
+    run_cancellable([&] { forest_.predict_value(rows, n_threads, out.data()); });
     return to_numpy(std::move(out));
   }
 
@@ -168,8 +171,7 @@ void check_arrays(nb::dict arrays, int32_t n_features, int32_t n_classes, Vector
   const AnalysisArrays analysis{forest.take<float>(arrays, "gain"),
                                 forest.take<float>(arrays, "weight"),
                                 forest.take<float>(arrays, "entry_p_value")};
-  nb::gil_scoped_release release;
-  check_forest(forest.arrays(), analysis);
+  run_cancellable([&] { check_forest(forest.arrays(), analysis); });
 }
 
 void raise_model_file_error(const std::exception_ptr& error, void*) {

@@ -9,7 +9,6 @@
 #include "arrays.h"
 #include "bevel/predict/reference_predictor.h"
 #include "bevel/support/check.h"
-#include "bevel/support/crew.h"
 #include "forest_view.h"
 #include "reporter.h"
 
@@ -32,10 +31,7 @@ nb::ndarray<nb::numpy, int32_t> apply_view(const ForestView& view, RowMajorMatri
   const ForestArrays& forest = view.arrays();
   const RowMatrix rows = row_matrix(forest, X);
   std::vector<int32_t> out(rows.n_rows * forest.n_trees());
-  {
-    nb::gil_scoped_release release;
-    apply(forest, rows, n_threads, out.data());
-  }
+  run_cancellable([&] { apply(forest, rows, n_threads, out.data()); });
   return to_numpy(std::move(out), {rows.n_rows, forest.n_trees()});
 }
 
@@ -45,10 +41,7 @@ nb::ndarray<nb::numpy, double> proba_of_view(const ForestView& view, RowMajorMat
   const RowMatrix rows = row_matrix(forest, X);
   const auto k = static_cast<size_t>(forest.n_classes);
   std::vector<double> out(rows.n_rows * k);
-  {
-    nb::gil_scoped_release release;
-    predict_proba(forest, rows, n_threads, hard, out.data());
-  }
+  run_cancellable([&] { predict_proba(forest, rows, n_threads, hard, out.data()); });
   return to_numpy(std::move(out), {rows.n_rows, k});
 }
 
@@ -56,10 +49,7 @@ nb::ndarray<nb::numpy, double> value_of_view(const ForestView& view, RowMajorMat
                                              int n_threads) {
   const RowMatrix rows = row_matrix(view.arrays(), X);
   std::vector<double> out(rows.n_rows);
-  {
-    nb::gil_scoped_release release;
-    predict_value(view.arrays(), rows, n_threads, out.data());
-  }
+  run_cancellable([&] { predict_value(view.arrays(), rows, n_threads, out.data()); });
   return to_numpy(std::move(out));
 }
 
@@ -68,25 +58,17 @@ nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Optio
                              std::optional<std::pair<size_t, size_t>> range) {
   const ForestArrays& forest = view.arrays();
   check_width(forest, X.shape(1));
-  const auto [begin, end] = range.value_or(std::pair<size_t, size_t>{0, forest.n_trees()});
-  require(begin <= end && end <= forest.n_trees(), "[ForestView] no such trees");
+  const auto given = range.value_or(std::pair<size_t, size_t>{0, forest.n_trees()});
+  const TreeRange trees{given.first, given.second};
+  require(trees.begin <= trees.end && trees.end <= forest.n_trees(), "[ForestView] no such trees");
   const size_t n = X.shape(0);
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   std::vector<double> sums(n * k);
   std::vector<int32_t> counts(n);
-  Reporter reporter{nb::none()};
-  bool is_done = false;
-  {
-    nb::gil_scoped_release release;
-    try {
-      out_of_bag(
-          forest, {X.data(), n, 1, n}, options, first_tree, {begin, end}, n_threads, hard,
-          [&reporter](size_t done) { return reporter(done); }, sums.data(), counts.data());
-      is_done = true;
-    } catch (const Cancelled&) {
-    }
-  }
-  if (!is_done) reporter.raise();
+  run_cancellable([&] {
+    out_of_bag(forest, {X.data(), n, 1, n}, options, first_tree, trees, n_threads, hard,
+               sums.data(), counts.data());
+  });
   return nb::make_tuple(to_numpy(std::move(sums), {n, k}), to_numpy(std::move(counts)));
 }
 

@@ -5,6 +5,7 @@
 #include "bevel/predict/packed_predictor.h"
 #include "bevel/support/check.h"
 #include "forest_view.h"
+#include "reporter.h"
 
 using namespace bevel;
 
@@ -24,9 +25,8 @@ bool over_rows(const PackedForest& forest, const Table<Number>& X, const Scaler&
   require(out.size() == X.shape(0) * width, "[PackedForest] out has the wrong size");
   const StridedTable<Number> table{X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
   const RowSource rows{table, scaler, limit};
-  nb::gil_scoped_release release;
   try {
-    predict(rows, out.data());
+    run_cancellable([&] { predict(rows, out.data()); });
   } catch (const NumberBeyondLimit&) {
     return false;
   }
@@ -89,7 +89,7 @@ void bind_packed(nb::module_& m) {
       .def(
           "__init__",
           [](PackedForest* self, const ForestView& view, const std::string& simd) {
-            new (self) PackedForest(view.arrays(), simd);
+            run_cancellable([&] { new (self) PackedForest(view.arrays(), simd); });
           },
           nb::arg("view"), nb::arg("simd") = "auto")
       .def_prop_ro("nbytes", &PackedForest::nbytes);

@@ -7,6 +7,7 @@
 #include "bevel/projection/haar.h"
 #include "bevel/random/stream.h"
 #include "bevel/support/check.h"
+#include "reporter.h"
 
 using namespace bevel;
 
@@ -19,11 +20,10 @@ using Target = nb::ndarray<float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 nb::ndarray<nb::numpy, double> draw(int32_t n_features, bool flip, uint64_t seed, uint64_t tree) {
   require(n_features > 0, "[haar_rotation] no features");
   std::vector<double> axes;
-  {
-    nb::gil_scoped_release release;
+  run_cancellable([&] {
     Stream stream(root_key(seed, tree), Purpose::rotation);
     axes = haar_columns(n_features, n_features, flip, stream);
-  }
+  });
   const auto m = static_cast<size_t>(n_features);
   return to_numpy(std::move(axes), {m, m});
 }
@@ -33,8 +33,9 @@ void rotate(ColumnMatrix rows, Rotation rotation, int n_threads, Target target) 
   require(rotation.shape(0) == n_features && rotation.shape(1) == n_features &&
               target.shape(0) == n_rows && target.shape(1) == n_features,
           "[rotate_rows] shapes differ");
-  nb::gil_scoped_release release;
-  rotate_rows(rows.data(), n_rows, n_features, rotation.data(), n_threads, target.data());
+  run_cancellable([&] {
+    rotate_rows(rows.data(), n_rows, n_features, rotation.data(), n_threads, target.data());
+  });
 }
 
 }  // namespace

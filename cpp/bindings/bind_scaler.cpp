@@ -3,6 +3,7 @@
 #include "arrays.h"
 #include "bevel/data/scaler.h"
 #include "bevel/support/check.h"
+#include "reporter.h"
 
 using namespace bevel;
 
@@ -20,8 +21,7 @@ void transform(const Scaler& scaler, Source<Number> source, size_t first_feature
   const StridedTable<Number> from{source.data(), source.shape(0), source.shape(1), source.stride(0),
                                   source.stride(1)};
   const ScaledTable to{target.data(), target.stride(0), target.stride(1)};
-  nb::gil_scoped_release release;
-  scaler.transform(from, first_feature, n_threads, to);
+  run_cancellable([&] { scaler.transform(from, first_feature, n_threads, to); });
 }
 
 Scaler linear(Vector<double> shift, Vector<double> span, bool clip) {

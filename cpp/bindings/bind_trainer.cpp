@@ -11,7 +11,6 @@
 #include "bevel/projection/sampler.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/support/check.h"
-#include "bevel/support/crew.h"
 #include "reporter.h"
 
 using namespace bevel;
@@ -151,18 +150,13 @@ nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
   const Options copy = options;
   const std::span<const uint64_t> numbers(trees.data(), trees.shape(0));
   std::optional<FlatForest> forest;
-  {
-    nb::gil_scoped_release release;
+  run_cancellable(reporter, [&] {
     const DatasetView data = arrays.data();
     const TrainingSet training = arrays.training(data);
     check_shapes(training, copy, numbers);
-    try {
-      forest = train(training, copy, numbers, n_threads,
-                     [&reporter](size_t done) { return reporter(done); });
-    } catch (const Cancelled&) {
-    }
-  }
-  if (!forest) reporter.raise();
+    forest = train(training, copy, numbers, n_threads,
+                   [&reporter](size_t done) { return reporter(done); });
+  });
   return to_dict(std::move(*forest));
 }
 
@@ -202,7 +196,10 @@ nb::tuple sample_candidates(const Options& options, Vector<int32_t> levels, uint
 
 // Directions that all trees of a multi-rotation forest draw from.
 nb::tuple forest_axes(const Options& options, Vector<int32_t> levels) {
-  return to_tuple(draw_forest_axes(options, Columns(levels).view));
+  const Columns columns(levels);
+  Candidates axes;
+  run_cancellable([&] { axes = draw_forest_axes(options, columns.view); });
+  return to_tuple(std::move(axes));
 }
 
 // Axes of a tree and directions that its root draws, for any family.

@@ -3,6 +3,7 @@
 
 namespace nb = nanobind;
 
+void bind_cancellation(nb::module_& m);
 void bind_data(nb::module_& m);
 void bind_scaler(nb::module_& m);
 void bind_options(nb::module_& m);
@@ -19,6 +20,7 @@ void bind_rotation(nb::module_& m);
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
+  bind_cancellation(m);
   bind_data(m);
   bind_scaler(m);
   bind_options(m);

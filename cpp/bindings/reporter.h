@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bevel/support/cancellation.h"
+
 namespace nb = nanobind;
 
 // Looks for Ctrl-C and reports progress, a few times a second, on the thread that called the core.
@@ -15,10 +17,14 @@ class Reporter {
  public:
   explicit Reporter(nb::object callback) : callback_(std::move(callback)) {}
 
+  // False: stop, for Ctrl-C was pressed.
+  bool go_on() {
+    nb::gil_scoped_acquire gil;
+    return !failed_ && (PyErr_CheckSignals() == 0 || fail());
+  }
   bool operator()(size_t n_done) {
     nb::gil_scoped_acquire gil;
-    if (failed_) return false;
-    if (PyErr_CheckSignals() != 0) return fail();
+    if (!go_on()) return false;
     const auto now = std::chrono::steady_clock::now();
     if (callback_.is_none() || now - last_call_ < std::chrono::milliseconds(200)) return true;
     last_call_ = now;
@@ -49,3 +55,28 @@ class Reporter {
   bool failed_ = false;
   PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
 };
+
+// Runs work without the GIL. Ctrl-C, or what else the reporter meets, cancels it and is raised; all
+// threads of the work have ended then.
+template <class Work>
+void run_cancellable(Reporter& reporter, Work work) {
+  bool is_done = false;
+  {
+    const bevel::CancellationToken* outer = bevel::CancellationToken::current();
+    bevel::CancellationToken token(
+        [&reporter, outer] { return (outer && outer->cancelled()) || !reporter.go_on(); });
+    const bevel::CancellationScope scope(token);
+    nb::gil_scoped_release release;
+    try {
+      work();
+      is_done = true;
+    } catch (const bevel::Cancelled&) {
+    }
+  }
+  if (!is_done) reporter.raise();
+}
+template <class Work>
+void run_cancellable(Work work) {
+  Reporter reporter{nb::none()};
+  run_cancellable(reporter, std::move(work));
+}

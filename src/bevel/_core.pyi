@@ -6,6 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+class CancellationToken:
+    def __init__(self) -> None: ...
+    def cancel(self) -> None: ...
+    def run(self, work: Callable[[], Any]) -> Any: ...
+
 class Patch:
     def __init__(
         self,

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from sklearn import config_context, get_config
 
+from bevel import _core
 from bevel.progress import Progress
 
 __all__ = ["run_jobs"]
@@ -22,8 +23,8 @@ def run_jobs(
     """Results of `work` on each job, in the order of the jobs.
 
     Threads suffice, since learners that are worth waiting for compute outside the interpreter; they
-    share the data, and need nothing to be pickled. An error or Ctrl-C ends the run once the jobs at
-    hand are done.
+    share the data, and need nothing to be pickled. An error or Ctrl-C cancels the jobs at hand if
+    they are Bevel's, and else ends the run once they are done.
 
     Parameters
     ----------
@@ -43,16 +44,21 @@ def run_jobs(
             progress(len(results))
         return results
     settings = get_config()  # scikit-learn keeps them for each thread
+    cancellation = _core.CancellationToken()  # signals reach the main thread only
 
     def work_with_settings(job: Job) -> Result:
         with config_context(**settings):
-            return work(job)
+            result: Result = cancellation.run(lambda: work(job))
+            return result
 
     crew = ThreadPoolExecutor(min(n_threads, len(jobs)))
     try:
         for future in [crew.submit(work_with_settings, job) for job in jobs]:
             results.append(future.result())
             progress(len(results))
+    except BaseException:
+        cancellation.cancel()
+        raise
     finally:
         crew.shutdown(cancel_futures=True)
     return results

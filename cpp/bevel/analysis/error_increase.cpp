@@ -1,7 +1,6 @@
 #include "bevel/analysis/error_increase.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -13,15 +12,6 @@
 
 namespace bevel {
 namespace {
-
-// Runs jobs, each of which stands for `size` of the things that progress counts, `n` in all.
-void run_jobs(Crew& crew, int n_threads, const ErrorProgress& progress, size_t size, size_t n) {
-  crew.start(n_threads);
-  while (!crew.wait_for(std::chrono::milliseconds(50)))
-    if (!progress(std::min(n, crew.jobs_done() * size))) crew.cancel();
-  crew.finish();
-  if (crew.cancelled()) throw Cancelled{};
-}
 
 // The room of one thread.
 struct Workplace {
@@ -37,7 +27,7 @@ std::vector<std::unique_ptr<Workplace>> make_workplaces(const PackedForest& fore
                                                         int n_threads) {
   const bool plain = is_plain(disturbance, forest);
   std::vector<std::unique_ptr<Workplace>> places;
-  for (int w = 0; w < std::max(1, n_threads); ++w)
+  for (int w = 0; w < n_threads; ++w)
     places.push_back(std::make_unique<Workplace>(
         Workplace{DisturbedBlock(disturbance, forest, plain), {}, {}, {}, {}, {}, {}, {}}));
   return places;
@@ -59,7 +49,7 @@ class TreeJob {
           TreeErrors& errors)
       : forest_(forest), disturbance_(disturbance), rows_(rows), errors_(errors) {}
 
-  void run(size_t tree, Workplace& place, const Crew& crew) {
+  void run(size_t tree, Workplace& place) {
     const size_t n_variants = disturbance_.n_variants();
     double* increase = &errors_.increase[tree * n_variants];
     const double weight = find_rows(tree, place);
@@ -68,10 +58,10 @@ class TreeJob {
       std::fill(increase, increase + n_variants, std::numeric_limits<double>::quiet_NaN());
       return;
     }
-    if (disturbance_.permutes) draw_lenders(tree, place, crew);
+    if (disturbance_.permutes) draw_lenders(tree, place);
     const size_t n_block = DisturbedBlock::good_size(disturbance_, forest_.layout);
     for (size_t first = 0; first < place.rows.size(); first += n_block) {
-      crew.throw_if_cancelled();
+      poll_cancellation();
       const size_t n = std::min(n_block, place.rows.size() - first);
       read_block(place, first, n);
       find_departures(forest_, tree, place.chosen, place.block, place.departures);
@@ -94,15 +84,15 @@ class TreeJob {
     return weight;
   }
 
-  void draw_lenders(size_t tree, Workplace& place, const Crew& crew) const {
+  void draw_lenders(size_t tree, Workplace& place) const {
     const size_t m = place.rows.size();
     place.lenders.resize(disturbance_.n_variants() * m);
-    for (size_t g = 0; g < disturbance_.n_groups(); ++g) {
-      crew.throw_if_cancelled();
-      for (size_t r = 0; r < disturbance_.n_repeats; ++r)
+    for (size_t g = 0; g < disturbance_.n_groups(); ++g)
+      for (size_t r = 0; r < disturbance_.n_repeats; ++r) {
+        poll_cancellation(m);
         draw_permutation(disturbance_.seed, tree, disturbance_.key[g], r,
                          {&place.lenders[disturbance_.variant(g, r) * m], m});
-    }
+      }
   }
 
   void read_block(Workplace& place, size_t first, size_t n) const {
@@ -222,14 +212,14 @@ class ForestJob {
         leaves_(leaves),
         lenders_(lenders) {}
 
-  BlockErrors run(size_t first, size_t last, Workplace& place, const Crew& crew) const {
+  BlockErrors run(size_t first, size_t last, Workplace& place) const {
     read_block(first, last, place);
     const size_t k = leaves_.width();
     place.sums.assign((last - first) * k, 0);
     place.changes.assign((last - first) * disturbance_.n_variants() * k, 0);
     place.n_judges.assign(last - first, 0);
     for (size_t tree = 0; tree < forest_.n_trees(); ++tree) {
-      crew.throw_if_cancelled();
+      poll_cancellation();
       choose_rows(tree, first, last, place);
       if (place.chosen.empty()) continue;
       find_departures(forest_, tree, place.chosen, place.block, place.departures);
@@ -315,11 +305,11 @@ std::vector<uint32_t> draw_lenders(const Disturbance& disturbance, int n_threads
   if (!disturbance.permutes) return {};
   const size_t n = disturbance.n_rows, n_repeats = disturbance.n_repeats;
   std::vector<uint32_t> lenders(disturbance.n_variants() * n);
-  Crew crew(disturbance.n_variants(), [&](int, size_t variant) {
+  Crew crew(n_threads, disturbance.n_variants(), [&](int, size_t variant) {
     draw_permutation(disturbance.seed, 0, disturbance.key[variant / n_repeats], variant % n_repeats,
                      {&lenders[variant * n], n});
   });
-  run_jobs(crew, n_threads, progress, 0, 0);
+  crew.run([&](size_t) { return progress(0); });
   return lenders;
 }
 
@@ -354,13 +344,12 @@ TreeErrors tree_errors(const PackedForest& forest, const Disturbance& disturbanc
   const size_t n_trees = forest.n_trees();
   TreeErrors errors{std::vector<double>(n_trees, 0.0),
                     std::vector<double>(n_trees * disturbance.n_variants(), 0.0)};
+  n_threads = useful_threads(n_threads, n_trees);
   const auto places = make_workplaces(forest, disturbance, n_threads);
   TreeJob job(forest, disturbance, rows, errors);
-  Crew* running = nullptr;
-  Crew crew(n_trees,
-            [&](int w, size_t tree) { job.run(tree, *places[static_cast<size_t>(w)], *running); });
-  running = &crew;
-  run_jobs(crew, n_threads, progress, 1, n_trees);
+  Crew crew(n_threads, n_trees,
+            [&](int w, size_t tree) { job.run(tree, *places[static_cast<size_t>(w)]); });
+  crew.run(progress);
   return errors;
 }
 
@@ -369,18 +358,17 @@ ForestErrors forest_errors(const PackedForest& forest, const Disturbance& distur
                            const ErrorProgress& progress) {
   const WholeLeaves leaves(forest, hard);
   const std::vector<uint32_t> lenders = draw_lenders(disturbance, n_threads, progress);
-  const auto places = make_workplaces(forest, disturbance, n_threads);
   const ForestJob job(forest, disturbance, rows, leaves, lenders);
   const size_t n = disturbance.n_rows;
   const size_t n_block = rows_of_block(forest, disturbance, leaves.width());
   std::vector<BlockErrors> of_block((n + n_block - 1) / n_block, BlockErrors(disturbance));
-  Crew* running = nullptr;
-  Crew crew(of_block.size(), [&](int w, size_t b) {
-    of_block[b] = job.run(b * n_block, std::min(n, (b + 1) * n_block),
-                          *places[static_cast<size_t>(w)], *running);
+  n_threads = useful_threads(n_threads, of_block.size());
+  const auto places = make_workplaces(forest, disturbance, n_threads);
+  Crew crew(n_threads, of_block.size(), [&](int w, size_t b) {
+    of_block[b] =
+        job.run(b * n_block, std::min(n, (b + 1) * n_block), *places[static_cast<size_t>(w)]);
   });
-  running = &crew;
-  run_jobs(crew, n_threads, progress, n_block, n);
+  crew.run([&](size_t n_done) { return progress(std::min(n, n_done * n_block)); });
   BlockErrors sums(disturbance);
   for (const BlockErrors& block : of_block) sums += block;
   return summarise(sums, disturbance);

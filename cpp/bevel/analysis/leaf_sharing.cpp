@@ -13,10 +13,12 @@ constexpr size_t kBlockRows = 64;
 
 std::vector<uint64_t> counted_trees(const LeafMatrix& rows, size_t n_words) {
   std::vector<uint64_t> bits(rows.n_rows * n_words, 0);
-  for (size_t i = 0; i < rows.n_rows; ++i)
+  for (size_t i = 0; i < rows.n_rows; ++i) {
+    poll_cancellation(rows.n_trees);
     for (size_t t = 0; t < rows.n_trees; ++t)
       if (rows.leaves[i * rows.n_trees + t] >= 0)
         bits[i * n_words + t / 64] |= uint64_t{1} << (t % 64);
+  }
   return bits;
 }
 
@@ -94,8 +96,9 @@ class LeafSharing::Counter {
 
  private:
   void meet_leaf(size_t node, int64_t own) {
-    const int64_t last = table_.first_[node + 1];
-    for (int64_t r = table_.first_[node]; r < last; ++r) {
+    const int64_t first = table_.first_[node], last = table_.first_[node + 1];
+    poll_cancellation(static_cast<size_t>(last - first));
+    for (int64_t r = first; r < last; ++r) {
       const int32_t row = table_.rows_[static_cast<size_t>(r)];
       if (row == own) continue;
       if (n_together_[static_cast<size_t>(row)]++ == 0) met_.push_back({row, 0, 0});
@@ -119,6 +122,7 @@ LeafSharing::LeafSharing(const LeafMatrix& rows, std::span<const int64_t> tree_o
 }
 
 void LeafSharing::list_rows(const LeafMatrix& rows, size_t tree) {
+  poll_cancellation();
   const int64_t n_nodes = tree_offset_[tree + 1] - tree_offset_[tree];
   // first_[node] of this tree's first node is the end of the trees before; then a counting sort.
   int64_t* end = &first_[static_cast<size_t>(tree_offset_[tree]) + 1];
@@ -154,8 +158,8 @@ SparseRows LeafSharing::nearest(const LeafMatrix& queries, int64_t first_own, si
   const std::vector<uint64_t> counted = counted_trees(queries, n_words_);
   const size_t n_blocks = (queries.n_rows + kBlockRows - 1) / kBlockRows;
   std::vector<SparseRows> blocks(n_blocks);
-  std::vector<Counter> counters(static_cast<size_t>(std::max(1, n_threads)), Counter(*this));
-  Crew crew(n_blocks, [&](int worker, size_t block) {
+  std::vector<Counter> counters;
+  Crew crew(n_threads, n_blocks, [&](int worker, size_t block) {
     const size_t last = std::min(queries.n_rows, (block + 1) * kBlockRows);
     for (size_t q = block * kBlockRows; q < last; ++q) {
       Counter& counter = counters[static_cast<size_t>(worker)];
@@ -164,8 +168,8 @@ SparseRows LeafSharing::nearest(const LeafMatrix& queries, int64_t first_own, si
       counter.write_to(blocks[block]);
     }
   });
-  crew.start(n_threads);
-  crew.finish();
+  for (int worker = 0; worker < crew.size(); ++worker) counters.emplace_back(*this);
+  crew.run();
   return joined(blocks);
 }
 

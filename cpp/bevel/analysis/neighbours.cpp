@@ -35,6 +35,7 @@ class Weights {
     n_trees_ = 0;
   }
   void add_leaf(const LeafRows& leaf_rows, int64_t first, int64_t last) {
+    poll_cancellation(static_cast<size_t>(last - first));
     if (leaf_rows.weight.empty()) {
       const double share = 1.0 / static_cast<double>(last - first);
       for (int64_t i = first; i < last; ++i) add(leaf_rows.row[i], share);
@@ -47,6 +48,7 @@ class Weights {
   // Looking at all cells is quicker than sorting many.
   void sort_used() {
     constexpr size_t kMany = 16;  // one cell in so many, about the cost of sorting one
+    poll_cancellation(used_.size() * kMany);
     if (used_.size() * kMany < weight_.size()) return std::sort(used_.begin(), used_.end());
     size_t n = 0;
     used_.push_back(0);  // room for what is written behind the last one
@@ -115,6 +117,7 @@ SparseRows neighbour_weights(const ForestArrays& forest, const RowMatrix& rows,
   SparseRows result;
   result.first.push_back(0);
   for (size_t r = 0; r < rows.n_rows; ++r) {
+    poll_cancellation(columns[r].size());
     result.column.insert(result.column.end(), columns[r].begin(), columns[r].end());
     result.value.insert(result.value.end(), values[r].begin(), values[r].end());
     result.first.push_back(static_cast<int64_t>(result.column.size()));

@@ -1,7 +1,6 @@
 #include "bevel/analysis/shapley.h"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -78,14 +77,13 @@ class Explainer {
         low_(sides_.size()),
         high_(sides_.size()) {}
 
-  void explain(size_t row, const float* x, const Crew& crew, const ShapleyOutput& out) {
+  void explain(size_t row, const float* x, const ShapleyOutput& out) {
     const size_t size = n_features_ * game_.payoff.n_columns();
     sums_ = out.values + row * size;
     variance_sums_ = out.variances + row * size;
     n_sampled_ = 0;
     for (size_t z = 0; z < game_.background.n_rows; ++z) compare(x, z);
     for (size_t tree = 0; tree < game_.trees.size(); ++tree) {
-      crew.throw_if_cancelled();
       bool may_be_exact = !game_.trees[tree].is_dense;
       for (size_t z = 0; z < game_.background.n_rows; ++z)
         may_be_exact = explain_tree(row, tree, z, x, may_be_exact);
@@ -181,17 +179,6 @@ class Explainer {
   int64_t n_sampled_ = 0;
 };
 
-// Runs jobs; throws Cancelled when `progress` says so.
-template <class Job, class Report>
-void run(size_t n_jobs, int n_threads, Job job, Report progress) {
-  Crew crew(n_jobs, [&](int worker, size_t number) { job(crew, worker, number); });
-  crew.start(n_threads);
-  while (!crew.wait_for(std::chrono::milliseconds(50)))
-    if (!progress(crew.jobs_done())) crew.cancel();
-  crew.finish();
-  if (crew.cancelled()) throw Cancelled{};
-}
-
 }  // namespace
 
 void shapley_values(const ForestArrays& forest, const RowMatrix& rows, const RowMatrix& background,
@@ -201,22 +188,19 @@ void shapley_values(const ForestArrays& forest, const RowMatrix& rows, const Row
   Game game{forest, background, options};
   game.trees.resize(forest.n_trees());
   std::vector<std::unique_ptr<Explainer>> explainers;
-  for (int worker = 0; worker < std::max(1, n_threads); ++worker)
+  n_threads = useful_threads(n_threads, std::max(forest.n_trees(), rows.n_rows));
+  for (int worker = 0; worker < n_threads; ++worker)
     explainers.push_back(std::make_unique<Explainer>(game));
-  run(
-      game.trees.size(), n_threads,
-      [&](const Crew&, int worker, size_t tree) {
-        game.trees[tree] = read_tree(forest, tree, options.max_exact_features);
-        game.trees[tree].is_dense = explainers[static_cast<size_t>(worker)]->is_dense(tree);
-      },
-      [&](size_t) { return progress(0); });
-  run(
-      rows.n_rows, n_threads,
-      [&](const Crew& crew, int worker, size_t row) {
-        const float* x = rows.values + row * rows.row_stride;
-        explainers[static_cast<size_t>(worker)]->explain(row, x, crew, out);
-      },
-      progress);
+  Crew reading(n_threads, game.trees.size(), [&](int worker, size_t tree) {
+    game.trees[tree] = read_tree(forest, tree, options.max_exact_features);
+    game.trees[tree].is_dense = explainers[static_cast<size_t>(worker)]->is_dense(tree);
+  });
+  reading.run([&](size_t) { return progress(0); });
+  Crew explaining(n_threads, rows.n_rows, [&](int worker, size_t row) {
+    const float* x = rows.values + row * rows.row_stride;
+    explainers[static_cast<size_t>(worker)]->explain(row, x, out);
+  });
+  explaining.run(progress);
 }
 
 }  // namespace bevel

@@ -4,9 +4,15 @@
 #include <cmath>
 
 #include "bevel/predict/reference_predictor.h"
+#include "bevel/support/cancellation.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
+namespace {
+
+constexpr size_t kWorkOfTurn = 64;  // between polls for cancellation, roughly
+
+}  // namespace
 
 BoxWeights::BoxWeights(size_t n_features)
     : width_(std::min(n_features, kMostDecided) + 1), table_(width_ * width_, 0.0) {
@@ -33,6 +39,7 @@ bool ShapleyBoxes::add(size_t tree, const RowPair& pair, size_t most_boxes, Cred
 
 bool ShapleyBoxes::visit(size_t node) {
   while (forest_.right[node] >= 0) {
+    poll_cancellation(kWorkOfTurn);
     const Turn next = turn(node);
     if (next.feature >= 0) return decide(next.feature, node);
     node = next.left ? node + 1

@@ -4,8 +4,14 @@
 #include <utility>
 
 #include "bevel/predict/reference_predictor.h"
+#include "bevel/support/cancellation.h"
 
 namespace bevel {
+namespace {
+
+constexpr size_t kWorkOfFeature = 256;  // two walks between polls for cancellation, roughly
+
+}  // namespace
 
 ShapleyOrders::ShapleyOrders(const ForestArrays& forest, const Payoff& payoff)
     : forest_(forest),
@@ -40,6 +46,7 @@ void ShapleyOrders::add(size_t tree, const RowPair& pair, const std::vector<int3
 }
 
 void ShapleyOrders::draw(Stream& stream) {
+  poll_cancellation(order_.size() * kWorkOfFeature);
   draw_.clear();
   for (size_t left = order_.size(); left > 1; --left)
     std::swap(order_[left - 1], order_[stream.below(left)]);

@@ -49,10 +49,11 @@ ColumnCodes::ColumnCodes(const DatasetView& data, int n_threads)
       scales_(static_cast<size_t>(data.n_features)) {
   constexpr size_t kColumnsPerJob = 64;
   const size_t n_jobs = (data.numeric.size() + kColumnsPerJob - 1) / kColumnsPerJob;
-  Crew crew(n_jobs, [&](int, size_t job) {
+  Crew crew(n_threads, n_jobs, [&](int, size_t job) {
     std::vector<float> filled;
     const size_t last = std::min(data.numeric.size(), (job + 1) * kColumnsPerJob);
     for (size_t c = job * kColumnsPerJob; c < last; ++c) {
+      poll_cancellation(data.n_rows);
       const int32_t feature = data.numeric[c];
       const float* values = data.column(feature);
       if (data.has_nan[feature]) {
@@ -64,8 +65,7 @@ ColumnCodes::ColumnCodes(const DatasetView& data, int n_threads)
       code(values, data.n_rows, feature);
     }
   });
-  crew.start(n_threads);
-  crew.finish();
+  crew.run();
 }
 
 ColumnCodes::~ColumnCodes() { HugePageAllocator<uint8_t>().deallocate(codes_, n_bytes_); }

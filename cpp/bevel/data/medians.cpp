@@ -80,6 +80,7 @@ float median(std::span<const int32_t> keys, const KeyRange& range) {
     int64_t middle = low + (high - low) / 2;
     if (round < kGuesses || round % 2)
       middle = std::clamp<int64_t>(to_key(static_cast<float>(guess)), low + 1, high - 1);
+    poll_cancellation(keys.size());
     const size_t count = count_up_to(keys, static_cast<int32_t>(middle));
     (count < n_lower ? low : high) = middle;
     if (count >= n_lower) n_high = count;
@@ -121,9 +122,7 @@ ColumnFacts column_facts(const float* values, size_t n_rows, std::span<const int
     run(0, 0);
     return facts;
   }
-  Crew crew(n_jobs, run);
-  crew.start(n_threads);
-  crew.finish();
+  Crew(n_threads, n_jobs, run).run();
   return facts;
 }
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "bevel/support/crew.h"
-#include "bevel/support/float_environment.h"
 
 namespace bevel {
 namespace {
@@ -29,8 +28,10 @@ class BlockRotation {
     features.assign(p_ * kBlockRows, 0.0);
     for (size_t j = 0; j < p_; ++j)
       std::copy_n(rows_ + j * n_rows_ + first, n, features.data() + j * kBlockRows);
-    for (size_t axis = 0; axis < p_; axis += kBlockAxes)
+    for (size_t axis = 0; axis < p_; axis += kBlockAxes) {
+      poll_cancellation(kBlockRows * kBlockAxes * p_);
       sum_axes(features.data(), axis, std::min(kBlockAxes, p_ - axis), first, n);
+    }
   }
 
  private:
@@ -60,18 +61,13 @@ class BlockRotation {
 void rotate_rows(const float* rows, size_t n_rows, size_t n_features, const double* rotation,
                  int n_threads, float* target) {
   const BlockRotation rotate(rows, n_rows, n_features, rotation, target);
-  if (n_threads <= 1 || n_rows * n_features * n_features < kFewProducts) {
-    const PlainArithmetic arithmetic;
-    std::vector<double> features;
-    for (size_t block = 0; block < rotate.n_blocks(); ++block) rotate.run(block, features);
-    return;
-  }
-  Crew crew(rotate.n_blocks(), [&](int, size_t block) {
-    std::vector<double> features;
-    rotate.run(block, features);
+  if (n_rows * n_features * n_features < kFewProducts) n_threads = 1;
+  std::vector<std::vector<double>> features;
+  Crew crew(n_threads, rotate.n_blocks(), [&](int worker, size_t block) {
+    rotate.run(block, features[static_cast<size_t>(worker)]);
   });
-  crew.start(n_threads);
-  crew.finish();
+  features.resize(static_cast<size_t>(crew.size()));
+  crew.run();
 }
 
 }  // namespace bevel

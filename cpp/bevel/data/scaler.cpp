@@ -148,10 +148,12 @@ void Scaler::scale_row(size_t first, size_t n, const Number* source, ptrdiff_t s
 template <class Number>
 void Scaler::scale_rows(const StridedTable<Number>& source, size_t first_feature, size_t first_row,
                         size_t last_row, const ScaledTable& target) const {
-  for (size_t row = first_row; row < last_row; ++row)
+  for (size_t row = first_row; row < last_row; ++row) {
+    poll_cancellation(source.n_columns);
     scale_row(first_feature, source.n_columns,
               source.values + static_cast<int64_t>(row) * source.row_stride, source.column_stride,
               target.values + static_cast<int64_t>(row) * target.row_stride);
+  }
 }
 
 // In blocks of rows, whose cache lines serve several columns where the table is stored by rows.
@@ -163,6 +165,7 @@ void Scaler::scale_columns(const StridedTable<Number>& source, size_t first_feat
     const size_t n = std::min(last_row - start, kBlock);
     const auto row = static_cast<int64_t>(start);
     for (size_t c = 0; c < source.n_columns; ++c) {
+      poll_cancellation(n);
       const auto column = static_cast<int64_t>(c);
       const Number* from = source.values + row * source.row_stride + column * source.column_stride;
       float* to = target.values + row * target.row_stride + column * target.column_stride;
@@ -192,13 +195,11 @@ void Scaler::transform(const StridedTable<Number>& source, size_t first_feature,
       scale_columns(source, first_feature, first, last, target);
   };
   const size_t n_jobs = (source.n_rows + job_rows - 1) / job_rows;
-  if (n_jobs == 1 || n_threads <= 1) {
+  if (n_jobs == 1) {
     const PlainArithmetic arithmetic;
-    for (size_t job = 0; job < n_jobs; ++job) run(0, job);
+    run(0, 0);
   } else {
-    Crew crew(n_jobs, run);
-    crew.start(n_threads);
-    crew.finish();
+    Crew(n_threads, n_jobs, run).run();
   }
 }
 

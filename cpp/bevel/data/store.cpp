@@ -39,6 +39,7 @@ std::optional<TablePlace> store_strip(const StridedTable<Number>& t, double limi
   // One column of room keeps the rows of a block from falling on each other in the cache.
   Number block[kTileRows][kTileColumns + 16 / sizeof(Number)];
   for (size_t start = 0; start < t.n_rows; start += kTileRows) {
+    poll_cancellation(kTileRows * kTileColumns);
     const size_t n = std::min(t.n_rows - start, kTileRows);
     for (size_t i = 0; i < n; ++i) {
       const Number* source = t.values + static_cast<int64_t>(start + i) * t.row_stride;
@@ -80,13 +81,10 @@ std::optional<TablePlace> store_columns(const StridedTable<Number>& table, doubl
     for (size_t c = first; c < last; ++c)
       facts.find(c, {target + c * table.n_rows, table.n_rows}, keys);
   };
-  if (n_jobs == 1) {
+  if (n_jobs == 1)
     run(0, 0);
-  } else {
-    Crew crew(n_jobs, run);
-    crew.start(n_threads);
-    crew.finish();
-  }
+  else
+    Crew(n_threads, n_jobs, run).run();
   for (const auto& place : beyond)
     if (place) return place;
   return std::nullopt;

@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "bevel/support/cancellation.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
 namespace {
 
+constexpr size_t kWorkOfNode = 16;       // between polls for cancellation, roughly
 constexpr int32_t kMostLevels = 65'535;  // missing included
 // Shares are rounded quotients of rounded sums.
 constexpr float kLargestShare = 1.0f + 1e-5f;
@@ -125,6 +127,7 @@ void Checker::check_tree(size_t tree) {
            std::to_string(last - first_) + ".");
   check_shape(first_, last);
   for (size_t node = first_; node < last; ++node) {
+    poll_cancellation(n_entries(node) + kWorkOfNode);
     if (forest_.flags[node] > (kMissingLeft | kCategoryNode)) refuse_node(node, "unknown flags.");
     if (std::isnan(forest_.threshold[node])) refuse_node(node, "its threshold must be a number.");
     if (!is_category(node) && !forest_.bits_index.empty() && forest_.bits_index[node] != -1)

@@ -184,8 +184,10 @@ template <class Add, class Finish>
 void MappedForest::over_leaves(const RowMatrix& rows, int n_threads, Add add, Finish finish) const {
   over_rows(n_trees(), rows.n_rows, n_threads, [&](size_t first, size_t last) {
     for (size_t tree = 0; tree < n_trees(); ++tree)
-      for (size_t i = first; i < last; ++i)
+      for (size_t i = first; i < last; ++i) {
+        poll_walks(1);  // reading a packed column takes a while
         add(i, tree, leaf_of(tree, {rows.values + i * rows.row_stride, rows.feature_stride}));
+      }
     for (size_t i = first; i < last; ++i) finish(i);
   });
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "bevel/support/cancellation.h"
+
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -30,6 +32,7 @@ void join(std::vector<GrownTree>& trees, std::vector<T> NodeStore::* array, std:
   for (const GrownTree& tree : trees) n += (tree.nodes.*array).size();
   out.reserve(n);
   for (GrownTree& tree : trees) {
+    poll_cancellation((tree.nodes.*array).size());
     append(out, tree.nodes.*array);
     std::vector<T>().swap(tree.nodes.*array);
   }
@@ -43,6 +46,7 @@ void join_offsets(std::vector<GrownTree>& trees, std::vector<int64_t> NodeStore:
   for (const GrownTree& tree : trees) n += (tree.nodes.*array).size() - 1;
   out.reserve(n);
   for (GrownTree& tree : trees) {
+    poll_cancellation((tree.nodes.*array).size());
     const int64_t base = out.back();
     const std::vector<int64_t>& own = tree.nodes.*array;
     for (size_t i = 1; i < own.size(); ++i) out.push_back(base + own[i]);

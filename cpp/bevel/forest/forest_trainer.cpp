@@ -1,7 +1,6 @@
 #include "bevel/forest/forest_trainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -143,7 +142,11 @@ class Trainer {
   }
 
   FlatForest run(int n_threads, const Progress& progress) {
-    for (int w = 0; w < std::max(1, n_threads); ++w) {
+    // A large tree keeps as many threads busy as it has subtrees to give away.
+    const size_t n_parts =
+        trees_.size() * std::max<size_t>(1, data_.n_rows / growing::kParallelSubtreeRows);
+    n_threads = useful_threads(n_threads, n_parts);
+    for (int w = 0; w < n_threads; ++w) {
       auto task = TaskMaker<Task>::task(training_, options_, scales_, &table_);
       auto space =
           std::make_unique<Workspace<Task>>(options_, data_, bound_, kernels_, std::move(task));
@@ -152,13 +155,10 @@ class Trainer {
     }
     if (Task::kIsPair && worth_coding(options_, data_, trees_.size()))
       codes_.emplace(data_, n_threads);
-    Crew crew(trees_.size(), [this](int worker, size_t job) { grow(worker, job); });
+    Crew crew(
+        n_threads, trees_.size(), [this](int worker, size_t job) { grow(worker, job); }, n_parts);
     crew_ = &crew;
-    crew.start(n_threads);
-    while (!crew.wait_for(std::chrono::milliseconds(50)))
-      if (!progress(crew.jobs_done())) crew.cancel();
-    crew.finish();
-    if (crew.cancelled()) throw Cancelled{};
+    crew.run(progress);
     workspaces_.clear();  // not needed any more, while the forest is copied
     codes_.reset();
     return flatten(trees_, training_.targets != nullptr);
@@ -279,6 +279,7 @@ class Trainer {
     tree.own.resize(n * (tree.used.size() + tree.axes.size()));
     float* target = tree.own.data();
     for (int32_t f : tree.used) {
+      poll_cancellation(n);
       for (size_t i = 0; i < n; ++i) target[i] = data_.column(f)[tree.origin[i]];
       tree.columns[f] = target;
       target += n;
@@ -287,6 +288,7 @@ class Trainer {
     std::vector<const float*> sources;
     std::vector<float> fill;
     for (size_t axis = 0; axis < tree.axes.size(); ++axis) {
+      poll_cancellation(n * static_cast<size_t>(tree.axes.n_nonzeros(axis)));
       sources.clear();
       fill.clear();
       for (int k = 0; k < tree.axes.n_nonzeros(axis); ++k) {

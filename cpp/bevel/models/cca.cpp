@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "bevel/support/cancellation.h"
+
 namespace bevel {
 
 // Rows and columns of the features that are left move, and so do the columns of R.
@@ -38,6 +40,7 @@ void CanonicalCorrelation::factorise_gram() {
       if (r(j, j) > r(pivot, pivot)) pivot = j;
     longest = std::max(longest, r(pivot, pivot));
     if (!(r(pivot, pivot) > kSmallest * longest)) return;
+    poll_cancellation((size - rank_) * stride);
     bring_to_front(rank_, pivot);
     double* row = triangle_.data() + rank_ * stride;
     const double inverse = 1.0 / std::sqrt(row[rank_]);
@@ -50,6 +53,7 @@ void CanonicalCorrelation::factorise_gram() {
 // block = R^-T block, for rank rows of `width` columns.
 void CanonicalCorrelation::solve_transposed(double* block, size_t width) const {
   for (size_t i = 0; i < rank_; ++i) {
+    poll_cancellation(i * width);
     double* row = block + i * width;
     for (size_t k = 0; k < i; ++k)
       for (size_t j = 0; j < width; ++j) row[j] -= r(k, i) * block[k * width + j];
@@ -83,6 +87,7 @@ void CanonicalCorrelation::directions(const NodeSample& sample, Directions& out)
     left_ = singular_.left();
   }
   for (size_t k = 0; k < count; ++k) {
+    poll_cancellation(rank * rank);
     column_.assign(rows_.size, 0.0);
     for (size_t i = rank; i-- > 0;) {
       double value = left_[i * count + k];

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bevel/models/linear_model.h"
+#include "bevel/support/cancellation.h"
 #include "bevel/support/student_t.h"
 
 namespace bevel {
@@ -18,6 +19,7 @@ double LinearModel::standard_variances(double alpha) {
   std::vector<double> filter(side, 0.0);
   block_.resize(side * side);
   for (size_t k = 0; k < side; ++k) {
+    poll_cancellation(side);
     const auto column = static_cast<Eigen::Index>(k);
     const double value = eigen.eigenvalues()[column];
     if (value > cutoff) filter[k] = (by_rows_ ? 1.0 : std::sqrt(value)) / (value + alpha);
@@ -30,6 +32,7 @@ double LinearModel::standard_variances(double alpha) {
   column_.resize(side);
   for (size_t k = 0; k < side; ++k) {
     for (size_t i = 0; i < side; ++i) column_[i] = block_[i * side + k];
+    poll_cancellation(side * rows_.size);
     const double* right = coefficients(column_.data());
     for (size_t j = 0; j < rows_.size; ++j) {
       const double entry = filter[k] * right[j];

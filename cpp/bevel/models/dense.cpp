@@ -2,12 +2,22 @@
 
 #include <cmath>
 
+#include "bevel/support/cancellation.h"
+
 namespace bevel {
 namespace {
+
+// Loops over fewer rows are polled for cancellation by their callers.
+constexpr size_t kManyRows = 4096;
+
+void poll_if_many(size_t n_rows) {
+  if (n_rows >= kManyRows) poll_cancellation(n_rows * 2 * kBlock);
+}
 
 // W columns at once, their sums in registers.
 template <size_t W>
 void transposed_times_block(ConstMatrix a, const double* v, double* out, size_t column) {
+  poll_if_many(a.n_rows);
   double sum[W] = {};
   const double* row = a.data + column;
   for (size_t i = 0; i < a.n_rows; ++i, row += a.stride)
@@ -17,6 +27,7 @@ void transposed_times_block(ConstMatrix a, const double* v, double* out, size_t 
 
 template <size_t W>
 void subtract_outer_block(Matrix a, const double* v, const double* s, size_t column) {
+  poll_if_many(a.n_rows);
   double factor[W];
   for (size_t j = 0; j < W; ++j) factor[j] = s[column + j];
   double* row = a.data + column;
@@ -49,6 +60,7 @@ void transposed_times(ConstMatrix a, const double* v, double* out, size_t first)
 
 void column_squares(ConstMatrix a, double* out) {
   for (size_t column = 0; column < a.stride; column += kBlock) {
+    poll_if_many(a.n_rows);
     double sum[kBlock] = {};
     const double* row = a.data + column;
     for (size_t i = 0; i < a.n_rows; ++i, row += a.stride)
@@ -66,11 +78,15 @@ void subtract_outer(Matrix a, const double* v, const double* s, size_t first) {
 
 void gram(ConstMatrix a, double* out) {
   for (size_t r = 0; r < a.stride; r += kBlock)
-    for (size_t c = r; c < a.stride; c += kBlock) gram_tile(a, r, c, out);
+    for (size_t c = r; c < a.stride; c += kBlock) {
+      poll_cancellation(a.n_rows * kBlock * kBlock);
+      gram_tile(a, r, c, out);
+    }
 }
 
 void times(ConstMatrix a, const double* v, size_t n_columns, double* out) {
   for (size_t i = 0; i < a.n_rows; ++i) {
+    if (i % kManyRows == kManyRows - 1) poll_cancellation(kManyRows * n_columns);
     const double* row = a.data + i * a.stride;
     double sum = 0.0;
     for (size_t j = 0; j < n_columns; ++j) sum += row[j] * v[j];
@@ -81,6 +97,7 @@ void times(ConstMatrix a, const double* v, size_t n_columns, double* out) {
 void transpose(ConstMatrix a, size_t n_columns, double* out) {
   const size_t stride = padded(a.n_rows);
   for (size_t j = 0; j < n_columns; ++j) {
+    poll_cancellation(a.n_rows);
     for (size_t i = 0; i < a.n_rows; ++i) out[j * stride + i] = a.data[i * a.stride + j];
     for (size_t i = a.n_rows; i < stride; ++i) out[j * stride + i] = 0.0;
   }
@@ -90,6 +107,7 @@ bool factorise_positive(Matrix a) {
   const size_t n = a.n_rows;
   // Row k of U = L' is kept above the diagonal, so that each elimination runs along rows.
   for (size_t k = 0; k < n; ++k) {
+    poll_cancellation((n - k) * (n - k));
     double* pivot_row = a.data + k * a.stride;
     if (!(pivot_row[k] > 0.0)) return false;
     const double root = std::sqrt(pivot_row[k]);
@@ -107,6 +125,7 @@ bool factorise_positive(Matrix a) {
 
 void solve_factorised(ConstMatrix a, double* b) {
   const size_t n = a.n_rows;
+  poll_cancellation(n * n);
   for (size_t k = 0; k < n; ++k) {
     const double* row = a.data + k * a.stride;
     b[k] *= 1.0 / row[k];

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bevel/support/cancellation.h"
+
 namespace bevel {
 namespace {
 
@@ -40,9 +42,11 @@ void LinearModel::factorise_features() {
 // s_0) times the old row 0. What remains, n - 1 rows, has no direction of its own for the mean.
 void LinearModel::reflect_rows(double* matrix, size_t stride) const {
   const double scale = 1.0 / (std::sqrt(rows_.total_weight) + rows_.root_weight[0]);
-  for (size_t i = 1; i < rows_.n; ++i)
+  for (size_t i = 1; i < rows_.n; ++i) {
+    poll_cancellation(stride);
     for (size_t j = 0; j < stride; ++j)
       matrix[i * stride + j] -= rows_.root_weight[i] * scale * matrix[j];
+  }
 }
 
 void LinearModel::factorise_rows() {
@@ -223,6 +227,7 @@ void LinearModel::solve_lda_deficient(double cutoff) {
     const double* v = eigen.eigenvectors().col(static_cast<Index>(n_dropped + r)).data();
     const double value = eigen.eigenvalues()[static_cast<Index>(n_dropped + r)];
     const double root = std::sqrt(value);
+    poll_cancellation(side * stride);
     for (size_t i = 0; i < side; ++i)
       for (size_t j = 0; j < stride; ++j)
         fitted[r * stride + j] += v[i] * right_side_[i * stride + j];
@@ -253,6 +258,7 @@ void LinearModel::solve_lda_deficient(double cutoff) {
   solution_.assign(side * n_solutions_, 0.0);
   for (size_t r = 0; r < rank; ++r) {
     const double* v = eigen.eigenvectors().col(static_cast<Index>(n_dropped + r)).data();
+    poll_cancellation(side * n_solutions_);
     for (size_t i = 0; i < side; ++i)
       for (size_t k = 0; k < n_solutions_; ++k)
         solution_[i * n_solutions_ + k] += v[i] * (back[r] * left[r * n_solutions_ + k]);
@@ -283,6 +289,7 @@ size_t LinearModel::gcv(std::span<const double> alphas, std::vector<double>& sco
       }
   } else {
     for (size_t a = 0; a < alphas.size(); ++a) {
+      poll_cancellation(side * width);
       block_ = right_side_;
       tridiagonal_.half_solve(shifts_, a, block_.data(), width);
       for (double value : block_) along[a] += value * value;

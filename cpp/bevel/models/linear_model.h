@@ -12,7 +12,6 @@
 // the classes, and Fisher's discriminants at alpha = 0.
 #pragma once
 
-#include <Eigen/Eigenvalues>
 #include <span>
 #include <vector>
 
@@ -87,7 +86,7 @@ class LinearModel {
   std::vector<double> right_side_;  // side x stride of the responses, in the basis of T
   Tridiagonal::Shifts shifts_;
   SingularVectors singular_;
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> class_solver_;
+  SymmetricEigen class_solver_;
   std::vector<double> block_;
   // The regressions for one alpha: side x count in the basis of T, and the scores theta of the
   // classes, count x width.

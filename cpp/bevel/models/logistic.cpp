@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bevel/support/cancellation.h"
 #include "bevel/support/exponential.h"
 #include "bevel/support/logarithm.h"
 
@@ -43,6 +44,7 @@ void LogisticModel::set_design() {
   design_.assign(n * stride_, 0.0);
   for (size_t i = 0; i < n; ++i) {
     const size_t row = reduced_ ? qr_.order()[i] : i;
+    poll_cancellation(stride_);
     double* to = design_.data() + row * stride_;
     if (reduced_)
       for (size_t k = 0; k < std::min(n_coordinates_, i + 1); ++k) to[k] = qr_.r(k, i);
@@ -54,6 +56,8 @@ void LogisticModel::set_design() {
 
 // Probabilities at linear - share * move, and the objective's slope there along the step.
 double LogisticModel::try_step(double share, double alpha) {
+  constexpr size_t kWorkOfSigmoid = 32;
+  poll_cancellation(rows_.n * kWorkOfSigmoid);
   double slope = 0.0;
   for (size_t i = 0; i < rows_.n; ++i) {
     probability_[i] = sigmoid(linear_[i] - share * move_[i]);
@@ -70,6 +74,7 @@ bool LogisticModel::factorise_hessian(double alpha) {
   for (size_t i = 0; i < rows_.n; ++i) {
     const double p = probability_[i];
     const double curvature = std::sqrt(p * (1.0 - p));
+    poll_cancellation(stride_);
     const double* from = design_.data() + i * stride_;
     double* to = scaled_.data() + i * stride_;
     for (size_t j = 0; j < stride_; ++j) to[j] = curvature * from[j];

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "bevel/support/cancellation.h"
+
 namespace bevel {
 
 void PivotedQr::factorise(Matrix a, size_t n_columns) {
@@ -24,6 +26,7 @@ void PivotedQr::factorise(Matrix a, size_t n_columns) {
     for (size_t j = rank_ + 1; j < n_columns; ++j)
       if (square_[j] > square_[pivot]) pivot = j;
     if (!(square_[pivot] > kSmallest * longest)) return;
+    poll_cancellation((a.n_rows - rank_) * a.stride);
     bring_to_front(rank_, pivot);
     eliminate(rank_);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "bevel/support/cancellation.h"
+
 namespace bevel {
 namespace {
 
@@ -26,6 +28,7 @@ void PartialLeastSquares::deflate(size_t k) {
   const double* p = loading_.data() + k * rows_.stride;
   const size_t width = responses_.stride();
   for (size_t j = 0; j < width; ++j) {
+    poll_cancellation(rows_.size);
     double along = 0.0;
     for (size_t i = 0; i < rows_.size; ++i) along += r[i] * cross_[i * width + j];
     for (size_t i = 0; i < rows_.size; ++i) cross_[i * width + j] -= p[i] * along;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bevel/support/cancellation.h"
+
 namespace bevel {
 namespace {
 
@@ -52,6 +54,7 @@ void SingularVectors::by_columns(ConstMatrix a, size_t n_columns, size_t limit, 
     const double* right = solver_.eigenvectors()
                               .col(solver_.eigenvalues().size() - 1 - static_cast<Eigen::Index>(k))
                               .data();
+    poll_cancellation(a.n_rows * n_columns);
     double squares = 0.0;
     for (size_t i = 0; i < a.n_rows; ++i) {
       const double* row = a.data + i * a.stride;

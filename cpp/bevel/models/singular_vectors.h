@@ -2,10 +2,10 @@
 // of more than two classes use them to turn K columns of responses into at most K - 1 directions.
 #pragma once
 
-#include <Eigen/Eigenvalues>
 #include <vector>
 
 #include "bevel/models/dense.h"
+#include "bevel/models/symmetric_eigen.h"
 
 namespace bevel {
 
@@ -29,7 +29,7 @@ class SingularVectors {
 
   size_t count_ = 0;
   std::vector<double> left_, values_, gram_, tie_gram_, transposed_;
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver_;
+  SymmetricEigen solver_;
 };
 
 }  // namespace bevel

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bevel/support/cancellation.h"
+
 namespace bevel {
 
 // Column k is turned into (off, 0, ...) below the diagonal by H = I - tau v v', v[k + 1] = 1. By
@@ -18,6 +20,7 @@ void Tridiagonal::factorise(Matrix a) {
   p_.resize(stride_);
   for (size_t k = 0; k < size_; ++k) {
     double* row = a.data + k * stride_;
+    poll_cancellation((size_ - k) * stride_);
     diagonal_[k] = row[k];
     if (k + 1 == size_) break;
     double tail = 0.0;
@@ -58,6 +61,7 @@ double Tridiagonal::trace() const {
 
 void Tridiagonal::reflect(size_t k, double* block, size_t width) {
   if (tau_[k] == 0.0) return;
+  poll_cancellation(size_ * width);
   const double* v = reflections_ + k * stride_;
   p_.resize(std::max(p_.size(), width));
   std::fill_n(p_.begin(), width, 0.0);
@@ -86,11 +90,11 @@ bool Tridiagonal::has_eigenvalue_below(double bound) const {
   return false;
 }
 
-const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& Tridiagonal::eigen() {
+const SymmetricEigen& Tridiagonal::eigen() {
   const auto n = static_cast<Eigen::Index>(size_);
   eigen_diagonal_ = Eigen::Map<const Eigen::VectorXd>(diagonal_.data(), n);
   eigen_off_ = Eigen::Map<const Eigen::VectorXd>(off_.data(), n - 1);
-  eigen_.computeFromTridiagonal(eigen_diagonal_, eigen_off_);
+  eigen_.compute_tridiagonal(eigen_diagonal_, eigen_off_);
   return eigen_;
 }
 

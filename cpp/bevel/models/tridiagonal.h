@@ -3,11 +3,11 @@
 // basis of Q: a path of alphas needs no eigenvalues.
 #pragma once
 
-#include <Eigen/Eigenvalues>
 #include <span>
 #include <vector>
 
 #include "bevel/models/dense.h"
+#include "bevel/models/symmetric_eigen.h"
 
 namespace bevel {
 
@@ -25,7 +25,7 @@ class Tridiagonal {
   // Whether an eigenvalue lies below the bound.
   bool has_eigenvalue_below(double bound) const;
   // T = V diag(values) V', values ascending.
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& eigen();
+  const SymmetricEigen& eigen();
 
   // LDL' of T + alpha I, a lane per alpha. Row i of an array of solutions belongs to row i of T.
   struct Shifts {
@@ -52,7 +52,7 @@ class Tridiagonal {
   std::vector<double> diagonal_, off_, tau_;  // off_[i] couples i and i + 1
   std::vector<double> v_, p_;
   Eigen::VectorXd eigen_diagonal_, eigen_off_;
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen_;
+  SymmetricEigen eigen_;
 };
 
 }  // namespace bevel

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bevel/models/logistic.h"
+#include "bevel/support/cancellation.h"
 #include "bevel/support/normal_tail.h"
 
 namespace bevel {
@@ -27,6 +28,7 @@ void LogisticModel::set_variances(double alpha) {
   variance_.resize(rows_.size, 0.0);
   const double scale = std::sqrt(rows_.total_weight / static_cast<double>(rows_.n));
   for (size_t i = 0; i < rows_.n; ++i) {
+    poll_cancellation(stride_ * stride_);
     const ConstMatrix inverse{inverse_.data(), n_coordinates_ + 1, stride_};
     transposed_times(inverse, scaled_.data() + i * stride_, step_.data());
     const double* influence = on_features(step_.data());

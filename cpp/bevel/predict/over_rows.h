@@ -9,21 +9,29 @@
 
 namespace bevel {
 
-// Runs work(first, last) over blocks of rows; threads only where there is enough to do.
+// Runs work(first, last) over blocks of rows; threads only where there is enough to do. Work polls
+// for cancellation tree by tree, which bounds the rows of a block.
 template <class Work>
 void over_rows(size_t n_trees, size_t n_rows, int n_threads, Work work) {
-  constexpr size_t kBlockRows = 256;
+  constexpr size_t kBlockRows = 256, kMostRows = 16384;
   constexpr size_t kRowsTimesTrees = 20000;
   if (n_threads <= 1 || n_rows * n_trees < kRowsTimesTrees) {
     const PlainArithmetic arithmetic;
-    return work(0, n_rows);
+    for (size_t first = 0; first < n_rows; first += kMostRows)
+      work(first, std::min(n_rows, first + kMostRows));
+    return;
   }
   const size_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
-  Crew crew(n_blocks, [&](int, size_t block) {
+  Crew crew(n_threads, n_blocks, [&](int, size_t block) {
     work(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows));
   });
-  crew.start(n_threads);
-  crew.finish();
+  crew.run();
+}
+
+// Polls for cancellation before rows go down one tree.
+inline void poll_walks(size_t n_rows) {
+  constexpr size_t kWorkOfWalk = 64;
+  poll_cancellation(n_rows * kWorkOfWalk);
 }
 
 }  // namespace bevel

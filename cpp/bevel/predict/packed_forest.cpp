@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "bevel/predict/crown_kernel.h"
+#include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
 #include "bevel/support/float_range.h"
 #include "bevel/tree/node_store.h"
@@ -13,6 +14,7 @@
 namespace bevel {
 namespace {
 
+constexpr size_t kWorkOfNode = 16;             // between polls for cancellation, roughly
 constexpr int32_t kMostSmallPlaces = 1 << 16;  // what a place of 16 bits tells apart
 
 // The direction of a split, or what it says of levels.
@@ -64,7 +66,10 @@ class Packer {
       layout.n_axes = std::max(layout.n_axes, static_cast<int32_t>(forest_.rotation_offset[t + 1] -
                                                                    forest_.rotation_offset[t]));
     if (layout.n_axes > 0)
-      for (size_t t = 0; t < forest_.n_trees(); ++t) packed_.axes.emplace_back(forest_, t);
+      for (size_t t = 0; t < forest_.n_trees(); ++t) {
+        poll_cancellation();
+        packed_.axes.emplace_back(forest_, t);
+      }
   }
 
   void set_medians() {
@@ -112,6 +117,7 @@ class Packer {
   void choose_nodes() {
     size_t n_axis = 0, n_signs = 0, n_weights = 0;
     for (size_t node = 0; node < forest_.right.size(); ++node) {
+      poll_cancellation(kWorkOfNode);
       if (is_leaf(node)) continue;
       const SplitView split = view_split(forest_, node);
       if (split.is_category) continue;
@@ -151,6 +157,7 @@ class Packer {
       const auto first = static_cast<size_t>(forest_.tree_offset[t]);
       const auto last = static_cast<size_t>(forest_.tree_offset[t + 1]);
       packed_.first_split.push_back(nodes.size());
+      poll_cancellation((last - first) * kWorkOfNode);
       children_.assign(last - first, 0);
       for (size_t node = first, split = nodes.size(); node < last; ++node)
         children_[node - first] = is_leaf(node) ? ~add_leaf(node) : child<Node>(node, split++);

@@ -109,6 +109,13 @@ class Values {
   const PackedForest& forest_;
 };
 
+// What a tree costs the rows of a block, roughly: each projects on the axes, if there are any.
+size_t work_of_tree(const PackedForest& forest, const RowBlock& block, size_t n_chosen) {
+  constexpr size_t kWorkOfWalk = 64;
+  const auto n_axes = static_cast<size_t>(forest.layout.n_axes);
+  return n_chosen * kWorkOfWalk + block.n * n_axes * static_cast<size_t>(forest.layout.n_features);
+}
+
 // Adds trees [first, last) to the sums of the chosen rows.
 template <class Walk, class Leaves>
 void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leaves, size_t first,
@@ -131,6 +138,7 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
   }
   room.leaf.resize(std::max(room.leaf.size(), chosen.size()));
   for (size_t tree = first; tree < last; ++tree) {
+    poll_cancellation(work_of_tree(forest, block, chosen.size()));
     walk_tree(forest, walk, tree, block, chosen, room);
     for (size_t i = 0; i < chosen.size(); ++i)
       leaves.add(room.leaf[i], sums + static_cast<size_t>(chosen[i]) * width);
@@ -148,7 +156,9 @@ template <class Work>
 void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work work) {
   const size_t row_bytes = static_cast<size_t>(forest.layout.width()) * sizeof(float);
   size_t n_block = std::clamp(kBlockBytes / row_bytes, kLeastRows, kMostRows);
-  if (n_threads <= 1 || n_rows < 2 * kLeastRows || n_rows * forest.n_trees() < kLeastWalks) {
+  if (n_rows < 2 * kLeastRows || n_rows * forest.n_trees() < kLeastWalks) n_threads = 1;
+  if (n_threads > 1) n_threads = useful_threads(n_threads, n_rows / kLeastRows);
+  if (n_threads <= 1) {
     const PlainArithmetic arithmetic;
     Room room;
     for (size_t first = 0; first < n_rows; first += n_block)
@@ -161,11 +171,10 @@ void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work 
   n_block = std::max(kLeastRows, (n_rows + n_rounds * n_shares - 1) / (n_rounds * n_shares));
   const size_t n_blocks = (n_rows + n_block - 1) / n_block;
   std::vector<Room> rooms(static_cast<size_t>(n_threads));
-  Crew crew(n_blocks, [&](int worker, size_t b) {
+  Crew crew(n_threads, n_blocks, [&](int worker, size_t b) {
     work(b * n_block, std::min(n_rows, (b + 1) * n_block), rooms[static_cast<size_t>(worker)]);
   });
-  crew.start(n_threads);
-  crew.finish();
+  crew.run();
 }
 
 // Means over the trees of what leaves add; out: n_rows x leaves.width().

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <vector>
 
@@ -101,10 +100,12 @@ int32_t leaf_of(const ForestArrays& forest, size_t tree, const float* row, size_
 void apply(const ForestArrays& forest, const RowMatrix& rows, int n_threads, int32_t* out) {
   const size_t n_trees = forest.n_trees();
   over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
-    for (size_t tree = 0; tree < n_trees; ++tree)
+    for (size_t tree = 0; tree < n_trees; ++tree) {
+      poll_walks(last - first);
       for (size_t i = first; i < last; ++i)
         out[i * n_trees + tree] =
             leaf_of(forest, tree, rows.values + i * rows.row_stride, rows.feature_stride);
+    }
   });
 }
 
@@ -115,6 +116,7 @@ void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_thre
   over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     std::fill(out + first * k, out + last * k, 0.0);
     for (size_t tree = 0; tree < n_trees; ++tree) {
+      poll_walks(last - first);
       for (size_t i = first; i < last; ++i) {
         const size_t node =
             static_cast<size_t>(forest.tree_offset[tree]) +
@@ -136,21 +138,22 @@ void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_thre
   const size_t n_trees = forest.n_trees();
   over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     std::fill(out + first, out + last, 0.0);
-    for (size_t tree = 0; tree < n_trees; ++tree)
+    for (size_t tree = 0; tree < n_trees; ++tree) {
+      poll_walks(last - first);
       for (size_t i = first; i < last; ++i)
         out[i] += forest.leaf_value[static_cast<size_t>(forest.tree_offset[tree]) +
                                     static_cast<size_t>(leaf_of(forest, tree,
                                                                 rows.values + i * rows.row_stride,
                                                                 rows.feature_stride))];
+    }
     for (size_t i = first; i < last; ++i) out[i] /= static_cast<double>(n_trees);
   });
 }
 
 void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options& options,
-                uint64_t first_tree, TreeRange trees, int n_threads, bool hard,
-                const std::function<bool(size_t trees_done)>& progress, double* sums,
+                uint64_t first_tree, TreeRange trees, int n_threads, bool hard, double* sums,
                 int32_t* counts) {
-  constexpr size_t kRowsBetweenLooks = 4096;  // far below 50 ms, however deep the tree
+  constexpr size_t kRowsBetweenPolls = 256;
   const size_t n_trees = trees.end - trees.begin;
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   double largest = forest.n_classes > 0 ? 1.0 : 0.0;
@@ -165,11 +168,11 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options
     std::atomic_ref<int64_t>(whole[row * k + column])
         .fetch_add(std::llround(value * scale), std::memory_order_relaxed);
   };
-  Crew crew(n_trees, [&](int, size_t job) {
+  Crew crew(n_threads, n_trees, [&](int, size_t job) {
     const size_t tree = trees.begin + job;
     const std::vector<int32_t> bag = draw_bag(options, rows.n_rows, first_tree + tree);
     for (size_t i = 0; i < rows.n_rows; ++i) {
-      if (i % kRowsBetweenLooks == 0) crew.throw_if_cancelled();
+      if (i % kRowsBetweenPolls == 0) poll_walks(kRowsBetweenPolls);
       if (bag[i] > 0) continue;
       std::atomic_ref<int32_t>(counts[i]).fetch_add(1, std::memory_order_relaxed);
       const size_t node =
@@ -186,11 +189,7 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options
       }
     }
   });
-  crew.start(n_threads);
-  while (!crew.wait_for(std::chrono::milliseconds(50)))
-    if (!progress(crew.jobs_done())) crew.cancel();
-  crew.finish();
-  crew.throw_if_cancelled();
+  crew.run();
   for (size_t i = 0; i < whole.size(); ++i) sums[i] = static_cast<double>(whole[i]) / scale;
 }
 

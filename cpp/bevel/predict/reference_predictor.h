@@ -47,8 +47,7 @@ struct TreeRange {
 // numbers: no order of threads can change them. `progress` gets the number of trees done and
 // returns whether to go on; throws Cancelled if not.
 void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options& options,
-                uint64_t first_tree, TreeRange trees, int n_threads, bool hard,
-                const std::function<bool(size_t trees_done)>& progress, double* sums,
+                uint64_t first_tree, TreeRange trees, int n_threads, bool hard, double* sums,
                 int32_t* counts);
 
 }  // namespace bevel

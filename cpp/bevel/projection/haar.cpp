@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "bevel/projection/deck.h"
+#include "bevel/support/cancellation.h"
 #include "bevel/support/dot.h"
 
 namespace bevel {
@@ -17,6 +18,8 @@ struct Reflection {
   double scale;
   double sign;
 };
+
+constexpr size_t kWorkOfNormal = 32;
 
 // The reflection that takes a random normal vector x to -+|x| e1, where the QR of a Gaussian matrix
 // goes on with what is left of it: a smaller Gaussian matrix, independent of x.
@@ -45,12 +48,14 @@ std::vector<double> haar_columns(int32_t m, int32_t n_columns, bool flip, Stream
   std::vector<Reflection> reflections;
   double determinant = 1.0;
   for (size_t k = 0; k < n; ++k) {
+    poll_cancellation((rows - k) * kWorkOfNormal);
     reflections.push_back(draw_reflection(rows - k, stream));
     determinant *= reflections[k].sign * (rows - k > 1 ? -1.0 : 1.0);
   }
   // Column j of Q = H1 H2 ... D is H1 H2 ... Hj ej, since the later ones leave ej alone.
   std::vector<double> q(rows * n, 0.0);
   for (size_t j = 0; j < n; ++j) {
+    poll_cancellation(j * rows);
     double* column = q.data() + j * rows;
     column[j] = reflections[j].sign;
     for (size_t k = j + 1; k-- > 0;) {
@@ -80,6 +85,7 @@ void append_haar_rotation(std::vector<int32_t> features, int64_t max_features, b
   const std::vector<double> q =
       haar_columns(static_cast<int32_t>(m), static_cast<int32_t>(m), flip, stream);
   for (size_t axis = 0; axis < m; ++axis) {
+    poll_cancellation(m);
     for (size_t k = 0; k < m; ++k) axes.add_entry(features[k], static_cast<float>(q[axis * m + k]));
     axes.close();
   }

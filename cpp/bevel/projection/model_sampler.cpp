@@ -4,6 +4,7 @@
 #include "bevel/models/node_sample.h"
 #include "bevel/projection/node_model.h"
 #include "bevel/projection/samplers.h"
+#include "bevel/support/cancellation.h"
 
 namespace bevel {
 namespace {
@@ -62,6 +63,7 @@ class ModelSampler : public Sampler {
                    const std::vector<int32_t>& features, NodeSample& sample) const {
     sample.resize(rows.size(), features.size());
     for (size_t j = 0; j < features.size(); ++j) {
+      poll_cancellation(rows.size());
       const float* x = columns[features[j]];
       const float median = data_.medians[features[j]];
       for (size_t i = 0; i < rows.size(); ++i) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "bevel/models/symmetric_eigen.h"
+#include "bevel/support/cancellation.h"
 #include "bevel/support/dot.h"
 
 namespace bevel {
@@ -45,6 +47,7 @@ class Block {
 template <class Visit>
 void for_each_block(const WeightedRows& rows, Block& block, Visit visit) {
   for (size_t first = 0; first < rows.rows.size(); first += kBlockRows) {
+    poll_cancellation(kBlockRows);
     block.read(rows, first, std::min(kBlockRows, rows.rows.size() - first));
     visit();
   }
@@ -74,6 +77,7 @@ Moments weighted_moments(const std::vector<int32_t>& features, const WeightedRow
       for (size_t i = 0; i < block.size; ++i)
         block.column(a)[i] -= moments.mean[static_cast<Eigen::Index>(a)];
     for (size_t a = 0; a < m; ++a) {
+      poll_cancellation(block.size * a);
       for (size_t i = 0; i < block.size; ++i) weighted[i] = block.weights[i] * block.column(a)[i];
       for (size_t b = 0; b <= a; ++b)
         moments.covariance(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) +=
@@ -101,15 +105,16 @@ PrincipalComponents principal_components(std::vector<int32_t> features, const We
   const Eigen::Index m = moments.mean.size();
   // The iterative solver, since the direct one for small matrices needs cosines, which differ
   // between machines.
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(moments.covariance);
-  const bool solved = solver.info() == Eigen::Success;
+  SymmetricEigen solver;
+  solver.compute(moments.covariance);
   PrincipalComponents result;
   result.features = std::move(features);
   for (Eigen::Index c = m; c-- > 0;) {  // eigenvalues rise
     Eigen::VectorXd axis = Eigen::VectorXd::Unit(m, c);
-    if (solved) axis = solver.eigenvectors().col(c);
+    if (solver.converged()) axis = solver.eigenvectors().col(c);
     fix_sign(axis);
     // Small variances are more precise so than as eigenvalues.
+    poll_cancellation(static_cast<size_t>(m * m));
     const double variance = axis.dot(moments.covariance * axis);
     double size = 0.0;  // of the terms that make up a projected value
     for (Eigen::Index k = 0; k < m; ++k)

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "bevel/support/cancellation.h"
 #include "bevel/support/sortable.h"
 
 namespace bevel {
@@ -66,6 +67,7 @@ void RidgeChoice::find_cut(const NodeSample& bag, std::span<const double> direct
   // Values in float32, as the tree will have them, with the row behind. They start in the order of
   // the penalty before, which is often nearly theirs.
   for (uint64_t& key : keys) {
+    poll_cancellation(bag.m);
     const auto i = static_cast<uint32_t>(key);
     key = uint64_t{sortable(static_cast<float>(project(bag, i, direction)) + 0.0f)} << 32 | i;
   }
@@ -103,6 +105,7 @@ double RidgeChoice::error(const NodeSample& rows, std::span<const double> direct
                           const Split& split) const {
   double total = 0.0;
   for (size_t i = 0; i < rows.n; ++i) {
+    poll_cancellation(rows.m);
     const double value = project(rows, i, direction);
     const std::vector<double>& predicted = value <= split.cut ? split.left : split.right;
     double square = 0.0;

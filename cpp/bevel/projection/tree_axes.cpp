@@ -5,6 +5,7 @@
 
 #include "bevel/projection/haar.h"
 #include "bevel/projection/principal_axes.h"
+#include "bevel/support/cancellation.h"
 
 namespace bevel {
 namespace {
@@ -15,6 +16,7 @@ void append_given_rotation(const Family& family, const DatasetView& data, uint64
   const size_t n_axes = data.numeric.size();
   const size_t first = static_cast<size_t>(family.rotation_of_tree[tree]) * n_axes;
   for (size_t axis = first; axis < first + n_axes; ++axis) {
+    poll_cancellation(static_cast<size_t>(family.pool->n_nonzeros(axis)));
     for (int k = 0; k < family.pool->n_nonzeros(axis); ++k)
       axes.add_entry(data.numeric[family.pool->indices(axis)[k]], family.pool->weights(axis)[k]);
     axes.close();
@@ -49,6 +51,7 @@ std::vector<float> axis_rounding(const Candidates& axes, const DatasetView& data
   for (int32_t f : axes.index) {
     float& size = largest[static_cast<size_t>(f)];
     if (size >= 0.0f) continue;
+    poll_cancellation(rows.size());
     size = std::fabs(data.medians[f]);
     for (uint32_t row : rows) {
       const float x = std::fabs(data.column(f)[row]);
@@ -59,6 +62,7 @@ std::vector<float> axis_rounding(const Candidates& axes, const DatasetView& data
   // rounded weights add one.
   std::vector<float> rounding;
   for (size_t axis = 0; axis < axes.size(); ++axis) {
+    poll_cancellation(static_cast<size_t>(axes.n_nonzeros(axis)));
     double size = 0.0;
     for (int k = 0; k < axes.n_nonzeros(axis); ++k)
       size += std::fabs(axes.weights(axis)[k]) *

@@ -12,6 +12,7 @@
 #include "bevel/random/stream.h"
 #include "bevel/split/node_view.h"
 #include "bevel/split/search_context.h"
+#include "bevel/support/cancellation.h"
 
 namespace bevel {
 
@@ -29,6 +30,7 @@ class CategorySearch {
     node_ = &node;
     task_ = &task;
     found_ = &found;
+    poll_cancellation(node.n);
     const size_t n_groups = group_by_level(feature);
     if (n_groups < 2) return;
     order_.resize(n_groups);

@@ -11,6 +11,7 @@
 #include "bevel/split/kernels.h"
 #include "bevel/split/node_view.h"
 #include "bevel/split/screening.h"
+#include "bevel/support/cancellation.h"
 
 namespace bevel {
 
@@ -31,6 +32,7 @@ class NodeProjector {
   // Values of a candidate, valid until the next call; or in `out`, which has room for kSpare more.
   const float* project(size_t candidate) { return project(candidate, values_.data()); }
   const float* project(size_t candidate, float* out) {
+    poll_if_large();
     const Projection projection = direction(candidate, *node_, *candidates_);
     if (span_ > 0)
       kernels_.project_span(projection, node_->rows[0], span_, member_.data(), out);
@@ -47,6 +49,7 @@ class NodeProjector {
 
   // A candidate's numbers by codes, valid until the next call.
   CodedValues sum_codes(const CodedDirection& coded, Upcoming& next) {
+    poll_if_large();
     const uint32_t* rows = node_->rows;
     const bool is_run = rows[node_->n - 1] - rows[0] + 1 == node_->n;
     const size_t n = is_run || span_ == 0 ? node_->n : span_;
@@ -72,6 +75,12 @@ class NodeProjector {
 
  private:
   static constexpr size_t kMinSpanRows = 64;
+
+  // For cancellation, once for each candidate; small nodes are soon done.
+  void poll_if_large() const {
+    constexpr size_t kLargeNode = 128, kWorkOfRow = 16;
+    if (node_->n >= kLargeNode) poll_cancellation(node_->n * kWorkOfRow);
+  }
 
   // Marks the rows of a large node that fill a good part of their span: reading whole lines of a
   // column and keeping what is wanted is then faster than picking rows from a list.

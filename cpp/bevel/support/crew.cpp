@@ -1,20 +1,62 @@
 #include "bevel/support/crew.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "bevel/support/float_environment.h"
 
 namespace bevel {
+namespace {
 
-void Crew::start(int n_threads) {
-  n_threads_ = std::max(1, n_threads);
+// Least operations of a job that is worth handing over.
+constexpr size_t kWorkOfJob = 1 << 14;
+
+}  // namespace
+
+int useful_threads(int n_asked, size_t n_parts) {
+  constexpr size_t kMostPerCore = 4;
+  const size_t n_cores = std::max(1u, std::thread::hardware_concurrency());
+  const auto n = static_cast<size_t>(std::max(1, n_asked));
+  return static_cast<int>(std::max<size_t>(1, std::min({n, n_parts, n_cores * kMostPerCore})));
+}
+
+void Crew::run(const Progress& progress) {
+  constexpr auto kInterval = std::chrono::milliseconds(50);
+  CancellationToken* caller = CancellationToken::current();
+  if ((n_threads_ == 1 && !progress) || !start_threads()) {
+    work_alone();
+  } else {
+    while (!wait_for(kInterval))
+      if ((caller && caller->is_stopped()) || (progress && !progress(jobs_done()))) cancel();
+    join();
+  }
+  if (error_) std::rethrow_exception(error_);
+  throw_if_cancelled();
+}
+
+// A system that is out of threads gives those that it has; jobs are shared out among any number.
+bool Crew::start_threads() {
   threads_.reserve(static_cast<size_t>(n_threads_));
-  for (int w = 0; w < n_threads_; ++w) threads_.emplace_back([this, w] { worker_loop(w); });
+  try {
+    for (int w = 0; w < n_threads_; ++w) threads_.emplace_back([this, w] { worker_loop(w); });
+  } catch (const std::system_error&) {
+  }
+  return !threads_.empty();
+}
+
+void Crew::work_alone() {
+  if (CancellationToken* caller = CancellationToken::current())
+    token_.ask([caller] { return caller->is_stopped(); });
+  worker_loop(0);
 }
 
 Crew::~Crew() {
   cancel();
+  join();
+}
+
+void Crew::join() {
   for (auto& thread : threads_)
     if (thread.joinable()) thread.join();
 }
@@ -22,7 +64,7 @@ Crew::~Crew() {
 void Crew::cancel() {
   {
     std::lock_guard lock(mutex_);
-    cancelled_ = true;
+    token_.cancel();
     next_job_ = n_jobs_;
   }
   changed_.notify_all();
@@ -32,10 +74,8 @@ void Crew::remember(std::exception_ptr error) {
   {
     std::lock_guard lock(mutex_);
     if (!error_) error_ = error;
-    cancelled_ = true;
-    next_job_ = n_jobs_;
   }
-  changed_.notify_all();
+  cancel();
 }
 
 void Crew::run_part(Part part, int worker) {
@@ -56,6 +96,7 @@ void Crew::run_part(Part part, int worker) {
 
 void Crew::worker_loop(int worker) {
   const PlainArithmetic arithmetic;
+  const CancellationScope scope(token_);
   std::unique_lock lock(mutex_);
   for (;;) {
     if (!parts_.empty()) {
@@ -71,7 +112,9 @@ void Crew::worker_loop(int worker) {
       try {
         run_job_(worker, job);
         jobs_done_.fetch_add(1, std::memory_order_relaxed);
+        poll_cancellation(kWorkOfJob);
       } catch (const Cancelled&) {
+        cancel();  // a calling thread that works alone learns of it here
       } catch (...) {
         remember(std::current_exception());
       }
@@ -92,12 +135,6 @@ bool Crew::wait_for(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, time,
                            [this] { return running_jobs_ == 0 && next_job_ >= n_jobs_; });
-}
-
-void Crew::finish() {
-  for (auto& thread : threads_)
-    if (thread.joinable()) thread.join();
-  if (error_) std::rethrow_exception(error_);
 }
 
 void Parts::offer(Crew::Work work) {

@@ -13,35 +13,39 @@
 #include <thread>
 #include <vector>
 
+#include "bevel/support/cancellation.h"
+
 namespace bevel {
 
-// Thrown inside workers when the caller asked to stop.
-struct Cancelled {};
+// Threads worth starting when `n_asked` are allowed and the work has `n_parts` that can be done
+// side by side: no more than parts, nor than a few for each core, and at least one.
+int useful_threads(int n_asked, size_t n_parts);
 
 class Crew {
  public:
   using Work = std::function<void(int worker)>;
+  // Told how many jobs are done; false: stop.
+  using Progress = std::function<bool(size_t jobs_done)>;
 
-  Crew(size_t n_jobs, std::function<void(int worker, size_t job)> run_job)
-      : run_job_(std::move(run_job)), n_jobs_(n_jobs) {}
+  // Jobs that offer parts to idle threads name the number of all parts, which may exceed the jobs.
+  Crew(int n_threads, size_t n_jobs, std::function<void(int worker, size_t job)> run_job,
+       size_t n_parts = 0)
+      : run_job_(std::move(run_job)),
+        n_jobs_(n_jobs),
+        n_threads_(useful_threads(n_threads, n_parts ? n_parts : n_jobs)) {}
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  void start(int n_threads);
-  int size() const { return n_threads_; }
+  // Does all jobs. Throws the first exception that a worker met, and Cancelled when `progress` or
+  // the token of the calling thread says so; no thread is left then. The calling thread works when
+  // one is enough and nobody follows the progress, or when no thread can be started.
+  void run(const Progress& progress = nullptr);
+  int size() const { return n_threads_; }  // workers are numbered below
   size_t jobs_done() const { return jobs_done_.load(std::memory_order_relaxed); }
-  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
-  void throw_if_cancelled() const {
-    if (cancelled()) throw Cancelled{};
-  }
-  void cancel();
+  void throw_if_cancelled() const { token_.throw_if_cancelled(); }
   // True when some thread has nothing to do.
   bool has_idle() const { return n_idle_.load(std::memory_order_relaxed) > 0; }
-  // Waits until all is done or the time is over; true when done. Call from outside the crew.
-  bool wait_for(std::chrono::milliseconds time);
-  // Joins and throws the first exception that a worker met.
-  void finish();
 
  private:
   friend class Parts;
@@ -50,7 +54,14 @@ class Crew {
     class Parts* owner;
   };
 
+  // False when none could be started.
+  bool start_threads();
+  void work_alone();
   void worker_loop(int worker);
+  // Waits until all is done or the time is over; true when done.
+  bool wait_for(std::chrono::milliseconds time);
+  void cancel();
+  void join();
   void run_part(Part part, int worker);
   void remember(std::exception_ptr error);
 
@@ -63,9 +74,9 @@ class Crew {
   std::condition_variable changed_;
   std::atomic<size_t> jobs_done_{0};
   std::atomic<int> n_idle_{0};
-  std::atomic<bool> cancelled_{false};
+  CancellationToken token_;
   std::exception_ptr error_;
-  int n_threads_ = 0;
+  const int n_threads_;
   std::vector<std::thread> threads_;
 };
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from bevel.errors import join_names, wrong_value
 from bevel.report.environment import WITH_PEERS, describe_surroundings
+from bevel.threads import count_threads
 from bevel_lab.cells import FAILED, OK, SKIPPED, Cell, Result
 from bevel_lab.protocols.base import Plan, Protocol
 from bevel_lab.running.bench import Bench
@@ -65,7 +66,7 @@ def run(
         Each result is in it as soon as it is known: the run can be killed at any time, and the same
         call goes on where it ended.
     jobs : int, default=1
-        Processes for small problems, threads for large ones.
+        Processes for small problems, threads for large ones; at most four for each core.
     timeout : float, default=None
         Seconds per cell.
     keep_predictions : bool, default=False
@@ -82,6 +83,7 @@ def run(
     Outcome
     """
     interpreters = dict(interpreters or {})
+    jobs = count_threads(jobs)
     start = time.monotonic()
     with store.lock():
         store.check_meaning(_meaning(protocol, plan))

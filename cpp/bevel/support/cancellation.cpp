@@ -1,0 +1,37 @@
+#include "bevel/support/cancellation.h"
+
+namespace bevel {
+
+constinit thread_local cancellation::ThreadState cancellation::state{nullptr, 0};
+
+CancellationToken* CancellationToken::current() { return cancellation::state.token; }
+
+bool CancellationToken::is_stopped() {
+  if (!cancelled() && question_ && question_()) cancel();
+  return cancelled();
+}
+
+void CancellationToken::poll() {
+  constexpr auto kInterval = std::chrono::milliseconds(50);
+  throw_if_cancelled();
+  if (!question_) return;
+  const auto now = Clock::now();
+  if (last_asked_ == Clock::time_point{}) last_asked_ = now;  // short calls never ask
+  if (now - last_asked_ < kInterval) return;
+  last_asked_ = now;
+  if (is_stopped()) throw Cancelled{};
+}
+
+CancellationScope::CancellationScope(CancellationToken& token)
+    : before_(cancellation::state.token) {
+  cancellation::state = {&token, 0};
+}
+
+CancellationScope::~CancellationScope() { cancellation::state = {before_, 0}; }
+
+void cancellation::look() {
+  state.work = 0;
+  if (state.token) state.token->poll();
+}
+
+}  // namespace bevel

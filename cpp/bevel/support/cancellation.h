@@ -1,0 +1,85 @@
+// Cooperative cancellation of a long call. The caller installs a token on its thread, a thread pool
+// installs one on its threads, and long loops poll the token of the thread that runs them.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+namespace bevel {
+
+// Thrown where the work stops when the caller asked for it.
+struct Cancelled {};
+
+class CancellationToken {
+ public:
+  // True: the call is to stop. Called only on threads on which the token is installed, so that a
+  // token with a question belongs to one thread.
+  using Question = std::function<bool()>;
+
+  CancellationToken() = default;
+  explicit CancellationToken(Question question) : question_(std::move(question)) {}
+  CancellationToken(const CancellationToken&) = delete;
+  CancellationToken& operator=(const CancellationToken&) = delete;
+
+  // The token of the calling thread, or null.
+  static CancellationToken* current();
+
+  void ask(Question question) { question_ = std::move(question); }
+  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  void throw_if_cancelled() const {
+    if (cancelled()) throw Cancelled{};
+  }
+  // Asks the question; true, and from then on cancelled, when the call is to stop.
+  bool is_stopped();
+  // As is_stopped(), but asks only a few times a second and throws.
+  void poll();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Question question_;
+  std::atomic<bool> cancelled_{false};
+  Clock::time_point last_asked_{};
+};
+
+// Makes a token that of the calling thread for as long as this lives.
+class CancellationScope {
+ public:
+  explicit CancellationScope(CancellationToken& token);
+  ~CancellationScope();
+  CancellationScope(const CancellationScope&) = delete;
+  CancellationScope& operator=(const CancellationScope&) = delete;
+
+ private:
+  CancellationToken* before_;
+};
+
+namespace cancellation {
+
+struct ThreadState {
+  CancellationToken* token;
+  size_t work;  // since the token was looked at
+};
+extern constinit thread_local ThreadState state;
+
+// About a millisecond.
+constexpr size_t kWorkBetweenLooks = size_t{1} << 20;
+
+void look();
+
+}  // namespace cancellation
+
+// Throws Cancelled when the call that this thread works for is to stop. `work`: operations,
+// roughly, that were done since the last poll or will be until the next one; between two polls
+// there should be less than a tenth of a second of it.
+inline void poll_cancellation(size_t work = cancellation::kWorkBetweenLooks) {
+  cancellation::ThreadState& state = cancellation::state;
+  state.work += work;
+  if (state.work >= cancellation::kWorkBetweenLooks) cancellation::look();
+}
+
+}  // namespace bevel

@@ -1,0 +1,190 @@
+"""Ctrl-C ends any long call soon, and nothing is broken or still running after it.
+
+Each call would take 20 seconds or more. Calls that share their preparation share a process.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="signals are sent differently on Windows"
+)
+
+LONGEST_ANSWER = 5.0  # seconds, on a machine that is busy with other tests
+
+HARNESS = """
+import json, os, signal, sys, threading, time
+import numpy as np
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, load
+from bevel import projections as P
+
+def n_threads():
+    tasks = "/proc/self/task"
+    return len(os.listdir(tasks)) if os.path.isdir(tasks) else 0
+
+def interrupted(name, call):
+    before = n_threads()
+    sent = []
+    def interrupt():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+    timer = threading.Timer(0.3, interrupt)
+    timer.start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        seconds = time.monotonic() - sent[0]
+        timer.join()
+        said[name] = [seconds, n_threads() - before]
+    else:
+        said[name] = ["finished", 0]
+        timer.join()
+
+said = {}
+rng = np.random.default_rng(0)
+"""
+
+# Rows that lie in the same memory: many of them cost nothing but the walk.
+PREDICTION = """
+X = rng.normal(size=(300, 300)); y = rng.integers(0, 2, 300)
+many = np.broadcast_to(X[0].astype(np.float32), (60_000, 300))
+forest = ObliqueForestClassifier(40, projection="rotation", n_jobs=N_JOBS, random_state=0)
+forest.fit(X, y)
+before = forest.predict_proba(X)
+leaves = forest.apply(X)
+deep = ObliqueForestClassifier(200, projection="gaussian", n_jobs=N_JOBS, random_state=0).fit(X, y)
+forest.save("forest.bevel")
+mapped = load("forest.bevel", mmap=True)
+interrupted("predict", lambda: forest.predict(many))
+interrupted("predict_proba", lambda: forest.predict_proba(many))
+interrupted("apply", lambda: deep.apply(many))
+interrupted("decision_path", lambda: deep.decision_path(many))
+interrupted("mapped_predict", lambda: mapped.predict(many))
+interrupted("mapped_apply", lambda: mapped.apply(many))
+same = np.array_equal(forest.predict_proba(X), before)
+same = same and np.array_equal(forest.apply(X), leaves)
+same = same and np.array_equal(mapped.predict_proba(X), before)
+said["same"] = [0.0 if same else "not the same", 0]
+"""
+
+ANALYSIS = """
+X = rng.normal(size=(3000, 20)); y = rng.integers(0, 2, 3000)
+forest = ObliqueForestClassifier(50, n_jobs=N_JOBS, random_state=0).fit(X, y)
+broad = ObliqueForestRegressor(100, max_depth=1, n_jobs=N_JOBS, random_state=0)
+wide = rng.normal(size=(30_000, 4)); t = rng.normal(size=30_000)
+broad.fit(wide, t)
+importance = lambda of: analysis.importance(
+    forest, "permutation", X, y, n_repeats=2000, error_of=of)
+interrupted("shapley", lambda: analysis.shapley_values(forest, X, X))
+interrupted("permutation_of_forest", lambda: importance("forest"))
+interrupted("permutation_of_trees", lambda: importance("tree"))
+interrupted("proximity", lambda: analysis.proximity(broad, wide, t, kind="all", k=5))
+interrupted("neighbours", lambda: analysis.forest_weights(broad, wide, t, wide[:20_000]))
+"""
+
+FITS = """
+def classifier(*arguments, **settings):
+    return ObliqueForestClassifier(*arguments, n_jobs=N_JOBS, random_state=0, **settings)
+def fit(forest, X, y):
+    forest.fit(X, y)
+narrow = rng.normal(size=(20_000, 20)); label = rng.integers(0, 2, 20_000)
+wide = rng.normal(size=(4000, 2500)).astype(np.float32); wide_label = rng.integers(0, 4, 4000)
+one = classifier(1, projection=P.RandomRotation(max_features=2500))
+interrupted("sparse", lambda: fit(classifier(100_000), narrow, label))
+interrupted("rotation", lambda: fit(one, wide[:100], wide_label[:100]))
+said["unfitted"] = [0.0 if not hasattr(one, "forest_") else "fitted", 0]
+for name, projection in {
+    "ridge": P.Ridge(n_features=2500),
+    "lda_of_few_rows": P.LDA(n_features=2500),
+    "cca": P.CCA(n_features=2500),
+    "logistic": P.Logistic(n_features=2500),
+    "principal": P.PrincipalRotation(group_size=2500),
+}.items():
+    interrupted(name, lambda: fit(classifier(1, projection=projection), wide, wide_label))
+tall = P.PLS(n_features=2500, n_components=1000)
+interrupted("pls", lambda: fit(classifier(1, projection=tall), wide, wide_label))
+warm = classifier(10, warm_start=True).fit(narrow, label)
+before = warm.predict_proba(narrow)
+warm.set_params(n_estimators=100_000)
+interrupted("warm_start", lambda: fit(warm, narrow, label))
+same = warm.forest_.n_trees == 10 and np.array_equal(warm.predict_proba(narrow), before)
+said["warm_forest"] = [0.0 if same else "not the same", 0]
+warm.set_params(n_estimators=20)
+fit(warm, narrow, label)
+whole = classifier(20).fit(narrow, label)
+same = np.array_equal(warm.predict_proba(narrow), whole.predict_proba(narrow))
+said["warm_start_again"] = [0.0 if same else "not the same", 0]
+"""
+
+GROUPS = {"prediction": PREDICTION, "analysis": ANALYSIS, "fits": FITS}
+CASES = {
+    "prediction": [
+        "predict",
+        "predict_proba",
+        "apply",
+        "decision_path",
+        "mapped_predict",
+        "mapped_apply",
+        "same",
+    ],
+    "analysis": [
+        "shapley",
+        "permutation_of_forest",
+        "permutation_of_trees",
+        "proximity",
+        "neighbours",
+    ],
+    "fits": [
+        "sparse",
+        "rotation",
+        "unfitted",
+        "ridge",
+        "lda_of_few_rows",
+        "cca",
+        "logistic",
+        "principal",
+        "pls",
+        "warm_start",
+        "warm_forest",
+        "warm_start_again",
+    ],
+}
+
+
+@functools.cache
+def outcomes(group, n_jobs, folder):
+    """What came of each call of a group: seconds until the answer, and threads left over."""
+    program = HARNESS + f"N_JOBS = {n_jobs}\n" + GROUPS[group] + "print(json.dumps(said))"
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        cwd=folder,
+    )
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("group", "case"), [(group, case) for group, cases in CASES.items() for case in cases]
+)
+def test_interrupt_ends_a_long_call_soon_and_leaves_all_in_order(group, case, n_jobs, folder):
+    answer, n_left_over = outcomes(group, n_jobs, folder)[case]
+    assert isinstance(answer, float), answer
+    assert answer < LONGEST_ANSWER
+    assert n_left_over <= 0
