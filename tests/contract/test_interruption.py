@@ -44,8 +44,8 @@ def interrupted(name, call):
         timer.join()
         said[name] = [seconds, n_threads() - before]
     else:
+        timer.cancel()
         said[name] = ["finished", 0]
-        timer.join()
 
 said = {}
 rng = np.random.default_rng(0)

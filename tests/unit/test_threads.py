@@ -37,6 +37,20 @@ def test_daemonic_worker_uses_one_thread(monkeypatch):
     assert count_threads(None) == 1
 
 
+@pytest.mark.parametrize("n_jobs", [33, 20_000, 2**31 - 1, 2**40])
+def test_huge_n_jobs_takes_four_threads_for_each_core(n_jobs):
+    assert count_threads(n_jobs) == 32
+
+
+def test_cores_are_those_that_joblib_counts(monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(threads.joblib, "cpu_count", lambda: 3)
+    threads._count_cores.cache_clear()
+    assert count_threads(None) == 3
+    threads._count_cores.cache_clear()
+
+
 def test_zero_threads_raises():
     with pytest.raises(ValueError, match=r"n_jobs must be None, a positive number.*got 0"):
         count_threads(0)

@@ -28,7 +28,6 @@ void PartialLeastSquares::deflate(size_t k) {
   const double* p = loading_.data() + k * rows_.stride;
   const size_t width = responses_.stride();
   for (size_t j = 0; j < width; ++j) {
-    poll_cancellation(rows_.size);
     double along = 0.0;
     for (size_t i = 0; i < rows_.size; ++i) along += r[i] * cross_[i * width + j];
     for (size_t i = 0; i < rows_.size; ++i) cross_[i * width + j] -= p[i] * along;
@@ -48,6 +47,7 @@ void PartialLeastSquares::directions(const NodeSample& sample, size_t n_componen
   scores_.resize(rows_.n);
   const double start = dot(cross_.data(), cross_.data(), rows_.size * responses_.stride());
   for (size_t k = 0; k < n_components; ++k) {
+    poll_cancellation(rows_.n * rows_.stride);
     const double left = dot(cross_.data(), cross_.data(), rows_.size * responses_.stride());
     if (!(left > kSmallestSquare * start) || !leading_weights()) return;
     // r = w less its share in the components before, so that t = X r without deflating X.
