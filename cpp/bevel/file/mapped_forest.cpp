@@ -12,6 +12,8 @@
 namespace bevel {
 namespace {
 
+constexpr size_t kWorkOfRead = 32;  // of a packed number, between polls for cancellation
+
 // A number from the file that must lie in [least, end).
 size_t within(int64_t value, size_t least, size_t end, const char* what) {
   if (value < 0 || static_cast<size_t>(value) < least || static_cast<size_t>(value) >= end)
@@ -85,6 +87,7 @@ MappedForest::Leaf MappedForest::leaf_of(size_t tree, const Row& row) const {
     const size_t last =
         within(columns_.entry_offset->at(node + 1), first, n_entries + 1, "entry_offset");
     const Range entries{first, last};
+    poll_cancellation((1 + entries.size()) * kWorkOfRead);
     const int64_t left_leaves = columns_.left_leaves->at(node);
     if (left_leaves == 0) return {node, entries};
     const size_t jump = 2 * within(left_leaves, 1, end - node, "left_leaves");
@@ -151,6 +154,7 @@ float MappedForest::rotated(size_t tree, int64_t axis, const Row& row) const {
       within(columns_.rotation_entry_offset->at(column), 0, n_entries + 1, "rotation_entry_offset");
   const size_t last = within(columns_.rotation_entry_offset->at(column + 1), first,
                              std::min(n_entries, first + p) + 1, "rotation_entry_offset");
+  poll_cancellation((last - first) * kWorkOfRead);
   float sum = 0.0f;
   for (size_t e = first; e < last; ++e) {
     const size_t feature = within(columns_.rotation_index->at(e), 0, p, "A feature of a rotation");
@@ -184,10 +188,8 @@ template <class Add, class Finish>
 void MappedForest::over_leaves(const RowMatrix& rows, int n_threads, Add add, Finish finish) const {
   over_rows(n_trees(), rows.n_rows, n_threads, [&](size_t first, size_t last) {
     for (size_t tree = 0; tree < n_trees(); ++tree)
-      for (size_t i = first; i < last; ++i) {
-        poll_walks(1);  // reading a packed column takes a while
+      for (size_t i = first; i < last; ++i)
         add(i, tree, leaf_of(tree, {rows.values + i * rows.row_stride, rows.feature_stride}));
-      }
     for (size_t i = first; i < last; ++i) finish(i);
   });
 }

@@ -13,7 +13,7 @@ namespace bevel {
 // for cancellation tree by tree, which bounds the rows of a block.
 template <class Work>
 void over_rows(size_t n_trees, size_t n_rows, int n_threads, Work work) {
-  constexpr size_t kBlockRows = 256, kMostRows = 16384;
+  constexpr size_t kBlockRows = 256, kMostRows = 4096;
   constexpr size_t kRowsTimesTrees = 20000;
   if (n_threads <= 1 || n_rows * n_trees < kRowsTimesTrees) {
     const PlainArithmetic arithmetic;
@@ -26,12 +26,6 @@ void over_rows(size_t n_trees, size_t n_rows, int n_threads, Work work) {
     work(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows));
   });
   crew.run();
-}
-
-// Polls for cancellation before rows go down one tree.
-inline void poll_walks(size_t n_rows) {
-  constexpr size_t kWorkOfWalk = 64;
-  poll_cancellation(n_rows * kWorkOfWalk);
 }
 
 }  // namespace bevel

@@ -62,6 +62,14 @@ float projected(const ForestArrays& forest, size_t tree, size_t node, const floa
   return weight[0] * x + 0.0f;
 }
 
+// What a row's way down a tree costs, roughly: some nodes with their entries or axes.
+size_t work_of_walk(const ForestArrays& forest) {
+  constexpr size_t kNodes = 16;
+  const size_t n_entries = forest.entry_index.size() / std::max<size_t>(1, forest.right.size());
+  const bool has_axes = !forest.rotation_index.empty();
+  return kNodes * (2 + n_entries + (has_axes ? static_cast<size_t>(forest.n_features) : 0));
+}
+
 }  // namespace
 
 bool goes_left(const ForestArrays& forest, size_t tree, size_t node, const float* row,
@@ -98,10 +106,10 @@ int32_t leaf_of(const ForestArrays& forest, size_t tree, const float* row, size_
 }
 
 void apply(const ForestArrays& forest, const RowMatrix& rows, int n_threads, int32_t* out) {
-  const size_t n_trees = forest.n_trees();
+  const size_t n_trees = forest.n_trees(), work = work_of_walk(forest);
   over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     for (size_t tree = 0; tree < n_trees; ++tree) {
-      poll_walks(last - first);
+      poll_cancellation((last - first) * work);
       for (size_t i = first; i < last; ++i)
         out[i * n_trees + tree] =
             leaf_of(forest, tree, rows.values + i * rows.row_stride, rows.feature_stride);
@@ -111,12 +119,12 @@ void apply(const ForestArrays& forest, const RowMatrix& rows, int n_threads, int
 
 void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_threads, bool hard,
                    double* out) {
-  const size_t n_trees = forest.n_trees();
+  const size_t n_trees = forest.n_trees(), work = work_of_walk(forest);
   const auto k = static_cast<size_t>(forest.n_classes);
   over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     std::fill(out + first * k, out + last * k, 0.0);
     for (size_t tree = 0; tree < n_trees; ++tree) {
-      poll_walks(last - first);
+      poll_cancellation((last - first) * work);
       for (size_t i = first; i < last; ++i) {
         const size_t node =
             static_cast<size_t>(forest.tree_offset[tree]) +
@@ -135,11 +143,11 @@ void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_thre
 }
 
 void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_threads, double* out) {
-  const size_t n_trees = forest.n_trees();
+  const size_t n_trees = forest.n_trees(), work = work_of_walk(forest);
   over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     std::fill(out + first, out + last, 0.0);
     for (size_t tree = 0; tree < n_trees; ++tree) {
-      poll_walks(last - first);
+      poll_cancellation((last - first) * work);
       for (size_t i = first; i < last; ++i)
         out[i] += forest.leaf_value[static_cast<size_t>(forest.tree_offset[tree]) +
                                     static_cast<size_t>(leaf_of(forest, tree,
@@ -154,7 +162,7 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options
                 uint64_t first_tree, TreeRange trees, int n_threads, bool hard, double* sums,
                 int32_t* counts) {
   constexpr size_t kRowsBetweenPolls = 256;
-  const size_t n_trees = trees.end - trees.begin;
+  const size_t n_trees = trees.end - trees.begin, work = work_of_walk(forest);
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   double largest = forest.n_classes > 0 ? 1.0 : 0.0;
   if (forest.n_classes == 0)
@@ -172,7 +180,7 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options
     const size_t tree = trees.begin + job;
     const std::vector<int32_t> bag = draw_bag(options, rows.n_rows, first_tree + tree);
     for (size_t i = 0; i < rows.n_rows; ++i) {
-      if (i % kRowsBetweenPolls == 0) poll_walks(kRowsBetweenPolls);
+      if (i % kRowsBetweenPolls == 0) poll_cancellation(kRowsBetweenPolls * work);
       if (bag[i] > 0) continue;
       std::atomic_ref<int32_t>(counts[i]).fetch_add(1, std::memory_order_relaxed);
       const size_t node =
