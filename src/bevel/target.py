@@ -1,4 +1,4 @@
-"""Reads the target and the weights of the training rows: checked, of the dtype the core expects."""
+"""Reads the target of the training rows: checked, of the dtype the core expects."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from bevel.errors import shorten
 from bevel.tables import is_missing
 
-__all__ = ["read_labels", "read_numbers", "read_weights"]
+__all__ = ["read_labels", "read_numbers"]
 
-Weights = npt.NDArray[np.float64]
+# Squares of targets, times any weight and number of rows, stay finite in float64.
+LARGEST_TARGET = 1e100
 
 
 def read_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
@@ -32,37 +32,28 @@ def read_numbers(y: Any, n_rows: int) -> npt.NDArray[np.float64]:
     """The target of a regression."""
     values = _column(y, n_rows)
     try:
+        if values.dtype.kind == "c":
+            raise TypeError("complex numbers have no order")
         numbers = np.ascontiguousarray(values, dtype=np.float64)
+    except OverflowError:
+        raise _too_large(max(values.tolist(), key=abs)) from None
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"y must hold numbers for a regressor; got {shorten(values[0])} ({error}). Convert y, "
             "or use ObliqueForestClassifier for labels."
         ) from error
     _check_finite(numbers)
+    largest = int(np.abs(numbers).argmax())
+    if abs(numbers[largest]) > LARGEST_TARGET:
+        raise _too_large(f"{numbers[largest]:g} (row {largest})")
     return numbers
 
 
-def read_weights(
-    sample_weight: Any, class_weight: Any, labels: npt.NDArray[Any] | None, n_rows: int
-) -> Weights | None:
-    """Weights of the rows, sample weights times class weights; None when all are one.
-
-    Parameters
-    ----------
-    sample_weight : array-like or None
-        As given to fit.
-    class_weight : dict, "balanced" or None
-        As given to the estimator.
-    labels : ndarray or None
-        Target of a classifier.
-    n_rows : int
-        Number of training rows.
-    """
-    weights = None if sample_weight is None else _check_weights(sample_weight, n_rows)
-    if class_weight is None or labels is None:
-        return weights
-    of_class = compute_sample_weight(class_weight, labels)
-    return np.ascontiguousarray(of_class if weights is None else weights * of_class)
+def _too_large(got: object) -> ValueError:
+    text = got if isinstance(got, str) else shorten(got)
+    return ValueError(
+        f"y must hold numbers up to {LARGEST_TARGET:g} in size; got {text}. Rescale y."
+    )
 
 
 def _column(y: Any, n_rows: int) -> npt.NDArray[Any]:
@@ -114,24 +105,3 @@ def _check_finite(values: npt.NDArray[Any]) -> None:
             f"y must hold finite numbers; got {len(infinite)} infinity (row {infinite[0]}). Drop "
             "or clip these rows before fit."
         )
-
-
-def _check_weights(sample_weight: Any, n_rows: int) -> Weights:
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must have shape ({n_rows},), one weight for each row of X; got shape "
-            f"{weights.shape}. Pass the weights that belong to X."
-        )
-    wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
-    if len(wrong):
-        raise ValueError(
-            f"sample_weight must hold finite numbers of at least 0; got {weights[wrong[0]]:g} (row "
-            f"{wrong[0]}). Drop these rows, or give them weight 0."
-        )
-    if not weights.any():
-        raise ValueError(
-            "sample_weight must have at least one weight above zero; got zero for every row. "
-            "Leave it out to weigh all rows equally."
-        )
-    return np.ascontiguousarray(weights)

@@ -31,6 +31,7 @@ from bevel import (
     RotatedBoostingClassifier,
     RotatedBoostingRegressor,
     StackedRotationClassifier,
+    presets,
 )
 
 RNG = np.random.default_rng(2)
@@ -300,3 +301,36 @@ def test_rotations_help_where_the_boundary_is_oblique():
     assert rotated.score(rows[300:], y[300:]) > plain.score(rows[300:], y[300:]) + 0.1
     groups = boosting(stump, n_groups=30).fit(rows[:300], y[:300])
     assert groups.score(rows[300:], y[300:]) > plain.score(rows[300:], y[300:]) + 0.1
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_preset_on_one_row_predicts_its_target(task):
+    model = presets.rr_gbm(task=task, n_groups=2).fit(X[:1], [3])
+    assert model.predict(X).tolist() == [3] * N
+
+
+@ALL
+def test_class_of_weight_zero_is_known_and_never_predicted(make):
+    if make is regression:
+        pytest.skip("has no classes")
+    labels = np.arange(N) % 3
+    model = make().fit(X, labels, (labels != 1).astype(float))
+    shares = model.predict_proba(X)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert (shares[:, 1] == 0).all()
+    assert shares.sum(axis=1) == pytest.approx(np.ones(N))
+    assert set(model.predict(X)) == {0, 2}
+
+
+def test_rows_of_weight_zero_are_as_good_as_absent_to_boosters_that_draw_rows():
+    weights = np.zeros(N)
+    weights[5] = 2.0
+    model = presets.rr_gbm(task="regression", n_groups=2).fit(X, X[:, 0], weights)
+    assert model.predict(X).tolist() == [X[5, 0]] * N
+
+
+def test_fold_without_a_row_of_weight_raises():
+    weights = np.zeros(N)
+    weights[5] = 2.0
+    with pytest.raises(ValueError, match=r"got a fold with \d+ training rows of weight zero. Use"):
+        stack().fit(X, Y, weights)

@@ -1,4 +1,4 @@
-"""`bevel.target`: y and the weights."""
+"""`bevel.target`: y."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from bevel.target import read_labels, read_numbers, read_weights
+from bevel.target import read_labels, read_numbers
 
 
 @pytest.mark.parametrize(
@@ -80,27 +80,14 @@ def test_text_target_of_a_regressor_raises():
         read_numbers(["low", "high"], 2)
 
 
-def test_weights_are_sample_weights_times_class_weights():
-    labels = np.array([0, 0, 0, 1])
-    assert read_weights(None, None, labels, 4) is None
-    assert read_weights([1, 2, 3, 4], None, labels, 4).tolist() == [1, 2, 3, 4]
-    assert read_weights([1, 2, 3, 4], {0: 10, 1: 1}, labels, 4).tolist() == [10, 20, 30, 4]
-    balanced = read_weights(None, "balanced", labels, 4)
-    assert balanced == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
-
-
 @pytest.mark.parametrize(
-    ("weights", "message"),
+    ("y", "message"),
     [
-        ([1, -2, 1], r"finite numbers of at least 0; got -2 \(row 1\)"),
-        ([1, 1, np.nan], r"got nan \(row 2\)"),
-        ([np.inf, 1, 1], r"got inf \(row 0\)"),
-        ([0, 0, 0], "at least one weight above zero; got zero for every row"),
-        ([1, 1], r"must have shape \(3,\).*got shape \(2,\)"),
-        (np.ones((3, 1)), r"got shape \(3, 1\)"),
-        (2.0, r"got shape \(\)"),
+        ([1.0, -1e101], r"up to 1e\+100 in size; got -1e\+101 \(row 1\). Rescale y"),
+        ([1, 10**400], r"up to 1e\+100 in size; got 1000.*\.\.\.. Rescale y"),
+        ([1.0, 1j], r"must hold numbers for a regressor; got .*complex"),
     ],
 )
-def test_impossible_weights_raise(weights, message):
+def test_target_beyond_what_can_be_squared_raises(y, message):
     with pytest.raises(ValueError, match=message):
-        read_weights(weights, None, None, 3)
+        read_numbers(y, 2)

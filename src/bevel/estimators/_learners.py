@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import has_fit_parameter
 
 from bevel.dataset import Encoding
 from bevel.errors import shorten, wrong_type, wrong_value
-from bevel.target import Weights
+from bevel.row_weights import Weights
 
 Rows = npt.NDArray[np.floating[Any]]
 Codes = npt.NDArray[np.int32]
@@ -119,13 +119,38 @@ def _takes_all_cores(learner: Any) -> bool:
 
 
 def fit_classifier(learner: Any, X: Rows, codes: Codes, weights: Weights | None) -> Any:
-    """Fit a classifier on numbers of classes, of which some may be absent."""
+    """Fit a classifier on numbers of classes, of which some may be absent or weigh nothing."""
+    X, codes, weights = _without_weightless(X, codes, weights)
     present, own = np.unique(codes, return_inverse=True)
     if len(present) == 1:  # many learners refuse to learn what needs no learning
         learner = DummyClassifier(strategy="prior")
-    return CodedClassifier(fit_learner(learner, X, own, weights), present)
+    return CodedClassifier(_fit(learner, X, own, weights), present)
 
 
-def fit_learner(learner: Any, X: Rows, y: npt.NDArray[Any], weights: Weights | None) -> Any:
+def fit_regressor(learner: Any, X: Rows, y: Floats, weights: Weights | None) -> Any:
+    """Fit a regressor; its targets may all be equal, as that of a single row is."""
+    X, y, weights = _without_weightless(X, y, weights)
+    if (y == y[0]).all():
+        learner = DummyRegressor(strategy="constant", constant=y[0])
+    return _fit(learner, X, y, weights)
+
+
+def _without_weightless(
+    X: Rows, y: npt.NDArray[Any], weights: Weights | None
+) -> tuple[Rows, npt.NDArray[Any], Weights | None]:
+    """Rows of weight above zero: learners that draw rows or count them know no others."""
+    if weights is None or weights.all():
+        return X, y, weights
+    rows = np.flatnonzero(weights)
+    if len(rows) == 0:
+        raise ValueError(
+            "sample_weight must have a weight above zero in every set of rows that a model is "
+            f"fitted on; got a fold with {len(weights)} training rows of weight zero. Use fewer "
+            "folds, or leave out rows of weight zero."
+        )
+    return X[rows], y[rows], weights[rows]
+
+
+def _fit(learner: Any, X: Rows, y: npt.NDArray[Any], weights: Weights | None) -> Any:
     """Fit any learner, with weights if there are any."""
     return learner.fit(X, y) if weights is None else learner.fit(X, y, sample_weight=weights)

@@ -20,7 +20,7 @@ from bevel.estimators._learners import (
     takes_codes,
 )
 from bevel.rotation import rotated_view
-from bevel.target import Weights
+from bevel.row_weights import Weights
 
 # Of the search for settings, when there are no out-of-bag rows.
 SEARCH_FOLDS = 5

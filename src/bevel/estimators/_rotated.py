@@ -21,6 +21,7 @@ from bevel.options import draw_seed
 from bevel.parameters import check_each
 from bevel.progress import Progress
 from bevel.rotation import count_numeric, haar_rotations, rotated_view
+from bevel.row_weights import Weights
 from bevel.scaling import automatic_scale
 from bevel.tables import Table
 from bevel.target import read_labels
@@ -115,16 +116,20 @@ class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: i
 
 
 class KnowsClasses:
-    """What those that classify do with labels: learners know them by their place in `classes_`."""
+    """What those that classify do with labels: learners know them by their place in `classes_`.
 
-    def _read_classes(self, y: Any, n_rows: int) -> Codes:
+    Classes whose rows all have weight zero are left out of the count: no learner sees them.
+    """
+
+    def _read_classes(self, y: Any, weights: Weights | None, n_rows: int) -> Codes:
         self.classes_, codes = read_labels(y, n_rows)
         self.n_classes_ = len(self.classes_)
+        self._weighing_classes = np.unique(codes if weights is None else codes[weights > 0.0])
         return codes
 
     def _coded(self, model: Any) -> CodedClassifier:
-        """A model that was fitted on all rows, and so has seen all classes."""
-        return CodedClassifier(model, np.arange(self.n_classes_, dtype=np.int32))
+        """A model that was fitted on all rows, and so has seen all classes that weigh anything."""
+        return CodedClassifier(model, self._weighing_classes)
 
 
 def seed_of(seed: int, *purpose: int) -> int:

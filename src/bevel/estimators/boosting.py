@@ -17,7 +17,7 @@ from bevel.estimators._learners import (
     check_learner,
     check_takes_weights,
     fit_classifier,
-    fit_learner,
+    fit_regressor,
     make_learner,
     takes_codes,
 )
@@ -26,7 +26,8 @@ from bevel.options import draw_seed
 from bevel.parameters import documented
 from bevel.progress import Callback
 from bevel.rotation_parameters import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR
-from bevel.target import Weights, read_numbers, read_weights
+from bevel.row_weights import Weights, read_weights
+from bevel.target import read_numbers
 
 # Blaser, Table 1.5.
 GROUP_TREES, SHRINKAGE = 50, 0.05
@@ -39,7 +40,7 @@ class RotatedBoosting(RotatedEnsemble):
     boosters_: list[Any]
 
     @abstractmethod
-    def _read_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
+    def _read_target(self, y: Any, weights: Weights | None, n_rows: int) -> npt.NDArray[Any]:
         """Check y; set what the estimator remembers of it."""
 
     @abstractmethod
@@ -74,8 +75,8 @@ class RotatedBoosting(RotatedEnsemble):
         soft = self._classifies and self.voting == "soft"
         check_learner("booster", booster, classifies=self._classifies, proba=soft)
         table = self._read_training_rows(X, y)
-        target = self._read_target(y, table.n_rows)
         weights = read_weights(sample_weight, None, None, table.n_rows)
+        target = self._read_target(y, weights, table.n_rows)
         check_takes_weights("booster", booster, weights)
         seed = draw_seed(self.random_state)
         dataset = self._learn_dataset(table)
@@ -210,8 +211,8 @@ class RotatedBoostingClassifier(ClassifierMixin, KnowsClasses, RotatedBoosting):
 
         return GradientBoostingClassifier(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
 
-    def _read_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
-        return self._read_classes(y, n_rows)
+    def _read_target(self, y: Any, weights: Weights | None, n_rows: int) -> npt.NDArray[Any]:
+        return self._read_classes(y, weights, n_rows)
 
     def _fit_group(self, X: Matrix, y: npt.NDArray[Any], weights: Weights | None, new: Any) -> Any:
         return fit_classifier(new, X, y, weights).model
@@ -295,11 +296,11 @@ class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore
 
         return GradientBoostingRegressor(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
 
-    def _read_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
+    def _read_target(self, y: Any, _weights: Weights | None, n_rows: int) -> npt.NDArray[Any]:
         return read_numbers(y, n_rows)
 
     def _fit_group(self, X: Matrix, y: npt.NDArray[Any], weights: Weights | None, new: Any) -> Any:
-        return fit_learner(new, X, y, weights)
+        return fit_regressor(new, X, y, weights)
 
 
 def _values(booster: Any, view: Matrix) -> Floats:

@@ -17,7 +17,8 @@ from bevel.estimators._recall import Weighting
 from bevel.out_of_bag import OutOfBag
 from bevel.parameters import REGRESSOR_PARAMETERS, documented
 from bevel.progress import Callback
-from bevel.target import read_numbers, read_weights
+from bevel.row_weights import read_weights
+from bevel.target import read_numbers
 from bevel.training import Target
 
 

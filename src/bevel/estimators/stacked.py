@@ -32,8 +32,8 @@ from bevel.parameters import documented
 from bevel.progress import Callback, Progress
 from bevel.rotation import plain_matrix
 from bevel.rotation_parameters import STACKED_CLASSIFIER
+from bevel.row_weights import Weights, read_weights
 from bevel.tables import ArrayTable, Table
-from bevel.target import Weights, read_weights
 
 # What seeds are for.
 FOLDS, LEVEL_0, LEVEL_1 = 0, 1, 2
@@ -142,8 +142,8 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
         check_learner("level0", prototype, classifies=True, proba=True)
         check_learner("level1", self._prototype(self.level1), classifies=True)
         table = self._read_training_rows(X, y)
-        codes = self._read_classes(y, table.n_rows)
         weights = read_weights(sample_weight, None, None, table.n_rows)
+        codes = self._read_classes(y, weights, table.n_rows)
         check_takes_weights("level0", prototype, weights)
         check_takes_weights("level1", self._prototype(self.level1), weights)
         self._seed = draw_seed(self.random_state)

@@ -20,7 +20,7 @@ from bevel.analysis.subject import Subject
 from bevel.dataset import LARGEST_STORED
 from bevel.errors import join_names
 from bevel.forest import FlatForest
-from bevel.target import read_weights
+from bevel.row_weights import read_weights
 
 __all__ = ["negation"]
 

@@ -17,7 +17,7 @@ from bevel.analysis.importances.error_increase import (
 from bevel.analysis.importances.groups import read_groups
 from bevel.analysis.judged_rows import read_judged_rows
 from bevel.analysis.subject import Subject
-from bevel.target import read_weights
+from bevel.row_weights import read_weights
 
 __all__ = ["permutation"]
 
