@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Protocol
 from bevel.errors import wrong_type, wrong_value
 
 __all__ = [
+    "LARGEST_INTEGER",
     "Constraint",
     "Flag",
     "Function",
@@ -21,6 +23,10 @@ __all__ = [
     "Special",
     "Word",
 ]
+
+
+# What the core counts in: 32 bits with a sign.
+LARGEST_INTEGER = 2**31 - 1
 
 
 class Constraint(Protocol):
@@ -37,15 +43,19 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True)
 class Integer:
-    """A whole number from `low`."""
+    """A whole number from `low` to `high`, which is only spoken of where a number is above it."""
 
     low: int | None = None
+    high: int = LARGEST_INTEGER
 
     def describes(self, value: object) -> bool:
         return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
     def allows(self, value: object) -> bool:
-        return self.low is None or value >= self.low  # type: ignore[operator]
+        return (self.low is None or value >= self.low) and not self.exceeded_by(value)  # type: ignore[operator]
+
+    def exceeded_by(self, value: object) -> bool:
+        return value > self.high  # type: ignore[operator]
 
     def __str__(self) -> str:
         return "an integer" if self.low is None else f"an integer of at least {self.low}"
@@ -62,13 +72,21 @@ class Real:
 
     def allows(self, value: object) -> bool:
         low, high = (float(end) for end in self.interval[1:-1].split(","))
-        number = float(value)  # type: ignore[arg-type]
+        number = _as_float(value)
         above = number >= low if self.interval[0] == "[" else number > low
         below = number <= high if self.interval[-1] == "]" else number < high
         return above and below
 
     def __str__(self) -> str:
         return f"a float in {self.interval}"
+
+
+def _as_float(number: object) -> float:
+    """A real number as a float; infinity for an integer beyond all floats."""
+    try:
+        return float(number)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf  # type: ignore[operator]
 
 
 @dataclass(frozen=True)
@@ -182,4 +200,11 @@ class Parameter:
         if not kinds:
             raise wrong_type(self.name, self.required, value, self.remedy)
         if not any(constraint.allows(value) for constraint in kinds):
-            raise wrong_value(self.name, self.required, value, self.remedy)
+            raise wrong_value(self.name, self._required_of(kinds, value), value, self.remedy)
+
+    def _required_of(self, kinds: Sequence[Constraint], value: object) -> str:
+        """What a value of some kinds, out of their range, should have been."""
+        for kind in kinds:
+            if isinstance(kind, Integer) and kind.exceeded_by(value):
+                return f"an integer of at most {kind.high}"
+        return self.required

@@ -7,6 +7,7 @@ data; whatever cannot be honoured raises, nothing is silently ignored.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from bevel.errors import NoOutOfBagError, shorten
+from bevel.errors import NoOutOfBagError, shorten, wrong_value
 from bevel.families import Member, TableShape, resolve_families
 from bevel.projections.base import FamilySpec
 
@@ -58,7 +59,12 @@ class TrainingOptions:
 
 def draw_seed(random_state: Any) -> int:
     """Seed of a forest: 64 bits drawn from scikit-learn's random state."""
-    generator = check_random_state(random_state)
+    try:
+        generator = check_random_state(random_state)
+    except ValueError:
+        required = "None, an integer from 0 to 2**32 - 1 or a RandomState"
+        remedy = "Use for example random_state=0."
+        raise wrong_value("random_state", required, random_state, remedy) from None
     return int(generator.randint(0, np.iinfo(np.uint64).max, dtype=np.uint64))
 
 
@@ -244,18 +250,16 @@ def _growth(growth: str | None, leaves: int, purely_random: bool) -> str:
 
 def _rows(count: float, n_rows: int) -> int:
     """Rows that a count or a share of them stands for, shares rounded up as in scikit-learn."""
-    return math.ceil(count * n_rows) if isinstance(count, float | np.floating) else int(count)
+    return int(count) if isinstance(count, numbers.Integral) else math.ceil(count * n_rows)
 
 
 def _bag_size(values: Mapping[str, Any], n_rows: int) -> int:
     size = values["max_samples"]
     if size is None:
         size = 1.0 if values["replace"] else DISTINCT_SHARE
-    if isinstance(size, float | np.floating):
-        return max(1, round(size * n_rows))
-    if size > n_rows:
-        raise ValueError(
-            f"max_samples must be at most the number of training rows ({n_rows}); got {size}. Use "
-            "None for as many draws as rows."
-        )
+    if not isinstance(size, numbers.Integral):
+        return max(1, round(float(size) * n_rows))
+    if int(size) > n_rows:
+        required = f"at most the number of training rows ({n_rows})"
+        raise wrong_value("max_samples", required, size, "Use None for as many draws as rows.")
     return int(size)

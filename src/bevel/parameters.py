@@ -29,6 +29,7 @@ from bevel.scaling import SCALES
 
 __all__ = [
     "CLASSIFIER_PARAMETERS",
+    "MOST_MODELS",
     "REGRESSOR_PARAMETERS",
     "ROTATION_CLASSIFIER_PARAMETERS",
     "ROTATION_REGRESSOR_PARAMETERS",
@@ -36,11 +37,14 @@ __all__ = [
     "documented",
 ]
 
+# Trees, or models of an ensemble: their number alone, without any splits, takes 1 GB.
+MOST_MODELS = 10**6
+
 _FOREST = [
     Parameter(
         "n_estimators",
         300,
-        [Integer(1)],
+        [Integer(1, MOST_MODELS)],
         "Number of trees. More of them steady the result and do not overfit; training, "
         "prediction and memory grow in proportion.",
         "Use 100 to 1000.",
@@ -255,7 +259,8 @@ _CLASSIFIER = [
         None,
         [Nothing(), Word(("balanced", "balanced_subsample")), Special("a dict", Mapping)],
         'Weights of the classes, multiplied into the sample weights. "balanced" weighs classes '
-        'inversely to their frequency; "balanced_subsample" does so within each bag.',
+        'inversely to their frequency; "balanced_subsample" does so within each bag. In a dict, '
+        "classes without a weight have weight 1, and a class of weight 0 is never predicted.",
     ),
 ]
 
@@ -291,7 +296,7 @@ _ROTATIONS = [
     Parameter(
         "n_rotations",
         "auto",
-        [Word(("auto",)), Integer(1)],
+        [Word(("auto",)), Integer(1, MOST_MODELS)],
         'R, the number of rotations; the first is the identity. "auto" is 100, or fewer where more '
         "than half of the trees would be in micro-forests.",
         'Use 20 to 100, or "auto".',
@@ -299,7 +304,7 @@ _ROTATIONS = [
     Parameter(
         "n_micro_trees",
         "auto",
-        [Word(("auto",)), Integer(1)],
+        [Word(("auto",)), Integer(1, MOST_MODELS)],
         "U, the trees of the micro-forest by which a rotation is judged; less than M/R. "
         '"auto" is 10, or a tenth of fewer than 100 trees.',
         'Use 10 to 20, or "auto".',

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bevel.constraints import Flag, Integer, Nothing, Parameter, Special
-from bevel.parameters import CLASSIFIER_PARAMETERS
+from bevel.parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
 
 __all__ = ["BOOSTING_CLASSIFIER", "BOOSTING_REGRESSOR", "STACKED_CLASSIFIER"]
 
@@ -79,7 +79,7 @@ _STACKING = [
     Parameter(
         "n_rotations",
         20,
-        [Integer(0)],
+        [Integer(0, MOST_MODELS)],
         "K, random rotations beside the features as they are, which are always among the views. "
         "There are (K + 1) × (folds + 1) + 1 models to fit.",
         "The thesis uses 20.",
@@ -114,7 +114,7 @@ _BOOSTING = [
     Parameter(
         "n_groups",
         100,
-        [Integer(1)],
+        [Integer(1, MOST_MODELS)],
         "Groups of boosted trees, each on a rotation of its own.",
         "The thesis uses 100.",
     ),

@@ -26,6 +26,7 @@ __all__ = ["Table", "is_missing", "read_table", "take_rows"]
 
 Numbers = npt.NDArray[np.floating[Any]]
 
+LARGEST_FLOAT = int(np.finfo(np.float64).max)
 _NOMINAL = (nw.String, nw.Categorical, nw.Enum)
 _UNREADABLE = (nw.Datetime, nw.Date, nw.Time, nw.Duration, nw.List, nw.Array, nw.Struct, nw.Binary)
 
@@ -187,10 +188,10 @@ class FrameTable:
                 f"X must hold numbers or labels; got dtype {column.dtype} in column "
                 f"{self.describe(feature)}. Convert it to numbers first, or drop it."
             )
-        return as_numbers(column.to_numpy(), self.describe(feature))
+        return as_numbers(_values(column), self.describe(feature))
 
     def labels(self, feature: int) -> npt.NDArray[Any]:
-        return self._columns[feature].to_numpy()
+        return _values(self._columns[feature])
 
 
 class ColumnsTable:
@@ -260,11 +261,28 @@ def as_numbers(values: npt.NDArray[Any], name: str) -> Numbers:
         raise TypeError(
             f"X must hold numbers in column {name}; {error}. Convert the column, or drop it."
         ) from error
+    except OverflowError:
+        raise _beyond_floats(objects, name) from None
+
+
+def _beyond_floats(values: list[Any], name: str) -> ValueError:
+    row = next(i for i, v in enumerate(values) if not is_missing(v) and abs(v) > LARGEST_FLOAT)
+    return ValueError(
+        f"X must hold numbers within the range of floats in column {name}; got "
+        f"{shorten(values[row])} (row {row}). Rescale the column."
+    )
 
 
 def _as_float(values: npt.NDArray[Any]) -> Numbers:
     exact = np.can_cast(values.dtype, np.float32)
     return values.astype(np.float32 if exact else np.float64, copy=False)
+
+
+def _values(column: nw.Series[Any]) -> npt.NDArray[Any]:
+    """A column as an array; without any value it has none to look up, which some types need."""
+    if column.null_count() == len(column):
+        return np.full(len(column), None, dtype=object)
+    return column.to_numpy()
 
 
 def _is_nominal(column: nw.Series[Any]) -> bool:

@@ -46,6 +46,10 @@ def test_values_in_range_pass(accepts, good):
     ("accepts", "value", "message"),
     [
         (Integer(1), 0, "size must be an integer of at least 1; got 0. Do this."),
+        (Integer(1), 2**31, "size must be an integer of at most 2147483647; got 2147483648. Do"),
+        (Integer(1, 9), np.int64(10), "size must be an integer of at most 9; got"),
+        (Number("[0, inf)"), 10**400, r"size must be a number in \[0, inf\); got 1000"),
+        (Number("[0, 1]"), -(10**400), r"size must be a number in \[0, 1\]; got -1000"),
         (Real("(0, 1]"), 0.0, r"size must be a float in \(0, 1\]; got 0.0"),
         (Real("(0, 1]"), 1.5, "got 1.5"),
         (Real("(0, 1)"), 1.0, "got 1.0"),

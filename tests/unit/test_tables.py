@@ -190,3 +190,24 @@ def test_table_without_two_filled_dimensions_raises(X, message):
 def test_missing_values_of_all_libraries_are_recognised():
     assert all(map(is_missing, [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT]))
     assert not any(map(is_missing, [0, "", "nan", False, 1.5, float("inf")]))
+
+
+@pytest.mark.parametrize("X", [[[1, 2], [-(10**400), 3]], pd.DataFrame({"a": [1, -(10**400)]})])
+def test_number_beyond_floats_names_its_place(X):
+    message = r"range of floats in column .*; got -1000.* \(row 1\). Rescale the column"
+    with pytest.raises(ValueError, match=message):
+        numbers(X)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(pa.null(), pa.int64(), pa.bool_(), pa.string(), pa.float16(), pa.decimal128(5, 2)),
+        *(pa.dictionary(pa.int32(), pa.string()), pa.dictionary(pa.int8(), pa.int64())),
+    ],
+    ids=str,
+)
+def test_arrow_column_without_values_is_missing_throughout(kind):
+    table = pa.table({"empty": pa.array([None] * 3, kind)})
+    assert np.isnan(numbers(table)).all()
+    assert all(is_missing(label) for label in read_table(table).labels(0))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from bevel.constraints import LARGEST_INTEGER
 from bevel.counts import Count, resolve_count
 from bevel.errors import wrong_type, wrong_value
 
@@ -125,8 +126,16 @@ def check_real(name: str, value: object) -> None:
     remedy = "Values from 1 to 5 are usual."
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise wrong_type(name, "a positive number", value, remedy)
-    if not 0.0 < float(value) < float("inf"):
+    if not is_positive(value):
         raise wrong_value(name, "a positive number", value, remedy)
+
+
+def is_positive(value: numbers.Real) -> bool:
+    """Whether a number is above zero, and finite as a float."""
+    try:
+        return 0.0 < float(value) < float("inf")
+    except OverflowError:
+        return False
 
 
 def check_integer(name: str, value: object, things: str = "features") -> None:
@@ -135,6 +144,8 @@ def check_integer(name: str, value: object, things: str = "features") -> None:
         raise wrong_type(name, "an integer of at least 1", value, remedy)
     if value < 1:
         raise wrong_value(name, "an integer of at least 1", value, remedy)
+    if int(value) > LARGEST_INTEGER:
+        raise wrong_value(name, f"an integer of at most {LARGEST_INTEGER}", value, remedy)
 
 
 def check_flag(name: str, value: object) -> None:

@@ -17,6 +17,7 @@ from bevel.projections.base import (
     check_flag,
     check_integer,
     check_word,
+    is_positive,
 )
 
 # Menze et al. 2011, section 2, step 4a.
@@ -261,5 +262,5 @@ def _check_alphas(
     for alpha in alphas:
         if isinstance(alpha, bool) or not isinstance(alpha, numbers.Real):
             raise wrong_type(name, required, alpha, remedy)
-        if not 0.0 < float(alpha) < float("inf"):
+        if not is_positive(alpha):
             raise wrong_value(name, required, alpha, remedy)

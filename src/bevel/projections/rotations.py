@@ -101,6 +101,10 @@ class MultiRotation(Projection):
     def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
         n_rotated = min(int(self.max_features), n_numeric)
         n_rotations = int(self.n_rotations)
+        if n_rotations * n_rotated**2 >= 2**32:
+            required = f"such that rotations of {n_rotated} features have fewer than 2^32 weights"
+            name, remedy = "MultiRotation(n_rotations=)", "Lower n_rotations or max_features."
+            raise wrong_value(name, required, n_rotations, remedy)
         return FamilySpec("multirotation", n_draws, n_rotated, self.flip, n_rotations=n_rotations)
 
 
