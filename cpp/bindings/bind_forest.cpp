@@ -55,18 +55,21 @@ nb::ndarray<nb::numpy, double> value_of_view(const ForestView& view, RowMajorMat
 
 nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Options& options,
                              uint64_t first_tree, bool hard, int n_threads,
-                             std::optional<std::pair<size_t, size_t>> range) {
+                             std::optional<std::pair<size_t, size_t>> range,
+                             std::optional<Vector<double>> weights) {
   const ForestArrays& forest = view.arrays();
   check_width(forest, X.shape(1));
   const auto given = range.value_or(std::pair<size_t, size_t>{0, forest.n_trees()});
   const TreeRange trees{given.first, given.second};
   require(trees.begin <= trees.end && trees.end <= forest.n_trees(), "[ForestView] no such trees");
   const size_t n = X.shape(0);
+  require(!weights || weights->shape(0) == n, "[ForestView] length of weights");
+  const double* weight = weights ? weights->data() : nullptr;
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   std::vector<double> sums(n * k);
   std::vector<int32_t> counts(n);
   run_cancellable([&] {
-    out_of_bag(forest, {X.data(), n, 1, n}, options, first_tree, trees, n_threads, hard,
+    out_of_bag(forest, {X.data(), n, 1, n}, weight, options, first_tree, trees, n_threads, hard,
                sums.data(), counts.data());
   });
   return nb::make_tuple(to_numpy(std::move(sums), {n, k}), to_numpy(std::move(counts)));
@@ -85,5 +88,5 @@ void bind_forest(nb::module_& m) {
       .def("predict_value", &value_of_view, nb::arg("X").noconvert(), nb::arg("n_threads"))
       .def("out_of_bag", &out_of_bag_of_view, nb::arg("X").noconvert(), nb::arg("options"),
            nb::arg("first_tree"), nb::arg("hard"), nb::arg("n_threads"),
-           nb::arg("trees") = nb::none());
+           nb::arg("trees") = nb::none(), nb::arg("weights").noconvert() = nb::none());
 }

@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,6 +69,15 @@ void check_rotations(const Family& family, const DatasetView& data,
   }
 }
 
+void check_weights(std::span<const double> weights) {
+  bool any = false;
+  for (double weight : weights) {
+    require(weight >= 0.0 && std::isfinite(weight), "[train] weight that is negative or infinite");
+    any |= weight > 0.0;
+  }
+  require(any, "[train] no row has a weight");
+}
+
 void check_shapes(const TrainingSet& t, const Options& options, std::span<const uint64_t> trees) {
   const DatasetView& data = t.data;
   require(data.n_rows > 0 && data.n_features > 0, "[train] empty data");
@@ -84,6 +94,10 @@ void check_shapes(const TrainingSet& t, const Options& options, std::span<const 
   if (t.labels)
     for (size_t i = 0; i < data.n_rows; ++i)
       require(t.labels[i] >= 0 && t.labels[i] < t.n_classes, "[train] label out of range");
+  if (t.targets)
+    for (size_t i = 0; i < data.n_rows; ++i)
+      require(std::isfinite(t.targets[i]), "[train] target that is not finite");
+  if (t.weights) check_weights({t.weights, data.n_rows});
   for (int32_t f : data.categorical)
     for (size_t i = 0; i < data.n_rows; ++i) {
       const float code = data.column(f)[i];
@@ -211,7 +225,7 @@ nb::tuple sample_tree(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
   const DatasetView data = arrays.data();
   const TrainingSet training = arrays.training(data);
   check_shapes(training, options, {&tree, 1});
-  const std::vector<int32_t> multiplicity = draw_bag(options, data.n_rows, tree);
+  const std::vector<int32_t> multiplicity = draw_bag(options, data.n_rows, tree, training.weights);
   RowFacts facts;
   facts.tree = tree;
   facts.labels = training.labels;
@@ -242,10 +256,13 @@ void bind_trainer(nb::module_& m) {
         nb::arg("trees").noconvert(), nb::arg("n_threads"), nb::arg("progress").none());
   m.def(
       "bag",
-      [](const Options& options, size_t n_rows, uint64_t tree) {
-        return to_numpy(draw_bag(options, n_rows, tree));
+      [](const Options& options, size_t n_rows, uint64_t tree,
+         std::optional<Vector<double>> weights) {
+        require(!weights || weights->shape(0) == n_rows, "[bag] length of weights");
+        return to_numpy(draw_bag(options, n_rows, tree, weights ? weights->data() : nullptr));
       },
-      nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"));
+      nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"),
+      nb::arg("weights").noconvert() = nb::none());
   m.def("sample_tree", &sample_tree, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
         nb::arg("medians").noconvert(), nb::arg("target"), nb::arg("n_classes"),
         nb::arg("weights").noconvert().none(), nb::arg("options"), nb::arg("tree"));

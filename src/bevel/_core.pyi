@@ -100,7 +100,9 @@ def train(
     n_threads: int,
     progress: Callable[[int], None] | None,
 ) -> dict[str, npt.NDArray[Any]]: ...
-def bag(options: Options, n_rows: int, tree: int) -> npt.NDArray[np.int32]: ...
+def bag(
+    options: Options, n_rows: int, tree: int, weights: npt.NDArray[np.float64] | None = None
+) -> npt.NDArray[np.int32]: ...
 def column_facts(
     X: npt.NDArray[np.float32], levels: npt.NDArray[np.int32], n_threads: int
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]: ...
@@ -322,6 +324,7 @@ class ForestView:
         hard: bool,
         n_threads: int,
         trees: tuple[int, int] | None = None,
+        weights: npt.NDArray[np.float64] | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
 
 class LeafSharing:

@@ -47,7 +47,8 @@ class FlatForest:
     flags : ndarray of uint8, N
         Bit 0: missing values, or unseen levels, go left. Bit 1: the split is by levels.
     gain : ndarray of float32, N
-        Weighted impurity removed by the split; 0 for a leaf. Empty in a slim forest.
+        Weighted impurity removed by the split; 0 for a leaf. In units of a power of two where
+        targets are so large or small that float32 could not hold it. Empty in a slim forest.
     weight : ndarray of float32, N
         Weighted number of training rows. Empty in a slim forest.
     entry_offset : ndarray of int64, N + 1

@@ -84,7 +84,7 @@ def collect_leaf_rows(
         trees = range(first, min(first + step, forest.n_trees))
         leaves = PackedPredictor(take_trees(forest, trees)).leaves(X, n_threads)
         for tree, leaf in zip(trees, leaves.T, strict=True):
-            counts = _counts(bags, first_tree + tree, weights)
+            counts = bags.counts(first_tree + tree, weights)
             drawn = counts if weights is None else counts * (weights > 0)
             row, size = _by_leaf(leaf, drawn, forest.tree(tree).n_nodes)
             rows.append(row)
@@ -92,14 +92,6 @@ def collect_leaf_rows(
             member_weights.append(_weights(row, counts, weights, balanced))
     offset = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))))
     return LeafRows(offset, np.concatenate(rows), np.concatenate(member_weights), len(X))
-
-
-def _counts(bags: Bags, tree: int, weights: Floats | None) -> Codes:
-    """Draws of each row; a bag without rows that weigh anything takes all those that do."""
-    counts = bags.counts(tree)
-    if weights is None or (weights[counts > 0] > 0).any():
-        return counts
-    return (weights > 0).astype(np.int32)
 
 
 def _by_leaf(leaf: Codes, counts: Codes, n_nodes: int) -> tuple[Codes, Places]:

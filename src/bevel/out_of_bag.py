@@ -53,6 +53,7 @@ def predict_out_of_bag(
     options: TrainingOptions,
     n_threads: int,
     hard: bool = False,
+    weights: Floats | None = None,
 ) -> OutOfBag:
     """Predict the training rows of a forest out of bag; warns if some were in every bag.
 
@@ -68,9 +69,13 @@ def predict_out_of_bag(
         Threads to use.
     hard : bool, default=False
         Whether trees vote.
+    weights : ndarray of float64, default=None
+        Of the training rows; None when all are one.
     """
     native = native_options(options)
-    sums, n_trees = predictor.view.out_of_bag(dataset.X, native, 0, hard, n_threads)
+    sums, n_trees = predictor.view.out_of_bag(
+        dataset.X, native, 0, hard, n_threads, weights=weights
+    )
     known = n_trees > 0
     predictions = np.full(sums.shape, np.nan)
     predictions[known] = sums[known] / n_trees[known, None]

@@ -15,6 +15,7 @@ from bevel import _core
 from bevel.errors import NoOutOfBagError
 from bevel.forest import FlatForest
 from bevel.predictor import PackedPredictor
+from bevel.row_weights import Weights
 from bevel.subforest import take_trees
 
 __all__ = ["Bags", "TrainingRows", "check_leaves_rows_out", "recall_rows"]
@@ -43,15 +44,18 @@ class Bags:
     replace: bool
     seed: int
 
-    def counts(self, tree: int) -> npt.NDArray[np.int32]:
-        """How often each row is in the bag of a tree, numbered from 0; once without bags."""
-        return _core.bag(self._options(), self.n_rows, tree)
+    def counts(self, tree: int, weights: Weights | None = None) -> npt.NDArray[np.int32]:
+        """How often each row is in the bag of a tree, numbered from 0; once without bags.
 
-    def rows_out(self, n_trees: int) -> npt.NDArray[np.bool_]:
+        A bag without rows that weigh anything is all those that do.
+        """
+        return _core.bag(self._options(), self.n_rows, tree, weights)
+
+    def rows_out(self, n_trees: int, weights: Weights | None = None) -> npt.NDArray[np.bool_]:
         """Whether each row (first axis) is out of the bag of each tree, numbered from 0."""
         out = np.empty((self.n_rows, n_trees), dtype=bool)
         for tree in range(n_trees):
-            out[:, tree] = self.counts(tree) == 0
+            out[:, tree] = self.counts(tree, weights) == 0
         return out
 
     def _options(self) -> _core.Options:
@@ -92,7 +96,11 @@ def check_leaves_rows_out(bags: Bags) -> None:
 
 
 def recall_rows(
-    forest: FlatForest, bags: Bags, X: npt.NDArray[np.float32], target: Target
+    forest: FlatForest,
+    bags: Bags,
+    X: npt.NDArray[np.float32],
+    target: Target,
+    weights: Weights | None = None,
 ) -> TrainingRows:
     """Training rows with their bags; raises if these are not the rows the forest was grown on.
 
@@ -106,10 +114,12 @@ def recall_rows(
         Encoded as for prediction.
     target : ndarray
         Classes as int32, or numbers as float64.
+    weights : ndarray of float64, default=None
+        Of the rows, as far as they are known; None if all are one.
     """
     if len(X) != bags.n_rows:
         raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
-    rows = TrainingRows(X, target, bags.rows_out(forest.n_trees), bags)
+    rows = TrainingRows(X, target, bags.rows_out(forest.n_trees, weights), bags)
     _recognise(forest, rows, {0, forest.n_trees - 1})
     return rows
 

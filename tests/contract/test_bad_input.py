@@ -7,9 +7,12 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
+from bevel.constraints import Integer
 from bevel.projections import NAMED
+from bevel.training_rows import Bags
 
 BOTH = pytest.mark.parametrize("estimator", [ObliqueForestClassifier, ObliqueForestRegressor])
 EVERY_PROJECTION = pytest.mark.parametrize(
@@ -253,3 +256,148 @@ def test_failed_fit_leaves_an_unfitted_estimator(estimator, before):
         forest.fit(bad, y)
     with pytest.raises(NotFittedError):
         forest.predict(X)
+
+
+INTEGERS = pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (estimator, parameter.name)
+        for estimator in (getattr(bevel, name) for name in bevel.__all__)
+        if hasattr(estimator, "_parameters")
+        for parameter in estimator._parameters.values()
+        if any(isinstance(kind, Integer) for kind in parameter.accepts)
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+
+
+@INTEGERS
+@pytest.mark.parametrize("value", [2**31, 2**63, 10**400], ids=["2^31", "2^63", "10^400"])
+def test_integer_parameter_beyond_what_is_counted_raises(estimator, name, value):
+    message = rf"{name} must be an integer of at most \d+; got {str(value)[:9]}"
+    with pytest.raises(ValueError, match=message):
+        estimator(**{name: value}).fit(X, y)
+
+
+@BOTH
+@pytest.mark.parametrize("seed", [-1, 2**32, 10**400, 0.5, "seed"])
+def test_impossible_seed_raises(estimator, seed):
+    with pytest.raises(ValueError, match=r"random_state must be .* to 2\*\*32 - 1 .*; got .* Use"):
+        fit(estimator, random_state=seed)
+
+
+@pytest.mark.parametrize(
+    ("projection", "settings"),
+    [
+        (P.RandomCombination, {"n_features": 2**63}),
+        (P.RandomRotation, {"max_features": 2**63}),
+        (P.MultiRotation, {"n_rotations": 2**63}),
+        (P.PrincipalRotation, {"group_size": 2**63}),
+        (P.Logistic, {"n_steps": 2**63}),
+        (P.PLS, {"n_components": 2**63}),
+        (P.SparseSigns, {"density": 10**400}),
+        (P.Logistic, {"alpha": 10**400}),
+        (P.Ridge, {"alphas": [1.0, 10**400]}),
+    ],
+)
+def test_setting_of_a_projection_beyond_what_is_counted_raises(projection, settings):
+    (name,) = settings
+    with pytest.raises(ValueError, match=rf"{projection.__name__}\({name}=\) must be .*; got"):
+        projection(**settings)
+
+
+def test_rotations_beyond_memory_raise():
+    with pytest.raises(ValueError, match=r"n_rotations=\) must be such that .*2\^32.*Lower"):
+        fit(ObliqueForestClassifier, projection=P.MultiRotation(2**31 - 1))
+
+
+@pytest.mark.parametrize("projection", NAMED)
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+@pytest.mark.parametrize("class_weight", [{0: 0, 1: 0}, {0: -1, 1: 1}, {0: np.nan}, {1: np.inf}])
+def test_impossible_class_weights_raise(projection, voting, class_weight):
+    with pytest.raises(ValueError, match="class_weight"):
+        fit(
+            ObliqueForestClassifier, projection=projection, voting=voting, class_weight=class_weight
+        )
+
+
+@pytest.mark.parametrize("projection", NAMED)
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_class_of_weight_zero_is_known_and_never_predicted(projection, voting, n_classes):
+    labels = np.arange(30) % n_classes
+    class_weight = dict.fromkeys(range(1, n_classes), 0.5) | {0: 0}
+    fitted = fit(
+        ObliqueForestClassifier,
+        y=labels,
+        projection=projection,
+        voting=voting,
+        class_weight=class_weight,
+    )
+    assert fitted.classes_.tolist() == list(range(n_classes))
+    shares = fitted.predict_proba(X)
+    assert (shares[:, 0] == 0).all()
+    assert shares.sum(axis=1) == pytest.approx(np.ones(30), abs=1e-6)
+
+
+@EVERY_PROJECTION
+def test_single_row_of_weight_is_all_that_every_tree_learns(estimator, projection):
+    weights = np.zeros(30)
+    weights[7] = 0.25
+    fitted = fit(estimator, sample_weight=weights, projection=projection, n_estimators=20)
+    assert fitted.forest_.n_nodes == 20
+    assert (fitted.predict(X) == y[7]).all()
+
+
+@BOTH
+def test_tree_that_takes_the_only_rows_of_weight_says_nothing_of_them_out_of_bag(estimator):
+    weights = np.zeros(30)
+    weights[7] = 1.0
+    with pytest.warns(UserWarning, match=r"1 of 30 rows"):
+        fitted = fit(
+            estimator, sample_weight=weights, oob_score=True, n_estimators=40, random_state=0
+        )
+    estimates = getattr(fitted, "oob_prediction_", None)
+    if estimates is None:
+        estimates = fitted.oob_decision_function_
+    assert np.isnan(estimates[7]).all()
+
+
+def test_quantiles_of_a_forest_on_one_row_of_weight_are_its_target():
+    weights = np.zeros(30)
+    weights[7] = 1.0
+    target = X[:, 0] + 100.0 * weights
+    fitted = fit(ObliqueForestRegressor, X, target, weights, random_state=0)
+    assert Bags(30, 30, True, fitted._seed).counts(4)[7] == 0  # the row is not in the last bag
+    training = {"X_train": X, "y_train": target, "sample_weight": weights}
+    assert (fitted.predict_quantiles(X, 0.5, **training) == target[7]).all()
+
+
+@EVERY_PROJECTION
+@pytest.mark.parametrize("weights", [[1e-310, 1.0], [1e-300, 1e15], [1e-15, 1e-40]], ids=str)
+def test_weights_of_all_sizes_give_finite_forests(estimator, projection, weights):
+    weights = np.resize(weights, 30)
+    labels = np.arange(30) % 3
+    fitted = fit(estimator, y=labels, sample_weight=weights, projection=projection)
+    forest = fitted.forest_
+    assert (forest.weight > 0).all()
+    assert np.isfinite(forest.gain).all()
+    assert np.isfinite(fitted.predict(X)).all()
+    assert np.isfinite(fitted.feature_importances_).all()
+
+
+@pytest.mark.parametrize("factor", [5e307, 1e200, 1e101])
+def test_targets_whose_squares_overflow_raise(factor):
+    with pytest.raises(ValueError, match=r"y must hold numbers up to 1e\+100 .*Rescale y"):
+        fit(ObliqueForestRegressor, y=X[:, 0] * factor)
+
+
+@pytest.mark.parametrize("exponent", [-400, -150, -60, 60, 150, 300])
+@pytest.mark.parametrize("weight", [None, 1e-15, 1e15])
+def test_size_of_targets_scales_predictions_and_leaves_importances_alone(exponent, weight):
+    weights = None if weight is None else np.full(30, weight)
+    one = fit(ObliqueForestRegressor, X, X[:, 0], weights, random_state=0)
+    other = fit(ObliqueForestRegressor, X, X[:, 0] * 2.0**exponent, weights, random_state=0)
+    assert np.isfinite(other.forest_.gain).all()
+    assert (other.predict(X) == one.predict(X) * 2.0**exponent).all()
+    assert other.feature_importances_ == pytest.approx(one.feature_importances_, rel=1e-5)

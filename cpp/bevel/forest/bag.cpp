@@ -3,8 +3,9 @@
 #include "bevel/random/stream.h"
 
 namespace bevel {
+namespace {
 
-std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tree) {
+std::vector<int32_t> draw_rows(const Options& options, size_t n_rows, uint64_t tree) {
   if (options.bag_size == 0) return std::vector<int32_t>(n_rows, 1);
   std::vector<int32_t> multiplicity(n_rows, 0);
   Stream stream(root_key(options.seed, tree), Purpose::bag);
@@ -20,6 +21,18 @@ std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tr
       --wanted;
     }
   }
+  return multiplicity;
+}
+
+}  // namespace
+
+std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tree,
+                              const double* weights) {
+  std::vector<int32_t> multiplicity = draw_rows(options, n_rows, tree);
+  if (!weights) return multiplicity;
+  for (size_t row = 0; row < n_rows; ++row)
+    if (multiplicity[row] > 0 && weights[row] > 0.0) return multiplicity;
+  for (size_t row = 0; row < n_rows; ++row) multiplicity[row] = weights[row] > 0.0;
   return multiplicity;
 }
 

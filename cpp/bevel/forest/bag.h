@@ -8,7 +8,9 @@
 
 namespace bevel {
 
-// Multiplicity of every row; all ones when options.bag_size is 0.
-std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tree);
+// Multiplicity of every row; all ones when options.bag_size is 0. Where few rows have a weight, a
+// bag may hold none of them: then it is all rows that have one, each once. Null weights are all 1.
+std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tree,
+                              const double* weights = nullptr);
 
 }  // namespace bevel

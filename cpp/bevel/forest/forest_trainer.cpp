@@ -74,6 +74,7 @@ struct TaskScales {
   double weight = 1.0;  // whole units per unit of weight
   double target = 1.0;  // whole units per unit of weight times target
   double centre = 0.0;
+  double gain = 1.0;  // gains as they are kept, per unit of gain
 };
 
 template <>
@@ -121,6 +122,14 @@ struct TaskMaker<ClassTask<Weight, kEntropy>> {
     }
   }
 };
+
+// Gains are kept in float32. Where that cannot hold the largest, or not much less than it, they are
+// kept in units of a power of two; only their ratios have a meaning then.
+double gain_unit(double largest_gain) {
+  BEVEL_CHECK(std::isfinite(largest_gain));
+  constexpr double kSmall = 0x1p-100, kLarge = 0x1p127;
+  return largest_gain < kSmall || largest_gain > kLarge ? grid_scale(largest_gain, 0) : 1.0;
+}
 
 template <class Task>
 class Trainer {
@@ -185,7 +194,9 @@ class Trainer {
       high = std::max(high, training_.targets[i]);
     }
     scales_.centre = low + (high - low) / 2.0;
-    const double size = largest * std::max(high - scales_.centre, scales_.centre - low);
+    const double reach = std::max(high - scales_.centre, scales_.centre - low);
+    const double size = largest * reach;
+    scales_.gain = gain_unit(draws * largest * (reach * reach));
     scales_.target = grid_scale(draws * size, 61);
     // Sums over a small node fit a double, in which lanes add them. Real weights may lie decades
     // apart and need the finer grid.
@@ -196,8 +207,8 @@ class Trainer {
 
   void grow(int worker, size_t job) {
     const uint64_t tree_number = numbers_[job];
-    std::vector<int32_t> multiplicity = draw_bag(options_, data_.n_rows, tree_number);
-    if (weighting_.values) take_all_if_none_counts(multiplicity);
+    const std::vector<int32_t> multiplicity =
+        draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
     std::vector<double> class_weights;
     if (options_.balanced_subsample) class_weights = balance(training_, multiplicity);
     RowFacts facts;
@@ -219,6 +230,7 @@ class Trainer {
     TreeData<Task> tree;
     tree.root = root_key(options_.seed, tree_number);
     tree.facts = facts;
+    tree.gain_unit = scales_.gain;
     tree.weight_unit = std::is_same_v<Task, WideTask> ? scales_.weight : 1.0;
     size_t n = 0;
     for (size_t row = 0; row < data_.n_rows; ++row) n += facts.multiplicity[row] > 0;
@@ -234,6 +246,7 @@ class Trainer {
     auto task = TaskMaker<Task>::task(training_, options_, scales_, &table_);
     task.begin_node(tree.payload.data(), tree.payload.size());
     tree.total_weight = task.weight();
+    BEVEL_CHECK(!tree.rows.empty() && tree.total_weight > 0.0 && std::isfinite(tree.total_weight));
     if (options_.any_family(&Family::asks_out_of_bag))
       for (size_t row = 0; row < data_.n_rows; ++row)
         if (facts.multiplicity[row] == 0 && facts.weight_outside(row) > 0.0)
@@ -242,15 +255,6 @@ class Trainer {
     tree.used = used_;
     if (options_.any_family(&Family::per_tree)) add_axes(tree);
     return tree;
-  }
-
-  // Where few rows have a weight, a bag may hold none of them. Such a tree is grown on all that
-  // have.
-  void take_all_if_none_counts(std::vector<int32_t>& multiplicity) const {
-    for (size_t row = 0; row < multiplicity.size(); ++row)
-      if (multiplicity[row] > 0 && weighting_.values[row] > 0.0) return;
-    for (size_t row = 0; row < multiplicity.size(); ++row)
-      multiplicity[row] = weighting_.values[row] > 0.0;
   }
 
   // Of trees without axes, which all read the same.

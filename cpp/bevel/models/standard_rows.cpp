@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bevel/support/cancellation.h"
+#include "bevel/support/check.h"
 
 namespace bevel {
 namespace {
@@ -38,6 +39,7 @@ void StandardRows::weigh(const NodeSample& sample) {
     total_weight += sample.weight[i];
     root_weight[i] = std::sqrt(sample.weight[i]);
   }
+  BEVEL_CHECK(n == 0 || (total_weight > 0.0 && std::isfinite(total_weight)));
   mean_.resize(sample.stride);
   factor_.resize(sample.stride);
   transposed_times({sample.values.data(), n, sample.stride}, sample.weight.data(), mean_.data());

@@ -262,6 +262,7 @@ class Packer {
       return static_cast<int32_t>(packed_.leaf_value.size() - 1);
     }
     const SplitView leaf = view_split(forest_, node);
+    BEVEL_CHECK(!leaf.index.empty());
     if (leaf.index.size() == 1 && leaf.weight[0] == 1.0f) return leaf.index[0];
     if (packed_.share_offset.empty()) packed_.share_offset.push_back(0);
     packed_.share_class.insert(packed_.share_class.end(), leaf.index.begin(), leaf.index.end());

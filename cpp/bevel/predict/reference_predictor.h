@@ -43,11 +43,10 @@ struct TreeRange {
 };
 
 // Sums over the trees (of a range) whose bag lacks a row, and the number of those trees. The bag of
-// tree t is that of number first_tree + t. sums: n_rows x max(n_classes, 1). Sums are made in whole
-// numbers: no order of threads can change them. `progress` gets the number of trees done and
-// returns whether to go on; throws Cancelled if not.
-void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const Options& options,
-                uint64_t first_tree, TreeRange trees, int n_threads, bool hard, double* sums,
-                int32_t* counts);
+// tree t is that of number first_tree + t, for rows of these weights (null: all 1). sums: n_rows x
+// max(n_classes, 1). Sums are made in whole numbers: no order of threads can change them.
+void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const double* weights,
+                const Options& options, uint64_t first_tree, TreeRange trees, int n_threads,
+                bool hard, double* sums, int32_t* counts);
 
 }  // namespace bevel

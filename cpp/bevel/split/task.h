@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "bevel/split/kernels.h"
+#include "bevel/support/check.h"
 #include "bevel/support/logarithm.h"
 
 namespace bevel {
@@ -62,6 +63,7 @@ class PairTask {
       for (size_t i = 0; i < n; ++i) total_ = total_ + payload[i];
     }
     totals_ = {static_cast<double>(total_.weight), static_cast<double>(total_.sum)};
+    BEVEL_CHECK(n == 0 || total_.weight > 0);
   }
   const Payload* payload() const { return payload_; }
   PairTotals totals() const { return totals_; }
@@ -195,6 +197,7 @@ class ClassTask {
     for (double c : counts_) weight_ += c;
     right_term_ = 0.0;
     for (double c : counts_) right_term_ += term(c);
+    BEVEL_CHECK(n == 0 || (weight_ > 0.0 && std::isfinite(right_term_)));
   }
   const Payload* payload() const { return payload_.data(); }
   size_t n_present() const { return classes_.size(); }
@@ -216,7 +219,9 @@ class ClassTask {
       const double d = left[k] * weight_ - w * counts_[k];
       squares += d * d;
     }
-    return gain_factor_ * squares / (weight_ * w * (weight_ - w));
+    // One side may outweigh the other beyond rounding.
+    const double denominator = weight_ * w * (weight_ - w);
+    return denominator > 0.0 ? gain_factor_ * squares / denominator : 0.0;
   }
   // Sum over classes of c^2, or of c log2 c.
   double total_term() const { return right_term_; }

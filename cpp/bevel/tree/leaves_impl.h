@@ -1,6 +1,9 @@
 // Definitions of TreeBuilder: what leaves hold.
 #pragma once
 
+#include <cmath>
+
+#include "bevel/support/check.h"
 #include "bevel/tree/tree_builder.h"
 
 namespace bevel {
@@ -25,10 +28,12 @@ void TreeBuilder<Task>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_
         weights += weight;
       }
       nodes.leaf_value[node] = first + sum / weights;
+      BEVEL_CHECK(weights > 0.0 && std::isfinite(nodes.leaf_value[node]));
     }
   } else {
     w.task.class_shares(
         [&](int32_t label, double share) { nodes.add_entry(label, static_cast<float>(share)); });
+    BEVEL_CHECK(nodes.entry_index.size() > static_cast<size_t>(nodes.entry_offset.back()));
   }
   nodes.close();
 }
@@ -43,7 +48,9 @@ void TreeBuilder<Task>::fill_lone_leaves(NodeStore& nodes, Workspace<Task>& w) c
 
 template <class Task>
 float TreeBuilder<Task>::node_weight(const Workspace<Task>& w) const {
-  return static_cast<float>(w.task.weight() / tree_->weight_unit);
+  const auto weight = static_cast<float>(w.task.weight() / tree_->weight_unit);
+  BEVEL_CHECK(weight > 0.0f && std::isfinite(weight));
+  return weight;
 }
 
 }  // namespace bevel

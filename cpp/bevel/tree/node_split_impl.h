@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <vector>
 
+#include "bevel/support/check.h"
 #include "bevel/tree/tree_builder.h"
 
 namespace bevel {
@@ -88,7 +90,10 @@ bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int
   out.inherited = w.inherited;
   constexpr double kSlack = 1e-12;  // a split that removes exactly what is asked for is kept
   const double total_weight = tree_->total_weight / tree_->weight_unit;
-  return out.gain >= (options_.min_impurity_decrease - kSlack) * total_weight;
+  const bool keeps = out.gain >= (options_.min_impurity_decrease - kSlack) * total_weight;
+  out.gain *= tree_->gain_unit;
+  BEVEL_CHECK(!keeps || std::isfinite(static_cast<float>(out.gain)));
+  return keeps;
 }
 
 template <class Task>
@@ -182,6 +187,8 @@ void TreeBuilder<Task>::record(const NodeView& node, Found& found, Workspace<Tas
   out.threshold = category ? 0.0f : cut.threshold();
   if (category) out.level_bits = found.levels.words();
   if constexpr (!Task::kPreciseGain) {
+    // One side outweighs the other beyond rounding: no split.
+    if (cut.score == kNoScore) return;
     if (w.goes_left.size() < node.n) w.goes_left.resize(node.n);
     find_sides(out, w.values.data(), node.n, w.goes_left.data());
     std::vector<double> left(w.task.n_present(), 0.0);

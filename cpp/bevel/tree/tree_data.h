@@ -19,6 +19,7 @@ struct TreeData {
   RowFacts facts;
   double total_weight = 0.0;         // in the units of the task
   double weight_unit = 1.0;          // weight of the task per unit of weight
+  double gain_unit = 1.0;            // gains as they are kept per unit of gain
   Candidates axes;                   // directions that all nodes share
   std::vector<uint32_t> out_of_bag;  // rows of `columns`; empty unless a family asks for them
   std::vector<uint32_t> origin;      // row of `columns` -> row of the data; empty: the same

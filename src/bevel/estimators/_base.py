@@ -73,7 +73,9 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         y : array-like of shape (n_rows,)
             Targets.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, zero or more; None weighs all rows equally.
+            Weights of the rows, zero or more, the largest from 1e-15 to 1e15; None weighs all rows
+            equally. A row of weight zero is as good as absent. Weights below 1e-20 of the largest
+            count as that much.
 
         Returns
         -------
@@ -99,7 +101,9 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         self._remember_targets(dataset, target, options, n_before, n_threads)
         if self.oob_score:
             hard = values.get("voting") == "hard"
-            estimates = predict_out_of_bag(self._predictor, dataset, options, n_threads, hard)
+            estimates = predict_out_of_bag(
+                self._predictor, dataset, options, n_threads, hard, target.weights
+            )
             self._remember_out_of_bag(estimates, target)
         return self
 

@@ -57,18 +57,19 @@ class Recall:
         check_leaves_rows_out(self._known_bags(asked))
         return self._training_rows(asked, X, y)
 
-    def _training_rows(self, asked: str, X: Any, y: Any) -> TrainingRows:
+    def _training_rows(self, asked: str, X: Any, y: Any, sample_weight: Any = None) -> TrainingRows:
         """Training rows with their bags, for `asked`; raises if they are other rows."""
         bags = self._known_bags(asked)
         encoded = self._encode(X)
         target = self._reread_target(y, len(encoded))
-        return recall_rows(self._predictor.forest, bags, encoded, target)
+        weights = self._reread_weights(sample_weight, target).weights
+        return recall_rows(self._predictor.forest, bags, encoded, target, weights)
 
     def _leaf_rows(
         self, asked: str, X: Any, y: Any, sample_weight: Any, n_threads: int
     ) -> tuple[LeafRows, TrainingRows, Weighting]:
         """Training rows in their leaves, for `asked`; raises if they do not give the forest."""
-        rows = self._training_rows(asked, X, y)
+        rows = self._training_rows(asked, X, y, sample_weight)
         weighting = self._reread_weights(sample_weight, rows.target)
         forest = self._predictor.forest
         leaf_rows = collect_leaf_rows(

@@ -245,7 +245,9 @@ def _errors(
     for rotation in range(plan.n_rotations):
         first = rotation * plan.n_micro_trees
         trees = (first, first + plan.n_micro_trees)
-        sums, n_trees = view.out_of_bag(dataset.X, native, 0, plan.hard, n_threads, trees)
+        sums, n_trees = view.out_of_bag(
+            dataset.X, native, 0, plan.hard, n_threads, trees, target.weights
+        )
         known = n_trees > 0
         if target.weights is not None:
             known &= target.weights > 0.0
