@@ -78,7 +78,9 @@ class _Lists:
         if (kind == "category" and len(nominal)) or len(numeric) == 0:
             feature = int(rng.choice(nominal))
             n_words = -(-int(self.levels[feature]) // 32)
-            self.bits.extend(int(word) for word in rng.integers(0, 2**32, n_words))
+            words = rng.integers(0, 2**32, n_words)
+            words[-1] &= 2**32 - 1 >> -int(self.levels[feature]) % 32  # no bit beyond the levels
+            self.bits.extend(int(word) for word in words)
             self.bits_offset.append(len(self.bits))
             return [feature], [1.0], 0.0, missing_left | CATEGORY_NODE
         index, weight = self._direction(kind, numeric)
@@ -130,7 +132,7 @@ def random_forest(
         right=np.array(lists.right, np.int32),
         threshold=np.array(lists.threshold, np.float32),
         flags=np.array(lists.flags, np.uint8),
-        gain=rng.random(len(lists.right)).astype(np.float32),
+        gain=(rng.random(len(lists.right)) * (np.array(lists.right) >= 0)).astype(np.float32),
         weight=rng.random(len(lists.right)).astype(np.float32),
         entry_offset=np.array(lists.entry_offset, np.int64),
         entry_index=np.array(lists.entry_index, np.int32),

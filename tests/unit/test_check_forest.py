@@ -47,6 +47,26 @@ def test_slimmed_forest_is_accepted(forest: FlatForest) -> None:
 
 def test_recorded_p_values_are_accepted(forest: FlatForest) -> None:
     check(forest, entry_p_value=np.full(10, np.nan, np.float32))
+    check(forest, entry_p_value=np.linspace(0, 1, 10, dtype=np.float32))
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, np.inf])
+def test_p_value_that_is_no_probability_is_refused(value: float, forest: FlatForest) -> None:
+    p_value = np.full(10, np.nan, np.float32)
+    p_value[3] = value
+    with pytest.raises(ValueError, match="entry_p_value must be from 0 to 1"):
+        check(forest, entry_p_value=p_value)
+
+
+def test_gain_that_rounding_made_negative_is_accepted(forest: FlatForest) -> None:
+    gain = forest.gain.copy()
+    gain[2] = -1e-7
+    check(forest, gain=gain)
+
+
+def test_more_sets_of_levels_than_nodes_are_refused(forest: FlatForest) -> None:
+    with pytest.raises(ValueError, match="at most one set of levels for each of 8 nodes"):
+        check(forest, bits_offset=np.array([0, *[1] * 9]))
 
 
 @dataclass(frozen=True)
@@ -98,6 +118,23 @@ FAULTS = {
     "share_negative": Fault("entry_weight", 5, -0.1, "Node 4 of tree 0: the shares"),
     "share_above_one": Fault("entry_weight", 2, 1.01, "Node 1 of tree 0: the shares"),
     "threshold_nan": Fault("threshold", 0, np.nan, "Node 0 of tree 0: its threshold"),
+    "threshold_infinite": Fault("threshold", 0, np.inf, "Node 0 of tree 0: its threshold"),
+    "threshold_of_levels": Fault("threshold", 2, -np.inf, "Node 2 of tree 0: its threshold"),
+    "threshold_of_leaf": Fault("threshold", 1, np.inf, "Node 1 of tree 0: its threshold"),
+    "coefficient_of_levels": Fault("entry_weight", 3, np.nan, "Node 2 of tree 0: its coeff"),
+    "feature_twice": Fault("entry_index", 1, 0, "Node 0 of tree 0: a direction must combine"),
+    "shares_below_one": Fault("entry_weight", 5, 0.3, "Node 4 of tree 0: the shares .* sum to 1"),
+    "shares_above_one": Fault("entry_weight", 5, 0.9, "Node 4 of tree 0: the shares .* sum to 1"),
+    "share_zero": Fault("entry_weight", 2, 0.0, "Node 1 of tree 0: the shares .* sum to 1"),
+    "gain_nan": Fault("gain", 0, np.nan, "gain must be finite"),
+    "gain_infinite": Fault("gain", 0, np.inf, "gain must be finite"),
+    "gain_negative": Fault("gain", 2, -1, "gain must not be negative"),
+    "gain_of_leaf": Fault("gain", 1, 1, "gain must not be negative, and 0 for leaves"),
+    "weight_nan": Fault("weight", 1, np.nan, "weight must be finite"),
+    "weight_infinite": Fault("weight", 0, np.inf, "weight must be finite"),
+    "weight_negative": Fault("weight", 1, -4, "weight must be finite and not negative"),
+    "bit_beyond": Fault("bits", 0, 0b11001, "Node 2 of tree 0: its set of levels must have no bit"),
+    "axis_feature_twice": Fault("rotation_index", 1, 0, "An axis must combine each feature once"),
     "flags_unknown": Fault("flags", 0, 4, "Node 0 of tree 0: unknown flags"),
     "leaf_flagged": Fault("flags", 1, 1, "Node 1 of tree 0: a leaf must have no flags"),
     "number_flagged_as_level": Fault("flags", 0, 2, "Node 0 of tree 0: a split by levels"),
@@ -111,7 +148,8 @@ FAULTS = {
     "axes_beyond": Fault("rotation_offset", 2, 3, "rotation_offset must ascend"),
     "axis_of_another_tree": Fault("rotation_offset", 1, 2, "Node 0 of tree 1: its features"),
     "axis_entries_descend": Fault("rotation_entry_offset", 1, 5, "rotation_entry_offset must"),
-    "axis_too_long": Fault("rotation_entry_offset", 1, 0, "An axis must combine each feature"),
+    "axis_empty": Fault("rotation_entry_offset", 1, 0, "An axis must have a feature"),
+    "axis_too_long": Fault("rotation_entry_offset", 1, 3, "An axis must combine each feature"),
     "axis_feature_negative": Fault("rotation_index", 0, -1, "rotation_index must name"),
     "axis_feature_beyond": Fault("rotation_index", 0, 3, "rotation_index must name"),
     "axis_feature_nominal": Fault("rotation_index", 0, 2, "rotation_index must name"),

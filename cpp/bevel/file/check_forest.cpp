@@ -1,10 +1,12 @@
 #include "bevel/file/check_forest.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bevel/support/cancellation.h"
@@ -17,6 +19,9 @@ constexpr size_t kWorkOfNode = 16;       // between polls for cancellation, roug
 constexpr int32_t kMostLevels = 65'535;  // missing included
 // Shares are rounded quotients of rounded sums.
 constexpr float kLargestShare = 1.0f + 1e-5f;
+constexpr double kSharesSlack = 1e-4;
+// What is left of a gain of zero after rounding may be negative; relative to the largest numbers.
+constexpr double kGainSlack = 1e-6;
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
@@ -39,20 +44,39 @@ void check_offsets(std::span<const int64_t> offsets, size_t end, const char* nam
     refuse(std::string(name) + " must ascend from 0 to " + std::to_string(end) + "; it does not.");
 }
 
+// Whether a number occurs twice among those of a node or an axis, at a cost that does not depend on
+// how many numbers there are in all.
+class Seen {
+ public:
+  void resize(size_t n) {
+    if (last_owner_.size() < n) last_owner_.resize(n, 0);
+  }
+  void next_owner() { ++owner_; }
+  bool again(size_t number) { return std::exchange(last_owner_[number], owner_) == owner_; }
+
+ private:
+  std::vector<uint64_t> last_owner_;
+  uint64_t owner_ = 0;
+};
+
 class Checker {
  public:
   explicit Checker(const ForestArrays& forest) : forest_(forest) {}
 
   void check_table() const;
   void check_lengths(const AnalysisArrays& analysis) const;
-  void check_rotations() const;
+  void check_analysis(const AnalysisArrays& analysis) const;
+  void check_rotations();
+  void check_sets() const;
   void check_tree(size_t tree);
 
  private:
   void check_shape(size_t first, size_t last);
-  void check_split(size_t node) const;
+  void check_split(size_t node);
   void check_category(size_t node) const;
+  void check_set(size_t node, int32_t set, int32_t n_levels) const;
   void check_leaf(size_t node) const;
+  void check_shares(size_t node) const;
   void check_entry(size_t node, int64_t entry) const;
   size_t n_entries(size_t node) const {
     return static_cast<size_t>(forest_.entry_offset[node + 1] - forest_.entry_offset[node]);
@@ -67,6 +91,7 @@ class Checker {
   size_t tree_ = 0, first_ = 0;  // of the tree at hand
   int64_t n_indices_ = 0;        // its features and axes
   std::vector<size_t> pending_;  // right children that are still to come, the next one last
+  Seen seen_;
 };
 
 void Checker::check_table() const {
@@ -100,18 +125,55 @@ void Checker::check_lengths(const AnalysisArrays& analysis) const {
   check_offsets(forest_.bits_offset, forest_.bits.size(), "bits_offset");
 }
 
-void Checker::check_rotations() const {
+// What is measured from gains, weights and p-values stays finite if they are.
+void Checker::check_analysis(const AnalysisArrays& analysis) const {
+  double largest_gain = 0.0, largest_weight = 0.0;
+  for (const float gain : analysis.gain) {
+    if (!std::isfinite(gain)) refuse("gain must be finite.");
+    largest_gain = std::max<double>(largest_gain, gain);
+  }
+  for (const float weight : analysis.weight) {
+    if (!(std::isfinite(weight) && weight >= 0.0f))
+      refuse("weight must be finite and not negative; got " + std::to_string(weight) + ".");
+    largest_weight = std::max<double>(largest_weight, weight);
+  }
+  const double lowest = -kGainSlack * (largest_gain + largest_weight);
+  for (size_t node = 0; node < analysis.gain.size(); ++node) {
+    const float gain = analysis.gain[node];
+    if (gain < lowest || (forest_.right[node] < 0 && gain != 0.0f))
+      refuse("gain must not be negative, and 0 for leaves; got " + std::to_string(gain) + ".");
+  }
+  for (const float p : analysis.entry_p_value)
+    if (p < 0.0f || p > 1.0f)
+      refuse("entry_p_value must be from 0 to 1, or NaN; got " + std::to_string(p) + ".");
+}
+
+// Each set belongs to one split: there are no more of them than nodes.
+void Checker::check_sets() const {
+  const size_t n_sets = forest_.bits_offset.size() - 1;
+  if (n_sets > forest_.right.size())
+    refuse("There must be at most one set of levels for each of " +
+           std::to_string(forest_.right.size()) + " nodes; got " + std::to_string(n_sets) + ".");
+}
+
+void Checker::check_rotations() {
   const auto& offset = forest_.rotation_entry_offset;
   check_offsets(offset, forest_.rotation_index.size(), "rotation_entry_offset");
   check_length(forest_.rotation_offset.size(), forest_.tree_offset.size(), "rotation_offset");
   check_offsets(forest_.rotation_offset, offset.size() - 1, "rotation_offset");
   check_length(forest_.rotation_weight.size(), forest_.rotation_index.size(), "rotation_weight");
-  for (size_t axis = 0; axis + 1 < offset.size(); ++axis)
-    if (offset[axis + 1] - offset[axis] > forest_.n_features)
-      refuse("An axis must combine each feature once; got more entries than features.");
   for (const int32_t index : forest_.rotation_index)
     if (index < 0 || index >= forest_.n_features || forest_.levels[index] > 0)
       refuse("rotation_index must name numeric features; got " + std::to_string(index) + ".");
+  seen_.resize(static_cast<size_t>(forest_.n_features));
+  for (size_t axis = 0; axis + 1 < offset.size(); ++axis) {
+    if (offset[axis + 1] == offset[axis]) refuse("An axis must have a feature; got none.");
+    seen_.next_owner();
+    for (int64_t e = offset[axis]; e < offset[axis + 1]; ++e)
+      if (seen_.again(static_cast<size_t>(forest_.rotation_index[e])))
+        refuse("An axis must combine each feature once; got feature " +
+               std::to_string(forest_.rotation_index[e]) + " twice.");
+  }
   for (const float weight : forest_.rotation_weight)
     if (!std::isfinite(weight)) refuse("rotation_weight must be finite.");
 }
@@ -121,6 +183,7 @@ void Checker::check_tree(size_t tree) {
   first_ = static_cast<size_t>(forest_.tree_offset[tree]);
   n_indices_ =
       forest_.n_features + forest_.rotation_offset[tree + 1] - forest_.rotation_offset[tree];
+  seen_.resize(static_cast<size_t>(n_indices_));
   const auto last = static_cast<size_t>(forest_.tree_offset[tree + 1]);
   if (last == first_ || last - first_ > std::numeric_limits<int32_t>::max())
     refuse("Tree " + std::to_string(tree) + " must have from 1 to 2^31 - 1 nodes; got " +
@@ -129,7 +192,7 @@ void Checker::check_tree(size_t tree) {
   for (size_t node = first_; node < last; ++node) {
     poll_cancellation(n_entries(node) + kWorkOfNode);
     if (forest_.flags[node] > (kMissingLeft | kCategoryNode)) refuse_node(node, "unknown flags.");
-    if (std::isnan(forest_.threshold[node])) refuse_node(node, "its threshold must be a number.");
+    if (!std::isfinite(forest_.threshold[node])) refuse_node(node, "its threshold must be finite.");
     if (!is_category(node) && !forest_.bits_index.empty() && forest_.bits_index[node] != -1)
       refuse_node(node, "only a split by levels may have a set of levels.");
     forest_.right[node] < 0 ? check_leaf(node) : check_split(node);
@@ -162,11 +225,18 @@ void Checker::check_shape(size_t first, size_t last) {
   if (!pending_.empty()) refuse_node(last - 1, "the last node must be a leaf.");
 }
 
-void Checker::check_split(size_t node) const {
+void Checker::check_split(size_t node) {
   if (n_entries(node) == 0) refuse_node(node, "a split must have a feature; got none.");
+  if (forest_.n_classes == 0 && !std::isfinite(forest_.leaf_value[node]))
+    refuse_node(node, "its value must be finite.");
   if (is_category(node)) return check_category(node);
-  for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e)
+  seen_.next_owner();
+  for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
     check_entry(node, e);
+    if (seen_.again(static_cast<size_t>(forest_.entry_index[e])))
+      refuse_node(node, "a direction must combine each feature once; got feature " +
+                            std::to_string(forest_.entry_index[e]) + " twice.");
+  }
 }
 
 void Checker::check_entry(size_t node, int64_t entry) const {
@@ -188,16 +258,23 @@ void Checker::check_category(size_t node) const {
     refuse_node(node, "a split by levels must have one nominal feature; got " +
                           std::to_string(n_entries(node)) + ", the first of them " +
                           std::to_string(feature) + ".");
+  if (!std::isfinite(forest_.entry_weight[forest_.entry_offset[node]]))
+    refuse_node(node, "its coefficients must be finite.");
   const auto n_sets = static_cast<int64_t>(forest_.bits_offset.size()) - 1;
   const int32_t set = forest_.bits_index.empty() ? -1 : forest_.bits_index[node];
   if (set < 0 || set >= n_sets)
     refuse_node(node, "its set of levels must be from 0 to " + std::to_string(n_sets - 1) +
                           "; got " + std::to_string(set) + ".");
-  const int64_t n_words = forest_.bits_offset[set + 1] - forest_.bits_offset[set];
-  if (n_words < (forest_.levels[feature] + 31) / 32)
-    refuse_node(node, "its set of levels must have a bit for each of " +
-                          std::to_string(forest_.levels[feature]) + " levels; it has " +
-                          std::to_string(32 * n_words) + ".");
+  check_set(node, set, forest_.levels[feature]);
+}
+
+void Checker::check_set(size_t node, int32_t set, int32_t n_levels) const {
+  const int64_t first = forest_.bits_offset[set], last = forest_.bits_offset[set + 1];
+  if (last - first != (n_levels + 31) / 32)
+    refuse_node(node, "its set of levels must have a bit for each of " + std::to_string(n_levels) +
+                          " levels; it has " + std::to_string(32 * (last - first)) + ".");
+  if (n_levels % 32 != 0 && forest_.bits[last - 1] >> (n_levels % 32) != 0)
+    refuse_node(node, "its set of levels must have no bit beyond the levels; it has one.");
 }
 
 void Checker::check_leaf(size_t node) const {
@@ -208,7 +285,12 @@ void Checker::check_leaf(size_t node) const {
     return;
   }
   if (n_entries(node) == 0) refuse_node(node, "a leaf must have a class; got none.");
+  check_shares(node);
+}
+
+void Checker::check_shares(size_t node) const {
   int64_t before = -1;
+  double sum = 0.0;
   for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
     const int32_t label = forest_.entry_index[e];
     if (label <= before || label >= forest_.n_classes)
@@ -220,7 +302,10 @@ void Checker::check_leaf(size_t node) const {
     if (!(share >= 0.0f && share <= kLargestShare))
       refuse_node(node, "the shares of its classes must be from 0 to 1; got " +
                             std::to_string(share) + ".");
+    sum += share;
   }
+  if (!(std::abs(sum - 1.0) <= kSharesSlack))
+    refuse_node(node, "the shares of its classes must sum to 1; got " + std::to_string(sum) + ".");
 }
 
 }  // namespace
@@ -229,8 +314,10 @@ void check_forest(const ForestArrays& forest, const AnalysisArrays& analysis) {
   Checker checker(forest);
   checker.check_table();
   checker.check_lengths(analysis);
+  checker.check_sets();
   checker.check_rotations();
   for (size_t tree = 0; tree < forest.n_trees(); ++tree) checker.check_tree(tree);
+  checker.check_analysis(analysis);
 }
 
 }  // namespace bevel

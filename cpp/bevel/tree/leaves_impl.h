@@ -48,8 +48,8 @@ void TreeBuilder<Task>::fill_lone_leaves(NodeStore& nodes, Workspace<Task>& w) c
 
 template <class Task>
 float TreeBuilder<Task>::node_weight(const Workspace<Task>& w) const {
-  const auto weight = static_cast<float>(w.task.weight() / tree_->weight_unit);
-  BEVEL_CHECK(weight > 0.0f && std::isfinite(weight));
+  const float weight = finite_float(w.task.weight() / tree_->weight_unit);
+  BEVEL_CHECK(weight > 0.0f);
   return weight;
 }
 

@@ -1,6 +1,7 @@
 // Nodes of one grown tree in preorder: the left child of node i is i + 1.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,6 +12,11 @@ namespace bevel {
 
 constexpr uint8_t kMissingLeft = 1;
 constexpr uint8_t kCategoryNode = 2;
+
+// Sums of huge weights do not become infinite by being stored.
+inline float finite_float(double value) {
+  return static_cast<float>(std::min(value, double{std::numeric_limits<float>::max()}));
+}
 
 // A split as it is stored: the direction, the cut and what became of it.
 struct SplitRecord {
@@ -76,7 +82,7 @@ struct NodeStore {
   void set_split(int32_t node, const SplitRecord& split) {
     threshold[node] = split.threshold;
     flags[node] = split.flags;
-    gain[node] = static_cast<float>(split.gain);
+    gain[node] = finite_float(std::max(split.gain, 0.0));
     if (!split.p_value.empty()) {
       fill_p_values();
       entry_p_value.insert(entry_p_value.end(), split.p_value.begin(), split.p_value.end());
