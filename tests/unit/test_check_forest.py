@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.random_forests import random_forest
 
 from bevel import _core
 from bevel.forest import FlatForest
@@ -64,9 +65,18 @@ def test_gain_that_rounding_made_negative_is_accepted(forest: FlatForest) -> Non
     check(forest, gain=gain)
 
 
-def test_more_sets_of_levels_than_nodes_are_refused(forest: FlatForest) -> None:
-    with pytest.raises(ValueError, match="at most one set of levels for each of 8 nodes"):
+def test_set_of_levels_that_no_split_uses_is_refused(forest: FlatForest) -> None:
+    with pytest.raises(ValueError, match="Each of 9 sets of levels must belong to a split; 1 do"):
         check(forest, bits_offset=np.array([0, *[1] * 9]))
+
+
+def test_set_of_levels_that_two_splits_share_is_refused() -> None:
+    forest = random_forest(np.random.default_rng(0), n_nominal=3, kinds=("category",))
+    check(forest)
+    shared = np.where(forest.bits_index == 1, 0, forest.bits_index).astype(np.int32)
+    levels = np.where(forest.levels > 0, 5, 0).astype(np.int32)  # each set has bits enough
+    with pytest.raises(ValueError, match=r"belong to one split|must have"):
+        check(forest, bits_index=shared, levels=levels)
 
 
 @dataclass(frozen=True)
@@ -170,15 +180,14 @@ def test_fault_is_found(fault: Fault, forest: FlatForest) -> None:
         check(forest, **{fault.array: array})
 
 
-# A further empty set of levels, which is what one more `bits_offset` means, does no harm.
 ARRAYS = sorted({field.name for field in fields(FlatForest)} - {"n_features", "n_classes"})
 
 
-@pytest.mark.parametrize("name", [name for name in ARRAYS if name != "bits_offset"])
+@pytest.mark.parametrize("name", ARRAYS)
 def test_array_of_another_length_is_found(name: str, forest: FlatForest) -> None:
     array = getattr(forest, name)
     longer = np.concatenate((array, array[-1:] if len(array) else np.zeros(1, array.dtype)))
-    with pytest.raises(ValueError, match=r"must have|must ascend"):
+    with pytest.raises(ValueError, match=r"must have|must ascend|must belong"):
         check(forest, **{name: longer})
 
 

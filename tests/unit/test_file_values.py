@@ -9,7 +9,9 @@ import pytest
 
 from bevel import ModelFileError
 from bevel.files.labels import decode_labels, encode_labels
+from bevel.files.layout import read_layout, write_layout
 from bevel.files.scalars import UnstorableError, decode_scalar, encode_scalar
+from bevel.files.sections import Sections
 from bevel.files.strict_json import read_json, write_json
 from bevel.files.values import decode_value, encode_value
 
@@ -35,6 +37,11 @@ ARRAYS = [
 ]
 
 
+def nothing():
+    """The sections of an empty file."""
+    return Sections(read_layout(b"".join(write_layout({}, {}))))
+
+
 def through_json(value):
     return read_json(write_json(value))
 
@@ -47,6 +54,14 @@ def test_scalars_come_back_with_their_types(value):
     assert repr(back) == repr(value)  # signs of zero, units of times
 
 
+def test_many_huge_integers_come_back_unless_their_hashes_are_equal():
+    labels = np.array([10**25 + number for number in range(5000)], dtype=object)
+    assert decode_labels(encode_labels(labels), "labels", nothing()).tolist() == labels.tolist()
+    alike = np.array([1 + number * (2**61 - 1) for number in range(5000)], dtype=object)
+    with pytest.raises(UnstorableError):
+        encode_labels(alike)
+
+
 def test_nan_comes_back():
     assert math.isnan(decode_scalar(through_json(encode_scalar(math.nan))))
     assert np.isnan(decode_scalar(through_json(encode_scalar(np.float32("nan")))))
@@ -54,7 +69,7 @@ def test_nan_comes_back():
 
 @pytest.mark.parametrize("labels", ARRAYS, ids=str)
 def test_arrays_of_labels_come_back_with_their_types(labels):
-    back = decode_labels(through_json(encode_labels(labels)), "labels")
+    back = decode_labels(through_json(encode_labels(labels)), "labels", nothing())
     assert back.dtype == labels.dtype
     assert repr(back) == repr(labels)
 
@@ -122,7 +137,7 @@ def test_endless_containers_are_unstorable():
 )
 def test_what_is_no_value_is_refused(value):
     with pytest.raises(ModelFileError):
-        decode_value(value, None)
+        decode_value(value, nothing())
 
 
 @pytest.mark.parametrize(

@@ -148,12 +148,22 @@ void Checker::check_analysis(const AnalysisArrays& analysis) const {
       refuse("entry_p_value must be from 0 to 1, or NaN; got " + std::to_string(p) + ".");
 }
 
-// Each set belongs to one split: there are no more of them than nodes.
+// Each set belongs to one split: whatever looks at the sets of all nodes looks at each set once.
 void Checker::check_sets() const {
   const size_t n_sets = forest_.bits_offset.size() - 1;
-  if (n_sets > forest_.right.size())
-    refuse("There must be at most one set of levels for each of " +
-           std::to_string(forest_.right.size()) + " nodes; got " + std::to_string(n_sets) + ".");
+  std::vector<bool> is_used(n_sets, false);
+  size_t n_used = 0;
+  for (const int32_t set : forest_.bits_index) {
+    if (set < 0 || static_cast<size_t>(set) >= n_sets) continue;  // check_category judges it
+    if (is_used[static_cast<size_t>(set)])
+      refuse("A set of levels must belong to one split; set " + std::to_string(set) +
+             " belongs to two.");
+    is_used[static_cast<size_t>(set)] = true;
+    ++n_used;
+  }
+  if (n_used != n_sets)
+    refuse("Each of " + std::to_string(n_sets) + " sets of levels must belong to a split; " +
+           std::to_string(n_used) + " do.");
 }
 
 void Checker::check_rotations() {
@@ -314,9 +324,9 @@ void check_forest(const ForestArrays& forest, const AnalysisArrays& analysis) {
   Checker checker(forest);
   checker.check_table();
   checker.check_lengths(analysis);
-  checker.check_sets();
   checker.check_rotations();
   for (size_t tree = 0; tree < forest.n_trees(); ++tree) checker.check_tree(tree);
+  checker.check_sets();
   checker.check_analysis(analysis);
 }
 

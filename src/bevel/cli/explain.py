@@ -15,8 +15,8 @@ from bevel.cli import manners
 from bevel.cli.table_options import Header
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.files.faults import printable
 from bevel.files.loading import load
+from bevel.printable import printable
 from bevel.report.explain_report import describe_model, describe_rows, explain_report
 from bevel.report.explain_sections import combined_share, row_sentence
 from bevel.report.score_text import score_line

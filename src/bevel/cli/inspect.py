@@ -11,8 +11,8 @@ from rich.text import Text
 
 from bevel.cli import manners
 from bevel.errors import join_names, shorten
-from bevel.files.faults import printable
 from bevel.files.summary import summarise
+from bevel.printable import printable
 
 __all__ = ["EXAMPLES", "inspect"]
 

@@ -27,7 +27,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from bevel.files.faults import printable
+from bevel.printable import printable
 
 __all__ = [
     "WIDTH",

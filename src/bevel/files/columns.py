@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel.errors import ModelFileError, wrong_type
-from bevel.files.encodings import PART_TYPES, best_plan
+from bevel.errors import ModelFileError, join_names, wrong_type
+from bevel.files.encodings import LINKS, PART_TYPES, best_plan
+from bevel.files.faults import damaged
 
 __all__ = ["Column", "decode_column", "encode_column", "largest_decoded", "open_column"]
 
@@ -69,10 +70,11 @@ def encode_column(array: Array) -> Column:
 def largest_decoded(nbytes: int) -> int:
     """Bytes that columns of so many bytes may decode to; a file that claims more is hostile.
 
-    Values take a bit at least, and constant columns stand beside others of their length: forests
-    grow by a factor of 5 to 20, and 200 if all trees are mere roots.
+    Forests grow by a factor of 2 to 20 when they are read; `bevel.files.trees.store_columns` writes
+    those that would grow more with fewer columns encoded. Whatever is done with a forest takes time
+    and memory in proportion to its decoded size, so that this limits what a small file can cost.
     """
-    return 2**26 + 256 * nbytes
+    return 2**22 + 32 * nbytes
 
 
 def decode_column(column: Column, limit: int | None = None) -> Array:
@@ -100,8 +102,7 @@ def decode_column(column: Column, limit: int | None = None) -> Array:
 
 def open_column(column: Column) -> _core.ColumnReader:
     """Reader of single values; checks the sizes of the parts, in no time for any length."""
-    if not isinstance(column.encoding, str):
-        raise _damaged("The encoding of a column", "text", column.encoding)
+    _check_names(column)
     if column.dtype not in TYPES:
         raise _damaged("The type of a column", f"one of {', '.join(TYPES)}", column.dtype)
     if type(column.length) is not int or not 0 <= column.length < 2**48:
@@ -109,6 +110,19 @@ def open_column(column: Column) -> _core.ColumnReader:
     parts = {name: _bytes(name, part, column.dtype) for name, part in column.parts.items()}
     meta = {name: _integer(name, number) for name, number in column.meta.items()}
     return _core.ColumnReader(column.encoding, column.dtype, column.length, meta, parts)
+
+
+def _check_names(column: Column) -> None:
+    """Refuse numbers and parts that the encoding does not need, and those that are missing."""
+    links = column.encoding.split(".") if isinstance(column.encoding, str) else [""]
+    if not set(links) <= LINKS.keys():
+        raise damaged("The encoding of a column", f"made of {', '.join(LINKS)}", column.encoding)
+    for what, names, place in (("numbers", column.meta, 0), ("parts", column.parts, 1)):
+        needed = {f"{link}.{name}" for link in links for name in LINKS[link][place]}
+        if names.keys() != needed:
+            odd = join_names(sorted(map(repr, names.keys() ^ needed)))
+            required = f"those of {column.encoding}"
+            raise damaged(f"The {what} of a column", required, f"{odd} too much or missing")
 
 
 def _integer(name: str, number: object) -> int:

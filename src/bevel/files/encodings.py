@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from bevel import _core
 
-__all__ = ["PART_TYPES", "Encoded", "best_plan"]
+__all__ = ["LINKS", "PART_TYPES", "Encoded", "best_plan"]
 
 Array = npt.NDArray[Any]
 Words = npt.NDArray[np.int64]
@@ -49,6 +49,17 @@ PART_TYPES: Mapping[str, str | None] = {
     "steps.starts": "<i8",
     "filled.bitmap": "<u8",
     "filled.counts": "<i8",
+}
+
+# Numbers and parts of each encoding.
+LINKS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "raw": ((), ("values",)),
+    "constant": (("word",), ()),
+    "packed": (("base", "width"), ("values",)),
+    "halves": (("base", "low_width", "high_width"), ("low", "bitmap", "counts", "high")),
+    "codes": ((), ("table",)),
+    "steps": ((), ("starts",)),
+    "filled": (("word",), ("bitmap", "counts")),
 }
 
 WIDEST = 57  # bits that one 8-byte load fetches from any bit on

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from bevel.errors import ModelFileError, shorten
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-__all__ = ["damaged", "printable"]
+from bevel.errors import ModelFileError, shorten
+from bevel.printable import printable
+
+__all__ = ["damaged", "only_file_errors"]
 
 LONGEST_NAME = 100
 
@@ -17,9 +21,23 @@ def damaged(name: str, required: str, got: object) -> ModelFileError:
     return ModelFileError(printable(f"{shown} must be {required}; got {_describe(got)}. {_REMEDY}"))
 
 
-def printable(text: str) -> str:
-    """Text of a file without characters that a terminal would obey."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+@contextmanager
+def only_file_errors(path: object = None) -> Iterator[None]:
+    """Turn whatever goes wrong while a file is read into ModelFileError, with the file's name.
+
+    The checks say what is wrong; this is the net below them. Errors of the operating system, such
+    as that there is no file, stay what they are.
+    """
+    where = "" if path is None else f"{printable(str(path))}: "
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{where}{error}") from None
+    except OSError:
+        raise
+    except Exception as error:
+        got = f"{type(error).__name__}: {shorten(str(error))}"
+        raise ModelFileError(f"{where}{damaged('The file', 'readable', got)}") from error
 
 
 def _describe(got: object) -> str:

@@ -21,63 +21,61 @@ from bevel.files.scalars import (
     UnstorableError,
     decode_scalar,
     encode_scalar,
-    has_many_huge,
+    has_many_alike,
     numpy_array,
 )
+from bevel.files.sections import ROOM, ROOM_FACTOR, Sections
 
 __all__ = ["decode_labels", "encode_labels"]
 
-# All strings of an array take the room of the longest.
-MOST_CHARACTERS = 2**26
+BYTES_PER_CHARACTER = {"U": 4, "S": 1}
 
 
 def encode_labels(labels: npt.NDArray[Any]) -> dict[str, Any]:
     """Turn a one-dimensional array of labels into what JSON can hold; raises UnstorableError."""
     dtype = labels.dtype
     if dtype.kind == "O":
-        if has_many_huge(labels):
+        values = [encode_scalar(label) for label in labels]
+        if has_many_alike(labels):
             raise UnstorableError(labels)
-        return {"dtype": "object", "values": [encode_scalar(label) for label in labels]}
+        return {"dtype": "object", "values": values}
     if TIMES.fullmatch(dtype.str):
         return {"dtype": dtype.str, "values": labels.astype(np.int64).tolist()}
     is_text = dtype.kind in "UST"
     if labels.ndim != 1 or not (is_text or NUMBERS.fullmatch(dtype.str)):
         raise UnstorableError(labels)
-    if dtype.kind in "US" and not _fits([len(label) for label in labels.tolist()]):
+    if dtype.kind in "US" and labels.nbytes > ROOM + ROOM_FACTOR * sum(map(len, labels.tolist())):
         raise UnstorableError(labels)
     name = dtype.kind if is_text else dtype.str
     return {"dtype": name, "values": [encode_scalar(label) for label in labels.tolist()]}
 
 
-def decode_labels(value: object, name: str) -> npt.NDArray[Any]:
+def decode_labels(value: object, name: str, sections: Sections) -> npt.NDArray[Any]:
     """Turn what was read into the array; raises ModelFileError."""
     fields = Fields(value, name)
     dtype = fields.take("dtype", str)
     values = [decode_scalar(each) for each in fields.take("values", list)]
     fields.finish()
     if dtype == "object":
-        if has_many_huge(values):
-            raise damaged(f"Labels of {name}", "at most a thousand beyond 64 bits", "more")
+        if has_many_alike(values):
+            raise damaged(f"Labels of {name}", "told apart by their hashes", "too many alike")
         labels = np.empty(len(values), dtype=object)
         for position, label in enumerate(values):
             labels[position] = label
         return labels
     if dtype in ("U", "S", "T"):
-        return _text(dtype, values, name)
+        return _text(dtype, values, name, sections)
     return numpy_array(dtype, values)
 
 
-def _text(dtype: str, values: list[Any], name: str) -> npt.NDArray[Any]:
+def _text(dtype: str, values: list[Any], name: str, sections: Sections) -> npt.NDArray[Any]:
     kind = bytes if dtype == "S" else str
     if any(type(value) is not kind for value in values):
         raise damaged(f"Labels of {name}", f'of kind "{kind.__name__}"', "others")
     if dtype == "T":
         any_width = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else object
         return np.array(values, dtype=any_width)
-    if not _fits([len(value) for value in values]):
-        raise damaged(f"Labels of {name}", f"at most {MOST_CHARACTERS} characters", "more")
+    # All strings of an array take the room of the longest.
+    width = max(map(len, values), default=0)
+    sections.claim(f"Labels of {name}", BYTES_PER_CHARACTER[dtype] * len(values) * width)
     return np.array(values, dtype=dtype)
-
-
-def _fits(widths: list[int]) -> bool:
-    return len(widths) * max(widths, default=0) <= MOST_CHARACTERS

@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bevel.errors import ModelFileError
 from bevel.estimators import (
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
 )
-from bevel.files.faults import damaged
+from bevel.files.faults import damaged, only_file_errors
 from bevel.files.layout import PRELUDE
 from bevel.files.model import read_model
 
@@ -37,8 +36,8 @@ def load(
 ) -> ObliqueForestClassifier | ObliqueForestRegressor:
     """Load an estimator that `save` has written.
 
-    Nothing in a file is executed, so that files of strangers can be loaded; the worst that a
-    hostile file can do is predict nonsense.
+    Nothing in a file is executed, and what it costs is in proportion to its size, so that files of
+    strangers can be loaded; the worst that a hostile file can do is predict nonsense.
 
     Parameters
     ----------
@@ -68,10 +67,8 @@ def load(
     >>> bevel.load("iris.bevel").predict(X[:1])  # doctest: +SKIP
     array([0])
     """
-    try:
+    with only_file_errors(os.fspath(path)):
         return read_model(read_contents(Path(path), mmap), ESTIMATORS, mapped=mmap)  # type: ignore[no-any-return]
-    except ModelFileError as error:
-        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 
 
 def read_contents(path: Path, mapped: bool) -> bytes | memoryview:

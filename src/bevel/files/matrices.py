@@ -75,6 +75,7 @@ def decode_sparse(value: object, sections: Sections) -> Any:
         raise damaged("A sparse matrix", "an array or matrix in csr, csc or coo", form)
     if len(shape) != 2 or max(shape) > LARGEST_SIDE:
         raise damaged("The shape of a sparse matrix", f"two sides up to {LARGEST_SIDE}", str(shape))
+    sections.claim("The shape of a sparse matrix", 8 * (2 + shape[0] + shape[1]))
     for name, places, side in (("row", rows, shape[0]), ("column", columns, shape[1])):
         if len(places) and not (places.min() >= 0 and places.max() < side):
             raise damaged(f"The {name}s of a sparse matrix", f"from 0 to {side - 1}", "others")

@@ -46,7 +46,7 @@ _PARAMETERS: Mapping[str, Mapping[str, Parameter]] = {
 }
 _CLASSIFIERS = ("ObliqueForestClassifier", "RegularizedRotationClassifier")
 _OF_ROTATIONS = ("RegularizedRotationClassifier", "RegularizedRotationRegressor")
-MOST_FEATURES = 2**31 - 1
+MOST_FEATURES = MOST_ROWS = 2**31 - 1
 
 
 def write_model(estimator: Any) -> Iterator[bytes | memoryview]:
@@ -134,7 +134,7 @@ def read_model(
         raise damaged("header.estimator", " or ".join(_PARAMETERS), name)
     values = decode_parameters(header.take("parameters", dict), _PARAMETERS[name], sections)
     n_features = header.take_count("n_features", 1, MOST_FEATURES)
-    fitted = _decode_fitted(header, name, n_features)
+    fitted = _decode_fitted(header, sections, name, n_features)
     fitted["_encoding"] = encoding = decode_table(header, sections, n_features)
     columns = decode_trees(header, sections)
     if name in _OF_ROTATIONS:
@@ -163,7 +163,9 @@ def _in_memory(forest: FileForest, targets: StoredTargets | None) -> dict[str, A
     return {"_predictor": predictor, "_targets": kept}
 
 
-def _decode_fitted(header: Fields, name: str, n_features: int) -> dict[str, Any]:
+def _decode_fitted(
+    header: Fields, sections: Sections, name: str, n_features: int
+) -> dict[str, Any]:
     """Attributes that fit has set, but for the table and the forest."""
     fitted: dict[str, Any] = {"n_features_in_": n_features}
     names = header.take_any("feature_names")
@@ -173,7 +175,7 @@ def _decode_fitted(header: Fields, name: str, n_features: int) -> dict[str, Any]
     if (name in _CLASSIFIERS) != (classes is not None):
         raise damaged("header.classes", "there for a classifier only", type(classes).__name__)
     if classes is not None:
-        fitted["classes_"] = _decode_classes(classes)
+        fitted["classes_"] = _decode_classes(classes, sections)
         fitted["n_classes_"] = len(fitted["classes_"])
     fitted["_seed"] = header.take_count_or_null("seed", most=2**64 - 1)
     fitted["_bags"] = _decode_bags(header.take_any("bags"))
@@ -192,8 +194,8 @@ def _decode_names(value: object, n_features: int) -> npt.NDArray[np.object_]:
     return np.array(names, dtype=object)
 
 
-def _decode_classes(value: object) -> npt.NDArray[Any]:
-    classes = decode_labels(value, "header.classes")
+def _decode_classes(value: object, sections: Sections) -> npt.NDArray[Any]:
+    classes = decode_labels(value, "header.classes", sections)
     if len(classes) == 0 or len(set(classes.tolist())) < len(classes):
         raise damaged("header.classes", "one or more different labels", len(classes))
     return classes
@@ -206,6 +208,7 @@ def _decode_bags(value: object) -> tuple[int, int, bool] | None:
     if [type(each) for each in bags] != [int, int, bool]:
         raise damaged("header.bags", "rows, draws and whether with replacement", bags)
     n_rows, n_draws, replace = bags
-    if not (1 <= n_rows < 2**63 and 0 <= n_draws < 2**63):
-        raise damaged("header.bags", "counts of rows", f"{n_rows} and {n_draws}")
+    if not 0 <= n_draws <= n_rows or not 1 <= n_rows <= MOST_ROWS:
+        required = f"at most as many draws as rows, which are from 1 to {MOST_ROWS}"
+        raise damaged("header.bags", required, f"{n_draws} draws from {n_rows} rows")
     return n_rows, n_draws, replace

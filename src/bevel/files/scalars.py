@@ -16,6 +16,7 @@ import binascii
 import datetime
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,7 +33,7 @@ __all__ = [
     "UnstorableError",
     "decode_scalar",
     "encode_scalar",
-    "has_many_huge",
+    "has_many_alike",
     "numpy_array",
     "tag_of",
 ]
@@ -44,13 +45,14 @@ _LARGEST_INTEGER = 10 ** (MOST_DIGITS - 1)
 _UNUSUAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-# Equal remainders of these by 2^61 - 1 make equal hashes, and tables of them as slow as lists.
-MOST_HUGE = 1000
+# Values of one hash that a table may hold: with many of them it is as slow as a list.
+MOST_ALIKE = 256
 
 
-def has_many_huge(values: Iterable[object]) -> bool:
-    """Whether values that are to be looked up have more integers beyond 64 bits than is wise."""
-    return sum(type(value) is int and value.bit_length() > 63 for value in values) > MOST_HUGE
+def has_many_alike(values: Iterable[object]) -> bool:
+    """Whether more values that are to be looked up have one hash than is wise; lists have none."""
+    times = Counter(hash(value) for value in values if not isinstance(value, list | dict))
+    return max(times.values(), default=0) > MOST_ALIKE
 
 
 class UnstorableError(TypeError):

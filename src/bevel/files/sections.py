@@ -14,8 +14,13 @@ from bevel.files.layout import Layout
 __all__ = ["Sections"]
 
 
+# Bytes that may be made of a few characters of the header, beside those in proportion to the file.
+ROOM = 2**25
+ROOM_FACTOR = 8
+
+
 class Sections:
-    """The sections of a file, each of which somebody must want.
+    """The sections of a file, each of which is used once, and the room that its header may fill.
 
     Parameters
     ----------
@@ -26,6 +31,7 @@ class Sections:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._left = dict.fromkeys(layout.sections)
+        self._room = ROOM + ROOM_FACTOR * len(layout.buffer)
 
     def take(
         self, name: str, dtype: str | None = None, length: int | None = None
@@ -45,8 +51,17 @@ class Sections:
 
     def view(self, name: str) -> npt.NDArray[Any]:
         """The numbers as they are in the file, not verified."""
-        self._left.pop(name, None)
+        self._layout.section(name)
+        if name not in self._left:
+            raise damaged(f'Section "{name}"', "used once", "a second use")
+        del self._left[name]
         return self._layout.view(name)
+
+    def claim(self, what: str, n_bytes: int) -> None:
+        """Refuse what would take more memory than all claims of a file together may."""
+        self._room -= n_bytes
+        if self._room < 0:
+            raise damaged(what, "within the memory that a file of this size may take", "more")
 
     def finish(self) -> None:
         """Raise if there are sections that nobody took."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bevel.errors import ModelFileError
+from bevel.files.faults import only_file_errors
 from bevel.files.layout import Layout, read_layout
 from bevel.files.loading import ESTIMATORS, read_contents
 from bevel.files.model import read_model
@@ -25,12 +25,10 @@ def summarise(path: str | os.PathLike[str], verify: bool = False) -> dict[str, A
     verify : bool, default=False
         Read and verify all of it; otherwise its header only.
     """
-    try:
+    with only_file_errors(os.fspath(path)):
         contents = read_contents(Path(path), mapped=not verify)
         estimator = read_model(contents, ESTIMATORS, mapped=not verify)
         return {"file": os.fspath(path), "verified": verify, **_facts(contents, estimator)}
-    except ModelFileError as error:
-        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 
 
 def _facts(contents: bytes | memoryview, estimator: Any) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def decode_table(header: Fields, sections: Sections, n_features: int) -> Encodin
     medians = sections.take("medians", "<f4", n_features)
     if not np.isfinite(medians).all():
         raise damaged("Medians", "finite", "others")
-    nominal = _decode_nominal(header.take("nominal", list), n_features)
+    nominal = _decode_nominal(header.take("nominal", list), n_features, sections)
     levels = np.zeros(n_features, dtype=np.int32)
     for feature, column in nominal.items():
         levels[feature] = column.n_codes
@@ -62,13 +62,13 @@ def _encode_levels(feature: int, levels: Levels) -> dict[str, Any]:
     return {"feature": int(feature), "has_missing": bool(levels.has_missing), "labels": labels}
 
 
-def _decode_nominal(entries: list[Any], n_features: int) -> dict[int, Levels]:
+def _decode_nominal(entries: list[Any], n_features: int, sections: Sections) -> dict[int, Levels]:
     nominal: dict[int, Levels] = {}
     for entry in entries:
         fields = Fields(entry, "nominal")
         feature = fields.take_count("feature", most=n_features - 1)
         has_missing = fields.take("has_missing", bool)
-        labels = decode_labels(fields.take_any("labels"), "nominal.labels")
+        labels = decode_labels(fields.take_any("labels"), "nominal.labels", sections)
         fields.finish()
         if feature in nominal:
             raise damaged("Nominal columns", "described once each", feature)

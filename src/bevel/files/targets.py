@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.files.columns import decode_column, encode_column
-from bevel.files.faults import damaged
+from bevel.files.faults import damaged, only_file_errors
 from bevel.files.fields import Fields
 from bevel.files.forest_columns import check_claims
 from bevel.files.layout import Layout
@@ -75,6 +75,10 @@ class StoredTargets(FileColumns):
 
     def read(self, forest: FlatForest) -> KeptTargets:
         """The targets; raises ModelFileError unless all of them are sound."""
+        with only_file_errors():
+            return self._read(forest)
+
+    def _read(self, forest: FlatForest) -> KeptTargets:
         self.verify()
         limit = check_claims(self.columns)
         value, weight, offset, row = (

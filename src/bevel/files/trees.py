@@ -17,9 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.files.columns import Column, decode_column, largest_decoded
-from bevel.files.faults import damaged
+from bevel.files.faults import damaged, only_file_errors
 from bevel.files.fields import Fields, check_kind
-from bevel.files.forest_columns import COLUMN_TYPES, decode_forest, encode_forest
+from bevel.files.forest_columns import (
+    COLUMN_TYPES,
+    check_claims,
+    decode_forest,
+    encode_forest,
+)
 from bevel.files.layout import Layout
 from bevel.files.mapped import MappedPredictor
 from bevel.files.sections import Sections
@@ -46,10 +51,7 @@ def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:
 
 def store_columns(columns: Mapping[str, Column], arrays: Arrays) -> dict[str, Any]:
     """What the header says of columns; their parts are put into sections."""
-    n_bytes = sum(column.nbytes for column in columns.values())
-    if sum(column.decoded_nbytes for column in columns.values()) > largest_decoded(n_bytes):
-        # A great many trees that are mere roots would look like a file that lies about its size.
-        columns = {name: _written_out(column) for name, column in columns.items()}
+    columns = _within_limit(columns)
     described = {}
     for name, column in columns.items():
         arrays |= {f"{name}.{part}": array for part, array in column.parts.items()}
@@ -61,6 +63,20 @@ def store_columns(columns: Mapping[str, Column], arrays: Arrays) -> dict[str, An
             "parts": list(column.parts),
         }
     return described
+
+
+def _within_limit(columns: Mapping[str, Column]) -> Mapping[str, Column]:
+    """Columns that do not look as if they lied about their size, as many trees without splits do.
+
+    The most compact ones are written out until that is so.
+    """
+    kept = dict(columns)
+    claimed = sum(column.decoded_nbytes for column in kept.values())
+    for name in sorted(kept, key=lambda name: kept[name].nbytes / (kept[name].decoded_nbytes or 1)):
+        if claimed <= largest_decoded(sum(column.nbytes for column in kept.values())):
+            break
+        kept[name] = _written_out(kept[name])
+    return kept
 
 
 def _written_out(column: Column) -> Column:
@@ -116,9 +132,10 @@ class FileForest(FileColumns):
 
     def read(self) -> FlatForest:
         """The whole forest; raises ModelFileError unless all of it is sound."""
-        self.verify()
-        about = (self.n_features, self.n_classes, self.levels, self.medians)
-        return decode_forest(self.columns, *about)
+        with only_file_errors():
+            self.verify()
+            about = (self.n_features, self.n_classes, self.levels, self.medians)
+            return decode_forest(self.columns, *about)
 
 
 class MappedFile(MappedPredictor):
@@ -172,6 +189,7 @@ def decode_columns(
         for name, dtype in types.items()
     }
     described.finish()
+    check_claims(columns)
     return columns
 
 

@@ -31,7 +31,7 @@ from bevel.files.scalars import (
     UnstorableError,
     decode_scalar,
     encode_scalar,
-    has_many_huge,
+    has_many_alike,
     tag_of,
 )
 from bevel.files.sections import Sections
@@ -134,7 +134,7 @@ def decode_value(value: object, sections: Sections, level: int = 0) -> Any:
         case "sparse":
             return decode_sparse(content, sections)
         case "labels":
-            return decode_labels(content, "labels")
+            return decode_labels(content, "labels", sections)
         case "projection":
             return _decode_projection(content, sections, level)
         case "function":
@@ -145,9 +145,9 @@ def decode_value(value: object, sections: Sections, level: int = 0) -> Any:
 def _decode_dict(pairs: list[Any]) -> dict[Any, Any]:
     if any(not isinstance(pair, list) or len(pair) != 2 for pair in pairs):
         raise damaged("A dict", "made of pairs", pairs)
-    if has_many_huge(key for key, _ in pairs):
-        raise damaged("The keys of a dict", "at most a thousand beyond 64 bits", "more")
     try:
+        if has_many_alike(key for key, _ in pairs):
+            raise damaged("The keys of a dict", "told apart by their hashes", "too many alike")
         entries = dict(pairs)
     except TypeError:
         raise damaged("The keys of a dict", "scalars", "others") from None
