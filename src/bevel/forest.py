@@ -22,6 +22,7 @@ __all__ = ["FlatForest", "TreeView", "join_forests"]
 Array = npt.NDArray[Any]
 
 MISSING_LEFT, CATEGORY_NODE = 1, 2  # bits of `flags`
+MOST_SHOWN = 2000  # nodes of a tree that is printed
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +176,8 @@ class FlatForest:
         self.check_not_slim("mean_depth")
         leaf = self.right < 0
         weight = self.weight[leaf].astype(np.float64)
+        if not weight.any():  # too small for float32, all of them
+            weight += 1.0
         return float(np.dot(self.depth[leaf], weight) / weight.sum())
 
     @cached_property
@@ -189,14 +192,21 @@ class FlatForest:
     @cached_property
     def depth(self) -> npt.NDArray[np.int32]:
         """Splits above each node; 0 for a root."""
-        depth = np.zeros(self.n_nodes, dtype=np.int32)
-        first = self._first_node_of_tree()
-        level = self.tree_offset[:-1]
-        while len(level := level[self.right[level] >= 0]):
-            right = first[level] + self.right[level]
-            depth[level + 1] = depth[right] = depth[level] + 1
-            level = np.concatenate((level + 1, right))
-        return depth
+        # Splits that have begun before a node, but for those whose subtrees have ended there.
+        is_split = self.right >= 0
+        ended = np.bincount(self.subtree_end[is_split], minlength=self.n_nodes + 1)
+        begun: npt.NDArray[np.int64] = np.cumsum(is_split) - is_split
+        return np.asarray(begun - np.cumsum(ended)[:-1], dtype=np.int32)
+
+    @cached_property
+    def subtree_end(self) -> npt.NDArray[np.int64]:
+        """One past the last node of each node's subtree, which preorder keeps together."""
+        is_split = self.right >= 0
+        last = np.arange(self.n_nodes, dtype=np.int64)
+        last[is_split] = (self._first_node_of_tree() + self.right)[is_split]
+        while is_split[last].any():  # twice as far at each step, until at the rightmost leaf
+            last = last[last]
+        return last + 1
 
     @cached_property
     def columns_with_missing(self) -> npt.NDArray[np.bool_]:
@@ -255,7 +265,12 @@ class TreeView:
         return f"<tree {self.index} of {self.forest.n_trees}: {self.n_nodes} nodes>"
 
     def __str__(self) -> str:
-        return str(self.rules()) if "vocabulary" in vars(self.forest) else repr(self)
+        if "vocabulary" not in vars(self.forest):
+            return repr(self)
+        rules = self.rules(max_nodes=MOST_SHOWN)
+        hidden = self.n_nodes - len(rules)
+        more = f"\n… {hidden:,} more nodes: print rules() to read them all" if hidden else ""
+        return f"{rules}{more}"
 
     def rules(self, **style: Any) -> TreeRules:
         """The tree in the user's names and units.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["printable"]
+__all__ = ["json_escaped", "printable"]
 
 # Control characters, formats such as those that turn the direction of text, lone surrogates,
 # private and unassigned characters, and separators of lines and paragraphs.
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_JOINERS = "\u200c\u200d"  # parts of words in some scripts, and of emoji
 
 
 def printable(text: str) -> str:
@@ -21,7 +22,19 @@ def printable(text: str) -> str:
     return "".join(_seen(letter) for letter in text)
 
 
+def json_escaped(text: str) -> str:
+    """A JSON document of the same value in which no character is unseen; line breaks stay."""
+    return "".join(c if c == "\n" or _is_seen(c) else _json_escape(c) for c in text)
+
+
+def _is_seen(letter: str) -> bool:
+    return unicodedata.category(letter) not in _UNSEEN or letter in _JOINERS
+
+
 def _seen(letter: str) -> str:
-    if unicodedata.category(letter) not in _UNSEEN:
-        return letter
-    return letter.encode("unicode_escape").decode("ascii")
+    return letter if _is_seen(letter) else letter.encode("unicode_escape").decode("ascii")
+
+
+def _json_escape(letter: str) -> str:
+    units = letter.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bevel.analysis.subject import read_subject
 from bevel.errors import wrong_value
 from bevel.forest import TreeView
+from bevel.printable import printable
 from bevel.tables import Table, is_missing, read_table
 from bevel.wording.answers import read_answers
 from bevel.wording.conditions import Condition
@@ -158,13 +159,13 @@ class _Row:
         by_levels = {q.feature for q in asked if not isinstance(q, ValueQuestion)}
         numeric = {int(f) for q in asked if isinstance(q, ValueQuestion) for f in q.features}
         return tuple(
-            f"{self.names[f]} = {self._label(f) if f in by_levels else self._number(f)}"
+            f"{printable(self.names[f])} = {self._label(f) if f in by_levels else self._number(f)}"
             for f in sorted(by_levels | numeric)
         )
 
     def _label(self, feature: int) -> str:
         label = self.table.labels(feature)[0]
-        return "missing" if is_missing(label) else str(label)
+        return "missing" if is_missing(label) else printable(str(label))
 
     def _number(self, feature: int) -> str:
         value = float(self.table.numbers(slice(0, 1), slice(feature, feature + 1))[0, 0])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from bevel.printable import printable
+
 __all__ = ["Lines", "described", "write_table"]
 
 Lines = Sequence[tuple[str, float | str]]
@@ -12,13 +14,14 @@ Lines = Sequence[tuple[str, float | str]]
 
 def described(title: str, lines: Lines) -> str:
     """Text of a result: what it is, then names and values below each other."""
-    width = max(_width(name) for name, _ in lines)
-    return "\n".join([title, *(f"  {_to_left(name, width)}  {_text(v)}" for name, v in lines)])
+    shown = [(printable(name), printable(_text(value))) for name, value in lines]
+    width = max(_width(name) for name, _ in shown)
+    return "\n".join([printable(title), *(f"  {_to_left(n, width)}  {v}" for n, v in shown)])
 
 
 def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Lines of a table: the first column to the left, numbers to the right."""
-    lines = [tuple(header), *(tuple(row) for row in rows)]
+    lines = [tuple(map(printable, row)) for row in (header, *rows)]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     text = []
     for first, *others in lines:

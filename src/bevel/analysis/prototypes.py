@@ -15,6 +15,7 @@ from bevel.analysis.own_units import commonest, missing_in, read_columns
 from bevel.analysis.subject import Subject, read_subject
 from bevel.columns import Columns
 from bevel.extras import import_optional
+from bevel.printable import printable
 from bevel.tables import read_table
 
 __all__ = ["Prototypes", "prototypes"]
@@ -61,7 +62,8 @@ class Prototypes:
         lines = [f"{len(self.labels)} prototypes: class, middle row, rows, medians"]
         for i, label in enumerate(self.labels):
             middle = ", ".join(f"{name}={_written(values[i])}" for name, values in shown)
-            lines.append(f"  {label}  {self.rows[i]}  {len(self.members[i])}  {middle}{dots}")
+            line = f"  {label}  {self.rows[i]}  {len(self.members[i])}  {middle}{dots}"
+            lines.append(printable(line))
         return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
+from bevel.printable import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,8 +142,10 @@ class ShapleyValues:
     def __str__(self) -> str:
         importance = self.importances
         order = np.argsort(-importance, kind="stable")[:N_SHOWN]
-        width = max(len("feature"), *(len(self.names[f]) for f in order))
-        rows = "\n".join(f"{self.names[f]:<{width}}  {importance[f]:12.5g}" for f in order)
+        names = [printable(self.names[feature]) for feature in order]
+        width = max(len("feature"), *map(len, names))
+        pairs = zip(names, importance[order], strict=True)
+        rows = "\n".join(f"{name:<{width}}  {value:12.5g}" for name, value in pairs)
         hidden = len(self.names) - len(order)
         more = f"\n... and {hidden} more features" if hidden > 0 else ""
         return f"{self._title()}\n{'feature':<{width}}  mean |value|\n{rows}{more}"

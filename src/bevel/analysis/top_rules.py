@@ -13,6 +13,7 @@ from bevel.analysis.judged_rows import read_judged_rows
 from bevel.analysis.subject import Subject, read_subject
 from bevel.constraints import Integer, Number, Parameter
 from bevel.extras import import_optional
+from bevel.printable import printable
 from bevel.wording.answers import called
 from bevel.wording.decimals import percent, round_within, written
 from bevel.wording.questions import Question, ValueQuestion
@@ -256,7 +257,7 @@ def _result(
             predictions.append(written(round_within(float(mean[0]), 5e-4 * float(np.ptp(Y)))))
             purity.append(float(mine.std()))
         else:
-            predictions.append(str(subject.classes[mean.argmax()]))
+            predictions.append(printable(str(subject.classes[mean.argmax()])))
             purity.append(float(mean.max()))
     return TopRules(
         tuple(texts),

@@ -22,6 +22,8 @@ from bevel.report.demo_report import (
     percent,
     speed_ratios,
 )
+from bevel.plots import decision_boundaries
+from bevel.printable import printable
 from bevel.threads import count_threads
 from bevel.workflow.comparison import Measurement, compare
 from bevel.workflow.demo_problems import ForestSize, contenders, fit_plane, problems
@@ -68,7 +70,7 @@ def demo(
     if as_json:
         manners.print_json(as_facts(comparison) | {"files": [out / name for name in FILES]})
     else:
-        console.print(f"\nWritten to {out}: {', '.join(FILES)}")
+        console.print(f"\nWritten to {printable(str(out))}: {', '.join(FILES)}", markup=False)
 
 
 def _picture(size: ForestSize, seed: int) -> bytes:

@@ -11,6 +11,7 @@ import bevel
 from bevel.cli import manners
 from bevel.export.c import write_c
 from bevel.files.atomic import write_whole
+from bevel.printable import printable
 
 __all__ = ["EXAMPLES", "export"]
 
@@ -43,7 +44,7 @@ def export(
     target = out if out is not None else model.with_suffix(f".{to}")
     _check(model, target, to, name, force)
     _write(bevel.load(model), target, to, name or "model")
-    typer.echo(f"Written to {target}: {target.stat().st_size:,} bytes")
+    typer.echo(printable(f"Written to {target}: {target.stat().st_size:,} bytes"))
 
 
 def _check(model: Path, target: Path, to: Format, name: str | None, force: bool) -> None:

@@ -27,7 +27,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from bevel.printable import printable
+from bevel.printable import json_escaped, printable
 
 __all__ = [
     "WIDTH",
@@ -78,7 +78,7 @@ def polite(verb: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             if debug:
                 raise
-            print(_line(error), file=sys.stderr)
+            print(printable(_line(error)), file=sys.stderr)
             raise typer.Exit(1) from None
 
     signature = inspect.signature(verb)
@@ -121,12 +121,13 @@ def _warnings_as_notes() -> Iterator[None]:
 
 def note(text: str) -> None:
     """Say something beside the results."""
-    print(f"Note: {' '.join(text.split())}", file=sys.stderr)
+    print(printable(f"Note: {' '.join(text.split())}"), file=sys.stderr)
 
 
 def print_json(facts: object) -> None:
     """Print one JSON document; NaN and infinities, which JSON does not have, become null."""
-    print(json.dumps(_plain(facts), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(_plain(facts), indent=2, ensure_ascii=False, allow_nan=False)
+    print(json_escaped(text))
 
 
 def _plain(value: Any) -> Any:

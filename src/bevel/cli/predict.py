@@ -1,6 +1,5 @@
 """``bevel predict``: answers of a saved model for a file of rows."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ from bevel.cli import manners
 from bevel.cli.table_options import Header
 from bevel.files.atomic import write_whole
 from bevel.files.loading import load
+from bevel.printable import printable
 from bevel.workflow.predicting import Predictions, predict_file
 
 __all__ = ["EXAMPLES", "predict"]
@@ -34,7 +34,8 @@ def predict(
 ) -> None:
     """Predict the rows of a file, in their order.
 
-    Columns are found by name, in any order; others are left out with a note.
+    Columns are found by name, in any order; others are left out with a note. Characters of labels
+    that cannot be seen are written as \\x1b on the screen, as they are in --out.
     """
     manners.check_free([out], force=force)
     estimator = load(model)
@@ -48,9 +49,10 @@ def predict(
     for text in found.notes:
         manners.note(text)
     if out is None:
-        sys.stdout.write(found.to_csv())
+        for line in found.to_csv().removesuffix("\n").split("\n"):
+            print(printable(line))
     else:
-        print(f"{len(found.values):,} predictions written to {out}")
+        print(printable(f"{len(found.values):,} predictions written to {out}"))
 
 
 def _facts(model: Path, found: Predictions, out: Path | None) -> dict[str, object]:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from bevel.cli import manners
 from bevel.cli.table_options import Data, Drop, Header, Nominal, Target, Task, TaskName
+from bevel.printable import printable
 from bevel.report.score_text import interval, score, score_line
 from bevel.workflow.fitting import Settings, fit
 from bevel.workflow.labelled_table import CLASSIFICATION, Supervised, read_supervised
@@ -71,7 +72,7 @@ def tune_verb(
     console = manners.console()
     console.print(_table(table, tried, best))
     manners.print_lines(_lines(data, table, best, out))
-    print(f"\n{python_line(table, best, settings)}")  # as one line, to be copied
+    print(f"\n{printable(python_line(table, best, settings))}")  # as one line, to be copied
 
 
 def _try(table: Supervised, points: Sequence[Point], settings: Settings) -> list[Tried]:

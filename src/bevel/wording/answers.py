@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.forest import TreeView
+from bevel.subforest import gather
 from bevel.wording.decimals import counted, percent, round_within, written
 
 __all__ = ["Answers", "called", "read_answers"]
@@ -102,30 +104,79 @@ def read_answers(
 ) -> Answers:
     """Answers of some nodes, whose subtrees end before `end`: means of their leaves, by weight."""
     leaf = np.flatnonzero(tree.children_right < 0)
-    answer = _leaf_answers(tree, leaf)
-    extremes = (float(answer.min()), float(answer.max()))
+    extremes = _extremes(tree, leaf)
+    own = tree.children_right[node] < 0  # a leaf's own answer, unrounded
     if tree.forest.is_slim:
-        values = np.full((len(node), answer.shape[1]), np.nan)
-        known = tree.children_right[node] < 0
-        values[known] = answer[np.searchsorted(leaf, node[known])]
+        values = np.full((len(node), max(len(classes), 1)), np.nan)
+        values[own] = _leaf_answers(tree, node[own])
         unknown = np.full(len(node), np.nan)
         return Answers(classes, unknown, unknown, values, extremes)
     weight = tree.weight.astype(np.float64)
-    sums = np.cumsum(np.vstack((np.zeros(answer.shape[1] + 1), _weighed(answer, weight[leaf]))), 0)
-    first, last = np.searchsorted(leaf, node), np.searchsorted(leaf, end)
-    total = sums[last] - sums[first]
-    values = total[:, :-1] / np.where(total[:, -1:] > 0.0, total[:, -1:], 1.0)
-    alone = last - first == 1  # a leaf's own answer, unrounded
-    values[alone] = answer[first[alone]]
+    values = _means(tree, leaf, weight[leaf], node, end, max(len(classes), 1))
+    values[own] = _leaf_answers(tree, node[own])
     gain = tree.gain[node].astype(np.float64)
     return Answers(classes, weight[node], gain, values, extremes)
 
 
-def _weighed(answer: Floats, weight: Floats) -> Floats:
-    return np.column_stack((answer * weight[:, None], weight))
+def _extremes(tree: TreeView, leaf: npt.NDArray[np.intp]) -> tuple[float, float]:
+    if tree.forest.n_classes:
+        return 0.0, 1.0
+    value = tree.forest.leaf_value[tree.nodes][leaf]
+    return float(value.min()), float(value.max())
 
 
-def _leaf_answers(tree: TreeView, leaf: npt.NDArray[np.intp]) -> Floats:
+def _means(
+    tree: TreeView,
+    leaf: npt.NDArray[np.intp],
+    weight: Floats,
+    node: npt.NDArray[np.int64],
+    end: npt.NDArray[np.int64],
+    n_columns: int,
+) -> Floats:
+    """Means over the leaves of each node's subtree, class by class: no table of all leaves."""
+    first, last = np.searchsorted(leaf, node), np.searchsorted(leaf, end)
+    total = _between(weight, first, last)
+    values = np.empty((len(node), n_columns))
+    for column, owner, answer in _columns(tree, leaf, n_columns):
+        bounds = (np.searchsorted(owner, each) for each in (first, last))
+        values[:, column] = _between(answer * weight[owner], *bounds)
+    return np.asarray(values / np.where(total > 0.0, total, 1.0)[:, None])
+
+
+def _between(values: Floats, first: npt.NDArray[np.intp], last: npt.NDArray[np.intp]) -> Floats:
+    sums = np.concatenate(([0.0], np.cumsum(values)))
+    return np.asarray(sums[last] - sums[first])
+
+
+def _columns(
+    tree: TreeView, leaf: npt.NDArray[np.intp], n_columns: int
+) -> Iterator[tuple[int, npt.NDArray[np.intp], Floats]]:
+    """Leaves, ascending, and what they answer, one class after the other."""
     if not tree.forest.n_classes:
-        return tree.forest.leaf_value[tree.nodes][leaf][:, None]
-    return np.array([tree.class_shares(int(node)) for node in leaf])
+        yield 0, np.arange(len(leaf)), tree.forest.leaf_value[tree.nodes][leaf]
+        return
+    owner, label, share = _shares(tree, leaf)
+    order = np.argsort(label, kind="stable")
+    bounds = np.searchsorted(label[order], np.arange(n_columns + 1))
+    for column in range(n_columns):
+        mine = order[bounds[column] : bounds[column + 1]]
+        yield column, owner[mine], share[mine]
+
+
+def _shares(
+    tree: TreeView, leaf: npt.NDArray[np.integer[Any]]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32], Floats]:
+    """Which leaf, which class and which share, for each entry of some leaves of a classifier."""
+    forest = tree.forest
+    entry, offset = gather(forest.entry_offset, leaf + tree.nodes.start)
+    owner = np.repeat(np.arange(len(leaf)), np.diff(offset))
+    return owner, forest.entry_index[entry], forest.entry_weight[entry].astype(np.float64)
+
+
+def _leaf_answers(tree: TreeView, leaf: npt.NDArray[np.integer[Any]]) -> Floats:
+    if not tree.forest.n_classes:
+        return np.asarray(tree.forest.leaf_value[tree.nodes][leaf][:, None])
+    owner, label, share = _shares(tree, leaf)
+    answers = np.zeros((len(leaf), tree.forest.n_classes))
+    answers[owner, label] = share
+    return answers

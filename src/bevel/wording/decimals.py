@@ -7,6 +7,7 @@ import math
 __all__ = ["MINUS", "counted", "percent", "round_within", "shortest", "significant", "written"]
 
 MINUS = "−"
+LARGEST_COUNT = 1e15  # of rows that is written with all its digits
 MOST_DIGITS = 17  # of a float64, which are then its value
 
 
@@ -41,6 +42,8 @@ def written(value: float) -> str:
 
 def percent(share: float) -> str:
     """A share in percent; only all is 100 % and only nothing is 0 %."""
+    if not math.isfinite(share):
+        return f"{written(share)} %"
     if share in (0.0, 1.0):
         return f"{share:.0%}".replace("%", " %")
     inside = min(max(round(100.0 * share), 1), 99)
@@ -49,8 +52,6 @@ def percent(share: float) -> str:
 
 def counted(weight: float) -> str:
     """A number of rows by weight."""
-    return (
-        f"{written(round_within(weight, max(5e-4 * abs(weight), 5e-7)))} rows"
-        if (weight != round(weight))
-        else f"{weight:.0f} row{'' if weight == 1 else 's'}"
-    )
+    if not math.isfinite(weight) or abs(weight) >= LARGEST_COUNT or weight != round(weight):
+        return f"{written(round_within(weight, max(5e-4 * abs(weight), 5e-7)))} rows"
+    return f"{weight:.0f} row{'' if weight == 1 else 's'}"

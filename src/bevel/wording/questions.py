@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,7 @@ Matrix = npt.NDArray[np.float32]
 # Digits beyond those asked for that an exact threshold may have to be preferred to a rounded one:
 # midpoints of round values, such as 5119.5, must not be rounded onto a value.
 FEW_MORE = 2
+MOST_AS_STORED = 8  # terms of a direction that cannot be written in the user's units
 ROUND_NUMBER = 6  # digits, up to which a threshold is taken for what the user's values suggest
 EXACT = 1e-9  # share that is left of exact numbers, far below what float32 resolves
 
@@ -113,11 +115,11 @@ def ask_levels(
     """Question of a split by levels; `labels` are those of the column, by code."""
     forest, place = tree.forest, tree.nodes.start + node
     start = int(forest.bits_offset[forest.bits_index[place]])
-    goes_left = [bool(forest.bits[start + c // 32] >> (c % 32) & 1) for c in range(len(labels))]
+    words = forest.bits[start : start + -(-len(labels) // 32)].astype("<u4")
+    goes_left = np.unpackbits(words.view(np.uint8), count=len(labels), bitorder="little")
     left, right = (
-        Condition(name, labels=tuple(x for x, is_left in pairs if is_left == side))
-        for side in (True, False)
-        for pairs in [list(zip(labels, goes_left, strict=True))]
+        Condition(name, labels=tuple(itertools.compress(labels, side)))
+        for side in (goes_left, 1 - goes_left)
     )
     return LevelQuestion(feature, (left, right))
 
@@ -135,6 +137,8 @@ def ask_value(
     """Question of a split by a threshold, to `digits` digits; None: to as many as it takes."""
     features, weights = _merged(*tree.projection(node))
     threshold = float(tree.threshold[node])
+    if not (weights.any() and np.isfinite(weights).all()):
+        return _as_stored(features, weights, threshold, names, units)
     if len(features) == 1:
         feature, weight = int(features[0]), float(weights[0])
         cut = _cut_of_one(units, feature, weight, threshold, float(spread[feature]), digits)
@@ -143,11 +147,32 @@ def ask_value(
             features, one, cut, weight < 0, True, missing_left, names[feature], units
         )
     medians = tree.forest.medians.astype(np.float64)
-    terms = _combination(features, weights, threshold, units, spread, medians, digits)
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = _combination(features, weights, threshold, units, spread, medians, digits)
+    if not (len(terms[0]) and np.isfinite(terms[1]).all() and math.isfinite(terms[2])):
+        return _as_stored(features, weights, threshold, names, units)
     features, weights, threshold, flipped = terms
     own_names = [units.form.format(names[f]) for f in features]
     subject = write_sum(own_names, weights, len(features) if max_terms is None else max_terms)
     return ValueQuestion(features, weights, threshold, flipped, False, None, subject, units)
+
+
+def _as_stored(
+    features: npt.NDArray[np.int32],
+    weights: Floats,
+    threshold: float,
+    names: tuple[str, ...],
+    units: Units,
+) -> ValueQuestion:
+    """Question of a direction that cannot be written in the user's units: as it is stored.
+
+    Its weights are all zero, or beyond what floats can hold. No training makes such ones.
+    """
+    unscaled = bool((units.span == 1.0).all() and (units.shift == 0.0).all())
+    form = "{}" if unscaled and units.form == "{}" else "scaled({})"
+    words = [form.format(names[feature]) for feature in features]
+    subject = write_sum(words, weights, MOST_AS_STORED)
+    return ValueQuestion(features, weights, threshold, False, False, None, subject, units)
 
 
 def is_by_levels(tree: TreeView, node: int) -> bool:
@@ -159,6 +184,8 @@ def _merged(
     features: npt.NDArray[np.int32], weights: npt.NDArray[np.float32]
 ) -> tuple[npt.NDArray[np.int32], Floats]:
     """A direction with each feature once and no zeros; all of it if nothing is left."""
+    if len(features) == 1:
+        return features, weights.astype(np.float64)
     distinct, place = np.unique(features, return_inverse=True)
     total: Floats = np.bincount(place, weights.astype(np.float64)).astype(np.float64)
     used = total != 0.0
@@ -183,6 +210,8 @@ def _cut_of_one(
 
 def _exact(units: Units, feature: int, scaled: float, cut: Cut, at_least: bool) -> float:
     """A threshold that parts the user's values as the tree parts them rounded to float32."""
+    if abs(scaled) > float(np.finfo(np.float32).max):  # of a tiny weight
+        return cut.value
     step = float(np.spacing(np.float32(abs(scaled))))
     side = -1.0 if at_least else 1.0
     # Values up to half a step beyond the threshold are rounded to it.

@@ -24,12 +24,15 @@ class Style:
         float32, in which trees compare, can tell apart.
     max_terms : int or None
         Terms of a combination that are written out; None: all.
+    max_nodes : int or None
+        Subtrees become leaves at the depth that leaves at most so many nodes; None: none.
     """
 
     max_depth: int | None = None
     min_rows: float = 0
     digits: int | None = 3
     max_terms: int | None = 8
+    max_nodes: int | None = None
 
     def __post_init__(self) -> None:
         for parameter in _PARAMETERS:
@@ -45,4 +48,5 @@ _PARAMETERS = (
     _parameter("min_rows", Number("[0, inf]")),
     _parameter("digits", Integer(1), Nothing()),
     _parameter("max_terms", Integer(1), Nothing()),
+    _parameter("max_nodes", Integer(1), Nothing()),
 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from bevel.printable import printable
 from bevel.wording.decimals import MINUS, written
 
 __all__ = ["write_direction", "write_sum"]
@@ -37,4 +38,4 @@ def write_direction(
     """
     order = np.argsort(-np.abs(weights), kind="stable")
     rounded = [float(f"{float(weights[i]):.2g}") for i in order]
-    return write_sum([names[i] for i in order], rounded, most_terms)
+    return write_sum([printable(names[i]) for i in order], rounded, most_terms)

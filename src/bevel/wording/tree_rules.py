@@ -25,6 +25,9 @@ __all__ = ["ForestRules", "TreeRules", "read_tree"]
 Matrix = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
 
+DEEPEST_DICT = 200  # readers of JSON, and Python's own, give up at about 1000 levels
+MOST_CELLS = 2**24  # nodes times classes
+
 
 @dataclass(frozen=True, eq=False)
 class TreeRules:
@@ -110,8 +113,15 @@ class TreeRules:
         dict
             The root: "node", "rows", "gain", "value" or "class_shares"; of a split also "rule",
             "left" and "right", and the combination as "terms", "threshold" and "operator", or
-            "levels". "pruned" marks a node that stands for a subtree.
+            "levels". "pruned" marks a node that stands for a subtree. Raises ValueError for a tree
+            deeper than 200, which JSON and others could not nest.
         """
+        if (depth := int(self.depth.max())) > DEEPEST_DICT:
+            raise ValueError(
+                f"Nested dictionaries must be of a tree of depth {DEEPEST_DICT} or less; got depth "
+                f"{depth}. Prune it with max_depth={DEEPEST_DICT}, or use to_pandas(), which has a "
+                "line for each node."
+            )
         made = [self._entry(place) for place in range(len(self))]
         for place, above in enumerate(self.parent):
             if above >= 0:
@@ -207,6 +217,7 @@ def read_tree(
     is_split = np.append(parent[1:] == np.arange(len(node) - 1), False)  # its left child follows
     right = np.where(is_split, place[tree.children_right[node]], -1)
     left = np.where(is_split, np.arange(1, len(node) + 1), -1)
+    _check_size(len(node), len(words.classes))
     interviewer = words.questions(tree, style)
     questions = []
     for n, splits in zip(node, is_split, strict=True):
@@ -229,27 +240,34 @@ def read_tree(
     )
 
 
+def _check_size(n_nodes: int, n_classes: int) -> None:
+    if n_nodes * n_classes > MOST_CELLS:
+        raise ValueError(
+            f"A tree in words must have at most {MOST_CELLS} shares of classes; got {n_nodes} "
+            f"nodes and {n_classes} classes. Prune it with max_depth or min_rows."
+        )
+
+
 def subtree_ends(tree: TreeView) -> Places:
     """One past the last node of each node's subtree, which preorder keeps together."""
-    right = tree.children_right
-    last = np.where(right < 0, np.arange(tree.n_nodes), right)
-    while (right[last] >= 0).any():  # twice as far at each step, until at the rightmost leaf
-        last = last[last]
-    return np.asarray(last + 1, dtype=np.int64)
+    return np.asarray(tree.forest.subtree_end[tree.nodes] - tree.nodes.start)
 
 
 def _shown(tree: TreeView, end: Places, style: Style) -> tuple[Places, Places]:
     """Nodes that are left after pruning, and the place of each one's parent among them."""
     pruned = tree.children_right < 0
-    if style.max_depth is not None:
-        pruned = pruned | (tree.depth >= style.max_depth)
+    max_depth = style.max_depth
+    if style.max_nodes is not None:
+        max_depth = _depth_of_few(tree, style.max_nodes)
+    if max_depth is not None:
+        pruned = pruned | (tree.depth >= max_depth)
     if style.min_rows > 0:
         # A split whose smaller child has too few rows is not shown, nor what is below it.
         weight, children = tree.weight, np.flatnonzero(tree.children_right >= 0)
         smaller = np.minimum(weight[children + 1], weight[tree.children_right[children]])
         pruned = pruned.copy()
         pruned[children[smaller < style.min_rows]] = True
-    if (pruned & (tree.children_right >= 0)).any():
+    if style.max_nodes is None and (pruned & (tree.children_right >= 0)).any():
         tree.forest.check_not_slim("A pruned tree")
     shown: list[int] = []
     parent: list[int] = []
@@ -266,6 +284,12 @@ def _shown(tree: TreeView, end: Places, style: Style) -> tuple[Places, Places]:
             above.append(len(shown) - 1)
             node += 1
     return np.array(shown, dtype=np.int64), np.array(parent, dtype=np.int64)
+
+
+def _depth_of_few(tree: TreeView, max_nodes: int) -> int:
+    """The depth at which a tree is cut so that it has at most so many nodes."""
+    of_depth = np.bincount(tree.depth)
+    return max(int(np.searchsorted(np.cumsum(of_depth), max_nodes, side="right")) - 1, 1)
 
 
 def _parts(question: Question) -> dict[str, Any]:

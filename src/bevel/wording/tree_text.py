@@ -16,6 +16,7 @@ __all__ = ["notes_text", "tree_text"]
 
 WIDTH = 100
 TURN, TEE, LINE, BLANK = "└─ ", "├─ ", "│  ", "   "
+DEEPEST_INDENT = 40  # levels, after which lines begin at the left again, with the depth in brackets
 
 
 def tree_text(rules: TreeRules) -> str:
@@ -28,7 +29,9 @@ def tree_text(rules: TreeRules) -> str:
         above = int(rules.parent[place])
         last = rules.right[above] == place
         lines.append(prefix[above] + (TURN if last else TEE) + _line(rules, place))
-        prefix[place] = prefix[above] + (BLANK if last else LINE)
+        deeper = rules.depth[place] % DEEPEST_INDENT
+        inside = prefix[above] + (BLANK if last else LINE)
+        prefix[place] = inside if deeper else f"[{rules.depth[place]}] "
     return "\n".join((*lines, *notes_text(rules.notes)))
 
 

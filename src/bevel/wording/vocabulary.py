@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.dataset import Encoding
-from bevel.forest import MISSING_LEFT, TreeView
+from bevel.forest import CATEGORY_NODE, MISSING_LEFT, TreeView
+from bevel.printable import printable
 from bevel.wording.decimals import round_within, written
 from bevel.wording.questions import Question, ValueQuestion, ask_levels, ask_value, is_by_levels
 from bevel.wording.style import Style
@@ -33,9 +34,9 @@ class Vocabulary:
     Attributes
     ----------
     names : tuple of str
-        Of the features.
+        Of the features, as they can be printed.
     classes : tuple of str
-        Of the classes; empty in regression.
+        Of the classes, as they can be printed; empty in regression.
     encoding : Encoding
         How the user's columns became what trees read.
     """
@@ -43,6 +44,10 @@ class Vocabulary:
     names: tuple[str, ...]
     classes: tuple[str, ...]
     encoding: Encoding
+
+    def __post_init__(self) -> None:
+        for field in ("names", "classes"):
+            object.__setattr__(self, field, tuple(map(printable, getattr(self, field))))
 
     @cached_property
     def units(self) -> Units:
@@ -52,7 +57,7 @@ class Vocabulary:
     @cached_property
     def _labels(self) -> Mapping[int, tuple[str, ...]]:
         return {
-            feature: tuple(str(label) for label in levels.labels)
+            feature: tuple(printable(str(label)) for label in levels.labels)
             + (("missing",) if levels.has_missing else ())
             for feature, levels in self.encoding.nominal.items()
         }
@@ -179,13 +184,29 @@ def _known_spread(units: Units, tree: TreeView) -> Floats:
     """Spread of the features; without a scale, how far cuts of one feature are from its median."""
     if np.isfinite(units.spread).all():
         return units.spread
-    forest, reach = tree.forest, np.full(tree.forest.n_features, np.nan)
-    for node in np.flatnonzero(tree.children_right >= 0):
-        features, weights = tree.projection(int(node))
-        if len(features) == 1 and weights[0] != 0.0 and not is_by_levels(tree, int(node)):
-            feature = int(features[0])
-            cut = float(tree.threshold[node]) / float(weights[0])
-            reach[feature] = np.fmax(
-                reach[feature], 2.0 * abs(cut - float(forest.medians[feature]))
-            )
+    reach = np.full(tree.forest.n_features, np.nan)
+    feature, cut = _cuts_of_one(tree)
+    distance = 2.0 * np.abs(cut - tree.forest.medians[feature])
+    finite = np.isfinite(distance)
+    np.fmax.at(reach, feature[finite], distance[finite])
     return reach
+
+
+def _cuts_of_one(tree: TreeView) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Features and thresholds of the splits of a tree that ask for one feature by its value."""
+    forest, own = tree.forest, tree.nodes
+    is_value = (forest.right[own] >= 0) & (forest.flags[own] & CATEGORY_NODE == 0)
+    first = forest.entry_offset[own.start : own.stop + 1]
+    node = np.flatnonzero(is_value & (np.diff(first) == 1))
+    index, weight = forest.entry_index[first[node]], forest.entry_weight[first[node]].astype(float)
+    axis = forest.rotation_offset[tree.index] + index - forest.n_features
+    is_axis = index >= forest.n_features
+    offset = forest.rotation_entry_offset
+    alone = ~is_axis
+    alone[is_axis] = np.diff(offset)[axis[is_axis]] == 1
+    entry = offset[axis[is_axis & alone]]
+    index = index.astype(np.int64)
+    index[is_axis & alone] = forest.rotation_index[entry]
+    weight[is_axis & alone] *= forest.rotation_weight[entry]
+    used = alone & (weight != 0.0)
+    return index[used], tree.threshold[node[used]] / weight[used]

@@ -130,7 +130,7 @@ def test_inspect_prints_nothing_that_a_terminal_would_obey(model_file):
     result = CliRunner().invoke(app, ["inspect", str(model_file)])
     assert result.exit_code == 0
     assert "\x1b" not in result.output
-    assert "?[2Jgone" in result.output
+    assert r"\x1b[2Jgone" in result.output
     header["sections"][0]["name"] = "\x1b[2Jgone"
     model_file.write_bytes(seal(header, bytes(data)))
     assert "\x1b" not in CliRunner().invoke(app, ["inspect", str(model_file)]).output

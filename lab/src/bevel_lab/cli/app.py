@@ -17,6 +17,7 @@ from rich.table import Table
 
 from bevel.cli import manners
 from bevel.errors import join_names, wrong_value
+from bevel.printable import printable
 from bevel.threads import count_threads
 from bevel_lab.cells import OK, Result
 from bevel_lab.cli import report
@@ -57,7 +58,7 @@ def list_verb(
     for name in rows[0] if rows else ("experiment",):
         table.add_column(name, overflow="fold", no_wrap=name not in ("what", "paper"))
     for row in rows:
-        table.add_row(*(escape(value) for value in row.values()))
+        table.add_row(*(escape(printable(value)) for value in row.values()))
     manners.console().print(table)
 
 
@@ -321,13 +322,15 @@ def _tell(outcome: Outcome, store: ResultStore, as_json: bool) -> None:
     console = manners.console()
     console.print(_table(rows))
     for line in problem_lines(outcome.problems):
-        console.print(escape(line), soft_wrap=True)
+        console.print(escape(printable(line)), soft_wrap=True)
     fresh = sum(outcome.counts.values())
     before = f", {outcome.n_before} were there before" if outcome.n_before else ""
     console.print(f"{fresh} fits in {duration(outcome.seconds)}{before}.")
     # Not broken into lines: paths and commands are there to be copied.
-    console.print(f"Results are in {store.folder}", soft_wrap=True, markup=False)
-    console.print(f"Page: bevel lab report {store.folder}", soft_wrap=True, markup=False)
+    console.print(f"Results are in {printable(str(store.folder))}", soft_wrap=True, markup=False)
+    console.print(
+        f"Page: bevel lab report {printable(str(store.folder))}", soft_wrap=True, markup=False
+    )
 
 
 def _summary(results: Sequence[Result], systems: Sequence[str]) -> list[dict[str, Any]]:
@@ -360,7 +363,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
         table.add_column(name, justify="left" if name == "system" else "right")
     for row in rows:
         cells = [f"{each:.3g}" if isinstance(each, float) else str(each) for each in row.values()]
-        table.add_row(*("–" if cell == "nan" else escape(cell) for cell in cells))
+        table.add_row(*("–" if cell == "nan" else escape(printable(cell)) for cell in cells))
     return table
 
 

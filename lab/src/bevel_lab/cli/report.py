@@ -9,6 +9,7 @@ import typer
 from bevel.cli import manners
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
+from bevel.printable import printable
 from bevel_lab.report.published import MEASURES, agreements
 from bevel_lab.report.run_report import read_run, render, summarise
 
@@ -59,11 +60,11 @@ def report_verb(
     if as_json:
         manners.print_json({"report": str(path), **summarise(run)})
         return
-    manners.console().print(f"{run.experiment} is {run.progress}.", markup=False)
+    manners.console().print(printable(f"{run.experiment} is {run.progress}."), markup=False)
     for line in agreements(run.pairs):
         label = run.labels.get(line.system, line.system)
-        manners.console().print(line.sentence(label), markup=False, soft_wrap=True)
-    manners.console().print(f"Written to {path}", markup=False)
+        manners.console().print(printable(line.sentence(label)), markup=False, soft_wrap=True)
+    manners.console().print(printable(f"Written to {path}"), markup=False)
 
 
 def _command(
