@@ -223,8 +223,8 @@ class FlatForest:
         node = np.flatnonzero(alone & (self.flags & CATEGORY_NODE == 0))
         feature = self.entry_index[self.entry_offset[node]]
         node, feature = node[feature < self.n_features], feature[feature < self.n_features]
-        weight = self.weight[node].astype(np.float64)
-        lead = 2.0 * self.weight[node + 1] - weight
+        weight, left = (self.weight[place].astype(np.float64) for place in (node, node + 1))
+        lead = 2.0 * left - weight
         decided = np.abs(lead) > 1e-5 * weight
         sent_left = (self.flags[node] & MISSING_LEFT).astype(bool)
         columns[feature[decided & (sent_left != (lead > 0.0))]] = True

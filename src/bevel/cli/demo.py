@@ -13,6 +13,7 @@ from bevel.cli import manners
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.plots import decision_boundaries
+from bevel.printable import printable
 from bevel.report.demo_report import (
     Comparison,
     as_csv,
@@ -22,8 +23,6 @@ from bevel.report.demo_report import (
     percent,
     speed_ratios,
 )
-from bevel.plots import decision_boundaries
-from bevel.printable import printable
 from bevel.threads import count_threads
 from bevel.workflow.comparison import Measurement, compare
 from bevel.workflow.demo_problems import ForestSize, contenders, fit_plane, problems

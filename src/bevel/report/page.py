@@ -20,11 +20,13 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+from bevel.printable import printable
 from bevel.report.environment import describe_surroundings, in_words
 
 __all__ = [
     "Cell",
     "Section",
+    "escaped",
     "facts",
     "figure",
     "figures",
@@ -85,12 +87,12 @@ def page(
     template = Template(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
     made_with = in_words(describe_surroundings()) if made_with is None else made_with
     return template.substitute(
-        title=html.escape(title),
-        subtitle=html.escape(subtitle),
+        title=escaped(title),
+        subtitle=escaped(subtitle),
         contents=_contents(sections),
         body="\n".join(_section(each) for each in sections),
-        command=html.escape(command),
-        surroundings=html.escape(", ".join(f"{name} {text}" for name, text in made_with.items())),
+        command=escaped(command),
+        surroundings=escaped(", ".join(f"{name} {text}" for name, text in made_with.items())),
     )
 
 
@@ -102,8 +104,7 @@ def paragraph(text: str, *, kind: str | None = None) -> str:
 def facts(lines: Mapping[str, object]) -> str:
     """Names and what is to be said of them, as a list of two columns."""
     items = (
-        f"<dt>{html.escape(name)}</dt><dd>{html.escape(str(what))}</dd>"
-        for name, what in lines.items()
+        f"<dt>{escaped(name)}</dt><dd>{escaped(str(what))}</dd>" for name, what in lines.items()
     )
     return f"<dl>{''.join(items)}</dl>"
 
@@ -139,10 +140,10 @@ def table(
     right = _numeric_columns(lines) if numeric is None else set(numeric)
     sorts = ' data-sorts tabindex="0"' if sortable else ""
     head = "".join(
-        f"<th{_class('number' if column in right else None)}{sorts}>{html.escape(name)}</th>"
+        f"<th{_class('number' if column in right else None)}{sorts}>{escaped(name)}</th>"
         for column, name in enumerate(header)
     )
-    above = "".join(f'<th colspan="{n}">{html.escape(text)}</th>' for text, n in groups or ())
+    above = "".join(f'<th colspan="{n}">{escaped(text)}</th>' for text, n in groups or ())
     body = "\n".join(
         "<tr>" + "".join(_cell(each, column in right) for column, each in enumerate(line)) + "</tr>"
         for line in lines
@@ -164,7 +165,7 @@ def figure(svg: str, caption: str = "") -> str:
             'format="svg", or use picture for PNG bytes.'
         )
     drawing = _with_own_ids(svg[start:].strip())
-    label = html.escape(caption, quote=True)
+    label = escaped(caption)
     drawing = drawing.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
     return f"<figure>{drawing}{_caption(caption)}</figure>"
 
@@ -172,7 +173,7 @@ def figure(svg: str, caption: str = "") -> str:
 def picture(png: bytes, caption: str, alternative: str) -> str:
     """A PNG picture inside the page; `alternative` is said to those who do not see it."""
     data = base64.b64encode(png).decode("ascii")
-    alt = html.escape(alternative, quote=True)
+    alt = escaped(alternative)
     image = f'<img src="data:image/png;base64,{data}" alt="{alt}">'
     return f"<figure>{image}{_caption(caption)}</figure>"
 
@@ -194,15 +195,24 @@ def _contents(sections: Sequence[Section]) -> str:
     named = [each.heading for each in sections if each.heading]
     if len(named) < 4:
         return ""
-    links = (f'<a href="#{_anchor(name)}">{html.escape(name)}</a>' for name in named)
+    links = (f'<a href="#{_anchor(name)}">{escaped(name)}</a>' for name in named)
     return f"<nav>{' '.join(links)}</nav>"
 
 
 def _section(section: Section) -> str:
     if not section.heading:
         return f"<section>{section.body}</section>"
-    heading = f'<h2 id="{_anchor(section.heading)}">{html.escape(section.heading)}</h2>'
+    heading = f'<h2 id="{_anchor(section.heading)}">{escaped(section.heading)}</h2>'
     return f"<section>\n{heading}\n{section.body}\n</section>"
+
+
+def escaped(text: str) -> str:
+    """Text as HTML; characters that cannot be seen, but for line breaks, as Python writes them."""
+    return html.escape(_visible(text))
+
+
+def _visible(text: str) -> str:
+    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def _anchor(heading: str) -> str:
@@ -219,7 +229,7 @@ def _caption(caption: str) -> str:
 
 def _prose(text: str) -> str:
     """Escaped text in which no line begins with a percent sign."""
-    return html.escape(text).replace(" %", "&nbsp;%")
+    return escaped(text).replace(" %", "&nbsp;%")
 
 
 def _cell(value: object, right: bool) -> str:
@@ -227,8 +237,8 @@ def _cell(value: object, right: bool) -> str:
     kinds = (("number", right), ("strong", cell.strong), ("faint", cell.faint))
     names = " ".join(name for name, on in kinds if on)
     sorted_by = "" if cell.value is None else f' data-value="{cell.value!r}"'
-    below = f"<small>{html.escape(cell.below)}</small>" if cell.below else ""
-    return f"<td{_class(names)}{sorted_by}>{html.escape(cell.text)}{below}</td>"
+    below = f"<small>{escaped(cell.below)}</small>" if cell.below else ""
+    return f"<td{_class(names)}{sorted_by}>{escaped(cell.text)}{below}</td>"
 
 
 def _text(value: object) -> str:
@@ -259,6 +269,7 @@ def _numeric_columns(lines: Sequence[Sequence[Any]]) -> set[int]:
 
 def _with_own_ids(svg: str) -> str:
     """Prefix the ids of a drawing: two drawings of a page may use the same ones."""
+    svg = _visible(svg)  # names of columns may hold what no XML may
     prefix = "f" + hashlib.sha1(svg.encode("utf-8"), usedforsecurity=False).hexdigest()[:8]
     svg = re.sub(r'(\sid=")', rf"\1{prefix}-", svg)
     svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)

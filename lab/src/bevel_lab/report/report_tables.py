@@ -1,6 +1,5 @@
 """The tables of a run's report."""
 
-import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.errors import join_names
-from bevel.report.page import Cell, paragraph, table
+from bevel.report.page import Cell, escaped, paragraph, table
 from bevel_lab.protocols.claims import Verdict
 from bevel_lab.report.drawings import words_of
 from bevel_lab.report.published import Agreement, Pair
@@ -192,7 +191,7 @@ def data_tables(tally: Tally, labels: Labels) -> str:
 def folded(title: str, inside: str, *, is_open: bool = False) -> str:
     """HTML that opens at a click."""
     state = " open" if is_open else ""
-    return f"<details{state}><summary>{html.escape(title)}</summary>{inside}</details>"
+    return f"<details{state}><summary>{escaped(title)}</summary>{inside}</details>"
 
 
 def _case_table(

@@ -1,0 +1,154 @@
+"""Names of others reach no terminal, page or program as anything but text."""
+
+import json
+import re
+from copy import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from bevel import ObliqueForestClassifier, analysis
+from bevel.cli.app import app
+from bevel.printable import json_escaped, printable
+
+EVIL = "\x1b]0;gone\x07\x9b2J\u202e[red]<b>*/ \"'\\\n\r$\\frac{$"
+UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain name", "plain name"),
+        ("längst ≤ 東京 ρ̄", "längst ≤ 東京 ρ̄"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("\x1b[2J", r"\x1b[2J"),
+        ("\x9b2J", r"\x9b2J"),
+        ("a\nb\r\t", r"a\nb\r\t"),
+        ("\u202eabc", r"\u202eabc"),
+        ("\ud800", r"\ud800"),
+        ("\u2028", r"\u2028"),
+        ("\U000e0041", r"\U000e0041"),
+    ],
+)
+def test_text_shows_what_cannot_be_seen(text, shown):
+    assert printable(text) == shown
+
+
+def test_json_of_unseen_characters_is_the_same_value():
+    value = {EVIL: ["\U000e0041", EVIL]}
+    text = json_escaped(json.dumps(value, ensure_ascii=False, indent=1))
+    assert json.loads(text) == value
+    assert not UNSEEN.search(text)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    city = rng.choice([f"{EVIL}a", f"{EVIL}b", f"{EVIL}c"], 120)
+    frame = pd.DataFrame({f"{EVIL}x": rng.normal(size=120), f"{EVIL}y": rng.normal(size=120)})
+    frame[f"{EVIL}city"] = pd.Categorical(city)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def target(frame):
+    return np.where(frame.iloc[:, 0] + frame.iloc[:, 1] > 0, f"{EVIL}yes", f"{EVIL}no").astype(
+        object
+    )
+
+
+@pytest.fixture(scope="module")
+def forest(frame, target):
+    return ObliqueForestClassifier(12, random_state=0, n_jobs=1).fit(frame, target)
+
+
+def assert_safe(text):
+    assert not UNSEEN.search(text), UNSEEN.search(text)
+
+
+TEXTS = {
+    "tree": lambda f, _X, _y: f.forest_.tree(0),
+    "tree_rules": lambda f, X, _y: analysis.tree_rules(f, X=X),
+    "forest_rules": lambda f, _X, _y: analysis.forest_rules(f),
+    "path_rules": lambda f, X, _y: analysis.path_rules(f, X[:1]),
+    "top_rules": lambda f, X, y: analysis.top_rules(f, X, y),
+    "shapley": lambda f, X, _y: analysis.shapley_values(f, X[:3], X[:5], random_state=0),
+    "reliability": lambda f, X, y: analysis.calibration(f, X, y),
+    "prototypes": lambda f, X, y: analysis.prototypes(f, X, y, kind="all"),
+    "estimator": lambda f, _X, _y: f,
+}
+KINDS = ("gini", "permutation", "projection", "split_frequency")
+
+
+@pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
+def test_results_print_names_as_text(make, forest, frame, target):
+    result = make(forest, frame, target)
+    assert_safe(str(result))
+    assert_safe(repr(result))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_importances_print_names_as_text(kind, forest, frame, target):
+    rows = (frame, target) if kind == "permutation" else ()
+    assert_safe(repr(analysis.importance(forest, kind, *rows)))
+
+
+def test_notes_of_a_bounded_scale_print_names_as_text(frame, target):
+    forest = ObliqueForestClassifier(3, scale="minmax_clip", random_state=0, n_jobs=1)
+    assert_safe(str(forest.fit(frame, target).forest_.tree(0)))
+
+
+@pytest.fixture
+def files(tmp_path, forest, frame, target):
+    forest.save(tmp_path / "model.bevel")
+    frame.assign(**{f"{EVIL}class": target}).to_parquet(tmp_path / "rows.parquet")
+    lone = copy(forest)
+    lone.feature_names_in_ = np.array(["\ud800[red]", "y", "city"], dtype=object)
+    lone.save(tmp_path / "lone.bevel")
+    return tmp_path
+
+
+COMMANDS = [
+    ["inspect", "model.bevel"],
+    ["inspect", "model.bevel", "--verify", "--json"],
+    ["predict", "model.bevel", "rows.parquet", "--proba"],
+    ["predict", "model.bevel", "rows.parquet", "--json", "--proba"],
+    ["inspect", "lone.bevel"],
+    ["inspect", "lone.bevel", "--json"],
+    ["predict", "lone.bevel", "rows.parquet"],
+    ["explain", "model.bevel", "rows.parquet"],
+    ["explain", "model.bevel", "rows.parquet", "--json"],
+    ["export", "model.bevel", "--to", "c", "--out", "model.c"],
+    ["inspect", f"{EVIL}.bevel"],
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(map(repr, words))[:60])
+def test_commands_print_names_as_text(words, files, monkeypatch):
+    monkeypatch.chdir(files)
+    result = CliRunner().invoke(app, words)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert_safe(result.output)
+    if words[0] == "inspect" and "--json" not in words:
+        assert "[red]" in result.output  # a name, not a style
+
+
+def test_pages_hold_names_as_text(files, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(files)
+    words = ["explain", "model.bevel", "rows.parquet", "--out", "page.html"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    page = (files / "page.html").read_text("utf-8")
+    assert "<b>*/" not in page
+    assert "\x1b" not in page
+
+
+def test_exported_c_is_plain_ascii_and_keeps_its_comments_closed(forest):
+    text = forest.to_c()
+    assert text.isascii()
+    code = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', "", text, flags=re.DOTALL)
+    assert "[red]" not in code
+    assert "gone" not in code
