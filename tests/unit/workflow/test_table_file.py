@@ -263,3 +263,64 @@ def test_columns_are_read_as_in_fit_whatever_they_look_like(write):
     assert found.values.tolist() == ["a", "a"]  # the label "1", not the number
     with pytest.raises(ValueError, match="'x' must hold numbers; got 'high' in row 1"):
         predict_file(model, write("x,w\nhigh,u\n", "words.csv"))
+
+
+def test_empty_lines_above_the_header_do_not_count(write):
+    X = read_all(write("\n   \na,b\n1,2\n\n3,4\n"))
+    assert X.names == ("a", "b")
+    assert X.values[0].tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize("text", ["a,b", "a,b\n", "a,b\n\n"])
+def test_header_alone_is_a_table_without_rows(write, text):
+    X = read_all(write(text))
+    assert X.names == ("a", "b")
+    assert len(X) == 0
+
+
+def test_number_of_a_wrong_row_does_not_count_empty_lines(write):
+    with pytest.raises(ValueError, match="got 3 in row 2"):
+        read_all(write("a,b\n\n1,2\n   \n1,2,3\n"))
+
+
+def test_numbers_are_those_that_python_reads(write):
+    cells = [
+        "+4",
+        ".5",
+        "5.",
+        "1e400",
+        "-Infinity",
+        "4.9e-324",
+        "١",
+        "0.1",
+        "123456789012345678901",
+    ]
+    X = read_all(write("a,b\n" + "".join(f"{cell},1\n" for cell in cells)))
+    assert X.values[0].tolist() == [float(cell) for cell in cells]
+
+
+def test_quotes_after_spaces_hold_delimiters_and_spaces_in_quotes_stay(write):
+    path = write('a,b\n1, "x, ""y"""\n2,"p, ""q"""\n3, "l1\nl2" \n')
+    assert read_all(path).values[1].tolist() == ['x, "y"', 'p, "q"', "l1\nl2"]
+    with_mark = write('\ufeff "a",b\n1,2\n')
+    assert read_all(with_mark).names == ("a", "b")
+
+
+def test_mark_of_inches_does_not_make_a_later_cell_look_open(write):
+    assert read_all(write('a,b\n5" pipe,1\nx,"l1\nl2"\n')).values[1].tolist() == ["1", "l1\nl2"]
+
+
+def test_row_longer_than_a_block_is_read(write, monkeypatch):
+    from bevel.workflow import text_file
+
+    monkeypatch.setattr(text_file, "SMALLEST_BLOCK", 1000)
+    X = read_all(write("a,b\n" + f"1,{'x' * 5000}\n" * 200 + "2,y\n"))
+    assert len(X.values[1][0]) == 5000
+    assert X.values[1][-1] == "y"
+
+
+def test_text_without_pyarrow_says_what_to_install(write, monkeypatch):
+    path = write("a,b\n1,2\n")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"bevel\[cli\]"):
+        read_all(path)

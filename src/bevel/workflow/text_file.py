@@ -1,0 +1,314 @@
+"""Cells of a text file: pyarrow cuts and converts them, block by block.
+
+One pass finds the numeric columns, a second one, if there are others, reads their words, so that no
+more text than that is ever held.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from tempfile import TemporaryFile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.errors import shorten
+from bevel.extras import import_optional
+from bevel.workflow import dates
+from bevel.workflow.text_layout import MISSING, TextLayout, is_absent, open_text, readable
+from bevel.workflow.text_layout import split_rows as split_with_spaces
+
+__all__ = ["Numbers", "TextFile", "as_days"]
+
+SMALLEST_BLOCK = 2**22  # bytes read at a time; a row must fit in
+ROWS_PER_BLOCK = 64  # at least, of the length of those looked at first
+LARGEST_BLOCK = 2**31 - 1
+CHUNK = 2**20
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What was found in columns that may be numeric, by their place in the file."""
+
+    values: dict[int, Floats]
+    words: dict[int, str]  # of columns that are not: the first word, and where
+    dates: set[int] = field(default_factory=set)  # among the values: they were dates
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """Reads chosen columns of a text file."""
+
+    layout: TextLayout
+
+    def numbers(self, chosen: Sequence[int]) -> Numbers:
+        """Columns of numbers and of dates among the chosen, and the first word of the others."""
+        pieces: dict[int, list[Floats]] = {index: [] for index in chosen}
+        found = Numbers({}, {})
+        for start, block in self._blocks(chosen):
+            for index in list(pieces):
+                floats = self._convert(block[index], index, pieces[index], found.dates)
+                if floats is None:
+                    was_date = index in found.dates
+                    found.words[index] = self._first_word(block[index], start, was_date)
+                    found.dates.discard(index)
+                    del pieces[index]
+                else:
+                    pieces[index].append(floats)
+        found.values.update((index, _joined(each, np.float64)) for index, each in pieces.items())
+        return found
+
+    def words(self, chosen: Sequence[int]) -> dict[int, npt.NDArray[np.object_]]:
+        """Columns as labels, None where missing."""
+        pieces: dict[int, list[Any]] = {index: [] for index in chosen}
+        for _, block in self._blocks(chosen) if chosen else ():
+            for index, each in pieces.items():
+                each.append(block[index].to_numpy(zero_copy_only=False).astype(object))
+        return {index: _joined(each, object) for index, each in pieces.items()}
+
+    def _convert(
+        self, cells: Any, index: int, before: Sequence[Floats], of_dates: set[int]
+    ) -> Floats | None:
+        """Cells of a block as numbers or days, None if the column holds words."""
+        floats = None if index in of_dates else self._floats(cells)
+        if floats is None and (index in of_dates or _is_empty(before)):
+            floats = as_days(cells.to_pylist())  # a column holds numbers or dates, never both
+            if floats is not None:
+                of_dates.add(index)
+        return floats
+
+    def _floats(self, cells: Any) -> Floats | None:
+        """Cells as floats, None if one of them is a word; a null is missing."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        if self.layout.delimiter == ";":  # a comma may be the decimal point
+            cells = compute.replace_substring(cells, ",", ".")
+        try:
+            floats = compute.cast(cells, pa.float64())
+        except pa.ArrowInvalid:
+            return _python_floats(cells.to_pylist())
+        values: Floats = floats.to_numpy(zero_copy_only=False).astype(np.float64)
+        return values
+
+    def _first_word(self, cells: Any, start: int, of_dates: bool) -> str:
+        """The first cell that is no number; that is no date, where the first one is a date."""
+        import pyarrow as pa
+
+        texts = cells.to_pylist()
+        places = [place for place, text in enumerate(texts) if text is not None]
+        are_dates = of_dates or as_days([texts[places[0]]]) is not None
+        for place in places:
+            text = texts[place]
+            read = as_days([text]) if are_dates else self._floats(pa.array([text]))
+            if read is None:
+                break
+        else:  # dates throughout are wrong below numbers
+            place = places[0]
+        return f"{shorten(texts[place])} in row {start + place}"
+
+    def _blocks(self, chosen: Sequence[int]) -> Iterator[tuple[int, dict[int, Any]]]:
+        """Blocks of the chosen columns as text, null where missing, and the first row of each."""
+        import_optional("pyarrow", needed_by="Reading a text file", install="bevel[cli]")
+        start, last, check = 1, None, _RowCheck(self.layout)
+        with readable(self.layout.path), self._opened() as stream, self._checked(check):
+            header = int(self.layout.has_header)
+            for batch in self._reader(stream, check):
+                table = self._without_blank_rows(batch)
+                last = table if len(table) else last
+                table, header = table.slice(header), max(0, header - len(table))
+                yield start, {index: _with_nulls(table.column(index)) for index in chosen}
+                start += len(table)
+            if last is not None:
+                self._check_last_cell(last.columns[-1][-1].as_py())
+
+    def _reader(self, stream: Any, check: _RowCheck) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        keys = [str(index) for index in range(len(self.layout.names))]
+        block = max(SMALLEST_BLOCK, ROWS_PER_BLOCK * 4 * self.layout.longest)
+        read = arrow_csv.ReadOptions(
+            column_names=keys,
+            block_size=min(block, LARGEST_BLOCK),
+            use_threads=False,
+        )
+        parse = arrow_csv.ParseOptions(
+            delimiter=self.layout.delimiter,
+            newlines_in_values=True,
+            invalid_row_handler=check,
+        )
+        convert = arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(keys, pa.string()), strings_can_be_null=False
+        )
+        return arrow_csv.open_csv(stream, read, parse, convert)
+
+    @contextmanager
+    def _checked(self, check: _RowCheck) -> Iterator[None]:
+        """Say of pyarrow's errors what is wrong with the file."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except pa.ArrowInvalid as error:
+            if "\n" in check.text and check.text.count('"') % 2:
+                raise _open_quote(check.text) from None
+            if check.message:
+                raise ValueError(check.message) from None
+            _check_encoding(self.layout)  # says which byte
+            raise csv.Error(str(error)) from error
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        """The bytes of the file; rewritten where spaces stand before quotes, unlike in CSV."""
+        import pyarrow as pa
+
+        if not self._scan.has_spaced_quotes:
+            zipped = self.layout.path.suffix.lower() == ".gz"
+            with pa.input_stream(
+                str(self.layout.path), compression="gzip" if zipped else None
+            ) as stream:
+                yield stream
+            return
+        with TemporaryFile() as copy, open_text(self.layout.path) as text:
+            for row in split_with_spaces(text, self.layout.delimiter):
+                copy.write((_as_csv(row, self.layout.delimiter)).encode())
+            copy.seek(0)
+            yield pa.PythonFile(copy, mode="r")
+
+    @cached_property
+    def _scan(self) -> _Scan:
+        return _scan(self.layout)
+
+    def _without_blank_rows(self, batch: Any) -> Any:
+        """Lines without a cell are no rows; with one column pyarrow takes them for rows."""
+        from pyarrow import compute
+
+        if len(self.layout.names) > 1:
+            return batch
+        text = compute.utf8_trim_whitespace(batch.column(0))
+        return batch.filter(compute.not_equal(text, ""))
+
+    def _check_last_cell(self, cell: str) -> None:
+        """Raise if the last cell of the file has lines and is not closed.
+
+        Then quotes are odd in number, and those at the end come in pairs, as part of the text.
+        """
+        end = self._scan.end
+        n_at_end = len(end) - len(end.rstrip(b'"'))
+        is_open = self._scan.n_quotes % 2 == 1 and n_at_end % 2 == 0
+        if is_open and ("\n" in cell or "\r" in cell):
+            raise _open_quote(cell)
+
+
+class _RowCheck:
+    """Refuses rows of another length, and skips those that are blank."""
+
+    def __init__(self, layout: TextLayout) -> None:
+        self.layout = layout
+        self.n_blank = 0
+        self.text = self.message = ""  # of the first row that is wrong
+
+    def __call__(self, row: Any) -> str:
+        if row.text.strip() in ("", '""'):
+            self.n_blank += 1
+            return "skip"
+        self.text = row.text
+        # An exception raised here would be lost on its way through pyarrow.
+        number = row.number - self.n_blank - int(self.layout.has_header)
+        n_names = len(self.layout.names)
+        self.message = (
+            f"{self.layout.path}: every row must have {n_names} cells, as the first line has; got "
+            f"{row.actual_columns} in row {number}. Correct the row, or quote cells that hold "
+            f"{self.layout.delimiter!r}."
+        )
+        return "error"
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """What the bytes of a file say before they are cut into cells."""
+
+    n_quotes: int
+    end: bytes  # of the file, without spaces and empty lines
+    has_spaced_quotes: bool
+
+
+def _scan(layout: TextLayout) -> _Scan:
+    spaced = re.compile(
+        rb"(?:^\xef\xbb\xbf|^|[\r\n]|" + re.escape(layout.delimiter.encode()) + rb')[ \t]+"'
+    )
+    n_quotes, found, rest, end = 0, False, b"", b""
+    opener: Any = gzip.open if layout.path.suffix.lower() == ".gz" else open
+    with opener(layout.path, "rb") as stream:
+        while chunk := stream.read(CHUNK):
+            n_quotes += chunk.count(b'"')
+            found = found or spaced.search(rest + chunk) is not None
+            rest = chunk[-CHUNK // 16 :]
+            end = (end + chunk).rstrip()[-CHUNK:]
+    return _Scan(n_quotes, end, found)
+
+
+def _open_quote(text: str) -> csv.Error:
+    cell = shorten(text.removeprefix('"'))
+    return csv.Error(f"a quote is opened in {cell} and never closed")
+
+
+def _as_csv(row: Sequence[str], delimiter: str) -> str:
+    quoted = ('"' + cell.replace('"', '""') + '"' for cell in row)
+    return delimiter.join(quoted) + "\n"
+
+
+def _check_encoding(layout: TextLayout) -> None:
+    """Raise UnicodeDecodeError if the file is not UTF-8."""
+    with open_text(layout.path) as stream:
+        while stream.read(CHUNK):
+            pass
+
+
+def _with_nulls(column: Any) -> Any:
+    """Cells without the spaces around them, null where they mark a missing value."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    text = compute.utf8_trim_whitespace(column)
+    markers = pa.array([marker.lower() for marker in MISSING])
+    absent = compute.is_in(compute.utf8_lower(text), value_set=markers)
+    return compute.if_else(absent, pa.scalar(None, pa.string()), text)
+
+
+def _python_floats(cells: Sequence[str | None]) -> Floats | None:
+    """Numbers that Python reads and pyarrow does not, such as those in other digits than ours."""
+    if any("_" in cell for cell in cells if cell is not None):  # Python reads 1_000 as a number
+        return None
+    try:
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    except ValueError:
+        return None
+
+
+def as_days(cells: Sequence[str | None]) -> Floats | None:
+    """Dates as days, None if one of the cells is none."""
+    try:
+        return np.array(
+            [np.nan if cell is None or is_absent(cell) else dates.as_days(cell) for cell in cells]
+        )
+    except ValueError:
+        return None
+
+
+def _is_empty(pieces: Sequence[Floats]) -> bool:
+    return all(bool(np.isnan(piece).all()) for piece in pieces)
+
+
+def _joined(pieces: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
+    return np.concatenate(pieces) if pieces else np.empty(0, dtype=dtype)
