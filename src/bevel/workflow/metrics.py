@@ -5,9 +5,11 @@ A score that is not defined on the given rows is NaN, never a number that looks 
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 __all__ = ["chance_error", "cohen_kappa", "error_rate", "log_loss", "roc_auc", "row_log_losses"]
+
+ROUNDING = 1e-12
 
 
 def error_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -16,7 +18,7 @@ def error_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def chance_error(y: ArrayLike) -> float:
-    """Error of always answering with the most frequent label: 1 − the largest class share."""
+    """Error of always predicting the most frequent label: 1 − the largest class share."""
     _, counts = np.unique(np.asarray(y), return_counts=True)
     return float(1.0 - counts.max() / counts.sum())
 
@@ -26,11 +28,11 @@ def cohen_kappa(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
     NaN when both sides hold one and the same label only: chance already agrees everywhere.
     """
-    truth, answer = np.asarray(y_true), np.asarray(y_pred)
-    labels = np.union1d(truth, answer)
-    observed = float(np.mean(truth == answer))
-    expected = sum(float(np.mean(truth == label) * np.mean(answer == label)) for label in labels)
-    return (observed - expected) / (1.0 - expected) if len(labels) > 1 else float("nan")
+    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+    if len(np.union1d(truth, predicted)) < 2:
+        return float("nan")
+    kappa = float(cohen_kappa_score(truth, predicted))
+    return kappa if abs(kappa) > ROUNDING else 0.0  # constant predictions have none
 
 
 def roc_auc(y_true: ArrayLike, probabilities: ArrayLike, classes: ArrayLike) -> float:
@@ -57,13 +59,10 @@ def roc_auc(y_true: ArrayLike, probabilities: ArrayLike, classes: ArrayLike) -> 
 
 
 def _area(positive: NDArray[np.bool_], score: NDArray[np.float64]) -> float:
-    """Mann and Whitney's statistic: the share of pairs in the right order, ties counting half."""
-    n_positive = int(positive.sum())
-    n_pairs = n_positive * (len(positive) - n_positive)
-    if n_pairs == 0:
+    """Area of one class against the rest; NaN where all rows, or none, are of the class."""
+    if positive.all() or not positive.any():
         return float("nan")
-    surplus = rankdata(score)[positive].sum() - n_positive * (n_positive + 1) / 2
-    return float(surplus / n_pairs)
+    return float(roc_auc_score(positive, score))
 
 
 def log_loss(y_true: ArrayLike, probabilities: ArrayLike, classes: ArrayLike) -> float:

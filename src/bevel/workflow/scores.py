@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm, rankdata
+from sklearn.metrics import r2_score, roc_auc_score
 
 from bevel.analysis.intervals import TWO_SIDED_5_PERCENT, wilson_interval
-from bevel.workflow.metrics import row_log_losses
+from bevel.workflow.metrics import cohen_kappa, row_log_losses
 
 __all__ = [
     "Estimate",
@@ -32,6 +33,7 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer[Any]]
+LARGEST_BRIER = 2.0  # of three classes or more; of two it is 1
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def paired_share_estimate(difference: Floats, n_comparisons: int = 1) -> Estimat
 
 def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Estimate]:
     """Error, Cohen's kappa, area under the ROC curve (mean of one against the rest), log loss and
-    Brier score; what is not defined on the rows is left out.
+    Brier score, as scikit-learn defines them; what is not defined on the rows is left out.
 
     Parameters
     ----------
@@ -98,9 +100,16 @@ def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Esti
         scores["AUC"] = _area_estimate(areas, int(np.bincount(codes).min()))
     given = probabilities[np.arange(len(codes)), codes]
     scores["log loss"] = _clipped(mean_estimate(row_log_losses(given)), 0.0, np.inf)
-    brier = np.sum((probabilities - truth) ** 2, axis=1)
-    scores["Brier score"] = _clipped(mean_estimate(brier), 0.0, 2.0)
+    brier = row_brier_scores(probabilities, truth)
+    scores["Brier score"] = _clipped(mean_estimate(brier), 0.0, LARGEST_BRIER)
     return scores
+
+
+def row_brier_scores(probabilities: Floats, truth: Floats) -> Floats:
+    """What each row contributes to scikit-learn's Brier score: squared differences, summed over
+    the classes; of two classes, whose differences are the same, one counts."""
+    squared = np.asarray((probabilities - truth) ** 2, dtype=np.float64)
+    return squared[:, 1] if squared.shape[1] == 2 else squared.sum(axis=1)
 
 
 def kappa_estimate(codes: Codes, answer: Codes, n_classes: int) -> Estimate | None:
@@ -114,13 +123,10 @@ def kappa_estimate(codes: Codes, answer: Codes, n_classes: int) -> Estimate | No
     n_rows = len(codes)
     of_truth, of_answer = (np.bincount(each, minlength=n_classes) for each in (codes, answer))
     right = codes == answer
-    # In counts, so that an answer that is always the same has a kappa of zero and no less.
-    by_chance = int(of_truth @ of_answer)
-    room = n_rows**2 - by_chance
-    if room == 0:
+    kappa = cohen_kappa(codes, answer)
+    if np.isnan(kappa):
         return None
-    kappa = (n_rows * int(right.sum()) - by_chance) / room
-    chance = room / n_rows**2  # 1 − p_e
+    chance = 1.0 - int(of_truth @ of_answer) / n_rows**2  # 1 − p_e
     if right.all():
         return Estimate(1.0, 1.0 - share_estimate(0, n_rows).high / chance, 1.0)
     # Derivatives of p_o and p_e by the weight of a row, put together by the rule of quotients.
@@ -147,7 +153,7 @@ def auc_with_influence(positive: npt.NDArray[np.bool_], score: Floats) -> tuple[
     placement = np.empty(n)
     placement[positive] = (ranks[positive] - rankdata(score[positive])) / n_negative
     placement[~positive] = 1.0 - (ranks[~positive] - rankdata(score[~positive])) / n_positive
-    area = float(placement[positive].mean())
+    area = float(roc_auc_score(positive, score))
     weight = np.where(positive, n / n_positive, n / n_negative)
     return area, (placement - area) * weight
 
@@ -162,7 +168,7 @@ def regression_scores(y: Floats, predicted: Floats) -> dict[str, Estimate]:
     of_mse = mean_estimate(squared)
     root = [float(np.sqrt(max(0.0, each))) for each in (mse, of_mse.low, of_mse.high)]
     return {
-        "R²": _around(1.0 - ratio, of_r2),
+        "R²": _around(float(r2_score(y, predicted)), of_r2),
         "root mean squared error": Estimate(*root),
         "mean absolute error": mean_estimate(np.abs(y - predicted)),
     }

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score, log_loss, r2_score, roc_auc_score
+from sklearn.metrics import brier_score_loss, cohen_kappa_score, log_loss, r2_score, roc_auc_score
 
 from bevel.workflow.scores import (
     auc_with_influence,
@@ -50,6 +50,28 @@ def test_kappa_and_log_loss_are_scikit_learns():
     kappa = cohen_kappa_score(codes, shares.argmax(axis=1))
     assert scores["Cohen's kappa"].value == pytest.approx(kappa)
     assert scores["log loss"].value == pytest.approx(log_loss(codes, shares))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_brier_score_is_scikit_learns(n_classes):
+    """Of two classes their definition counts one, of more it sums over all."""
+    rng = np.random.default_rng(5)
+    shares = rng.dirichlet(np.ones(n_classes), 80)
+    codes = rng.integers(0, n_classes, 80)
+    score = classification_scores(codes, shares)["Brier score"].value
+    if n_classes == 2:
+        assert score == pytest.approx(brier_score_loss(codes, shares[:, 1]))
+    else:
+        assert score == pytest.approx(np.mean(np.sum((shares - np.eye(3)[codes]) ** 2, axis=1)))
+
+
+def test_kappa_of_constant_predictions_is_zero():
+    rng = np.random.default_rng(6)
+    for n_rows in range(3, 60):
+        codes = rng.integers(0, 3, n_rows)
+        constant = np.full(n_rows, 1)
+        estimate = kappa_estimate(codes, constant, 3)
+        assert estimate is None or estimate.value == 0.0
 
 
 def test_kappa_has_the_interval_of_fleiss_cohen_and_everitt():
