@@ -50,7 +50,7 @@ nb::tuple weights_of_view(const ForestView& view, RowMajorMatrix X, Vector<int64
   SparseRows result;
   run_cancellable([&] { result = neighbour_weights(forest, rows, leaf_rows, chosen, n_threads); });
   return nb::make_tuple(to_numpy(std::move(result.value)), to_numpy(std::move(result.column)),
-                        to_numpy(std::move(result.first)));
+                        to_numpy(std::move(result.offset)));
 }
 
 nb::ndarray<nb::numpy, double> quantiles_of_view(const ForestView& view, RowMajorMatrix X,

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "bevel/analysis/sparse_rows.h"
+
 namespace bevel {
 
 // Leaves of rows: n_rows x n_trees, row-major, nodes counted from the tree's first; negative where
@@ -14,13 +16,6 @@ namespace bevel {
 struct LeafMatrix {
   const int32_t* leaves;
   size_t n_rows, n_trees;
-};
-
-// Rows of a sparse matrix; columns ascend within a row.
-struct SparseRows {
-  std::vector<int64_t> offset;  // n_rows + 1
-  std::vector<int32_t> column;
-  std::vector<double> value;
 };
 
 class LeafSharing {

@@ -115,12 +115,12 @@ SparseRows neighbour_weights(const ForestArrays& forest, const RowMatrix& rows,
     for (int32_t row : columns[r]) values[r].push_back(weights[row]);
   });
   SparseRows result;
-  result.first.push_back(0);
+  result.offset.push_back(0);
   for (size_t r = 0; r < rows.n_rows; ++r) {
     poll_cancellation(columns[r].size());
     result.column.insert(result.column.end(), columns[r].begin(), columns[r].end());
     result.value.insert(result.value.end(), values[r].begin(), values[r].end());
-    result.first.push_back(static_cast<int64_t>(result.column.size()));
+    result.offset.push_back(static_cast<int64_t>(result.column.size()));
   }
   return result;
 }

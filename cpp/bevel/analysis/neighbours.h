@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "bevel/analysis/sparse_rows.h"
 #include "bevel/predict/forest_arrays.h"
 #include "bevel/predict/reference_predictor.h"
 
@@ -22,13 +23,6 @@ struct LeafRows {
 
 // Which trees speak of which row: n_rows x n_trees, row-major; null: all trees of all rows.
 using TreesOfRow = const uint8_t*;
-
-// A sparse matrix: row r has columns[first[r]] .. columns[first[r + 1] - 1], ascending.
-struct SparseRows {
-  std::vector<int64_t> first;
-  std::vector<int32_t> column;
-  std::vector<double> value;
-};
 
 // Weights of the training rows (columns) for each row; they sum to one, or to zero where no tree
 // speaks.
