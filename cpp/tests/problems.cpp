@@ -1,0 +1,148 @@
+#include "problems.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+#include "bevel/data/medians.h"
+#include "bevel/forest/forest_trainer.h"
+#include "bevel/random/stream.h"
+#include "bevel/support/instruction_set.h"
+
+namespace bevel::tests {
+namespace {
+
+void fill_columns(Table& table, Stream& stream) {
+  for (size_t i = 0; i < table.n_rows; ++i) {
+    for (size_t f = 0; f < table.n_features; ++f)
+      table.at(i, f) = static_cast<float>(stream.uniform());
+    table.at(i, 1) = std::floor(8.0f * table.at(i, 1));
+    table.at(i, 5) = std::floor(5.0f * table.at(i, 5));
+  }
+  table.levels[5] = 5;
+}
+
+double target_of(const Table& table, size_t row) {
+  return table.at(row, 0) + table.at(row, 2) * table.at(row, 3) + table.at(row, 1) / 8.0f +
+         (table.at(row, 5) == 2.0f ? 1.0 : 0.0);
+}
+
+}  // namespace
+
+void Table::find_facts() {
+  ColumnFacts facts = column_facts(values.data(), n_rows, levels, 1);
+  medians = std::move(facts.median);
+  has_nan = std::move(facts.has_nan);
+}
+
+Table random_table(size_t n_rows, size_t n_features, uint64_t seed) {
+  Table table(n_rows, n_features);
+  Stream stream(root_key(seed, 0), Purpose::candidates);
+  for (float& value : table.values) value = static_cast<float>(stream.normal());
+  table.find_facts();
+  return table;
+}
+
+Problem make_problem(size_t n_rows, int32_t n_classes) {
+  Problem problem{Table(n_rows, 6), n_classes, {}, {}};
+  Table& table = problem.table;
+  Stream stream(root_key(12, 0), Purpose::candidates);
+  fill_columns(table, stream);
+  for (size_t i = 0; i < n_rows; ++i) {
+    const double target = target_of(table, i);
+    if (n_classes == 0)
+      problem.targets.push_back(target);
+    else
+      problem.labels.push_back(
+          std::min(n_classes - 1, static_cast<int32_t>(target / 3.0 * n_classes)));
+  }
+  for (size_t i = 0; i < n_rows; i += 17) table.at(i, 2) = std::numeric_limits<float>::quiet_NaN();
+  table.find_facts();
+  return problem;
+}
+
+Family family(FamilyKind kind, int32_t n_draws, int64_t n_nonzeros) {
+  Family family;
+  family.kind = kind;
+  family.n_draws = n_draws;
+  family.n_nonzeros = n_nonzeros;
+  return family;
+}
+
+Options default_options(const Problem& problem) {
+  Options options;
+  options.criterion = problem.n_classes ? Criterion::gini : Criterion::squared_error;
+  options.bag_size = static_cast<int64_t>(problem.table.n_rows);
+  options.families = {family(FamilyKind::signs, 4, 8), family(FamilyKind::categorical, 1, 0)};
+  return options;
+}
+
+FlatForest grow(const Problem& problem, const Options& options, size_t n_trees, int n_threads) {
+  const DatasetView data = problem.table.view();
+  TrainingSet training{data};
+  training.n_classes = problem.n_classes;
+  if (problem.n_classes)
+    training.labels = problem.labels.data();
+  else
+    training.targets = problem.targets.data();
+  std::vector<uint64_t> trees(n_trees);
+  std::iota(trees.begin(), trees.end(), uint64_t{0});
+  return train(training, options, trees, n_threads, [](size_t) { return true; });
+}
+
+ForestArrays arrays_of(const FlatForest& forest, const Problem& problem) {
+  ForestArrays arrays;
+  arrays.n_features = static_cast<int32_t>(problem.table.n_features);
+  arrays.n_classes = problem.n_classes;
+  arrays.levels = problem.table.levels;
+  arrays.medians = problem.table.medians;
+  arrays.tree_offset = forest.tree_offset;
+  arrays.right = forest.right;
+  arrays.threshold = forest.threshold;
+  arrays.flags = forest.flags;
+  arrays.entry_offset = forest.entry_offset;
+  arrays.entry_index = forest.entry_index;
+  arrays.entry_weight = forest.entry_weight;
+  arrays.leaf_value = forest.leaf_value;
+  arrays.bits_index = forest.bits_index;
+  arrays.bits_offset = forest.bits_offset;
+  arrays.bits = forest.bits;
+  arrays.rotation_offset = forest.rotation_offset;
+  arrays.rotation_entry_offset = forest.rotation_entry_offset;
+  arrays.rotation_index = forest.rotation_index;
+  arrays.rotation_weight = forest.rotation_weight;
+  return arrays;
+}
+
+uint64_t fingerprint(const FlatForest& f) {
+  uint64_t hash = fingerprint(f.tree_offset);
+  hash = fingerprint(f.right, hash);
+  hash = fingerprint(f.threshold, hash);
+  hash = fingerprint(f.flags, hash);
+  hash = fingerprint(f.gain, hash);
+  hash = fingerprint(f.weight, hash);
+  hash = fingerprint(f.entry_offset, hash);
+  hash = fingerprint(f.entry_index, hash);
+  hash = fingerprint(f.entry_weight, hash);
+  hash = fingerprint(f.leaf_value, hash);
+  hash = fingerprint(f.bits_index, hash);
+  hash = fingerprint(f.bits, hash);
+  hash = fingerprint(f.rotation_index, hash);
+  return fingerprint(f.rotation_weight, hash);
+}
+
+std::vector<const char*> instruction_sets() {
+  std::vector<const char*> found;
+  for (const char* name : {"baseline", "avx2", "avx512"}) {
+    try {
+      find_instruction_set(name);
+      found.push_back(name);
+    } catch (const std::invalid_argument&) {
+    }
+  }
+  return found;
+}
+
+}  // namespace bevel::tests

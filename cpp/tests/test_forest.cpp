@@ -1,0 +1,143 @@
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "bevel/forest/bag.h"
+#include "bevel/forest/flat_forest.h"
+#include "bevel/forest/forest_trainer.h"
+#include "bevel/support/crew.h"
+#include "check.h"
+#include "problems.h"
+
+using namespace bevel;
+
+namespace {
+
+Options bag_of(int64_t size, bool replace) {
+  Options options;
+  options.bag_size = size;
+  options.replace = replace;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("bags of seed 0 have the rows they had") {
+  CHECK(draw_bag(bag_of(12, true), 12, 0) ==
+        std::vector<int32_t>{2, 0, 3, 0, 1, 2, 2, 0, 1, 0, 0, 1});
+  CHECK(draw_bag(bag_of(12, true), 12, 1) ==
+        std::vector<int32_t>{1, 2, 0, 1, 1, 1, 1, 1, 1, 2, 1, 0});
+  CHECK(draw_bag(bag_of(5, false), 12, 0) ==
+        std::vector<int32_t>{1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0});
+}
+
+TEST_CASE("a bag has as many draws as asked, without replacement no row twice") {
+  for (const uint64_t tree : {0, 1, 2}) {
+    const std::vector<int32_t> with = draw_bag(bag_of(80, true), 100, tree);
+    const std::vector<int32_t> without = draw_bag(bag_of(80, false), 100, tree);
+    CHECK_EQ(std::accumulate(with.begin(), with.end(), 0), 80);
+    CHECK_EQ(std::accumulate(without.begin(), without.end(), 0), 80);
+    for (const int32_t times : without) CHECK(times <= 1);
+  }
+  CHECK(draw_bag(bag_of(0, true), 4, 0) == std::vector<int32_t>{1, 1, 1, 1});
+}
+
+TEST_CASE("forests of seed 0 have the bits they had") {
+  for (const auto& [n_classes, wanted] : {std::pair{2, 3407184890498164713ULL},
+                                          {3, 16861025124460979663ULL},
+                                          {0, 3016927159344578888ULL}}) {
+    const tests::Problem problem = tests::make_problem(200, n_classes);
+    CHECK_EQ(tests::fingerprint(tests::grow(problem, tests::default_options(problem), 3, 1)),
+             wanted);
+  }
+}
+
+TEST_CASE("a forest is the same for 1 and 3 threads and for every instruction set") {
+  for (const int32_t n_classes : {2, 4, 0}) {
+    const tests::Problem problem = tests::make_problem(600, n_classes);
+    Options options = tests::default_options(problem);
+    options.simd = "baseline";
+    const uint64_t wanted = tests::fingerprint(tests::grow(problem, options, 4, 1));
+    for (const char* simd : tests::instruction_sets())
+      for (const int n_threads : {1, 3}) {
+        options.simd = simd;
+        CHECK_EQ(tests::fingerprint(tests::grow(problem, options, 4, n_threads)), wanted);
+      }
+  }
+}
+
+TEST_CASE("the faster search gives the forest of the exact one") {
+  for (const int32_t n_classes : {2, 3, 0}) {
+    const tests::Problem problem = tests::make_problem(1500, n_classes);
+    Options options = tests::default_options(problem);
+    const uint64_t fast = tests::fingerprint(tests::grow(problem, options, 2, 1));
+    options.split_search = SplitSearch::exact;
+    CHECK_EQ(tests::fingerprint(tests::grow(problem, options, 2, 1)), fast);
+  }
+}
+
+TEST_CASE("every family grows a forest, the same for 1 and 3 threads") {
+  const tests::Problem problem = tests::make_problem(250, 3);
+  for (const FamilyKind kind :
+       {FamilyKind::axis, FamilyKind::combination, FamilyKind::gaussian, FamilyKind::rotation,
+        FamilyKind::multirotation, FamilyKind::principal, FamilyKind::ridge, FamilyKind::lda,
+        FamilyKind::logistic, FamilyKind::pls, FamilyKind::cca}) {
+    Options options = tests::default_options(problem);
+    Family& family = options.families[0];
+    family = tests::family(kind, 2, 3);
+    family.n_rotations = 3;
+    family.model.alphas = {1.0};
+    family.model.n_steps = 5;
+    family.model.n_components = 2;
+    if (kind == FamilyKind::ridge) family.model.alphas = {0.1, 1.0, 10.0};
+    const FlatForest one = tests::grow(problem, options, 3, 1);
+    CHECK(one.right.size() > 3);
+    CHECK_EQ(tests::fingerprint(tests::grow(problem, options, 3, 3)), tests::fingerprint(one));
+  }
+}
+
+TEST_CASE("a tree is the same grown alone and with others") {
+  const tests::Problem problem = tests::make_problem(200, 2);
+  const Options options = tests::default_options(problem);
+  const FlatForest three = tests::grow(problem, options, 3, 1);
+  const DatasetView data = problem.table.view();
+  TrainingSet training{data};
+  training.n_classes = 2;
+  training.labels = problem.labels.data();
+  const uint64_t number = 1;
+  const FlatForest alone = train(training, options, {&number, 1}, 1, [](size_t) { return true; });
+  const auto first = three.threshold.begin() + three.tree_offset[1];
+  const auto last = three.threshold.begin() + three.tree_offset[2];
+  CHECK(std::vector<float>(first, last) == alone.threshold);
+}
+
+TEST_CASE("rows of weight 0 take no part") {
+  tests::Problem problem = tests::make_problem(120, 2);
+  Options options = tests::default_options(problem);
+  options.bag_size = 0;
+  std::vector<double> weights(120, 1.0);
+  for (size_t i = 60; i < 120; ++i) weights[i] = 0.0;
+  const DatasetView data = problem.table.view();
+  TrainingSet training{data};
+  training.n_classes = 2;
+  training.labels = problem.labels.data();
+  training.weights = weights.data();
+  const uint64_t number = 0;
+  const FlatForest before = train(training, options, {&number, 1}, 1, [](size_t) { return true; });
+  for (size_t i = 60; i < 120; ++i) problem.labels[i] = 1 - problem.labels[i];
+  const FlatForest after = train(training, options, {&number, 1}, 1, [](size_t) { return true; });
+  CHECK_EQ(before.weight[0], 60.0f);
+  CHECK_EQ(tests::fingerprint(before), tests::fingerprint(after));
+}
+
+TEST_CASE("training that is asked to stop throws Cancelled") {
+  const tests::Problem problem = tests::make_problem(2000, 3);
+  const DatasetView data = problem.table.view();
+  TrainingSet training{data};
+  training.n_classes = 3;
+  training.labels = problem.labels.data();
+  std::vector<uint64_t> trees(100000);
+  std::iota(trees.begin(), trees.end(), uint64_t{0});
+  const auto stop = [](size_t) { return false; };
+  CHECK_THROWS_AS(train(training, tests::default_options(problem), trees, 2, stop), Cancelled);
+}
