@@ -213,9 +213,14 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         Examples
         --------
         >>> import onnxruntime
-        >>> model = forest.to_onnx()
+        >>> from bevel import ObliqueForestClassifier
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = ObliqueForestClassifier(10, random_state=0).fit(X, y).to_onnx()
         >>> session = onnxruntime.InferenceSession(model.SerializeToString())
         >>> label, probabilities = session.run(None, {"X": X.astype("float32")})
+        >>> probabilities.shape
+        (150, 3)
         """
         return to_onnx(self, dtype=dtype, target_opset=target_opset, name=name)
 

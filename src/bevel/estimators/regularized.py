@@ -52,7 +52,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> ensemble = RegularizedRotationClassifier(200, n_rotations=10, random_state=0).fit(X, y)
-    >>> ensemble.trees_per_rotation_.sum()
+    >>> int(ensemble.trees_per_rotation_.sum())
     200
     """
 

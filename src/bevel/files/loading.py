@@ -60,11 +60,13 @@ def load(
     Examples
     --------
     >>> import bevel
+    >>> from tempfile import TemporaryDirectory
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = bevel.ObliqueForestClassifier(n_estimators=10, random_state=0).fit(X, y)
-    >>> forest.save("iris.bevel")  # doctest: +SKIP
-    >>> bevel.load("iris.bevel").predict(X[:1])  # doctest: +SKIP
+    >>> with TemporaryDirectory() as folder:
+    ...     forest.save(f"{folder}/iris.bevel")
+    ...     bevel.load(f"{folder}/iris.bevel").predict(X[:1])
     array([0])
     """
     with only_file_errors(os.fspath(path)):
