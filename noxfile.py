@@ -29,6 +29,8 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("mypy")
+    session.run("codespell")
+    session.run("python", "tools/check_includes.py")
     sources = [str(path) for ext in ("h", "cpp", "inc") for path in Path("cpp").rglob(f"*.{ext}")]
     session.run("clang-format", "--dry-run", "-Werror", *sorted(sources), silent=True)
 
@@ -38,6 +40,33 @@ def tests(session: nox.Session) -> None:
     """Run the fast tests."""
     session.install(".[test]", "./lab")
     session.run("pytest", "-n", "2", *session.posargs)
+
+
+@nox.session
+def doctests(session: nox.Session) -> None:
+    """Run the examples in docstrings and documents."""
+    session.install(".[test]")
+    session.run("pytest", "--doctest-modules", "--doctest-glob=*.md", "--pyargs", "bevel", "docs")
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Say which lines of Python the fast tests do not reach."""
+    session.install(".[test]", "pytest-cov>=5")
+    report = ("--cov=bevel", "--cov-report=term-missing:skip-covered")
+    session.run("pytest", "-n", "2", *report, *session.posargs)
+
+
+@nox.session
+def cpp_tests(session: nox.Session) -> None:
+    """Run the core's own tests, without Python; `-- thread` builds them with that sanitizer."""
+    session.install("cmeel-eigen>=3.4", "cmake", "ninja")
+    folder = "build/" + "-".join(("cpp_tests", *session.posargs)).replace(",", "-")
+    options = ["-DBEVEL_TESTS=ON", "-DBEVEL_DEVELOPER=ON"]
+    options += [f"-DBEVEL_SANITIZE={sanitizers}" for sanitizers in session.posargs]
+    session.run("cmake", "-S", ".", "-B", folder, "-G", "Ninja", *options)
+    session.run("cmake", "--build", folder, "--target", "bevel_tests")
+    session.run("ctest", "--test-dir", folder, "--output-on-failure")
 
 
 @nox.session

@@ -1,0 +1,48 @@
+"""The tool that checks who includes whom in the core sees what it must not let pass."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).parents[2] / "tools" / "check_includes.py"
+
+
+def run(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(TOOL), str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("file", "include"),
+    [
+        ("split/cut.h", '"bevel/projection/sampler.h"'),
+        ("predict/crown.h", '"bevel/forest/forest_trainer.h"'),
+        ("support/crew.h", '"bevel/data/store.h"'),
+        ("data/inner/codes.h", "<nanobind/nanobind.h>"),
+        ("tree/leaves.h", "<Eigen/Dense>"),
+    ],
+)
+def test_include_against_the_rules_is_named_with_its_line(tmp_path, file, include):
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text(f"#pragma once\n#include {include}\n")
+    done = run(tmp_path)
+    assert done.returncode == 1
+    assert f"{path}:2: {file.partition('/')[0]} includes {include}" in done.stdout
+
+
+def test_include_within_the_rules_passes(tmp_path):
+    (tmp_path / "split").mkdir()
+    includes = '#include <vector>\n#include "bevel/projection/candidates.h"\n'
+    (tmp_path / "split" / "cut.h").write_text(includes + '#include "bevel/split/kernels.h"\n')
+    assert run(tmp_path).returncode == 0
+
+
+def test_room_that_is_not_in_the_table_is_refused(tmp_path):
+    (tmp_path / "attic").mkdir()
+    (tmp_path / "attic" / "old.h").write_text("#pragma once\n")
+    assert "'attic' is not in the table" in run(tmp_path).stdout
