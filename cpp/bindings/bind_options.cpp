@@ -113,10 +113,10 @@ void bind_options(nb::module_& m) {
                           n_rotations,
                           share,
                           patch.value_or(Patch{}),
-                          model.value_or(ModelSettings{})};
-        if (!source.is_none()) self->source = make_python_source(std::move(source));
-        if (!pool.is_none()) self->pool = read_pool(nb::cast<nb::tuple>(pool));
-        self->rotation_of_tree = std::move(rotation_of_tree);
+                          model.value_or(ModelSettings{}),
+                          source.is_none() ? nullptr : make_python_source(std::move(source)),
+                          pool.is_none() ? nullptr : read_pool(nb::cast<nb::tuple>(pool)),
+                          std::move(rotation_of_tree)};
       },
       nb::arg("kind"), nb::arg("n_draws"), nb::arg("n_nonzeros") = 0, nb::arg("flip") = false,
       nb::arg("per_node") = false, nb::arg("n_rotations") = 1, nb::arg("share") = 1.0,
