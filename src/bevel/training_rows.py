@@ -15,12 +15,12 @@ from bevel import _core
 from bevel.errors import NoOutOfBagError
 from bevel.forest import FlatForest
 from bevel.predictor import PackedPredictor
-from bevel.row_weights import Weights
 from bevel.subforest import take_trees
 
 __all__ = ["Bags", "TrainingRows", "check_leaves_rows_out", "recall_rows"]
 
 Target = npt.NDArray[np.int32] | npt.NDArray[np.float64]
+Weights = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

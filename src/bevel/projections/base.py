@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bevel.constraints import LARGEST_INTEGER
-from bevel.counts import Count, resolve_count
+from bevel.counts import LARGEST_COUNT, Count, resolve_count
 from bevel.errors import wrong_type, wrong_value
 
 
@@ -144,8 +143,8 @@ def check_integer(name: str, value: object, things: str = "features") -> None:
         raise wrong_type(name, "an integer of at least 1", value, remedy)
     if value < 1:
         raise wrong_value(name, "an integer of at least 1", value, remedy)
-    if int(value) > LARGEST_INTEGER:
-        raise wrong_value(name, f"an integer of at most {LARGEST_INTEGER}", value, remedy)
+    if int(value) > LARGEST_COUNT:
+        raise wrong_value(name, f"an integer of at most {LARGEST_COUNT}", value, remedy)
 
 
 def check_flag(name: str, value: object) -> None:
