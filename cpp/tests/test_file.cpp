@@ -83,10 +83,23 @@ std::vector<uint64_t> small_numbers(size_t n, unsigned width) {
   return numbers;
 }
 
-// A forest of one tree with a fault put in, and the message with which it is refused.
+// Gives a leaf of several classes the first of them twice.
+void repeat_class(FlatForest& forest) {
+  for (size_t node = 0; node < forest.right.size(); ++node) {
+    const auto first = static_cast<size_t>(forest.entry_offset[node]);
+    if (forest.right[node] >= 0 || forest.entry_offset[node + 1] < forest.entry_offset[node] + 2)
+      continue;
+    forest.entry_index[first + 1] = forest.entry_index[first];
+    return;
+  }
+}
+
+// A small forest with a fault put in, and the message with which it is refused.
 std::string refusal(const std::function<void(FlatForest&)>& damage) {
   const tests::Problem problem = tests::make_problem(200, 3);
-  FlatForest forest = tests::grow(problem, tests::default_options(problem), 2, 1);
+  Options options = tests::default_options(problem);
+  options.min_samples_leaf = 20;  // so that leaves have several classes
+  FlatForest forest = tests::grow(problem, options, 2, 1);
   damage(forest);
   return tests::thrown<std::invalid_argument>(
       [&] { check_forest(tests::arrays_of(forest, problem), {}); });
@@ -233,6 +246,7 @@ TEST_CASE("broken forests are refused, with the node at fault") {
       [](FlatForest& f) { f.entry_offset[1] = -5; },
       [](FlatForest& f) { f.entry_index.back() = 3; },      // no such class
       [](FlatForest& f) { f.entry_weight.back() = 1.5f; },  // no share
+      repeat_class,
       [](FlatForest& f) { f.leaf_value.push_back(0.0); },
       [](FlatForest& f) { f.bits_offset.back() += 1; },
   };

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -40,6 +41,17 @@ TEST_CASE("a bag has as many draws as asked, without replacement no row twice") 
     for (const int32_t times : without) CHECK(times <= 1);
   }
   CHECK(draw_bag(bag_of(0, true), 4, 0) == std::vector<int32_t>{1, 1, 1, 1});
+}
+
+// Null: each of ten rows is among three with probability 0.3. 20000 trees; bounds are six standard
+// deviations (65 each).
+TEST_CASE("rows are equally likely to be drawn without replacement") {
+  std::vector<int32_t> counts(10);
+  for (uint64_t tree = 0; tree < 20000; ++tree) {
+    const std::vector<int32_t> bag = draw_bag(bag_of(3, false), 10, tree);
+    for (size_t row = 0; row < 10; ++row) counts[row] += bag[row];
+  }
+  for (const int32_t count : counts) CHECK(std::abs(count - 6000) < 390);
 }
 
 TEST_CASE("forests of seed 0 have the bits they had") {

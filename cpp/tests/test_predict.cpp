@@ -64,6 +64,33 @@ TEST_CASE("the packed predictor agrees with the reference, for all families of n
   }
 }
 
+// Blocks of rows without missing values pass the first levels of a tree side by side.
+TEST_CASE("rows whose values lie on thresholds go where the reference sends them") {
+  const tests::Problem problem = tests::make_problem(700, 3);
+  Options options = with_family(problem, FamilyKind::axis);
+  options.families.resize(1);  // no splits by levels, which end the first levels
+  const FlatForest forest = tests::grow(problem, options, 60, 2);
+  const ForestArrays arrays = tests::arrays_of(forest, problem);
+  tests::Table rows(512, 6);
+  size_t row = 0;
+  for (size_t node = 0; node < forest.right.size() && row < rows.n_rows; ++node) {
+    if (forest.right[node] < 0) continue;
+    for (size_t f = 0; f < 5; ++f) rows.at(row, f) = problem.table.medians[f];
+    rows.at(row, 5) = static_cast<float>(row % 5);
+    const int32_t feature = forest.entry_index[static_cast<size_t>(forest.entry_offset[node])];
+    rows.at(row++, static_cast<size_t>(feature)) = forest.threshold[node];
+  }
+  REQUIRE(row == rows.n_rows);
+  const std::vector<double> wanted = reference_proba(arrays, rows, false, 1);
+  const Scaler scaler = Scaler::identity(6);
+  for (const char* simd : tests::instruction_sets()) {
+    std::vector<double> got(wanted.size());
+    predict_proba(PackedForest(arrays, simd), {strided(rows), scaler, kNoLimit}, Voting::soft, 2,
+                  got.data());
+    CHECK(got == wanted);
+  }
+}
+
 TEST_CASE("the packed predictor agrees with the reference in regression") {
   const tests::Problem problem = tests::make_problem(700, 0);
   const FlatForest forest = tests::grow(problem, tests::default_options(problem), 40, 2);
