@@ -149,7 +149,7 @@ template <class Number>
 void Scaler::scale_rows(const StridedTable<Number>& source, size_t first_feature, size_t first_row,
                         size_t last_row, const ScaledTable& target) const {
   for (size_t row = first_row; row < last_row; ++row) {
-    poll_cancellation(source.n_columns);
+    poll_cancellation_at(row, source.n_columns);
     scale_row(first_feature, source.n_columns,
               source.values + static_cast<int64_t>(row) * source.row_stride, source.column_stride,
               target.values + static_cast<int64_t>(row) * target.row_stride);

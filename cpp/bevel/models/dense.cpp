@@ -77,9 +77,10 @@ void subtract_outer(Matrix a, const double* v, const double* s, size_t first) {
 }
 
 void gram(ConstMatrix a, double* out) {
+  const bool is_large = a.n_rows * a.stride >= kManyRows;
   for (size_t r = 0; r < a.stride; r += kBlock)
     for (size_t c = r; c < a.stride; c += kBlock) {
-      poll_cancellation(a.n_rows * kBlock * kBlock);
+      if (is_large) poll_cancellation(a.n_rows * kBlock * kBlock);
       gram_tile(a, r, c, out);
     }
 }
@@ -97,7 +98,7 @@ void times(ConstMatrix a, const double* v, size_t n_columns, double* out) {
 void transpose(ConstMatrix a, size_t n_columns, double* out) {
   const size_t stride = padded(a.n_rows);
   for (size_t j = 0; j < n_columns; ++j) {
-    poll_cancellation(a.n_rows);
+    poll_cancellation_at(j, a.n_rows);
     for (size_t i = 0; i < a.n_rows; ++i) out[j * stride + i] = a.data[i * a.stride + j];
     for (size_t i = a.n_rows; i < stride; ++i) out[j * stride + i] = 0.0;
   }

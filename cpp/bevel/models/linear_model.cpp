@@ -43,7 +43,7 @@ void LinearModel::factorise_features() {
 void LinearModel::reflect_rows(double* matrix, size_t stride) const {
   const double scale = 1.0 / (std::sqrt(rows_.total_weight) + rows_.root_weight[0]);
   for (size_t i = 1; i < rows_.n; ++i) {
-    poll_cancellation(stride);
+    poll_cancellation_at(i, stride);
     for (size_t j = 0; j < stride; ++j)
       matrix[i * stride + j] -= rows_.root_weight[i] * scale * matrix[j];
   }

@@ -44,7 +44,7 @@ void LogisticModel::set_design() {
   design_.assign(n * stride_, 0.0);
   for (size_t i = 0; i < n; ++i) {
     const size_t row = reduced_ ? qr_.order()[i] : i;
-    poll_cancellation(stride_);
+    poll_cancellation_at(i, stride_);
     double* to = design_.data() + row * stride_;
     if (reduced_)
       for (size_t k = 0; k < std::min(n_coordinates_, i + 1); ++k) to[k] = qr_.r(k, i);
@@ -74,7 +74,7 @@ bool LogisticModel::factorise_hessian(double alpha) {
   for (size_t i = 0; i < rows_.n; ++i) {
     const double p = probability_[i];
     const double curvature = std::sqrt(p * (1.0 - p));
-    poll_cancellation(stride_);
+    poll_cancellation_at(i, stride_);
     const double* from = design_.data() + i * stride_;
     double* to = scaled_.data() + i * stride_;
     for (size_t j = 0; j < stride_; ++j) to[j] = curvature * from[j];

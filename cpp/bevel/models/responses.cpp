@@ -89,7 +89,7 @@ void Responses::cross_products(const NodeSample& sample, const StandardRows& row
   // The rows' sums over each class; that they are centred centres the indicators.
   sums_.assign(width_ * rows.stride, 0.0);
   for (size_t i = 0; i < sample.n; ++i) {
-    poll_cancellation(rows.stride);
+    poll_cancellation_at(i, rows.stride);
     double* sum = sums_.data() + static_cast<size_t>(sample.label[i]) * rows.stride;
     const double* row = rows.z.data() + i * rows.stride;
     const double w = rows.root_weight[i];

@@ -8,11 +8,12 @@
 namespace bevel {
 namespace {
 
+constexpr size_t kManyRows = 4096;  // fewer are soon done
 constexpr double kSmallestSpread = 1.0 / (1 << 23);
 
 // out[j] = sum of w[i] (x[i][j] - mean[j])^2
 void squares_block(const NodeSample& sample, const double* mean, double* out, size_t column) {
-  poll_cancellation(sample.n * kBlock);
+  if (sample.n >= kManyRows) poll_cancellation(sample.n * kBlock);
   double sum[kBlock] = {}, centre[kBlock];
   for (size_t j = 0; j < kBlock; ++j) centre[j] = mean[column + j];
   const double* row = sample.values.data() + column;
@@ -52,7 +53,7 @@ void StandardRows::fill(const NodeSample& sample) {
   z.resize(n * stride);
   if (size == n_features) {
     for (size_t column = 0; column < stride; column += kBlock) {
-      poll_cancellation(n * kBlock);
+      if (n >= kManyRows) poll_cancellation(n * kBlock);
       const double* from = sample.values.data() + column;
       double* to = z.data() + column;
       double centre[kBlock], factor[kBlock];
@@ -65,7 +66,7 @@ void StandardRows::fill(const NodeSample& sample) {
     return;
   }
   for (size_t i = 0; i < n; ++i) {
-    poll_cancellation(size);
+    poll_cancellation_at(i, size);
     const double* from = sample.row(i);
     double* to = z.data() + i * stride;
     for (size_t k = 0; k < size; ++k) {

@@ -61,7 +61,7 @@ double Tridiagonal::trace() const {
 
 void Tridiagonal::reflect(size_t k, double* block, size_t width) {
   if (tau_[k] == 0.0) return;
-  poll_cancellation(size_ * width);
+  poll_cancellation_at(k, size_ * width);
   const double* v = reflections_ + k * stride_;
   p_.resize(std::max(p_.size(), width));
   std::fill_n(p_.begin(), width, 0.0);

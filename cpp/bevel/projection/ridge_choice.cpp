@@ -67,7 +67,6 @@ void RidgeChoice::find_cut(const NodeSample& bag, std::span<const double> direct
   // Values in float32, as the tree will have them, with the row behind. They start in the order of
   // the penalty before, which is often nearly theirs.
   for (uint64_t& key : keys) {
-    poll_cancellation(bag.m);
     const auto i = static_cast<uint32_t>(key);
     key = uint64_t{sortable(static_cast<float>(project(bag, i, direction)) + 0.0f)} << 32 | i;
   }
@@ -105,7 +104,6 @@ double RidgeChoice::error(const NodeSample& rows, std::span<const double> direct
                           const Split& split) const {
   double total = 0.0;
   for (size_t i = 0; i < rows.n; ++i) {
-    poll_cancellation(rows.m);
     const double value = project(rows, i, direction);
     const std::vector<double>& predicted = value <= split.cut ? split.left : split.right;
     double square = 0.0;
@@ -140,6 +138,7 @@ int32_t RidgeChoice::choose(const NodeSample& bag, const NodeSample& out_of_bag,
     split_.score = -1.0;
     size_t best = 0;
     for (size_t k = 0; k < path[a].count(); ++k) {
+      poll_cancellation(bag.n * bag.m);
       const double before = split_.score;
       find_cut(bag, path[a][k], keys_[k], split_);
       if (split_.score > before) best = k;

@@ -82,4 +82,10 @@ inline void poll_cancellation(size_t work = cancellation::kWorkBetweenLooks) {
   if (state.work >= cancellation::kWorkBetweenLooks) cancellation::look();
 }
 
+// As poll_cancellation(work) for step i of a loop whose steps may be as short as a poll.
+inline void poll_cancellation_at(size_t i, size_t work) {
+  constexpr size_t kSteps = 16;
+  if (i % kSteps == kSteps - 1) poll_cancellation(kSteps * work);
+}
+
 }  // namespace bevel
