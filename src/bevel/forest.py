@@ -6,7 +6,8 @@ of node i is i + 1; only right children are stored. Fields marked N have one ent
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from bevel import _core
+
 if TYPE_CHECKING:
     from bevel.wording import TreeRules, Vocabulary
 
-__all__ = ["FlatForest", "TreeView", "join_forests"]
+__all__ = ["FlatForest", "TreeView", "check_forest", "join_forests"]
 
 Array = npt.NDArray[Any]
 
@@ -106,9 +109,16 @@ class FlatForest:
                 view.flags.writeable = False
                 object.__setattr__(self, name, view)
 
-    def __reduce__(self) -> tuple[type[FlatForest], tuple[Any, ...]]:
-        """Pickle and copy through the constructor, which makes the arrays read-only again."""
-        return type(self), tuple(self._fields().values())
+    def __reduce__(self) -> tuple[Callable[..., FlatForest], tuple[Any, ...]]:
+        """Pickle what the constructor takes; what comes back is checked as that of a file is."""
+        return _restored, tuple(self._fields().values())
+
+    def __copy__(self) -> FlatForest:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FlatForest:
+        copies = {name: deepcopy(value, memo) for name, value in self._fields().items()}
+        return FlatForest(**copies)
 
     def _fields(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -249,6 +259,25 @@ class FlatForest:
                 f"tree index must be from 0 to {self.n_trees - 1}; got {index}. See n_trees."
             )
         return TreeView(self, index % self.n_trees)
+
+
+def _restored(*values: Any) -> FlatForest:
+    """A forest from a pickle; raises ValueError instead of leading the core astray."""
+    forest = FlatForest(*values)
+    try:
+        check_forest(forest)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"A forest in a pickle must be sound; got a damaged one. {error} Copy the pickle again."
+        ) from None
+    return forest
+
+
+def check_forest(forest: FlatForest) -> None:
+    """Raise ValueError unless the arrays are such as the trainer makes them; one pass over them."""
+    _core.check_forest(
+        forest.arrays(), forest.n_features, forest.n_classes, forest.levels, forest.medians
+    )
 
 
 _ABOUT_THE_TABLE = ("n_features", "n_classes", "levels", "medians")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -39,15 +40,29 @@ class KeptTargets:
     offset: npt.NDArray[np.int64]
     row: npt.NDArray[np.int32]
 
-    def __reduce__(self) -> tuple[type[KeptTargets], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., KeptTargets], tuple[Any, ...]]:
         """Pickle what the constructor takes, without what follows from it."""
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+        return _restored, tuple(getattr(self, field.name) for field in fields(self))
 
     @cached_property
     def leaf_rows(self) -> LeafRows:
         """The rows of each leaf, where rows are numbered by ascending target."""
         weight = self.weight[self.row] if len(self.weight) else self.weight
         return LeafRows(self.offset, self.row, weight, len(self.value))
+
+
+def _restored(*values: Any) -> KeptTargets:
+    """Targets from a pickle; raises ValueError if members are none of them."""
+    targets = KeptTargets(*values)
+    offset, row, n_rows = targets.offset, targets.row, len(targets.value)
+    rises = offset[0] == 0 and offset[-1] == len(row) and bool((np.diff(offset) >= 0).all())
+    within = len(row) == 0 or (row.min() >= 0 and row.max() < n_rows)
+    if not (rises and within and len(targets.weight) in (0, n_rows)):
+        raise ValueError(
+            f"Targets in a pickle must be members of {n_rows} rows; got a damaged one. Copy the "
+            "pickle again."
+        )
+    return targets
 
 
 def keep_targets(leaf_rows: LeafRows, target: Floats, weights: Floats | None) -> KeptTargets:

@@ -23,7 +23,7 @@ from bevel.files.columns import (
     largest_decoded,
     open_column,
 )
-from bevel.forest import FlatForest
+from bevel.forest import FlatForest, check_forest
 
 __all__ = ["COLUMN_TYPES", "check_claims", "decode_forest", "encode_forest", "map_forest"]
 
@@ -53,7 +53,7 @@ COLUMN_TYPES: Mapping[str, str] = {
 
 def encode_forest(forest: FlatForest) -> dict[str, Column]:
     """Columns of a forest, in the order of COLUMN_TYPES; raises ValueError if it is not sound."""
-    _check(forest)
+    check_forest(forest)
     arrays = forest.arrays()
     arrays["left_leaves"] = _left_leaves(arrays.pop("right"), forest.tree_offset)
     return {name: encode_column(arrays[name]) for name in COLUMN_TYPES}
@@ -73,7 +73,7 @@ def decode_forest(
     arrays["right"] = _right(arrays.pop("left_leaves"), arrays["tree_offset"])
     forest = FlatForest(n_features, n_classes, levels, medians, **arrays)
     try:
-        _check(forest)
+        check_forest(forest)
     except ValueError as error:
         raise ModelFileError(f"{error} The file is damaged.") from None
     return forest
@@ -90,12 +90,6 @@ def map_forest(
     _check_types(columns)
     readers = {name: open_column(columns[name]) for name in COLUMN_TYPES}
     return _core.MappedForest(readers, n_features, n_classes, levels, medians)
-
-
-def _check(forest: FlatForest) -> None:
-    _core.check_forest(
-        forest.arrays(), forest.n_features, forest.n_classes, forest.levels, forest.medians
-    )
 
 
 def _check_types(columns: Mapping[str, Column]) -> None:
