@@ -1,0 +1,181 @@
+"""Everything an estimator from a file is asked, cheap questions first."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bevel import ModelFileError, analysis
+from bevel.files.summary import summarise
+
+from .models import Source
+from .verdicts import WrongAnswerError
+
+# What may be said of rows that do not fit a forest; a file that was loaded in whole must not be
+# called damaged later.
+REFUSALS = (ValueError, TypeError)
+QUESTIONS_PER_FILE = 2
+SHARE_OF_STUDIES = 0.25
+
+
+def exercise_file(
+    estimator: Any, case: Any, path: Path, *, trusted: bool, brief: bool = False
+) -> dict[str, bytes]:
+    """Ask an estimator from a file; its answers as bytes.
+
+    Parameters
+    ----------
+    estimator : object
+        As loaded.
+    case : FileCase
+        Its source has training rows; its bytes choose which of the dearer questions are asked.
+    path : Path
+        The file.
+    trusted : bool
+        Whether all of the file was verified: then answers must be sound, and nothing is damaged.
+    brief : bool, default=False
+        Predictions only.
+    """
+    rows, source = rows_for(estimator), case.source
+    rng = random.Random(zlib.crc32(case.data))
+    answers: dict[str, bytes] = {}
+    for name, ask in _PREDICTIONS.items():
+        answer = _answer(ask, estimator, rows, trusted)
+        if trusted:
+            _check_predictions(name, answer)
+        answers[name] = b"" if answer is None else np.asarray(answer).tobytes()
+    if brief or not trusted:
+        return answers
+    one = _answer(_PREDICTIONS["leaves"], estimator, rows[:1], trusted)
+    if one is not None and one.tobytes() != answers["leaves"][: one.nbytes]:
+        raise WrongAnswerError("differs", "leaves of one row are others in a batch")
+    for question in rng.sample(_QUESTIONS, QUESTIONS_PER_FILE):
+        _ask(question, estimator, rows)
+    if rng.random() < SHARE_OF_STUDIES:
+        summarise(path)
+        for study in _STUDIES:
+            _ask(study, estimator, source)
+    return answers
+
+
+def rows_for(estimator: Any) -> np.ndarray:
+    """Three rows that an estimator can read, whatever its columns are called."""
+    n_features = estimator.n_features_in_
+    rows = np.array([[0.5], [-2.0], [np.nan]]) * np.ones(n_features)
+    nominal = estimator._encoding.nominal
+    if not nominal:
+        return rows
+    table = rows.astype(object)
+    for feature, levels in nominal.items():
+        labels = levels.labels
+        seen = labels[0] if len(labels) else None
+        table[:, feature] = [seen, "never seen", None]
+    return table
+
+
+def _answer(ask: Callable[..., Any], estimator: Any, rows: Any, trusted: bool) -> Any:
+    """An answer, or None if the rows are refused."""
+    try:
+        return ask(estimator, rows)
+    except ModelFileError:
+        if trusted:
+            raise
+    except REFUSALS:
+        if not estimator._encoding.nominal:
+            raise
+    return None
+
+
+def _ask(ask: Callable[..., Any], *arguments: Any) -> None:
+    try:
+        ask(*arguments)
+    except ModelFileError:
+        raise
+    except REFUSALS:
+        return
+
+
+def _probabilities(estimator: Any, rows: Any) -> Any:
+    return estimator.predict_proba(rows) if hasattr(estimator, "classes_") else None
+
+
+def _values(estimator: Any, rows: Any) -> Any:
+    return None if hasattr(estimator, "classes_") else estimator.predict(rows)
+
+
+def _classes(estimator: Any, rows: Any) -> Any:
+    if not hasattr(estimator, "classes_"):
+        return None
+    predicted = estimator.predict(rows)
+    return np.array([pickle.dumps(each) for each in predicted.tolist()])
+
+
+_PREDICTIONS: dict[str, Callable[..., Any]] = {
+    "leaves": lambda estimator, rows: estimator.apply(rows),
+    "probabilities": _probabilities,
+    "values": _values,
+    "classes": _classes,
+}
+
+
+def _check_predictions(name: str, answer: Any) -> None:
+    if answer is None or name not in ("probabilities", "values"):
+        return
+    check_answers(name, answer)
+
+
+def check_answers(name: str, answer: np.ndarray) -> None:
+    """Raise unless numbers are finite and probabilities are some."""
+    if not np.isfinite(answer).all():
+        raise WrongAnswerError("answer", f"{name} are not finite")
+    if name == "probabilities":
+        if (answer < 0).any():
+            raise WrongAnswerError("answer", "probabilities are negative")
+        # Shares in leaves are float32, a few of each.
+        if (np.abs(answer.sum(axis=1) - 1.0) > 1e-4).any():
+            raise WrongAnswerError("answer", "probabilities do not add up to one")
+
+
+def _tell_trees(estimator: Any, _rows: Any) -> None:
+    str(estimator.forest_.tree(0))
+
+
+_QUESTIONS: tuple[Callable[..., Any], ...] = (
+    _tell_trees,
+    lambda estimator, _: analysis.importance(estimator, "projection"),
+    lambda estimator, _: str(analysis.tree_rules(estimator)),
+    lambda estimator, rows: str(analysis.path_rules(estimator, rows[:1])),
+    lambda estimator, _: estimator.feature_importances_,
+    lambda estimator, _: str(analysis.importance(estimator, "split_frequency")),
+    lambda estimator, rows: estimator.decision_path(rows),
+    lambda estimator, _: getattr(estimator, "rotations_", None),
+    lambda estimator, _: estimator.forest_.depth.max(),
+    lambda estimator, _: repr(estimator),
+    lambda estimator, rows: _quantiles(estimator, rows),
+)
+
+
+def _quantiles(estimator: Any, rows: Any) -> None:
+    if hasattr(estimator, "predict_quantiles"):
+        found = estimator.predict_quantiles(rows)
+        if not np.isfinite(found).all():
+            raise WrongAnswerError("answer", "quantiles are not finite")
+
+
+def _out_of_bag(estimator: Any, source: Source) -> None:
+    if source.X is not None:
+        analysis.out_of_bag_curve(estimator, source.X, source.y)
+
+
+def _training_quantiles(estimator: Any, source: Source) -> None:
+    if source.X is not None and hasattr(estimator, "predict_quantiles"):
+        estimator.predict_quantiles(source.X[:2], X_train=source.X, y_train=source.y)
+
+
+_STUDIES: tuple[Callable[..., Any], ...] = (_out_of_bag, _training_quantiles)

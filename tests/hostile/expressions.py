@@ -1,0 +1,92 @@
+"""What expressions of input cases may name, and functions that a hostile user passes."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import bevel
+from bevel import projections as P
+
+from .tables import table, target, weights
+
+
+def evaluate(expression: str) -> Any:
+    """The value of an expression, anew at every call."""
+    return eval(_compiled(expression), dict(_NAMES))
+
+
+@lru_cache(2000)
+def _compiled(expression: str) -> Any:
+    return compile(expression, "<case>", "eval")
+
+
+def signs(rng: np.random.Generator, X: np.ndarray, *_: Any) -> np.ndarray:
+    return rng.choice([-1.0, 0.0, 1.0], size=(X.shape[1], 3))
+
+
+def huge(_rng: Any, X: np.ndarray, *_: Any) -> np.ndarray:
+    return np.full((X.shape[1], 2), 3e38)
+
+
+def odd(rng: np.random.Generator, X: np.ndarray, *_: Any) -> Any:
+    return rng.choice([np.nan, 1e39, 1e-50, 1.0, 1e30], size=(X.shape[1], 2))
+
+
+def wrong_shape(_rng: Any, X: np.ndarray, *_: Any) -> np.ndarray:
+    return np.ones((X.shape[1] + 1, 2))
+
+
+def empty(_rng: Any, X: np.ndarray, *_: Any) -> Any:
+    return sp.csr_array((X.shape[1], 0))
+
+
+def many(_rng: Any, X: np.ndarray, *_: Any) -> Any:
+    return sp.hstack([sp.eye_array(X.shape[1])] * 50, "coo")
+
+
+def fails(*_: Any) -> Any:
+    raise KeyError("a function of the user's")
+
+
+def score(y_true: Any, y_pred: Any) -> float:
+    return float(np.mean(y_true == y_pred))
+
+
+def bad_score(*_: Any) -> Any:
+    raise RuntimeError("score of the user's")
+
+
+def wrong_score(*_: Any) -> Any:
+    return "high"
+
+
+def tick(*_: Any) -> None:
+    return None
+
+
+def failing_tick(*_: Any) -> None:
+    raise RuntimeError("tick of the user's")
+
+
+def strict_tick(n_done: int) -> None:
+    """Takes too few arguments."""
+
+
+_NAMES: dict[str, Any] = {
+    **{name: getattr(bevel, name) for name in bevel.__all__},
+    **{each.__name__: each for each in (signs, huge, odd, wrong_shape, empty, many, fails)},
+    **{each.__name__: each for each in (score, bad_score, wrong_score)},
+    **{each.__name__: each for each in (tick, failing_tick, strict_tick)},
+    **{each.__name__: each for each in (table, target, weights, Decimal, Fraction)},
+    "np": np,
+    "sp": sp,
+    "P": P,
+    "nan": float("nan"),
+    "inf": float("inf"),
+}

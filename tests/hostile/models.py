@@ -1,0 +1,144 @@
+"""Small saved estimators of every kind: what hostile files are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from support.model_files import file_of
+
+from bevel import (
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    RegularizedRotationClassifier,
+    RegularizedRotationRegressor,
+)
+from bevel import projections as P
+
+N_ROWS = 40
+OLD_FILES = Path(__file__).parents[1] / "compat" / "files" / "0.1.0"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A sound file, and the training rows of its estimator where they are known."""
+
+    name: str
+    data: bytes
+    X: Any = None
+    y: Any = None
+
+
+@cache
+def sources() -> tuple[Source, ...]:
+    """All sound files, the same in every run."""
+    return tuple(_grown()) + tuple(
+        Source(f"old {path.stem}", path.read_bytes()) for path in sorted(OLD_FILES.glob("*.bevel"))
+    )
+
+
+def _grown() -> list[Source]:
+    few = {"n_estimators": 2, "max_depth": 3, "random_state": 1, "n_jobs": 1}
+    rotations = {**few, "n_estimators": 4, "n_rotations": 2, "n_micro_trees": 1}
+    made = []
+    for name, (kind, parameters, X, y) in _recipes().items():
+        common = rotations if kind in _OF_ROTATIONS else few
+        weights = np.arange(N_ROWS) % 4 / 2.0 if "weighted" in name else None
+        estimator = kind(**{**common, **parameters}).fit(X, y, sample_weight=weights)
+        estimator = estimator.slim() if "slim" in name else estimator
+        made.append(Source(name, file_of(estimator), X, y))
+    return made
+
+
+_OF_ROTATIONS = (RegularizedRotationClassifier, RegularizedRotationRegressor)
+Recipe = tuple[Callable[..., Any], dict[str, Any], Any, Any]
+
+
+def _recipes() -> dict[str, Recipe]:
+    X, holes, table, y, text = _numbers(0.0), _numbers(0.2), _frame(), _target(), _labels()
+    return {
+        "axis": (ObliqueForestClassifier, {"projection": "axis", "voting": "hard"}, X, y > 0),
+        "sparse": (ObliqueForestClassifier, {"oob_score": True}, holes, text),
+        "weighted": (
+            ObliqueForestClassifier,
+            {"class_weight": {"no": 2, "yes": 0.5}, "scale": "minmax_clip"},
+            X,
+            text,
+        ),
+        "rotation ranks": (
+            ObliqueForestRegressor,
+            {"projection": P.RandomRotation(), "scale": "rank"},
+            holes,
+            y,
+        ),
+        "relative ranks": (
+            ObliqueForestRegressor,
+            {"projection": "gaussian", "scale": "relative_rank", "oob_score": True},
+            X,
+            y,
+        ),
+        "multirotation": (
+            ObliqueForestRegressor,
+            {"projection": P.MultiRotation(3), "scale": "standard"},
+            X,
+            y,
+        ),
+        "ridge": (
+            ObliqueForestClassifier,
+            {"projection": P.Ridge(2, tune="gcv", record=True)},
+            X,
+            text,
+        ),
+        "custom": (
+            ObliqueForestClassifier,
+            {"projection": [P.Custom(np.eye(4)[:, :3] + 0.5), (P.Axis(), 2)]},
+            X,
+            (y > 0).astype(int),
+        ),
+        "function": (ObliqueForestRegressor, {"projection": P.Custom(_signs)}, X, y),
+        "nominal": (
+            ObliqueForestClassifier,
+            {"categorical_features": ["city", "floor"], "scale": "standard"},
+            table,
+            text,
+        ),
+        "nominal values": (ObliqueForestRegressor, {"keep_targets": True}, table, y),
+        "kept weighted": (ObliqueForestRegressor, {"keep_targets": True}, X, y),
+        "slim": (ObliqueForestClassifier, {"projection": "axis"}, X, np.arange(N_ROWS) % 3 - 1),
+        "slim values": (ObliqueForestRegressor, {"max_samples": 0.5, "replace": False}, X, y),
+        "all rows": (ObliqueForestRegressor, {"bootstrap": False, "max_leaf_nodes": 4}, X, y),
+        "root": (ObliqueForestRegressor, {"min_samples_split": N_ROWS + 1}, X, y),
+        "rotations": (RegularizedRotationClassifier, {}, holes, text),
+        "rotation values": (RegularizedRotationRegressor, {"weighting": "oob"}, X, y),
+    }
+
+
+def _numbers(missing: float) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(N_ROWS, 4)).round(3)
+    X[rng.random(X.shape) < missing] = np.nan
+    return X
+
+
+def _frame() -> pd.DataFrame:
+    rng = np.random.default_rng(6)
+    city = rng.choice(np.array(["Basel", "Genf", "Zürich", None], dtype=object), N_ROWS)
+    x = np.where(rng.random(N_ROWS) < 0.2, np.nan, rng.normal(size=N_ROWS))
+    return pd.DataFrame({"city": city, "floor": rng.integers(0, 40, N_ROWS), "x": x})
+
+
+def _target() -> np.ndarray:
+    return np.random.default_rng(8).normal(size=N_ROWS).round(3)
+
+
+def _labels() -> np.ndarray:
+    return np.random.default_rng(7).choice(["no", "perhaps", "yes"], N_ROWS)
+
+
+def _signs(rng: np.random.Generator, X: np.ndarray, *_: Any) -> np.ndarray:
+    return rng.choice([-1.0, 0.0, 1.0], size=(X.shape[1], 3))

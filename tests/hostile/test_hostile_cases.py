@@ -1,0 +1,32 @@
+"""A few thousand hostile files and inputs, and the cases that were mended."""
+
+from __future__ import annotations
+
+import pytest
+
+from hostile.campaign import Campaign
+from hostile.known import unknown
+from hostile.replay import kept_cases, replay
+from hostile.store import Store
+from hostile.summary import summary
+from hostile.verdicts import ACCEPTED, REFUSED
+
+FEW = {"files": 3000, "inputs": 1000}
+
+
+@pytest.mark.parametrize("cases", FEW)
+def test_hostile_cases_are_refused_or_answered(tmp_path, cases):
+    store = Store(tmp_path)
+    Campaign(store, {cases: FEW[cases]}, n_jobs=1).run()
+    tally = store.tally(cases)
+    assert not unknown(list(tally.findings)), summary(store)
+    assert tally.done == FEW[cases]
+    assert tally.refused > 0.4 * tally.done
+    assert tally.accepted > 0.15 * tally.done
+
+
+def test_mended_cases_stay_mended():
+    outcomes = replay(kept_cases())
+    assert {
+        path.name: end for path, end in outcomes.items() if end not in (REFUSED, ACCEPTED)
+    } == {}
