@@ -119,7 +119,7 @@ class WorkerProcess:
     def log(self) -> str:
         """The end of what the worker has written to its standard error."""
         data = self._log_path.read_bytes() if self._log_path.exists() else b""
-        return data[-LOG_TAIL:].decode("utf-8", "replace")
+        return data.partition(b"\nExtension modules")[0][-LOG_TAIL:].decode("utf-8", "replace")
 
 
 def ready(workers: list[WorkerProcess], seconds: float) -> list[WorkerProcess]:

@@ -31,7 +31,7 @@ def signs(rng: np.random.Generator, X: np.ndarray, *_: Any) -> np.ndarray:
 
 
 def huge(_rng: Any, X: np.ndarray, *_: Any) -> np.ndarray:
-    return np.full((X.shape[1], 2), 3e38)
+    return np.full((X.shape[1], 2), 9e29)
 
 
 def odd(rng: np.random.Generator, X: np.ndarray, *_: Any) -> Any:

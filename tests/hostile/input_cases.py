@@ -60,7 +60,7 @@ def make(number: int) -> InputCase:
     n_columns = rng.choice((1, 2, 4, 4, 4, 4, 6))
     seed = rng.randrange(10**6)
     odd = rng.choices(
-        ("X", "y", "weight", "parameters", "new"), (4, 2, 2, 6, 2), k=rng.choice((1, 2, 2, 3))
+        ("X", "y", "weight", "parameters", "new"), (4, 2, 2, 6, 2), k=rng.choice((1, 1, 2, 3))
     )
     kind = rng.choice(list(TABLES)) if "X" in odd else rng.choice(("normal", "missing", "frame"))
     n_y = n_rows if rng.random() < 0.99 else n_rows + rng.choice((-1, 1))
@@ -88,7 +88,14 @@ def _parameters(estimator: str, odd: bool, rng: random.Random) -> dict[str, str]
         chosen["projection"] = value_of(table["projection"], rng)
     for name in rng.sample(list(table), rng.choice((1, 1, 2, 3)) if odd else rng.choice((0, 1))):
         chosen[name] = value_of(table[name], rng)
+    for name, share in OFTEN.items():
+        if name in table and rng.random() < share:
+            chosen[name] = value_of(table[name], rng)
     return chosen
+
+
+# What meets the data most, beyond its share among the parameters.
+OFTEN = {"class_weight": 0.08, "scale": 0.15, "oob_score": 0.1, "voting": 0.1, "threshold": 0.1}
 
 
 def _target(estimator: str, odd: bool, rng: random.Random) -> str:

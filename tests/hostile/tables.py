@@ -155,6 +155,8 @@ TABLES: dict[str, Maker] = {
     "largest float32": _with(MAX32, -MAX32, np.nan),
     "tiny": _with(5e-324, 1e-310, 1e-45, 1e-40, -1e-40, 0.0),
     "float32": _float32,
+    "large": lambda rng, n, p: _normal(rng, n, p) * 10.0 ** rng.integers(20, 309),
+    "small": lambda rng, n, p: _normal(rng, n, p) * 10.0 ** -rng.integers(20, 320),
     "constant": lambda rng, n, p: np.full((n, p), rng.choice([0.0, 7.5, MAX32, 1e-45, np.nan])),
     "few values": _few_values,
     "close": _close,

@@ -131,8 +131,8 @@ def main() -> None:
     """Run tasks until standard input ends."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing that a case prints is an answer
-    faulthandler.enable(all_threads=False)
-    faulthandler.register(signal.SIGUSR1, all_threads=False)
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1)
     limit_process()
     warnings.simplefilter("ignore")
     worker = Worker(Board(Path(sys.argv[1])), out)
