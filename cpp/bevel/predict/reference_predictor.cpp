@@ -31,7 +31,9 @@ float rotated(const ForestArrays& forest, size_t tree, int32_t axis, const float
               size_t stride) {
   const auto column = static_cast<size_t>(forest.rotation_offset[tree] + axis);
   const int64_t first = forest.rotation_entry_offset[column];
-  return combine(forest, &forest.rotation_index[first], &forest.rotation_weight[first],
+  // An axis of a stranger's file may have no entries, and be the last.
+  return combine(forest, forest.rotation_index.data() + first,
+                 forest.rotation_weight.data() + first,
                  forest.rotation_entry_offset[column + 1] - first, row, stride);
 }
 
