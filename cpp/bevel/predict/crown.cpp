@@ -56,6 +56,9 @@ struct CrownMaker {
     }
   }
 };
+// Clang deduces for aggregates from version 17 on.
+template <class Node>
+CrownMaker(const RowLayout&, const Node*, Crown&) -> CrownMaker<Node>;
 
 }  // namespace
 
