@@ -34,8 +34,8 @@ def gain_shares(forest: FlatForest) -> Iterator[Floats]:
 
     The forest must not be slim.
     """
-    for tree in range(forest.n_trees):
-        credit = _tree_importances(forest, tree)
+    for tree in np.flatnonzero(np.diff(forest.tree_offset) > 1):
+        credit = _tree_importances(forest, int(tree))
         if credit.sum() > 0.0:
             yield credit / credit.sum()
 
