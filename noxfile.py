@@ -4,6 +4,7 @@ Sessions build Bevel in an environment of their own. Arguments after `--` go to 
 session runs, as in `nox -s tests -- -k sampler`.
 """
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -19,6 +20,11 @@ BUILD_PACKAGES = (
     "cmeel-eigen>=3.4",
     "cmake",
     "ninja",
+)
+
+FAST_TESTS = (
+    *("tests/unit", "tests/contract", "tests/oracle", "tests/property"),
+    *("tests/golden", "tests/compat", "tests/hostile"),
 )
 
 
@@ -71,29 +77,78 @@ def cpp_tests(session: nox.Session) -> None:
 
 @nox.session
 def sanitize(session: nox.Session) -> None:
-    """Run the tests on a build that checks addresses and undefined behaviour (gcc, Linux)."""
+    """Run the fast tests on a build that checks addresses and undefined behaviour (gcc, Linux).
+
+    About four times as long as without.
+    """
+    _install_sanitized(session, "address,undefined")
+    # Python itself keeps memory until exit, hence no search for leaks; what asks for more memory
+    # than there is gets none, as without the sanitizer.
+    env = {
+        "LD_PRELOAD": " ".join(map(_compiler_library, ("libasan.so", "libstdc++.so"))),
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    }
+    session.run("pytest", "-n", "2", *(session.posargs or FAST_TESTS), env=env)
+
+
+@nox.session
+def sanitize_threads(session: nox.Session) -> None:
+    """Run the fast tests on a build that looks for data races (gcc, Linux).
+
+    About ten times as long as without; `-- -k thread` takes those that are about threads.
+    """
+    _install_sanitized(session, "thread")
+    suppressions = Path("tests/support/thread_sanitizer.txt").resolve()
+    env = {
+        "LD_PRELOAD": " ".join(map(_compiler_library, ("libtsan.so", "libstdc++.so"))),
+        "TSAN_OPTIONS": f"suppressions={suppressions}:halt_on_error=1:die_after_fork=0",
+    }
+    session.run("pytest", "-n", "2", *(session.posargs or FAST_TESTS), env=env)
+
+
+def _install_sanitized(session: nox.Session, sanitizers: str) -> None:
+    """Build with sanitizers, in a folder of their own.
+
+    The interpreter is not instrumented, so the sanitizer's library must be loaded before it.
+    """
     session.install(*BUILD_PACKAGES)
     session.install(
         "--no-build-isolation",
-        "-Cbuild-dir=build/sanitize",
-        "-Ccmake.define.BEVEL_SANITIZE=address,undefined",
+        f"-Cbuild-dir=build/sanitize-{sanitizers.replace(',', '-')}",
+        f"-Ccmake.define.BEVEL_SANITIZE={sanitizers}",
         "-Ccmake.define.BEVEL_DEVELOPER=ON",
         ".[test]",
         "./lab",
     )
-    session.run(
-        "pytest",
-        "-n",
-        "2",
-        *(session.posargs or ("tests/unit", "tests/contract", "tests/oracle", "tests/property")),
-        env={
-            # The interpreter is not instrumented, so the run-time libraries must come first; Python
-            # itself keeps memory until exit, hence no search for leaks.
-            "LD_PRELOAD": " ".join(map(_compiler_library, ("libasan.so", "libstdc++.so"))),
-            "ASAN_OPTIONS": "detect_leaks=0",
-            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-        },
-    )
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Fuzz the reader of columns and the checker of forests with clang, `-- 600` seconds each.
+
+    Needs clang and its run-time library (Debian: clang, libclang-rt-14-dev). Inputs that find
+    something new go to `build/fuzz/corpus`, what fails to `build/fuzz/fuzz_…-crash-…`.
+    """
+    session.install("cmake", "ninja")
+    seconds = session.posargs[0] if session.posargs else "300"
+    folder = Path("build/fuzz")
+    clang = {"CXX": os.environ.get("CXX", "clang++")}
+    session.run("cmake", "-S", "cpp/fuzz", "-B", str(folder), "-G", "Ninja", env=clang)
+    session.run("cmake", "--build", str(folder))
+    for target in ("fuzz_column", "fuzz_check_forest"):
+        kept, grown = Path("cpp/fuzz/corpus") / target, folder / "corpus" / target
+        grown.mkdir(parents=True, exist_ok=True)
+        options = [f"-max_total_time={seconds}", "-max_len=4096", "-rss_limit_mb=4096"]
+        options += [f"-artifact_prefix={folder}/{target}-", "-print_final_stats=1"]
+        session.run(str(folder / target), *options, str(grown), str(kept), external=True)
+
+
+@nox.session
+def hostile(session: nox.Session) -> None:
+    """Run the robustness campaign; arguments go to `tests.hostile`, as `--files 1000000`."""
+    session.install(".[test]")
+    session.run("python", "-m", "tests.hostile", *session.posargs)
 
 
 @nox.session

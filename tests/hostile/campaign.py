@@ -10,6 +10,7 @@ from typing import Any
 
 from .crew import WorkerProcess, ask_alone, ready
 from .limits import SECONDS
+from .shrink import shrink
 from .store import Store
 from .verdicts import Finding, signature_of_log
 
@@ -139,12 +140,26 @@ class Campaign:
     def _found(self, finding: Finding) -> None:
         if not self._store.count(finding):
             return
-        task = {"cases": finding.cases, "describe": finding.number}
+        task: dict[str, Any] = {"cases": finding.cases, "describe": finding.number}
+        if finding.cases == "inputs" and finding.kind != "hang":
+            task["describe"] = shrink(self._made_of(finding), lambda spec: self._is(finding, spec))
         answers, _ = ask_alone(self._asker, task)
         for answer in answers:
             for name, value in answer.get("described", {}).items():
                 setattr(finding, name, value)
         self._store.keep(finding)
+
+    def _made_of(self, finding: Finding) -> dict[str, Any]:
+        answers, _ = ask_alone(self._asker, {"cases": finding.cases, "describe": finding.number})
+        return answers[0]["described"]["case"]
+
+    def _is(self, finding: Finding, spec: dict[str, Any]) -> bool:
+        """Whether a case is the same finding as another."""
+        answers, end = ask_alone(self._asker, {"cases": finding.cases, "check": spec})
+        if end:
+            return signature_of_log(end, self._asker.log()) == finding.signature
+        found = next(answer["finding"] for answer in answers if "finding" in answer)
+        return found is not None and found["signature"] == finding.signature
 
     def _save(self) -> None:
         for cases in self._totals:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from hostile.campaign import Campaign
+from hostile.limits import SANITIZED
 from hostile.planted import FAULTS
 from hostile.store import Store
 
 
+@pytest.mark.skipif(SANITIZED, reason="sanitizers have limits of their own")
 def test_campaign_notices_every_fault_and_runs_the_cases_after_it(tmp_path):
     store = Store(tmp_path)
     Campaign(store, {"planted": 2 * len(FAULTS)}, n_jobs=1, seconds=1.5).run()

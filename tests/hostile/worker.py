@@ -3,7 +3,7 @@
 A task is a line of JSON on standard input:
 
     {"cases": "files", "first": 0, "last": 500}     run these
-    {"cases": "files", "describe": 17}              say what case 17 is made of
+    {"cases": "files", "describe": 17}              say what case 17, or one given, is made of
     {"cases": "inputs", "check": {...}}             run one case, given by what it is made of
 
 Answers are lines of JSON: {"finding": ...}, {"described": ...}, {"outcome": ...} and, at the end of
@@ -75,7 +75,9 @@ class Worker:
         kind = self._kinds[task["cases"]]
         self._seconds = task.get("seconds", SECONDS)
         if "describe" in task:
-            self._say(described=_described(kind.make(task["describe"])))
+            told = task["describe"]
+            case = kind.make(told) if isinstance(told, int) else kind.given(told)
+            self._say(described=_described(case))
         elif "check" in task:
             self._run_given(task["cases"], kind, kind.given(task["check"]))
         else:

@@ -1,0 +1,289 @@
+// A flat forest made of bytes: sound in its lengths and the shape of its trees unless the bytes say
+// otherwise, so that checks of every depth are reached.
+#pragma once
+
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bevel/file/column.h"
+#include "bevel/file/mapped_forest.h"
+#include "bevel/predict/forest_arrays.h"
+
+namespace bevel::fuzz {
+
+struct Forest {
+  int32_t n_features = 1, n_classes = 0;
+  std::vector<int32_t> levels, right, left_leaves, entry_index, bits_index, rotation_index;
+  std::vector<float> medians, threshold, entry_weight, rotation_weight;
+  std::vector<uint8_t> flags;
+  std::vector<uint32_t> bits;
+  std::vector<int64_t> tree_offset{0}, entry_offset{0}, bits_offset{0};
+  std::vector<int64_t> rotation_offset{0}, rotation_entry_offset{0};
+  std::vector<double> leaf_value;
+
+  ForestArrays arrays() const {
+    return {n_features,
+            n_classes,
+            levels,
+            medians,
+            tree_offset,
+            right,
+            threshold,
+            flags,
+            entry_offset,
+            entry_index,
+            entry_weight,
+            leaf_value,
+            bits_index,
+            bits_offset,
+            bits,
+            rotation_offset,
+            rotation_entry_offset,
+            rotation_index,
+            rotation_weight};
+  }
+};
+
+inline float real(FuzzedDataProvider& data) {
+  static constexpr float kOdd[] = {0.0f,
+                                   -0.0f,
+                                   1.0f,
+                                   -1.0f,
+                                   0.5f,
+                                   1e-45f,
+                                   3.4e38f,
+                                   -3.4e38f,
+                                   1e30f,
+                                   std::numeric_limits<float>::infinity(),
+                                   -std::numeric_limits<float>::infinity(),
+                                   std::numeric_limits<float>::quiet_NaN()};
+  return data.ConsumeBool() ? data.PickValueInArray(kOdd)
+                            : static_cast<float>(data.ConsumeIntegral<int16_t>()) / 256.0f;
+}
+
+inline float usual(FuzzedDataProvider& data) {
+  return data.ConsumeIntegralInRange<int>(0, 15) == 0
+             ? real(data)
+             : static_cast<float>(data.ConsumeIntegralInRange<int>(-8, 8)) / 4.0f;
+}
+
+// A value of a row, which a library has checked: a finite number, a code or a missing value.
+inline float coordinate(FuzzedDataProvider& data, int32_t n_levels) {
+  if (data.ConsumeIntegralInRange<int>(0, 7) == 0) return std::numeric_limits<float>::quiet_NaN();
+  if (n_levels > 0)
+    return static_cast<float>(data.ConsumeIntegralInRange<int32_t>(0, n_levels - 1));
+  const float value = usual(data);
+  return value - value == 0.0f ? value : 0.0f;
+}
+
+class Maker {
+ public:
+  Maker(FuzzedDataProvider& data, Forest& forest) : data_(data), forest_(forest) {}
+
+  void make_table() {
+    forest_.n_features = data_.ConsumeIntegralInRange<int32_t>(1, 4);
+    forest_.n_classes = data_.ConsumeIntegralInRange<int32_t>(0, 3);
+    for (int32_t f = 0; f < forest_.n_features; ++f) {
+      const bool nominal = data_.ConsumeIntegralInRange<int>(0, 3) == 0;
+      forest_.levels.push_back(nominal ? data_.ConsumeIntegralInRange<int32_t>(0, 70) : 0);
+      forest_.medians.push_back(usual(data_));
+    }
+    has_sets_ = data_.ConsumeBool();
+  }
+
+  void make_tree() {
+    for (int axes = data_.ConsumeIntegralInRange<int>(0, 3); axes; --axes) make_axis();
+    forest_.rotation_offset.push_back(static_cast<int64_t>(forest_.rotation_entry_offset.size()) -
+                                      1);
+    n_indices_ = forest_.n_features +
+                 static_cast<int32_t>(forest_.rotation_offset.back() -
+                                      forest_.rotation_offset[forest_.rotation_offset.size() - 2]);
+    first_ = forest_.right.size();
+    make_node(0);
+    forest_.tree_offset.push_back(static_cast<int64_t>(forest_.right.size()));
+  }
+
+  // A number somewhere that does not belong there.
+  void damage() {
+    switch (data_.ConsumeIntegralInRange<int>(0, 9)) {
+      case 0:
+        return set(forest_.right);
+      case 1:
+        return set(forest_.entry_index);
+      case 2:
+        return set(forest_.entry_offset);
+      case 3:
+        return set(forest_.tree_offset);
+      case 4:
+        return set(forest_.bits_index);
+      case 5:
+        return set(forest_.bits_offset);
+      case 6:
+        return set(forest_.rotation_offset);
+      case 7:
+        return set(forest_.rotation_entry_offset);
+      case 8:
+        return set(forest_.rotation_index);
+      default:
+        return set(forest_.flags);
+    }
+  }
+
+ private:
+  template <class T>
+  void set(std::vector<T>& values) {
+    if (values.empty() || data_.ConsumeIntegralInRange<int>(0, 7) == 0) {
+      data_.ConsumeBool() || values.empty() ? values.push_back({}) : values.pop_back();
+      return;
+    }
+    const size_t place = data_.ConsumeIntegralInRange<size_t>(0, values.size() - 1);
+    values[place] = data_.ConsumeBool() ? data_.ConsumeIntegral<T>()
+                                        : static_cast<T>(data_.ConsumeIntegralInRange<int>(-2, 20));
+  }
+
+  void make_axis() {
+    for (int n = data_.ConsumeIntegralInRange<int>(0, 3); n; --n) {
+      forest_.rotation_index.push_back(
+          data_.ConsumeIntegralInRange<int32_t>(0, forest_.n_features - 1));
+      forest_.rotation_weight.push_back(usual(data_));
+    }
+    forest_.rotation_entry_offset.push_back(static_cast<int64_t>(forest_.rotation_index.size()));
+  }
+
+  // Leaves under the node.
+  int32_t make_node(int depth) {
+    const size_t node = forest_.right.size();
+    const bool is_split =
+        depth < 12 && data_.remaining_bytes() > 0 && data_.ConsumeIntegralInRange<int>(0, 2) > 0;
+    forest_.right.push_back(-1);
+    forest_.left_leaves.push_back(0);
+    forest_.threshold.push_back(is_split ? usual(data_) : 0.0f);
+    forest_.flags.push_back(0);
+    if (has_sets_) forest_.bits_index.push_back(-1);
+    if (forest_.n_classes == 0) forest_.leaf_value.push_back(static_cast<double>(usual(data_)));
+    is_split ? make_split(node) : make_leaf();
+    forest_.entry_offset.push_back(static_cast<int64_t>(forest_.entry_index.size()));
+    if (!is_split) return 1;
+    const int32_t left = make_node(depth + 1);
+    forest_.left_leaves[node] = left;
+    forest_.right[node] = static_cast<int32_t>(forest_.right.size() - first_);
+    return left + make_node(depth + 1);
+  }
+
+  void make_split(size_t node) {
+    const int32_t feature = data_.ConsumeIntegralInRange<int32_t>(0, n_indices_ - 1);
+    const bool by_levels = feature < forest_.n_features && forest_.levels[feature] > 0;
+    forest_.flags[node] =
+        static_cast<uint8_t>((data_.ConsumeBool() ? 1 : 0) | (by_levels && has_sets_ ? 2 : 0));
+    if (by_levels && has_sets_) return make_set(node, feature);
+    const int n = data_.ConsumeBool() ? 1 : data_.ConsumeIntegralInRange<int>(1, 12);
+    const bool signs = data_.ConsumeBool();
+    for (int i = 0; i < n; ++i) {
+      const int32_t other = data_.ConsumeIntegralInRange<int32_t>(0, n_indices_ - 1);
+      const float sign = data_.ConsumeBool() ? 1.0f : -1.0f;
+      put(i == 0 ? feature : other, signs ? sign : usual(data_));
+    }
+  }
+
+  void make_set(size_t node, int32_t feature) {
+    put(feature, 1.0f);
+    forest_.bits_index[node] = static_cast<int32_t>(forest_.bits_offset.size()) - 1;
+    for (int32_t word = 0; word < (forest_.levels[feature] + 31) / 32; ++word)
+      forest_.bits.push_back(data_.ConsumeIntegral<uint32_t>());
+    forest_.bits_offset.push_back(static_cast<int64_t>(forest_.bits.size()));
+  }
+
+  void make_leaf() {
+    bool any = false;
+    for (int32_t k = 0; k < forest_.n_classes; ++k) {
+      const bool last = k == forest_.n_classes - 1;
+      if (!data_.ConsumeBool() && !(last && !any)) continue;
+      any = true;
+      put(k, static_cast<float>(data_.ConsumeIntegralInRange<int>(0, 4)) / 4.0f);
+    }
+  }
+
+  void put(int32_t index, float weight) {
+    forest_.entry_index.push_back(index);
+    forest_.entry_weight.push_back(weight);
+  }
+
+  FuzzedDataProvider& data_;
+  Forest& forest_;
+  bool has_sets_ = false;
+  size_t first_ = 0;
+  int32_t n_indices_ = 0;
+};
+
+inline Forest make_forest(FuzzedDataProvider& data) {
+  Forest forest;
+  Maker maker(data, forest);
+  maker.make_table();
+  for (int trees = data.ConsumeIntegralInRange<int>(1, 4); trees; --trees) maker.make_tree();
+  const int faults = data.ConsumeIntegralInRange<int>(-4, 2);
+  for (int i = 0; i < faults; ++i) maker.damage();
+  return forest;
+}
+
+// The arrays as plain columns of a file, which MappedForest reads.
+class RawColumns {
+ public:
+  explicit RawColumns(const Forest& forest) {
+    add("tree_offset", "<i8", forest.tree_offset);
+    add("left_leaves", "<i4", forest.left_leaves);
+    add("threshold", "<f4", forest.threshold);
+    add("flags", "|u1", forest.flags);
+    add("entry_offset", "<i8", forest.entry_offset);
+    add("entry_index", "<i4", forest.entry_index);
+    add("entry_weight", "<f4", forest.entry_weight);
+    add("leaf_value", "<f8", forest.leaf_value);
+    add("bits_index", "<i4", forest.bits_index);
+    add("bits_offset", "<i8", forest.bits_offset);
+    add("bits", "<u4", forest.bits);
+    add("rotation_offset", "<i8", forest.rotation_offset);
+    add("rotation_entry_offset", "<i8", forest.rotation_entry_offset);
+    add("rotation_index", "<i4", forest.rotation_index);
+    add("rotation_weight", "<f4", forest.rotation_weight);
+  }
+
+  MappedForest forest(const Forest& from) const {
+    const auto at = [this](const char* name) { return columns_.at(name).get(); };
+    const ForestColumns columns{at("tree_offset"),
+                                at("left_leaves"),
+                                at("threshold"),
+                                at("flags"),
+                                at("entry_offset"),
+                                at("entry_index"),
+                                at("entry_weight"),
+                                at("leaf_value"),
+                                at("bits_index"),
+                                at("bits_offset"),
+                                at("bits"),
+                                at("rotation_offset"),
+                                at("rotation_entry_offset"),
+                                at("rotation_index"),
+                                at("rotation_weight")};
+    return MappedForest(columns, from.n_features, from.n_classes, from.levels, from.medians);
+  }
+
+ private:
+  template <class T>
+  void add(const char* name, const char* dtype, const std::vector<T>& values) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+    const ColumnSource source{"raw",
+                              dtype,
+                              static_cast<int64_t>(values.size()),
+                              {},
+                              {{"raw.values", Bytes(bytes, values.size() * sizeof(T))}}};
+    columns_[name] = open_column(source);
+  }
+
+  std::map<std::string, std::unique_ptr<Column>> columns_;
+};
+
+}  // namespace bevel::fuzz
