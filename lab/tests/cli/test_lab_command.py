@@ -30,7 +30,7 @@ class InThisProcess:
 
 @pytest.fixture(autouse=True)
 def trial(monkeypatch):
-    monkeypatch.setattr(runner, "Crew", InThisProcess)
+    monkeypatch.setattr(runner, "WorkerPool", InThisProcess)
     monkeypatch.setitem(PROTOCOLS, "trial", TRIAL)
     monkeypatch.setitem(
         PROTOCOLS, "trial-data", replace(TRIAL, name="trial-data", source=FOLDER, load=load_rows)

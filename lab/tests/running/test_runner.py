@@ -20,7 +20,7 @@ from bevel_lab.protocols import PROTOCOLS, Plan
 from bevel_lab.running import runner
 from bevel_lab.running.remaining import RemainingTime
 from bevel_lab.running.store import ResultStore
-from bevel_lab.running.worker_pool import Crew
+from bevel_lab.running.worker_pool import WorkerPool
 
 TESTS = Path(__file__).parents[1]
 posix = pytest.mark.skipif(os.name != "posix", reason="needs signals")
@@ -36,7 +36,7 @@ def scores(store):
     return {each.cell.key: dict(each.metrics) for each in store.results()}
 
 
-class CrewOfNone:
+class PoolOfNone:
     """Runs cells in this process, which is quicker to start."""
 
     def __init__(self, bench, n_workers, n_jobs, timeout=None):
@@ -49,14 +49,14 @@ class CrewOfNone:
 
 @pytest.fixture
 def without_processes(monkeypatch):
-    monkeypatch.setattr(runner, "Crew", CrewOfNone)
+    monkeypatch.setattr(runner, "WorkerPool", PoolOfNone)
 
 
 def test_parallel_run_gives_the_results_of_a_serial_one_bit_for_bit(tmp_path, monkeypatch):
     systems = ("trial-mean", "sporf", "sklearn-rf", "hist-gb")
     protocol = replace(TRIAL, parameters=few_trees)
     _, parallel = run(tmp_path / "2", systems, protocol, folds=2, jobs=2)
-    monkeypatch.setattr(runner, "Crew", CrewOfNone)
+    monkeypatch.setattr(runner, "WorkerPool", PoolOfNone)
     _, serial = run(tmp_path / "1", systems, protocol, folds=2)
     assert len(scores(serial)) == 2 * 2 * 4
     assert scores(serial) == scores(parallel)
@@ -98,11 +98,11 @@ def test_time_limit_does_not_count_a_pause_of_the_whole_machine(monkeypatch):
     clock = iter([0.0, 100.5])
     monkeypatch.setattr("bevel_lab.running.worker_pool.wait", lambda *_: [])
     monkeypatch.setattr("bevel_lab.running.worker_pool.time.monotonic", lambda: next(clock))
-    crew = Crew(None, 1, 1, timeout=10.0)
+    pool = WorkerPool(None, 1, 1, timeout=10.0)
     worker = SimpleNamespace(connection=None, is_busy=True, excused=0.0)
     worker.excuse = lambda seconds: setattr(worker, "excused", seconds)
-    crew._workers = [worker]
-    crew._wait()
+    pool._workers = [worker]
+    pool._wait()
     assert worker.excused == pytest.approx(100.0)
 
 

@@ -10,7 +10,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line; a missing optional package ends it with a message and exit code 1.
 
-    Errors of the verbs are met in `bevel.cli.manners`.
+    Errors of the commands are handled in `bevel.cli.error_handling`.
     """
     try:
         for package in ("typer", "rich"):

@@ -1,4 +1,4 @@
-"""The command line as a whole: its verbs and what they share."""
+"""The command line as a whole: its commands and what they share."""
 
 from importlib.metadata import version
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bevel.cli import demo, explain, export, fit, inspect, predict, tune
-from bevel.cli.manners import polite
+from bevel.cli.error_handling import handle_errors
 from bevel.cli.plugins import add_plugins
 
 __all__ = ["app"]
@@ -17,13 +17,13 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
-app.command(epilog=demo.EXAMPLES)(polite(demo.demo))
-app.command("fit", epilog=fit.EXAMPLES)(polite(fit.fit_verb))
-app.command(epilog=predict.EXAMPLES)(polite(predict.predict))
-app.command("explain", epilog=explain.EXAMPLES)(polite(explain.explain_verb))
-app.command("tune", epilog=tune.EXAMPLES)(polite(tune.tune_verb))
-app.command(epilog=export.EXAMPLES)(polite(export.export))
-app.command(epilog=inspect.EXAMPLES)(polite(inspect.inspect))
+app.command(epilog=demo.EXAMPLES)(handle_errors(demo.demo))
+app.command("fit", epilog=fit.EXAMPLES)(handle_errors(fit.fit_verb))
+app.command(epilog=predict.EXAMPLES)(handle_errors(predict.predict))
+app.command("explain", epilog=explain.EXAMPLES)(handle_errors(explain.explain_verb))
+app.command("tune", epilog=tune.EXAMPLES)(handle_errors(tune.tune_verb))
+app.command(epilog=export.EXAMPLES)(handle_errors(export.export))
+app.command(epilog=inspect.EXAMPLES)(handle_errors(inspect.inspect))
 add_plugins(app)
 
 

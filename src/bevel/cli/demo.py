@@ -9,7 +9,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from bevel.cli import manners
+from bevel.cli import options, output
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.plots import decision_boundaries
@@ -29,7 +29,7 @@ from bevel.workflow.demo_problems import ForestSize, contenders, fit_plane, prob
 
 __all__ = ["EXAMPLES", "demo"]
 
-EXAMPLES = manners.examples(
+EXAMPLES = output.examples(
     "bevel demo",
     "bevel demo --quick --out quick_demo",
     "bevel demo --trees 500 --seed 1 --force",
@@ -46,28 +46,28 @@ All with {settings}; otherwise at their defaults."""
 
 def demo(
     trees: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 300,
-    seed: manners.Seed = 0,
-    jobs: manners.Jobs = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few seconds: fewer problems.")] = False,
     out: Annotated[
         Path, typer.Option(file_okay=False, help="Folder for the picture and the report.")
     ] = Path("bevel_demo"),
-    as_json: manners.Json = False,
-    force: manners.Force = False,
+    as_json: options.Json = False,
+    force: options.Force = False,
 ) -> None:
     """Compare oblique forests with random forests on bundled data, in about a minute."""
     import_optional("matplotlib", needed_by="bevel demo", install="bevel[plot]")
-    manners.check_free([out / name for name in FILES if (out / name).exists()], force=force)
+    output.check_free([out / name for name in FILES if (out / name).exists()], force=force)
     size = ForestSize(n_trees=trees, n_threads=count_threads(jobs))
     comparison = _run(size, seed, quick)
-    console = manners.console()
+    console = output.console()
     if not as_json:
         console.print(_table(comparison))
         console.print(CAPTION.format(settings=comparison.settings))
     command = f"bevel demo{' --quick' if quick else ''} --trees {trees} --seed {seed} --out {out}"
     _write(out, comparison, _picture(size, seed), command)
     if as_json:
-        manners.print_json(as_facts(comparison) | {"files": [out / name for name in FILES]})
+        output.print_json(as_facts(comparison) | {"files": [out / name for name in FILES]})
     else:
         console.print(f"\nWritten to {printable(str(out))}: {', '.join(FILES)}", markup=False)
 
@@ -102,7 +102,7 @@ def _run(size: ForestSize, seed: int, quick: bool) -> Comparison:
     tasks = problems(quick=quick)
     n_fits = len(field) * sum(each.n_splits for each in tasks)
     done = 0
-    with manners.progress("", n_fits) as advance:
+    with output.progress("", n_fits) as advance:
 
         def count(problem: str, contender: str) -> None:
             nonlocal done

@@ -1,4 +1,4 @@
-"""``bevel explain``: what matters to a model, and why it answers as it does."""
+"""``bevel explain``: what matters to a model, and why it predicts what it does."""
 
 import shlex
 from collections.abc import Mapping
@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bevel.analysis import Directions
-from bevel.cli import manners
+from bevel.cli import options, output
+from bevel.cli.flags import as_flags
 from bevel.cli.table_options import Header
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
@@ -26,7 +27,7 @@ from bevel.workflow.scores import as_json
 
 __all__ = ["EXAMPLES", "explain_verb"]
 
-EXAMPLES = manners.examples(
+EXAMPLES = output.examples(
     "bevel explain iris.bevel iris.csv --target species --out explain.html",
     "bevel explain iris.bevel new.csv --row 12 --row 40 --out new.html",
     "bevel explain iris.bevel iris.csv --json",
@@ -38,7 +39,7 @@ def explain_verb(
     model: Annotated[Path, typer.Argument(help="A file that fit --out or save has written.")],
     data: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet with the columns of fit.")],
     target: Annotated[
-        str | None, typer.Option(help="Column of true answers, if the file has one.")
+        str | None, typer.Option(help="Column of true targets, if the file has one.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     row: Annotated[
@@ -50,16 +51,16 @@ def explain_verb(
         ),
     ] = None,
     header: Header = None,
-    seed: manners.Seed = 0,
-    jobs: manners.Jobs = None,
-    as_json_: manners.Json = False,
-    force: manners.Force = False,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    as_json_: options.Json = False,
+    force: options.Force = False,
 ) -> None:
     """Explain a model: which features and combinations matter, rules, and single rows.
 
-    The rows of the fit are recognised, and judged by the trees that have not seen them.
+    The rows of the fit are recognised, and predicted by the trees that have not seen them.
     """
-    manners.check_free([out], force=force)
+    output.check_free([out], force=force)
     if out is not None:
         import_optional("matplotlib", needed_by="bevel explain --out", install="bevel[plot]")
     estimator = load(model)
@@ -67,8 +68,8 @@ def explain_verb(
     rows = read_model_rows(estimator, data, target=target, header=header)
     if not as_json_:
         for text in rows.notes:
-            manners.note(text)
-    with manners.progress("reading", N_STEPS) as advance:
+            output.note(text)
+    with output.progress("reading", N_STEPS) as advance:
         found = explain(
             estimator,
             rows.X,
@@ -85,7 +86,10 @@ def explain_verb(
     if out is not None:
         write_whole(out, [page.encode("utf-8")])
     if as_json_:
-        manners.print_json(_facts(model, data, target, out, found) | {"notes": rows.notes})
+        output.print_json(
+            _facts(model, data, target, out, found)
+            | {"notes": [as_flags(text) for text in rows.notes]}
+        )
     else:
         _print(data, out, found)
 
@@ -111,21 +115,21 @@ def _command(
 
 def _print(data: Path, out: Path | None, found: Explanation) -> None:
     lines = {"forest": describe_model(found.model), "rows": describe_rows(str(data), found)}
-    judged = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "flattered "}[found.met]
+    kind = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "training "}[found.met]
     for name, estimate in found.scores.items():
-        lines[f"{judged}{name}"] = score_line(name, estimate)
+        lines[f"{kind}{name}"] = score_line(name, estimate)
     bands = [] if found.quantiles is None else found.quantiles.bands
     for band in bands:
         if band.covered is not None:
-            name = f"{judged}coverage of {100 * band.share:.0f} %"
+            name = f"{kind}coverage of {100 * band.share:.0f} %"
             lines[name] = score_line("coverage", band.covered)
-    manners.print_lines(lines)
+    output.print_lines(lines)
     if found.quantiles is not None and found.quantiles.missing:
-        manners.note(found.quantiles.missing)
-    console = manners.console()
+        output.note(found.quantiles.missing)
+    console = output.console()
     console.print(_features(found))
     if found.directions is None:
-        manners.note(found.missing)
+        output.note(found.missing)
     elif len(found.directions):
         console.print(_directions(found.directions))
     console.print("Page written to" if out else "A page with rules and single rows: --out", end=" ")
@@ -185,13 +189,15 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
         return {}
     best, rules = found.directions.top(MOST_LINES), found.rules
     columns = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
-    told = zip(rules.rules, rules.prediction, rules.purity, rules.coverage, rules.told, strict=True)
+    listed = zip(
+        rules.rules, rules.prediction, rules.purity, rules.coverage, rules.told, strict=True
+    )
     names = (
         "rule",
         "prediction",
         "purity" if rules.is_classifier else "spread",
         "coverage",
-        "told",
+        "explained",
     )
     return {
         "directions": [
@@ -199,8 +205,8 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
         ],
         "n_directions": len(found.directions),
         "combined_share": combined_share(found.directions),
-        "rules": [dict(zip(names, each, strict=True)) for each in told],
-        "tree": {"told": found.tree_tells, **found.tree.to_dict()},
+        "rules": [dict(zip(names, each, strict=True)) for each in listed],
+        "tree": {"explained": found.tree_explains, **found.tree.to_dict()},
     }
 
 

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import typer
 
 import bevel
-from bevel.cli import manners
+from bevel.cli import options, output
 from bevel.export.c import write_c
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
 
 __all__ = ["EXAMPLES", "export"]
 
-EXAMPLES = manners.examples(
+EXAMPLES = output.examples(
     "bevel export model.bevel --to c --out model.c --name churn",
     "bevel export model.bevel --to onnx",
 )
@@ -38,7 +38,7 @@ def export(
         str | None,
         typer.Option(help='C only: what every name in the file begins with; "model" by default.'),
     ] = None,
-    force: manners.Force = False,
+    force: options.Force = False,
 ) -> None:
     """Write a model as one C file without dependencies, or as an ONNX graph."""
     target = out if out is not None else model.with_suffix(f".{to}")
@@ -58,7 +58,7 @@ def _check(model: Path, target: Path, to: Format, name: str | None, force: bool)
         raise ValueError(
             f"--out must be another file than the model; got {target}. Choose another name."
         )
-    manners.check_free([target], force=force)
+    output.check_free([target], force=force)
 
 
 def _write(estimator: Any, target: Path, to: Format, name: str) -> None:

@@ -1,23 +1,32 @@
 """``bevel fit``: a forest from a file of rows, its out-of-bag score, a model file and a report."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bevel.cli import manners
+from bevel.cli import options, output
+from bevel.cli.flags import as_flags
 from bevel.cli.table_options import Data, Drop, Header, Nominal, Target, Task, TaskName
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.report.score_text import fit_command, score_line
-from bevel.workflow.fitting import Fitted, Settings, cross_validate, fit, scores_of
-from bevel.workflow.labelled_table import CLASSIFICATION, Supervised, read_supervised
+from bevel.workflow.fitting import (
+    Fitted,
+    Settings,
+    check_keep_targets,
+    cross_validate,
+    fit,
+    score_fitted,
+)
+from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
 from bevel.workflow.scores import Estimate, as_json
 
 __all__ = ["EXAMPLES", "fit_verb", "read_projection_names"]
 
-EXAMPLES = manners.examples(
+EXAMPLES = output.examples(
     "bevel fit iris.csv --target species --out iris.bevel --report iris.html",
     "bevel fit prices.parquet --target price --task regression --trees 500",
     "bevel fit cells.tsv --target type --drop id --nominal batch --json",
@@ -48,31 +57,29 @@ def fit_verb(
     drop: Drop = None,
     nominal: Nominal = None,
     header: Header = None,
-    seed: manners.Seed = 0,
-    jobs: manners.Jobs = None,
-    as_json_: manners.Json = False,
-    force: manners.Force = False,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    as_json_: options.Json = False,
+    force: options.Force = False,
 ) -> None:
     """Fit a forest to a file of rows.
 
     Nominal columns, missing values and the delimiter are found by themselves.
     """
-    manners.check_free([out, report], force=force)
+    output.check_free([out, report], force=force)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
-    table = read_supervised(
+    read = read_labelled_rows(
         data, target, task=task, drop=drop or (), nominal=nominal or (), header=header
     )
+    table = replace(read, notes=tuple(map(as_flags, read.notes)))
     if not as_json_:
         for text in table.notes:
-            manners.note(text)
-    if keep_targets and table.task == CLASSIFICATION:
-        raise ValueError(
-            f"--keep-targets needs a target of numbers; got {len(table.classes)} classes. Leave it "
-            "out, or ask for --task regression."
-        )
+            output.note(text)
+    if keep_targets:
+        check_keep_targets(table)
     settings = Settings(read_projection_names(projection), "auto", trees, seed, jobs)
-    with manners.progress("growing trees", trees) as advance:
+    with output.progress("growing trees", trees) as advance:
         fitted = fit(
             table,
             settings,
@@ -90,7 +97,7 @@ def fit_verb(
         _write_report(report, data.name, table, settings, fitted, command)
     facts = _facts(table, settings, projection, fitted, method, scores, out, report)
     if as_json_:
-        manners.print_json(facts)
+        output.print_json(facts)
     else:
         _print(data, table, projection, fitted, method, scores, out, report)
 
@@ -102,35 +109,34 @@ def read_projection_names(text: str) -> Any:
 
 
 def _scores(
-    table: Supervised, settings: Settings, fitted: Fitted
+    table: LabelledRows, settings: Settings, fitted: Fitted
 ) -> tuple[str, dict[str, Estimate]]:
-    """Out-of-bag scores; cross-validated ones where no row is out of a bag."""
-    if fitted.out_of_bag is not None:
-        found = scores_of(table, fitted.out_of_bag)
-        if found:
-            return "out-of-bag", found
-    with manners.progress("cross-validating", 5) as advance:
-        predictions = cross_validate(table, settings, on_fold=lambda done: advance(done, ""))
-    return "cross-validated", scores_of(table, predictions)
+    """Scores, with a bar while they are cross-validated."""
+
+    def cross_validated() -> Any:
+        with output.progress("cross-validating", 5) as advance:
+            return cross_validate(table, settings, on_fold=lambda done: advance(done, ""))
+
+    return score_fitted(table, settings, fitted, cross_validated)
 
 
 def _write_report(
     report: Path,
     name: str,
-    table: Supervised,
+    table: LabelledRows,
     settings: Settings,
     fitted: Fitted,
     command: str,
 ) -> None:
     from bevel.report.fit_report import fit_report, n_steps
 
-    with manners.progress("writing the report", n_steps(table)) as advance:
+    with output.progress("writing the report", n_steps(table)) as advance:
         page = fit_report(name, table, settings, fitted, command, on_step=advance)
     write_whole(report, [page.encode("utf-8")])
 
 
 def _facts(
-    table: Supervised,
+    table: LabelledRows,
     settings: Settings,
     projection: str,
     fitted: Fitted,
@@ -161,7 +167,7 @@ def _facts(
 
 def _print(
     data: Path,
-    table: Supervised,
+    table: LabelledRows,
     projection: str,
     fitted: Fitted,
     method: str,
@@ -181,4 +187,4 @@ def _print(
     lines["model"] = "not kept; --out model.bevel keeps it" if out is None else str(out)
     if report is not None:
         lines["report"] = str(report)
-    manners.print_lines(lines)
+    output.print_lines(lines)

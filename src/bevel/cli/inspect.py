@@ -9,14 +9,14 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from bevel.cli import manners
+from bevel.cli import options, output
 from bevel.errors import join_names, shorten
 from bevel.files.summary import summarise
 from bevel.printable import printable
 
 __all__ = ["EXAMPLES", "inspect"]
 
-EXAMPLES = manners.examples(
+EXAMPLES = output.examples(
     "bevel inspect model.bevel --verify",
     "bevel inspect model.bevel --json",
 )
@@ -24,7 +24,7 @@ EXAMPLES = manners.examples(
 
 def inspect(
     file: Annotated[Path, typer.Argument(help="A file that save has written.")],
-    as_json: manners.Json = False,
+    as_json: options.Json = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Read all of the file and check everything.")
     ] = False,
@@ -32,10 +32,10 @@ def inspect(
     """Print what is inside a model file."""
     facts = summarise(file, verify)
     if as_json:
-        manners.print_json(facts)
+        output.print_json(facts)
         return
-    manners.print_lines(_lines(facts))
-    manners.console().print(_columns(facts))
+    output.print_lines(_lines(facts))
+    output.console().print(_columns(facts))
 
 
 def _lines(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -60,7 +60,7 @@ def _lines(facts: Mapping[str, Any]) -> dict[str, str]:
     if facts["oob_score"] is not None:
         lines["out-of-bag score"] = shorten(facts["oob_score"])
     for name, value in facts["parameters"].items():
-        lines[name] = shorten(value, manners.WIDTH)
+        lines[name] = shorten(value, output.WIDTH)
     return lines
 
 

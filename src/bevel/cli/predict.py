@@ -1,11 +1,12 @@
-"""``bevel predict``: answers of a saved model for a file of rows."""
+"""``bevel predict``: predictions of a saved model for a file of rows."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bevel.cli import manners
+from bevel.cli import options, output
+from bevel.cli.flags import as_flags
 from bevel.cli.table_options import Header
 from bevel.files.atomic import write_whole
 from bevel.files.loading import load
@@ -14,7 +15,7 @@ from bevel.workflow.predicting import Predictions, predict_file
 
 __all__ = ["EXAMPLES", "predict"]
 
-EXAMPLES = manners.examples(
+EXAMPLES = output.examples(
     "bevel predict iris.bevel new.csv --out predictions.csv --proba",
     "bevel predict iris.bevel new.csv | sort | uniq -c",
 )
@@ -28,26 +29,26 @@ def predict(
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add class probabilities.")] = False,
     header: Header = None,
-    jobs: manners.Jobs = None,
-    as_json: manners.Json = False,
-    force: manners.Force = False,
+    jobs: options.Jobs = None,
+    as_json: options.Json = False,
+    force: options.Force = False,
 ) -> None:
     """Predict the rows of a file, in their order.
 
     Columns are found by name, in any order; others are left out with a note. Characters of labels
     that cannot be seen are written as \\x1b on the screen, as they are in --out.
     """
-    manners.check_free([out], force=force)
+    output.check_free([out], force=force)
     estimator = load(model)
     estimator.set_params(n_jobs=jobs)
     found = predict_file(estimator, data, proba=proba, header=header)
     if out is not None:
         write_whole(out, [found.to_csv().encode("utf-8")])
     if as_json:
-        manners.print_json(_facts(model, found, out))
+        output.print_json(_facts(model, found, out))
         return
     for text in found.notes:
-        manners.note(text)
+        output.note(text)
     if out is None:
         for line in found.to_csv().removesuffix("\n").split("\n"):
             print(printable(line))
@@ -61,4 +62,4 @@ def _facts(model: Path, found: Predictions, out: Path | None) -> dict[str, objec
         facts["predictions"] = found.values
         if found.probabilities is not None:
             facts |= {"classes": list(found.classes), "probabilities": found.probabilities}
-    return facts | {"notes": found.notes}
+    return facts | {"notes": [as_flags(text) for text in found.notes]}

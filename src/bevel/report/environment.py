@@ -11,13 +11,13 @@ from typing import Any
 
 from bevel.threads import count_threads
 
-__all__ = ["WITH_PEERS", "describe_surroundings", "in_words"]
+__all__ = ["WITH_PEERS", "describe_environment", "in_words"]
 
 OWN = ("bevel", "numpy", "scipy", "scikit-learn")
 WITH_PEERS = (*OWN, "xgboost", "lightgbm", "catboost", "ydf", "aeon", "sktime")
 
 
-def describe_surroundings(packages: Sequence[str] = OWN) -> dict[str, Any]:
+def describe_environment(packages: Sequence[str] = OWN) -> dict[str, Any]:
     """Facts for the record, as JSON knows them; of `packages` those that are installed."""
     return {
         "started": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),

@@ -13,10 +13,11 @@ from bevel.workflow.explaining import Explanation
 __all__ = ["describe_model", "describe_rows", "explain_report"]
 
 MET = {
-    "new": "If the forest was grown on these rows, they flatter it.",
-    "out-of-bag": "The forest was grown on these rows; each is judged by the trees that have not "
-    "seen it.",
-    "grown on": "The forest was grown on these rows, all trees on all of them: scores flatter it.",
+    "new": "If the forest was grown on these rows, scores are too optimistic.",
+    "out-of-bag": "The forest was grown on these rows; each is predicted by the trees that have "
+    "not seen it.",
+    "grown on": "The forest was grown on these rows, all trees on all of them: "
+    "scores are those of training rows.",
 }
 
 

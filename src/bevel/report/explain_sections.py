@@ -12,7 +12,7 @@ from bevel.report.page import Cell, Section, figure, figures, paragraph, table, 
 from bevel.report.score_text import interval, number, score
 from bevel.wording.answers import called
 from bevel.workflow.explaining import READABLE_DEPTH, Explanation
-from bevel.workflow.representative_rows import TellingRow
+from bevel.workflow.representative_rows import RepresentativeRow
 from bevel.workflow.target_quantiles import Band, TargetQuantiles
 
 __all__ = ["combined_share", "explain_sections", "row_sentence"]
@@ -114,7 +114,7 @@ def _decisions(found: Explanation) -> str:
     caption = (
         f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
         "all trees the one whose first questions tell most of the variance of the forest's answers "
-        f"on these rows, {100 * found.tree_tells:.0f} %. … marks answers that further questions "
+        f"on these rows, {100 * found.tree_explains:.0f} %. … marks answers that further questions "
         "refine."
     )
     drawing = figure(explain_figures.draw_tree(found.tree), caption)
@@ -155,7 +155,7 @@ def _rules(found: Explanation, rules: TopRules) -> str:
             zip(rules.rules, rules.coverage.tolist(), rules.told.tolist(), strict=True)
         )
     ]
-    header = ["then", "if", "% of rows", "% told"]
+    header = ["then", "if", "% of rows", "% explained"]
     return paragraph(text) + table(header, rows, numeric={2, 3})
 
 
@@ -220,7 +220,7 @@ def _rows(found: Explanation) -> str:
     return paragraph(text) + figures(*drawn)
 
 
-def row_sentence(found: Explanation, row: TellingRow, place: int) -> str:
+def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
     """What is to be said of a row: why it was chosen, the answer and the truth."""
     classes = found.shapley.classes
     by = " by the trees that have not seen it" if found.met == "out-of-bag" else ""

@@ -17,7 +17,7 @@ from bevel.report.score_text import interval, number, score
 from bevel.workflow.advice import DEFAULT, Advice, advise, families_for
 from bevel.workflow.explaining import N_STEPS, explain
 from bevel.workflow.fitting import Fitted, Settings, coded, cross_validate, scores_of
-from bevel.workflow.labelled_table import CLASSIFICATION, Supervised
+from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.metrics import row_log_losses
 from bevel.workflow.scores import Estimate
 
@@ -32,14 +32,14 @@ ROW_WITHOUT_VOTES = float(row_log_losses(np.zeros(1))[0])  # its log loss
 N_EXAMPLES = 3  # labels of a nominal column that are shown
 
 
-def n_steps(data: Supervised) -> int:
+def n_steps(data: LabelledRows) -> int:
     """How many times `fit_report` reports progress."""
     return N_FOLDS + len(families_for(data)) + N_STEPS
 
 
 def fit_report(
     name: str,
-    data: Supervised,
+    data: LabelledRows,
     settings: Settings,
     fitted: Fitted,
     command: str,
@@ -52,7 +52,7 @@ def fit_report(
     ----------
     name : str
         Of the data.
-    data : Supervised
+    data : LabelledRows
         The training rows.
     settings : Settings
         With which the forest was grown; cross-validation grows its own with the same.
@@ -107,7 +107,7 @@ def _opening(advice: Advice | None) -> str:
     return paragraph(advice.sentence(), kind="lead")
 
 
-def _scores(data: Supervised, fitted: Fitted, predictions: Floats) -> str:
+def _scores(data: LabelledRows, fitted: Fitted, predictions: Floats) -> str:
     crossed = scores_of(data, predictions)
     bags = {} if fitted.out_of_bag is None else scores_of(data, fitted.out_of_bag)
     rows = [[name, _score_cell(name, bags), _score_cell(name, crossed)] for name in crossed or bags]
@@ -129,7 +129,7 @@ def _scores(data: Supervised, fitted: Fitted, predictions: Floats) -> str:
     )
 
 
-def _on_zeros(predictions: Mapping[str, Floats | None], data: Supervised) -> str:
+def _on_zeros(predictions: Mapping[str, Floats | None], data: LabelledRows) -> str:
     """A word on log loss where true classes got no vote at all: it then counts these rows."""
     rows, codes = np.arange(len(data.y)), coded(data)
     counts = {
@@ -150,7 +150,7 @@ def _score_cell(name: str, scores: Mapping[str, Estimate]) -> Cell:
     return Cell(score(name, scores[name]), below=interval(name, scores[name]))
 
 
-def _predictions(data: Supervised, judged: Floats, by: str, curve: Sequence[str]) -> str:
+def _predictions(data: LabelledRows, judged: Floats, by: str, curve: Sequence[str]) -> str:
     known = ~np.isnan(judged).reshape(len(data.y), -1).any(axis=1)
     y, seen = coded(data)[known], judged[known]
     if data.task != CLASSIFICATION:
@@ -266,7 +266,7 @@ def _column_cells(X: Columns, index: int, importance: float) -> list[object]:
     ]
 
 
-def _data(data: Supervised) -> str:
+def _data(data: LabelledRows) -> str:
     n_rows, n_features = data.X.shape
     cells = n_rows * n_features
     n_missing = sum(int(data.X.missing(index).sum()) for index in range(n_features))

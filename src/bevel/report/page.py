@@ -21,7 +21,7 @@ from string import Template
 from typing import Any
 
 from bevel.printable import printable
-from bevel.report.environment import describe_surroundings, in_words
+from bevel.report.environment import describe_environment, in_words
 
 __all__ = [
     "Cell",
@@ -85,14 +85,14 @@ def page(
         Versions and machine; None takes those of this process.
     """
     template = Template(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
-    made_with = in_words(describe_surroundings()) if made_with is None else made_with
+    made_with = in_words(describe_environment()) if made_with is None else made_with
     return template.substitute(
         title=escaped(title),
         subtitle=escaped(subtitle),
         contents=_contents(sections),
         body="\n".join(_section(each) for each in sections),
         command=escaped(command),
-        surroundings=escaped(", ".join(f"{name} {text}" for name, text in made_with.items())),
+        environment=escaped(", ".join(f"{name} {text}" for name, text in made_with.items())),
     )
 
 

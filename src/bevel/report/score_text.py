@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bevel.workflow.fitting import Settings
-from bevel.workflow.labelled_table import Supervised
+from bevel.workflow.labelled_rows import LabelledRows
 from bevel.workflow.scores import Estimate
 
 __all__ = ["fit_command", "interval", "number", "score", "score_line"]
@@ -39,7 +39,7 @@ def score_line(name: str, estimate: Estimate) -> str:
 
 def fit_command(
     data: Path,
-    table: Supervised,
+    table: LabelledRows,
     settings: Settings,
     out: Path | None,
     report: Path | None,

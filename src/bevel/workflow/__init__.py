@@ -1,1 +1,10 @@
-"""From a file of rows to a model, its scores, its predictions and its explanation."""
+"""From a file of rows to a model, its scores, its predictions and its explanation.
+
+>>> from bevel import workflow
+>>> result = workflow.fit("iris.csv", "species")  # doctest: +SKIP
+>>> workflow.explain(result.model, "iris.csv", target="species")  # doctest: +SKIP
+"""
+
+from bevel.workflow.commands import FitResult, TuneResult, explain, fit, predict, tune
+
+__all__ = ["FitResult", "TuneResult", "explain", "fit", "predict", "tune"]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bevel.projections import CCA, Ridge
 from bevel.workflow.fitting import Settings, coded, fit
-from bevel.workflow.labelled_table import CLASSIFICATION, Supervised
+from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.scores import Estimate, mean_estimate, paired_share_estimate, row_losses
 
 __all__ = ["Advice", "Line", "advise", "families_for"]
@@ -99,7 +99,7 @@ def _percent(share: float) -> str:
     return text.removeprefix("-") if float(text) == 0.0 else text.replace("-", "−")
 
 
-def families_for(data: Supervised) -> dict[str, Any]:
+def families_for(data: LabelledRows) -> dict[str, Any]:
     """Families worth trying, by name: dense ones only where their cost per node stays small."""
     n_numeric = data.X.shape[1] - len(data.X.nominal)
     if n_numeric < 2:
@@ -110,13 +110,13 @@ def families_for(data: Supervised) -> dict[str, Any]:
 
 
 def advise(
-    data: Supervised, settings: Settings, *, on_family: Callable[[int, str], object]
+    data: LabelledRows, settings: Settings, *, on_family: Callable[[int, str], object]
 ) -> Advice | None:
     """Compare the families on the data; None where there is nothing to combine.
 
     Parameters
     ----------
-    data : Supervised
+    data : LabelledRows
         The rows.
     settings : Settings
         Seed, threads and number of trees (200 at most are grown).
@@ -154,13 +154,13 @@ def advise(
     return Advice(lines, data.task, n_trees)
 
 
-def _losses(data: Supervised, settings: Settings) -> Floats:
+def _losses(data: LabelledRows, settings: Settings) -> Floats:
     fitted = fit(data, settings)
     assert fitted.out_of_bag is not None  # all of these families draw bags
     return row_losses(coded(data), fitted.out_of_bag, data.task)
 
 
-def _gain(difference: Floats, data: Supervised, scale: float, n_comparisons: int) -> Estimate:
+def _gain(difference: Floats, data: LabelledRows, scale: float, n_comparisons: int) -> Estimate:
     if data.task == CLASSIFICATION:
         return paired_share_estimate(difference, n_comparisons)
     return mean_estimate(difference / scale, n_comparisons)

@@ -31,7 +31,7 @@ from bevel.columns import Columns
 from bevel.errors import NoOutOfBagError
 from bevel.forest import FlatForest
 from bevel.training_rows import Target
-from bevel.workflow.representative_rows import TellingRow, find_telling_rows
+from bevel.workflow.representative_rows import RepresentativeRow, find_representative_rows
 from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
 from bevel.workflow.target_quantiles import TargetQuantiles, find_target_quantiles
 
@@ -77,11 +77,11 @@ class Explanation:
         Judged by the target, or by the forest's own answers if that is not known.
     tree : TreeRules or None
         The tree whose first questions tell most of the forest's answers apart.
-    tree_tells : float
+    tree_explains : float
         Share of the variance of the forest's answers that they tell.
     quantiles : TargetQuantiles or None
         Where targets may lie; None in classification.
-    rows : tuple of TellingRow
+    rows : tuple of RepresentativeRow
         Single rows worth explaining.
     shapley : ShapleyValues
         Of these rows, in their order.
@@ -98,9 +98,9 @@ class Explanation:
     directions: Directions | None
     rules: TopRules | None
     tree: TreeRules | None
-    tree_tells: float
+    tree_explains: float
     quantiles: TargetQuantiles | None
-    rows: tuple[TellingRow, ...]
+    rows: tuple[RepresentativeRow, ...]
     shapley: ShapleyValues
     missing: str
 
@@ -137,7 +137,7 @@ def explain(
     seed : int, default=0
         Of all draws.
     on_step : callable
-        Told of progress: the number of steps done, of `N_STEPS`, and what comes next.
+        Called with the number of steps done, of `N_STEPS`, and what comes next.
     """
     subject = read_subject(model, "explain")
     number = np.arange(1, len(X) + 1) if number is None else number
@@ -162,7 +162,7 @@ def explain(
         on_step(3, "finding quantiles")
         quantiles = find_target_quantiles(subject, rows, met, X, y)
     on_step(4, "explaining single rows")
-    chosen = find_telling_rows(
+    chosen = find_representative_rows(
         subject.forest,
         leaves,
         said,
@@ -208,7 +208,7 @@ def _places(number: npt.NDArray[np.int64], asked: Sequence[int]) -> npt.NDArray[
     absent = [str(each) for each in asked if each not in number]
     if absent:
         raise ValueError(
-            f"--row must be the number of a row, the first one below the header being 1, of "
+            f"`rows` must be the number of a row, the first one below the header being 1, of "
             f"{len(number):,} rows; got {', '.join(absent)}. Choose one that the file has, with a "
             "target if that is named."
         )
@@ -316,7 +316,7 @@ def _telling_tree(
         count = np.bincount(group, minlength=len(ends))
         sums = [np.bincount(group, column, minlength=len(ends)) for column in said.T]
         means = np.array(sums).T[count > 0] / count[count > 0, None]
-        told = float((count[count > 0] @ (means - mean) ** 2).sum())
-        if told > most:
-            best, most = tree.index, told
+        explained = float((count[count > 0] @ (means - mean) ** 2).sum())
+        if explained > most:
+            best, most = tree.index, explained
     return best, most / whole if whole > 0.0 else 0.0

@@ -15,10 +15,19 @@ import numpy.typing as npt
 from bevel.analysis import OutOfBagCurve, out_of_bag_curve
 from bevel.errors import NoOutOfBagError
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.workflow.labelled_table import CLASSIFICATION, Supervised
+from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.scores import Estimate, classification_scores, regression_scores
 
-__all__ = ["Fitted", "Settings", "cross_validate", "fit", "make", "scores_of"]
+__all__ = [
+    "Fitted",
+    "Settings",
+    "check_keep_targets",
+    "cross_validate",
+    "fit",
+    "make",
+    "score_fitted",
+    "scores_of",
+]
 
 Floats = npt.NDArray[np.float64]
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
@@ -63,7 +72,7 @@ class Fitted:
     curve: OutOfBagCurve | None = None
 
 
-def make(data: Supervised, settings: Settings, **parameters: Any) -> Forest:
+def make(data: LabelledRows, settings: Settings, **parameters: Any) -> Forest:
     """An unfitted forest for the task of the data."""
     kind = ObliqueForestClassifier if data.task == CLASSIFICATION else ObliqueForestRegressor
     return kind(
@@ -77,7 +86,7 @@ def make(data: Supervised, settings: Settings, **parameters: Any) -> Forest:
 
 
 def fit(
-    data: Supervised,
+    data: LabelledRows,
     settings: Settings,
     *,
     keep_targets: bool = False,
@@ -106,7 +115,7 @@ def fit(
     return Fitted(model, predictions, seconds, course)
 
 
-def _fit_quietly(model: Forest, data: Supervised) -> None:
+def _fit_quietly(model: Forest, data: LabelledRows) -> None:
     """Fit without the warning that some rows have been in every bag so far."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
@@ -120,12 +129,12 @@ def out_of_bag(model: Forest) -> Floats:
     return predictions
 
 
-def coded(data: Supervised) -> npt.NDArray[Any]:
+def coded(data: LabelledRows) -> npt.NDArray[Any]:
     """The target as numbers: positions among the classes, or the values."""
     return np.searchsorted(data.classes, data.y) if data.task == CLASSIFICATION else data.y
 
 
-def scores_of(data: Supervised, predictions: Floats) -> dict[str, Estimate]:
+def scores_of(data: LabelledRows, predictions: Floats) -> dict[str, Estimate]:
     """Scores of predictions of the data's rows; rows without a prediction do not count."""
     known = ~np.isnan(predictions).reshape(len(data.y), -1).any(axis=1)
     if not known.any():
@@ -138,8 +147,35 @@ def scores_of(data: Supervised, predictions: Floats) -> dict[str, Estimate]:
     )
 
 
+def check_keep_targets(data: LabelledRows) -> None:
+    """Raise if targets are to be kept of a classification."""
+    if data.task == CLASSIFICATION:
+        raise ValueError(
+            f"`keep_targets` needs a target of numbers; got {len(data.classes)} classes. Leave it "
+            'out, or ask for `task="regression"`.'
+        )
+
+
+def score_fitted(
+    data: LabelledRows,
+    settings: Settings,
+    fitted: Fitted,
+    cross_validated: Callable[[], Floats] | None = None,
+) -> tuple[str, dict[str, Estimate]]:
+    """Out-of-bag scores; cross-validated ones where no row is out of a bag.
+
+    `cross_validated` makes the predictions of the latter, if it is not to be `cross_validate`.
+    """
+    if fitted.out_of_bag is not None:
+        found = scores_of(data, fitted.out_of_bag)
+        if found:
+            return "out-of-bag", found
+    predictions = cross_validated() if cross_validated else cross_validate(data, settings)
+    return "cross-validated", scores_of(data, predictions)
+
+
 def cross_validate(
-    data: Supervised,
+    data: LabelledRows,
     settings: Settings,
     *,
     n_folds: int = 5,

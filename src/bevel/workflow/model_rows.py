@@ -30,7 +30,7 @@ class ModelRows:
     number : ndarray of int64, shape (n_rows,)
         Of each row in the file; the first one below the header is 1.
     notes : tuple of str
-        What the user should be told.
+        What the user should know.
     """
 
     X: Columns
@@ -70,7 +70,7 @@ def read_model_rows(
     if not known.any():
         raise ValueError(
             f"{path}: the target {target!r} must have values; all rows miss it. Check the column, "
-            "or leave --target out."
+            "or leave `target` out."
         )
     if not known.all():
         notes.append(f"{int((~known).sum()):,} rows without a target are left out.")

@@ -30,7 +30,7 @@ class Predictions:
     probabilities : ndarray of shape (n_rows, n_classes), or None
         If asked for.
     notes : tuple of str
-        What the user should be told.
+        What the user should know.
     """
 
     values: npt.NDArray[Any]
@@ -71,7 +71,7 @@ def predict_file(
     classes = getattr(model, "classes_", None)
     if proba and classes is None:
         raise ValueError(
-            "--proba must be used with a classifier; the model is a regressor. Leave it out."
+            "`proba` must be used with a classifier; the model is a regressor. Leave it out."
         )
     rows = read_model_rows(model, path, header=header)
     return Predictions(

@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from bevel.forest import FlatForest
 
-__all__ = ["TellingRow", "find_telling_rows"]
+__all__ = ["RepresentativeRow", "find_representative_rows"]
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class TellingRow:
+class RepresentativeRow:
     """A row, and why it was chosen.
 
     Attributes
@@ -43,13 +43,13 @@ class TellingRow:
     number: int = 0
 
 
-def find_telling_rows(
+def find_representative_rows(
     forest: FlatForest,
     leaves: npt.NDArray[np.int32],
     said: Floats,
     truth: npt.NDArray[Any] | None,
     asked: Sequence[int] | npt.NDArray[np.integer[Any]] = (),
-) -> list[TellingRow]:
+) -> list[RepresentativeRow]:
     """Choose rows, each for one reason only.
 
     - typical: the row that shares most leaves with other rows, among those predicted well;
@@ -88,7 +88,7 @@ def find_telling_rows(
         chosen.setdefault(int(place), "asked")
     order = ("typical", "doubtful", "wrong", "asked")
     return [
-        TellingRow(
+        RepresentativeRow(
             why,
             place,
             tuple(said[place].tolist()),

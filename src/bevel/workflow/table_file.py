@@ -36,7 +36,7 @@ class TableFile:
     names : tuple of str
         Names of the columns, all different.
     notes : tuple of str
-        What the reader should be told of how the file was understood.
+        What the reader should know of how the file was understood.
     """
 
     path: Path

@@ -27,7 +27,7 @@ NOT_KEPT = (
     "--target."
 )
 GROWN_ON = (
-    "Quantiles of rows that every tree has seen would be little more than their own targets: "
+    "Quantiles of rows that every tree has seen would be close to their own targets: "
     "explain the model on other rows."
 )
 WEIGHTED = (

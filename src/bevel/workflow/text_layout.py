@@ -65,7 +65,7 @@ def find_layout(path: Path, header: bool | None) -> TextLayout:
     if not named and header is None:
         notes.append(
             f"The first line holds no names, so that columns are called {names[0]}, … "
-            f"{names[-1]}; --header says that it does."
+            f"{names[-1]}; `header=True` says that it does."
         )
     longest = max(sum(map(len, row)) + len(row) for row in rows)
     return TextLayout(path, delimiter, tuple(names), named, longest, tuple(notes))

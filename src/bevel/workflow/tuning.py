@@ -16,7 +16,7 @@ import numpy as np
 from bevel.counts import resolve_count
 from bevel.projections import SparseSigns
 from bevel.workflow.fitting import Settings, coded, fit
-from bevel.workflow.labelled_table import CLASSIFICATION, Supervised
+from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.scores import Estimate, mean_estimate, row_losses, share_estimate
 
 __all__ = ["Point", "Tried", "best_of", "grid", "python_line", "tune"]
@@ -47,7 +47,7 @@ class Tried:
     seconds: float
 
 
-def grid(data: Supervised, *, all_powers: bool = False) -> list[Point]:
+def grid(data: LabelledRows, *, all_powers: bool = False) -> list[Point]:
     """The points for a table, each number of draws once; p² if affordable, or with `all_powers`."""
     n_features = data.X.shape[1]
     n_numeric = n_features - len(data.X.nominal)
@@ -61,7 +61,7 @@ def grid(data: Supervised, *, all_powers: bool = False) -> list[Point]:
 
 
 def tune(
-    data: Supervised,
+    data: LabelledRows,
     points: Sequence[Point],
     settings: Settings,
     *,
@@ -71,7 +71,7 @@ def tune(
     if not points:
         raise ValueError(
             "Tuning needs at least one numeric column to make directions of; got nominal columns "
-            "only. Use bevel fit."
+            "only. Use fit instead."
         )
     tried = []
     for number, point in enumerate(points, start=1):
@@ -89,7 +89,7 @@ def _estimate(loss: Any, task: str) -> Estimate:
     if len(known) == 0:
         raise ValueError(
             "Tuning needs rows out of the bags; with so few trees every row was in all of them. "
-            "Raise --tuning-trees."
+            "Raise `tuning_trees`."
         )
     if task == CLASSIFICATION:
         return share_estimate(int(known.sum()), len(known))
@@ -101,7 +101,7 @@ def best_of(tried: Sequence[Tried]) -> Tried:
     return min(tried, key=lambda each: each.loss.value)
 
 
-def python_line(data: Supervised, best: Tried, settings: Settings) -> str:
+def python_line(data: LabelledRows, best: Tried, settings: Settings) -> str:
     """What to write in Python to get the best forest."""
     kind = "Classifier" if data.task == CLASSIFICATION else "Regressor"
     point = best.point

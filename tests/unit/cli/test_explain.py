@@ -16,7 +16,7 @@ from bevel.report import explain_figures
 from bevel.report.explain_sections import _quantiles, explain_sections
 from bevel.workflow import explaining, target_quantiles
 from bevel.workflow.explaining import explain
-from bevel.workflow.representative_rows import find_telling_rows
+from bevel.workflow.representative_rows import find_representative_rows
 
 QUESTIONS = ("Which features", "Which combinations", "How does the forest", "Why these answers")
 
@@ -380,7 +380,7 @@ def test_chosen_rows_are_those_of_a_slow_search():
         model.predict_proba(X[100:]),
         y[100:],
     )
-    found = {row.why: row for row in find_telling_rows(model.forest_, leaves, said, truth)}
+    found = {row.why: row for row in find_representative_rows(model.forest_, leaves, said, truth)}
     shared = [sum(int(a[t] == b[t]) for b in leaves for t in range(15)) for a in leaves]
     error = [1.0 - said[row, truth[row]] for row in range(40)]
     good = [row for row in range(40) if error[row] <= np.median(error)]
@@ -411,7 +411,7 @@ def test_telling_tree_is_that_of_a_slow_search():
         within = sum(((said[rows] - said[rows].mean(0)) ** 2).sum() for rows in groups.values())
         told.append(1.0 - within / ((said - said.mean(0)) ** 2).sum())
     assert found.tree.tree == int(np.argmax(told))
-    assert found.tree_tells == pytest.approx(max(told))
+    assert found.tree_explains == pytest.approx(max(told))
 
 
 def test_shapley_importance_is_the_mean_over_all_rows_if_they_are_few():

@@ -1,4 +1,4 @@
-"""The verbs that learn from files of rows, and the manners of all verbs."""
+"""The commands that learn from files of rows, and what all commands share."""
 
 import csv
 import json
@@ -11,15 +11,16 @@ import warnings
 
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import bevel
-from bevel.cli import manners
+from bevel.cli import error_handling
 from bevel.cli.app import app
 from bevel.report.fit_report import _on_zeros
 from bevel.workflow.advice import advise
 from bevel.workflow.fitting import Settings
-from bevel.workflow.labelled_table import read_supervised
+from bevel.workflow.labelled_rows import read_labelled_rows
 from bevel.workflow.tuning import grid
 
 FAST = ("--trees", "20", "--jobs", "1")
@@ -66,7 +67,7 @@ def test_fit_predict_and_load_agree(mixed, tmp_path):
     with out.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert list(rows[0]) == ["prediction", "proba_no", "proba_yes"]
-    data = read_supervised(mixed, "class")
+    data = read_labelled_rows(mixed, "class")
     assert [row["prediction"] for row in rows] == bevel.load(model).predict(data.X).tolist()
     assert np.mean(np.array([row["prediction"] for row in rows]) == data.y) > 0.95
 
@@ -136,7 +137,7 @@ def test_report_holds_every_part_and_stands_alone(mixed, tmp_path):
 
 
 def test_report_says_how_many_rows_make_the_log_loss_large(slanted):
-    data = read_supervised(slanted, "label")
+    data = read_labelled_rows(slanted, "label")
     sure = np.eye(2)[np.searchsorted(data.classes, data.y)]
     wrong = sure.copy()
     wrong[:3] = wrong[:3, ::-1]
@@ -160,7 +161,7 @@ def test_report_of_a_regression_shows_residuals(tmp_path):
 
 def test_advice_knows_a_slanted_boundary_from_a_straight_one(slanted):
     settings = Settings(n_trees=100, n_jobs=1)
-    data = read_supervised(slanted, "label")
+    data = read_labelled_rows(slanted, "label")
     oblique = advise(data, settings, on_family=lambda *_: None)
     assert oblique.verdict == "helps"
     assert oblique.best.family != "axis"
@@ -278,18 +279,18 @@ def test_tune_saves_the_best_forest_and_prints_the_line_that_makes_it(slanted, t
     assert result.exit_code == 0, result.output
     model = bevel.load(out)
     line = result.output.splitlines()[-1]
-    data = read_supervised(slanted, "label")
+    data = read_labelled_rows(slanted, "label")
     made = eval(line, {"bevel": bevel}).fit(data.X, data.y)
     assert np.array_equal(made.predict_proba(data.X), model.predict_proba(data.X))
 
 
 def test_grid_is_the_papers(slanted, tmp_path):
-    points = grid(read_supervised(slanted, "label"))  # p = 6
+    points = grid(read_labelled_rows(slanted, "label"))  # p = 6
     assert [point.n_projections for point in points[::5]] == [2, 3, 4, 6, 36]
     assert [point.density for point in points[:5]] == [1, 2, 3, 4, 5]
     rows = [[*range(40), "ab"[i % 2]] for i in range(4)]
     wide = write_rows(tmp_path / "w.csv", [*(f"x{i}" for i in range(40)), "y"], rows)
-    data = read_supervised(wide, "y")
+    data = read_labelled_rows(wide, "y")
     assert max(point.n_projections for point in grid(data)) == 40
     assert max(point.n_projections for point in grid(data, all_powers=True)) == 1600
 
@@ -306,8 +307,8 @@ def test_surprises_ask_to_be_reported(capsys):
     def broken():
         raise KeyError("what")
 
-    with pytest.raises(manners.typer.Exit) as stop:
-        manners.polite(broken)()
+    with pytest.raises(typer.Exit) as stop:
+        error_handling.handle_errors(broken)()
     assert stop.value.exit_code == 1
     assert "KeyError: 'what'" in capsys.readouterr().err
 
@@ -335,7 +336,7 @@ def test_control_c_ends_with_130_and_leaves_no_file(tmp_path):
 
 
 def test_warning_that_comes_again_is_noted_once(capsys):
-    with manners._warnings_as_notes():
+    with error_handling._warnings_as_notes():
         for _ in range(3):
             with warnings.catch_warnings():  # as libraries do: what was shown is forgotten
                 warnings.warn("Rare classes.", UserWarning, stacklevel=1)

@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from bevel.workflow.labelled_table import read_supervised
+from bevel.workflow.labelled_rows import read_labelled_rows
 from bevel.workflow.predicting import predict_file
 from bevel.workflow.table_file import open_table
 
@@ -74,7 +74,7 @@ def test_absent_header_is_noticed_and_can_be_overruled(write):
     path = write("1,2\n3,4\n")
     table = open_table(path)
     assert table.names == ("c1", "c2")
-    assert "--header" in table.notes[0]
+    assert "`header=True`" in table.notes[0]
     assert open_table(path, header=True).names == ("1", "2")
     assert open_table(write("a,b\nc,d\n"), header=False).names == ("c1", "c2")
 
@@ -180,20 +180,20 @@ def test_parquet_without_a_reader_says_what_to_install(tmp_path, monkeypatch):
 def test_task_is_guessed_from_the_target(write):
     rows = "".join(f"{i},{i % 3},{i * 0.5},{'ab'[i % 2]}\n" for i in range(40))
     path = write("x,few,many,word\n" + rows)
-    tasks = {name: read_supervised(path, name).task for name in ("few", "many", "word")}
+    tasks = {name: read_labelled_rows(path, name).task for name in ("few", "many", "word")}
     assert tasks == {"few": "classification", "many": "regression", "word": "classification"}
-    assert read_supervised(path, "few").y.dtype == np.int64
-    assert read_supervised(path, "few", task="regression").y.dtype == np.float64
-    assert "2.5" in read_supervised(path, "many", task="classification").classes
+    assert read_labelled_rows(path, "few").y.dtype == np.int64
+    assert read_labelled_rows(path, "few", task="regression").y.dtype == np.float64
+    assert "2.5" in read_labelled_rows(path, "many", task="classification").classes
 
 
 def test_words_cannot_be_regressed(write):
     with pytest.raises(ValueError, match="words such as 'a'"):
-        read_supervised(write("x,y\n1,a\n2,b\n"), "y", task="regression")
+        read_labelled_rows(write("x,y\n1,a\n2,b\n"), "y", task="regression")
 
 
 def test_rows_without_a_target_are_left_out(write):
-    data = read_supervised(write("x,y\n1,a\n2,\n3,b\n"), "y")
+    data = read_labelled_rows(write("x,y\n1,a\n2,\n3,b\n"), "y")
     assert data.X.values[0].tolist() == [1.0, 3.0]
     assert any("1 rows without a target" in note for note in data.notes)
 
@@ -201,39 +201,39 @@ def test_rows_without_a_target_are_left_out(write):
 def test_empty_and_dropped_columns_are_left_out_and_keys_are_pointed_at(write):
     rows = "".join(f"id{i},{i},,{'ab'[i % 2]}\n" for i in range(30))
     path = write("key,x,nothing,y\n" + rows)
-    data = read_supervised(path, "y")
+    data = read_labelled_rows(path, "y")
     assert data.X.names == ("key", "x")
-    assert any("'key'" in note and "--drop" in note for note in data.notes)
-    assert read_supervised(path, "y", drop=["key"]).X.names == ("x",)
+    assert any("'key'" in note and "`drop`" in note for note in data.notes)
+    assert read_labelled_rows(path, "y", drop=["key"]).X.names == ("x",)
 
 
 def test_labels_that_nearly_name_the_rows_are_pointed_at(write):
     rows = "".join(f"k{i % 20},c{i % 5},{'ab'[i % 2]}\n" for i in range(30))
-    notes = read_supervised(write("many,few,y\n" + rows), "y").notes
+    notes = read_labelled_rows(write("many,few,y\n" + rows), "y").notes
     assert [note[:28] for note in notes] == ["20 labels in 30 rows of 'man"]
 
 
 def test_features_that_do_not_vary_are_said_to(write):
     path = write("x,y\n" + "1,a\n1,b\n" * 5)
-    assert read_supervised(path, "y").notes == (
-        "No feature varies: every row gets the same answer.",
+    assert read_labelled_rows(path, "y").notes == (
+        "No feature varies: every row gets the same prediction.",
     )
 
 
 def test_large_whole_numbers_are_different_classes(write):
     rows = "".join(f"{i},{10**17 + i % 3}\n" for i in range(30))
-    data = read_supervised(write("x,y\n" + rows), "y")
+    data = read_labelled_rows(write("x,y\n" + rows), "y")
     assert data.classes.tolist() == [str(10**17 + k) for k in range(3)]
 
 
 def test_single_row_is_refused_without_plural(write):
     with pytest.raises(ValueError, match=r"got 'a' in its only row"):
-        read_supervised(write("x,y\n1,a\n"), "y")
+        read_labelled_rows(write("x,y\n1,a\n"), "y")
 
 
 def test_numbers_that_are_names_become_nominal_on_request(write):
     path = write("x,zip,y\n" + "".join(f"{i},{i % 4},{'ab'[i % 2]}\n" for i in range(20)))
-    data = read_supervised(path, "y", nominal=["zip"])
+    data = read_labelled_rows(path, "y", nominal=["zip"])
     assert [data.X.names[index] for index in data.X.nominal] == ["zip"]
 
 
@@ -246,7 +246,7 @@ def fitted_to(data):
 def test_columns_are_found_by_name_in_any_order_and_others_are_noted(write):
     rows = [(i, "uv"[i % 2], i % 5, "ab"[i % 2]) for i in range(40)]
     text = "x,w,z,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
-    model = fitted_to(read_supervised(write(text), "y"))
+    model = fitted_to(read_labelled_rows(write(text), "y"))
     shuffled = "w,more,z,y,x\n" + "".join(f"{w},9,{z},{y},{x}\n" for x, w, z, y in rows)
     found = predict_file(model, write(shuffled, "other.csv"), proba=True)
     assert found.values.tolist() == [row[-1] for row in rows]
@@ -258,7 +258,7 @@ def test_columns_are_found_by_name_in_any_order_and_others_are_noted(write):
 
 def test_columns_are_read_as_in_fit_whatever_they_look_like(write):
     text = "x,w,y\n" + "".join(f"{i},{'1u'[i % 2]},{'ab'[i % 2]}\n" for i in range(40))
-    model = fitted_to(read_supervised(write(text), "y"))
+    model = fitted_to(read_labelled_rows(write(text), "y"))
     found = predict_file(model, write("x,w\n3,1\n2,1\n", "digits.csv"))
     assert found.values.tolist() == ["a", "a"]  # the label "1", not the number
     with pytest.raises(ValueError, match="'x' must hold numbers; got 'high' in row 1"):

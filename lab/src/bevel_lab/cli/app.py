@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from bevel.cli import manners
+from bevel.cli import error_handling, options, output
 from bevel.errors import join_names, wrong_value
 from bevel.printable import printable
 from bevel.threads import count_threads
@@ -35,8 +35,8 @@ app = typer.Typer(
     help="The papers' experiments: list them, run them, report them.", no_args_is_help=True
 )
 
-LIST_EXAMPLES = manners.examples("bevel lab list", "bevel lab list --systems")
-RUN_EXAMPLES = manners.examples(
+LIST_EXAMPLES = output.examples("bevel lab list", "bevel lab list --systems")
+RUN_EXAMPLES = output.examples(
     "bevel lab run sparse-parity --quick",
     "bevel lab run sporf-uci --data FOLDER --systems sporf,rf,ccf,sklearn-rf,xgboost --jobs 2",
     "bevel lab run sporf-uci --data FOLDER --only iris,wine --timeout 600 --out my_run",
@@ -47,19 +47,19 @@ def list_verb(
     systems: Annotated[
         bool, typer.Option("--systems", help="The systems instead of the experiments.")
     ] = False,
-    as_json: manners.Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """List the experiments, or the systems that can take part in them."""
     rows = _system_rows() if systems else _experiment_rows()
     if as_json:
-        manners.print_json(rows)
+        output.print_json(rows)
         return
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in rows[0] if rows else ("experiment",):
         table.add_column(name, overflow="fold", no_wrap=name not in ("what", "paper"))
     for row in rows:
         table.add_row(*(escape(printable(value)) for value in row.values()))
-    manners.console().print(table)
+    output.console().print(table)
 
 
 def _experiment_rows() -> list[dict[str, str]]:
@@ -124,7 +124,7 @@ def run_verb(
         str | None, typer.Option(help="Preprocessing: sporf, blaser, menze or native.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller experiment.")] = False,
-    seed: manners.Seed = 0,
+    seed: options.Seed = 0,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -148,7 +148,7 @@ def run_verb(
     out: Annotated[
         Path | None, typer.Option(file_okay=False, help="Run folder; results are added to it.")
     ] = None,
-    as_json: manners.Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Run an experiment; stopped or killed, the same command goes on where it ended."""
     protocol = _find_protocol(experiment)
@@ -185,7 +185,7 @@ def run_verb(
                 progress=show,
             )
         except KeyboardInterrupt:
-            manners.note(
+            output.note(
                 f"{len(store.done_keys())} results are in {folder}; the same command goes on."
             )
             raise
@@ -212,7 +212,7 @@ def _check_data(protocol: Protocol, data: Path | None) -> Path | None:
     if not data.is_dir():
         raise FileNotFoundError(f"--data must be a folder; {data} is none. Check the path.")
     if protocol.source == SIMULATED:
-        manners.note(f"{protocol.name} is a simulation: --data is not used.")
+        output.note(f"{protocol.name} is a simulation: --data is not used.")
     return data.resolve()
 
 
@@ -298,11 +298,11 @@ def duration(seconds: float) -> str:
 
 def _tell(outcome: Outcome, store: ResultStore, as_json: bool) -> None:
     for message in (*outcome.left_out, *outcome.absent.values()):
-        manners.note(f"Left out: {message}")
+        output.note(f"Left out: {message}")
     systems = store.describe()["systems"]
     rows = _summary(store.results(), systems)
     if as_json:
-        manners.print_json(
+        output.print_json(
             {
                 "folder": str(store.folder),
                 "cells": outcome.n_cells,
@@ -319,7 +319,7 @@ def _tell(outcome: Outcome, store: ResultStore, as_json: bool) -> None:
             }
         )
         return
-    console = manners.console()
+    console = output.console()
     console.print(_table(rows))
     for line in problem_lines(outcome.problems):
         console.print(escape(printable(line)), soft_wrap=True)
@@ -381,6 +381,6 @@ def problem_lines(problems: Sequence[Result]) -> list[str]:
     return lines
 
 
-app.command("list", epilog=LIST_EXAMPLES)(manners.polite(list_verb))
-app.command("run", epilog=RUN_EXAMPLES)(manners.polite(run_verb))
-app.command("report", epilog=report.EXAMPLES)(manners.polite(report.report_verb))
+app.command("list", epilog=LIST_EXAMPLES)(error_handling.handle_errors(list_verb))
+app.command("run", epilog=RUN_EXAMPLES)(error_handling.handle_errors(run_verb))
+app.command("report", epilog=report.EXAMPLES)(error_handling.handle_errors(report.report_verb))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bevel.cli import manners
+from bevel.cli import options, output
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
@@ -15,7 +15,7 @@ from bevel_lab.report.run_report import read_run, render, summarise
 
 __all__ = ["EXAMPLES", "report_verb"]
 
-EXAMPLES = manners.examples(
+EXAMPLES = output.examples(
     "bevel lab report bevel_lab/sporf-uci",
     "bevel lab report RUN_FOLDER --paper paper_kappa.csv --out page.html",
     "bevel lab report RUN_FOLDER --reference random-forest --json",
@@ -47,24 +47,24 @@ def report_verb(
     out: Annotated[
         Path | None, typer.Option(help="The page; the default is report.html in the run folder.")
     ] = None,
-    force: manners.Force = False,
-    as_json: manners.Json = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> None:
     """Write the page of a run: tables, figures, tests, claims, and the paper's values beside it."""
     path = out or folder / "report.html"
     import_optional("matplotlib", needed_by="bevel lab report", install="bevel[plot]")
     run = read_run(folder, paper=paper, measure=measure, reference=reference, data=data)
-    manners.check_free([path], force=force)
+    output.check_free([path], force=force)
     page = render(run, _command(folder, paper, measure, reference, data))
     write_whole(path, [page.encode("utf-8")])
     if as_json:
-        manners.print_json({"report": str(path), **summarise(run)})
+        output.print_json({"report": str(path), **summarise(run)})
         return
-    manners.console().print(printable(f"{run.experiment} is {run.progress}."), markup=False)
+    output.console().print(printable(f"{run.experiment} is {run.progress}."), markup=False)
     for line in agreements(run.pairs):
         label = run.labels.get(line.system, line.system)
-        manners.console().print(printable(line.sentence(label)), markup=False, soft_wrap=True)
-    manners.console().print(printable(f"Written to {path}"), markup=False)
+        output.console().print(printable(line.sentence(label)), markup=False, soft_wrap=True)
+    output.console().print(printable(f"Written to {path}"), markup=False)
 
 
 def _command(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bevel.errors import join_names, wrong_value
-from bevel.report.environment import WITH_PEERS, describe_surroundings
+from bevel.report.environment import WITH_PEERS, describe_environment
 from bevel.threads import count_threads
 from bevel_lab.cells import FAILED, OK, SKIPPED, Cell, Result
 from bevel_lab.protocols.base import Plan, Protocol
@@ -19,7 +19,7 @@ from bevel_lab.running.bench import Bench
 from bevel_lab.running.remaining import RemainingTime
 from bevel_lab.running.steps import Step
 from bevel_lab.running.store import ResultStore
-from bevel_lab.running.worker_pool import Crew
+from bevel_lab.running.worker_pool import WorkerPool
 from bevel_lab.systems import SYSTEMS
 from bevel_lab.systems.peers import EXTRA
 from bevel_lab.systems.remote import has_package
@@ -189,7 +189,7 @@ def _steps(
     remaining = RemainingTime(cells, size)
     n_done = 0
     for part, n_workers, n_jobs in ((beside, jobs, 1), (inside, 1, jobs)):
-        for result, seconds in Crew(bench, n_workers, n_jobs, timeout).results(part):
+        for result, seconds in WorkerPool(bench, n_workers, n_jobs, timeout).results(part):
             store.append(result)
             n_done += 1
             remaining.finished(result.cell, seconds * n_jobs)
@@ -204,7 +204,7 @@ def _description(
     protocol: Protocol, plan: Plan, jobs: int, absent: Mapping[str, str]
 ) -> dict[str, Any]:
     return {
-        **describe_surroundings(WITH_PEERS),
+        **describe_environment(WITH_PEERS),
         "experiment": protocol.name,
         "paper": protocol.paper,
         "sentence": protocol.sentence,

@@ -20,7 +20,7 @@ from pathlib import Path
 from bevel_lab.cells import Cell, Result
 from bevel_lab.running.bench import Bench, failed
 
-__all__ = ["Crew"]
+__all__ = ["WorkerPool"]
 
 READY = "ready"
 MESSAGES_FILE = "messages.log"
@@ -28,7 +28,7 @@ POLL_SECONDS = 0.5  # between looks at the clock, and at signals on systems that
 LONGEST_HICCUP = 1.0  # of a busy machine; longer is a pause
 
 
-class Crew:
+class WorkerPool:
     """Runs cells in `n_workers` processes.
 
     Parameters

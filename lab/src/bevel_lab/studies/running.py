@@ -16,7 +16,7 @@ from sklearn.base import clone, is_classifier
 
 from bevel.errors import wrong_type, wrong_value
 from bevel.progress import Progress
-from bevel.report.environment import describe_surroundings
+from bevel.report.environment import describe_environment
 from bevel.tables import take_rows
 from bevel.target import read_labels, read_numbers
 from bevel_lab.cells import OK, Cell, Result
@@ -272,7 +272,7 @@ def _read_target(estimator: Any, y: Any, n_rows: int) -> npt.NDArray[Any]:
 
 def _description(judge: _Judge, name: str, seed: int, n_cells: int) -> dict[str, Any]:
     return {
-        **describe_surroundings(),
+        **describe_environment(),
         "experiment": EXPERIMENT,
         "sentence": "Errors over fold groups × rotation groups.",
         "meaning": judge.meaning(name),

@@ -14,7 +14,7 @@ from bevel.columns import Columns
 from bevel.errors import join_names, shorten
 from bevel.workflow.table_file import TableFile, open_table
 
-__all__ = ["CLASSIFICATION", "REGRESSION", "Supervised", "read_supervised"]
+__all__ = ["CLASSIFICATION", "REGRESSION", "LabelledRows", "read_labelled_rows"]
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 MOST_NUMBERED_CLASSES = 10  # more distinct whole numbers than this are taken for a quantity
@@ -23,7 +23,7 @@ FEW_ROWS = 20  # in fewer, labels that are all different may be chance
 
 
 @dataclass(frozen=True, eq=False)
-class Supervised:
+class LabelledRows:
     """Rows to learn from.
 
     Attributes
@@ -36,7 +36,7 @@ class Supervised:
     target : str
         Name of the column that y was.
     notes : tuple of str
-        What the user should be told of how the file was understood.
+        What the user should know of how the file was understood.
     number : ndarray of int64, shape (n_rows,), or None
         Of each row in the file, the first one below the header being 1; None: 1, 2, ...
     """
@@ -68,7 +68,7 @@ class Supervised:
         return f"{self.target}, a number"
 
 
-def read_supervised(
+def read_labelled_rows(
     path: Path,
     target: str,
     *,
@@ -76,7 +76,7 @@ def read_supervised(
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
     header: bool | None = None,
-) -> Supervised:
+) -> LabelledRows:
     """Read a table and take it apart into features and target.
 
     Parameters
@@ -101,7 +101,7 @@ def read_supervised(
     if not names:
         raise ValueError(
             f"{path} must have a column beside the target {target!r}; got "
-            f"{len(table.names)} column(s). Check the delimiter, the target and --drop."
+            f"{len(table.names)} column(s). Check the delimiter, the target and `drop`."
         )
     everything, notes = table.read([target, *names], dict.fromkeys(nominal, "nominal"))
     X, target_column = everything.select(names), everything.values[0]
@@ -115,16 +115,16 @@ def read_supervised(
     number = np.flatnonzero(present) + 1
     X, dropped = _without_empty(X)
     notes += [*remark, *dropped, *_keys(X), *_constant(X)]
-    return Supervised(X, y, task, target, (*table.notes, *notes), number)
+    return LabelledRows(X, y, task, target, (*table.notes, *notes), number)
 
 
 def _check_drop(target: str, drop: Sequence[str], nominal: Sequence[str]) -> None:
     """Raise if a column is to be left out and used all the same."""
-    used = {target: "--target", **dict.fromkeys(nominal, "--nominal")}
+    used = {target: "`target`", **dict.fromkeys(nominal, "`nominal`")}
     for name in drop:
         if name in used:
             raise ValueError(
-                f"--drop must name columns that nothing else asks for; got {name!r}, which "
+                f"`drop` must name columns that nothing else asks for; got {name!r}, which "
                 f"{used[name]} names too. Leave out one of the two."
             )
 
@@ -138,7 +138,7 @@ def _read_target(
         raise ValueError(
             f"{table.path}: the target {target!r} must hold numbers for a regression; got words "
             f"such as {next(label for label in column if label is not None)!r}. Correct the "
-            "column, or pass --task classification."
+            'column, or pass `task="classification"`.'
         )
     if is_words:
         return CLASSIFICATION, column, []
@@ -152,7 +152,7 @@ def _read_target(
         task = CLASSIFICATION if few else REGRESSION
         other = REGRESSION if few else CLASSIFICATION
         what = f"{len(distinct)} distinct {'whole ' if whole else ''}numbers"
-        remark = [f"The target holds {what}: taken for {task}; --task {other} changes it."]
+        remark = [f'The target holds {what}: taken for {task}; `task="{other}"` changes it.']
     else:
         remark = []
     if task == CLASSIFICATION and not whole:
@@ -198,10 +198,10 @@ def _keys(X: Columns) -> list[str]:
     for index in X.nominal if n_rows > FEW_ROWS else ():
         n_labels, name = len(set(X.values[index])), repr(X.names[index])
         if n_labels == n_rows:
-            notes.append(f"A different label in every row of {name}; --drop leaves it out.")
+            notes.append(f"A different label in every row of {name}; `drop` leaves it out.")
         elif 2 * n_labels > n_rows:
             notes.append(
-                f"{n_labels:,} labels in {n_rows:,} rows of {name}, too many to learn from; --drop "
+                f"{n_labels:,} labels in {n_rows:,} rows of {name}, too many to learn from; `drop` "
                 "leaves it out."
             )
     return notes
@@ -213,4 +213,4 @@ def _constant(X: Columns) -> list[str]:
         present = X.values[index][~X.missing(index)]
         if np.any(present != present[0]) or len(present) < len(X):
             return []
-    return ["No feature varies: every row gets the same answer."]
+    return ["No feature varies: every row gets the same prediction."]

@@ -1,7 +1,5 @@
-"""What all verbs have in common: how they fail, stop, write and speak.
+"""How commands write.
 
-- An error is one line on standard error that says what to do; ``--debug`` shows where it came from.
-- Exit codes: 0 done, 1 error, 2 wrong usage, 130 stopped by Ctrl-C.
 - Results go to standard output, with ``--json`` as one JSON document; notes and progress go to
   standard error.
 - No file is overwritten without ``--force``, and none is left half-written.
@@ -9,119 +7,40 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import json
 import math
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from bevel.cli.flags import as_flags
 from bevel.printable import json_escaped, printable
 
 __all__ = [
     "WIDTH",
-    "Force",
-    "Jobs",
-    "Json",
-    "Seed",
     "check_free",
     "console",
     "examples",
     "note",
-    "polite",
     "print_json",
     "print_lines",
     "progress",
 ]
 
 WIDTH = 100
-INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
-Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Threads; the default is all available cores.")
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
-
-# What users cause and can mend; the messages say how.
-EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
-
-
-def polite(verb: Callable[..., None]) -> Callable[..., None]:
-    """Decorator of a verb: adds ``--debug``, turns exceptions into lines and exit codes."""
-
-    @functools.wraps(verb)
-    def run(*args: Any, debug: bool = False, **options: Any) -> None:
-        try:
-            with _warnings_as_notes():
-                verb(*args, **options)
-        except KeyboardInterrupt:
-            print("Stopped. Files that were written are whole.", file=sys.stderr)
-            raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:
-            raise  # whoever reads our output has seen enough; the framework ends quietly
-        except (typer.Exit, typer.Abort, typer.BadParameter):
-            raise
-        except Exception as error:
-            if debug:
-                raise
-            print(printable(_line(error)), file=sys.stderr)
-            raise typer.Exit(1) from None
-
-    signature = inspect.signature(verb)
-    option = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False)
-    extended = [*signature.parameters.values(), option.replace(annotation=Debug)]
-    run.__signature__ = signature.replace(parameters=extended)  # type: ignore[attr-defined]
-    run.__annotations__ = {**verb.__annotations__, "debug": Debug}
-    return run
-
-
-def _line(error: Exception) -> str:
-    """An exception as one line."""
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        text = f"{error.filename}: {error.strerror}. Check the path."
-    elif isinstance(error, MemoryError):
-        text = f"Not enough memory. {error}".rstrip()
-    else:
-        text = " ".join(str(error).split())
-    if isinstance(error, EXPECTED):
-        return f"Error: {text}"
-    kind = type(error).__name__
-    return f"Error: this should not happen ({kind}: {text}). Run it with --debug and report it."
-
-
-@contextmanager
-def _warnings_as_notes() -> Iterator[None]:
-    """Show warnings meant for users as notes, each once; keep those for programmers from them."""
-    shown: set[str] = set()
-
-    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if issubclass(category, UserWarning) and str(message) not in shown:
-            shown.add(str(message))
-            note(str(message))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        warnings.showwarning = show
-        yield
 
 
 def note(text: str) -> None:
     """Say something beside the results."""
-    print(printable(f"Note: {' '.join(text.split())}"), file=sys.stderr)
+    print(printable(f"Note: {as_flags(' '.join(text.split()))}"), file=sys.stderr)
 
 
 def print_json(facts: object) -> None:
@@ -172,7 +91,7 @@ def check_free(paths: Sequence[Path | None], *, force: bool) -> None:
 
 
 def examples(*lines: str) -> str:
-    """Commands to try, for the end of a verb's help."""
+    """Commands to try, for the end of a command's help."""
     return "Examples:\n\n" + "\n\n".join(f"  {line}" for line in lines)
 
 

@@ -1,0 +1,89 @@
+"""How commands fail and stop.
+
+- An error is one line on standard error that says what to do; ``--debug`` shows where it came from.
+- Exit codes: 0 done, 1 error, 2 wrong usage, 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from bevel.cli.flags import as_flags
+from bevel.cli.output import note
+from bevel.printable import printable
+
+__all__ = ["handle_errors"]
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
+
+# What users cause and can mend; the messages say how.
+EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
+
+
+def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Decorator of a command: adds ``--debug``, turns exceptions into lines and exit codes."""
+
+    @functools.wraps(command)
+    def run(*args: Any, debug: bool = False, **options: Any) -> None:
+        try:
+            with _warnings_as_notes():
+                command(*args, **options)
+        except KeyboardInterrupt:
+            print("Stopped. Files that were written are whole.", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            raise  # whoever reads our output has seen enough; the framework ends quietly
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except Exception as error:
+            if debug:
+                raise
+            print(printable(_line(error)), file=sys.stderr)
+            raise typer.Exit(1) from None
+
+    signature = inspect.signature(command)
+    option = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False)
+    extended = [*signature.parameters.values(), option.replace(annotation=Debug)]
+    run.__signature__ = signature.replace(parameters=extended)  # type: ignore[attr-defined]
+    run.__annotations__ = {**command.__annotations__, "debug": Debug}
+    return run
+
+
+def _line(error: Exception) -> str:
+    """An exception as one line."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}. Check the path."
+    elif isinstance(error, MemoryError):
+        text = f"Not enough memory. {error}".rstrip()
+    else:
+        text = as_flags(" ".join(str(error).split()))
+    if isinstance(error, EXPECTED):
+        return f"Error: {text}"
+    kind = type(error).__name__
+    return f"Error: this should not happen ({kind}: {text}). Run it with --debug and report it."
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Show warnings meant for users as notes, each once; keep those for programmers from them."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, UserWarning) and str(message) not in shown:
+            shown.add(str(message))
+            note(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,54 @@
+"""The workflow from Python does what the command line does."""
+
+import numpy as np
+import pytest
+
+from bevel import workflow
+
+
+@pytest.fixture
+def path(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    labels = np.where(X[:, 0] + X[:, 1] > 0, "up", "down")
+    lines = [f"{a:.4f},{b:.4f},{c},{a + b:.4f}" for (a, b), c in zip(X, labels, strict=True)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["a,b,side,total", *lines]) + "\n")
+    return path
+
+
+def test_fit_predict_and_explain_agree(path, tmp_path):
+    result = workflow.fit(path, "side", drop=["total"], n_estimators=30, n_jobs=1)
+    assert result.scored_by == "out-of-bag"
+    assert result.scores["error"].value < 0.3
+    saved = tmp_path / "model.bevel"
+    result.model.save(saved)
+    of_model = workflow.predict(result.model, path, proba=True)
+    of_file = workflow.predict(saved, str(path), proba=True)
+    assert of_model.values.tolist() == of_file.values.tolist()
+    found = workflow.explain(saved, path, target="side", rows=[7])
+    assert found.met == "out-of-bag"
+    assert 7 in [row.number for row in found.rows]
+    assert found.scores["error"].value == result.scores["error"].value
+
+
+def test_fit_without_bags_is_cross_validated(path):
+    result = workflow.fit(path, "side", drop=["total"], projection="cca", n_estimators=5, n_jobs=1)
+    assert result.scored_by == "cross-validated"
+    assert set(result.scores) >= {"error", "AUC"}
+
+
+def test_tune_returns_the_best_forest_and_all_that_were_tried(path):
+    result = workflow.tune(path, "side", drop=["total"], n_estimators=20, tuning_trees=15, n_jobs=1)
+    assert result.model.n_estimators == 20
+    assert result.best.loss.value == min(each.loss.value for each in result.tried)
+
+
+def test_messages_speak_of_parameters(path):
+    with pytest.raises(ValueError, match=r"`drop` must name columns .* which `target` names too"):
+        workflow.fit(path, "side", drop=["side"])
+    with pytest.raises(ValueError, match=r'`keep_targets` needs .* `task="regression"`'):
+        workflow.fit(path, "side", keep_targets=True)
+    model = workflow.fit(path, "total", drop=["side"], n_estimators=5, n_jobs=1).model
+    with pytest.raises(ValueError, match="`proba` must be used with a classifier"):
+        workflow.predict(model, path, proba=True)
