@@ -1,3 +1,4 @@
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -11,8 +12,10 @@
 #include "bevel/models/pls.h"
 #include "bevel/models/singular_vectors.h"
 #include "bevel/models/standard_rows.h"
+#include "bevel/models/symmetric_eigen.h"
 #include "bevel/models/tridiagonal.h"
 #include "bevel/random/stream.h"
+#include "bevel/support/cancellation.h"
 #include "check.h"
 
 using namespace bevel;
@@ -221,6 +224,34 @@ TEST_CASE("standard rows have weighted mean 0 and variance 1, without constant f
     CHECK(std::fabs(mean / rows.total_weight) < 1e-13);
     CHECK(std::fabs(square / rows.total_weight - 1.0) < 1e-12);
   }
+}
+
+TEST_CASE("eigenvalues and eigenvectors are those of Eigen to the last bit") {
+  Stream stream(root_key(7, 0), Purpose::rotation);
+  for (const Eigen::Index n : {1, 2, 3, 7, 33, 60}) {
+    Eigen::MatrixXd rows(n + 2, n);
+    for (double& x : rows.reshaped()) x = stream.normal();
+    if (n > 2) rows.col(0) = rows.col(n - 1);  // an eigenvalue of 0
+    const Eigen::MatrixXd square = rows.transpose() * rows;
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> wanted(square);
+    SymmetricEigen got;
+    got.compute(square);
+    CHECK(got.converged());
+    CHECK(got.eigenvalues() == wanted.eigenvalues());
+    CHECK(got.eigenvectors() == wanted.eigenvectors());
+  }
+}
+
+TEST_CASE("a large eigenvalue problem can be cancelled half-way") {
+  Stream stream(root_key(8, 0), Purpose::rotation);
+  Eigen::MatrixXd square(200, 200);
+  for (double& x : square.reshaped()) x = stream.normal();
+  CancellationToken token;
+  token.cancel();
+  const CancellationScope scope(token);
+  SymmetricEigen solver;
+  CHECK_THROWS_AS(solver.compute(square), Cancelled);
+  CHECK_THROWS_AS(solver.compute_tridiagonal(square.col(0), square.col(1).head(199)), Cancelled);
 }
 
 TEST_CASE("ridge with a tiny penalty, LDA and CCA agree on two classes") {

@@ -310,7 +310,8 @@ TEST_CASE("every route of the search finds the best cut that a naive loop finds"
       for (const SplitSearch route : {SplitSearch::automatic, SplitSearch::exact}) {
         Options options;
         options.split_search = route;
-        Finder<PackedTask> finder(options, data, k);
+        const ProjectionBound bound(data);
+        Finder<PackedTask> finder(options, data, bound, k);
         Found found;
         finder.search({columns, rows.data(), n, 0}, task, {}, candidates, 0, 2, found);
         CHECK_EQ(found.cut.score, wanted);

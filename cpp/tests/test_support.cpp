@@ -1,15 +1,16 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "bevel/support/cancellation.h"
 #include "bevel/support/crew.h"
 #include "bevel/support/dot.h"
 #include "bevel/support/exponential.h"
@@ -36,9 +37,8 @@ bool is_close(double got, double wanted, double relative) {
 TEST_CASE("a crew runs every job once, for any number of threads") {
   for (const int n_threads : {1, 3}) {
     std::array<std::atomic<int>, 100> runs{};
-    Crew crew(runs.size(), [&](int, size_t job) { ++runs[job]; });
-    crew.start(n_threads);
-    crew.finish();
+    Crew crew(n_threads, runs.size(), [&](int, size_t job) { ++runs[job]; });
+    crew.run();
     CHECK(std::all_of(runs.begin(), runs.end(), [](const auto& n) { return n == 1; }));
     CHECK_EQ(crew.jobs_done(), runs.size());
   }
@@ -46,45 +46,86 @@ TEST_CASE("a crew runs every job once, for any number of threads") {
 
 TEST_CASE("a crew names its workers from 0 to the number of threads less 1") {
   std::atomic<int> n_strangers = 0;
-  Crew crew(50, [&](int worker, size_t) { n_strangers += worker < 0 || worker >= 3; });
-  crew.start(3);
-  crew.finish();
+  Crew crew(3, 50, [&](int worker, size_t) { n_strangers += worker < 0 || worker >= 3; });
+  crew.run();
   CHECK_EQ(n_strangers.load(), 0);
 }
 
 TEST_CASE("a crew carries the exception of a job to the caller and begins no further jobs") {
   std::atomic<int> n_run = 0;
-  Crew crew(1000, [&](int, size_t job) {
+  Crew crew(1, 1000, [&](int, size_t job) {
     ++n_run;
     if (job == 3) throw std::runtime_error("job 3");
   });
-  crew.start(1);
-  CHECK_EQ(tests::thrown<std::runtime_error>([&] { crew.finish(); }), std::string("job 3"));
+  CHECK_EQ(tests::thrown<std::runtime_error>([&] { crew.run(); }), std::string("job 3"));
   CHECK_EQ(n_run.load(), 4);
 }
 
-TEST_CASE("a crew that is cancelled ends its jobs and throws nothing") {
-  std::atomic<bool> begun = false;
-  Crew* self = nullptr;
-  Crew crew(10, [&](int, size_t) {
-    begun = true;
-    for (;;) self->throw_if_cancelled();
+TEST_CASE("a crew whose progress says no ends its jobs and throws Cancelled") {
+  std::atomic<int> n_begun = 0;
+  Crew crew(2, 10, [&](int, size_t) {
+    ++n_begun;
+    for (;;) poll_cancellation();
   });
-  self = &crew;
-  crew.start(2);
-  while (!begun) crew.wait_for(std::chrono::milliseconds(1));
-  CHECK(!crew.wait_for(std::chrono::milliseconds(1)));
-  crew.cancel();
-  crew.finish();
-  CHECK(crew.cancelled());
+  CHECK_THROWS_AS(crew.run([&](size_t) { return n_begun == 0; }), Cancelled);
+  CHECK(n_begun <= 2);
   CHECK_EQ(crew.jobs_done(), size_t{0});
+}
+
+TEST_CASE("a crew ends when the token of the calling thread says so, for any number of threads") {
+  for (const int n_threads : {1, 3}) {
+    std::atomic<bool> begun = false;
+    CancellationToken token([&] { return begun.load(); });
+    const CancellationScope scope(token);
+    Crew crew(n_threads, 10, [&](int, size_t) {
+      begun = true;
+      for (;;) poll_cancellation();
+    });
+    CHECK_THROWS_AS(crew.run(), Cancelled);
+  }
+}
+
+TEST_CASE("threads are no more than parts of work, nor than a few for each core") {
+  CHECK_EQ(useful_threads(8, 3), 3);
+  CHECK_EQ(useful_threads(2, 100), 2);
+  CHECK_EQ(useful_threads(0, 100), 1);
+  CHECK_EQ(useful_threads(5, 0), 1);
+  const int most = std::numeric_limits<int>::max();
+  const auto n_cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  CHECK(useful_threads(most, static_cast<size_t>(most)) <= 4 * n_cores);
+}
+
+TEST_CASE("polls without a token do nothing, and scopes are left as they were entered") {
+  poll_cancellation();
+  CancellationToken outer, inner;
+  inner.cancel();
+  const CancellationScope scope(outer);
+  {
+    const CancellationScope within(inner);
+    CHECK_THROWS_AS(poll_cancellation(), Cancelled);
+  }
+  poll_cancellation();
+  CHECK(CancellationToken::current() == &outer);
+}
+
+TEST_CASE("little work between polls adds up") {
+  CancellationToken token;
+  token.cancel();
+  const CancellationScope scope(token);
+  size_t n = 0;
+  CHECK_THROWS_AS(
+      [&] {
+        for (;; ++n) poll_cancellation(1024);
+      }(),
+      Cancelled);
+  CHECK(n > 0 && n < 2048);
 }
 
 TEST_CASE("a job waits for all of its parts, for any number of threads") {
   for (const int n_threads : {1, 3}) {
     std::vector<int64_t> sums(4);
     Crew* self = nullptr;
-    Crew crew(sums.size(), [&](int worker, size_t job) {
+    Crew crew(n_threads, sums.size(), [&](int worker, size_t job) {
       std::array<int64_t, 16> squares{};
       Parts parts(*self);
       for (size_t i = 0; i < squares.size(); ++i)
@@ -93,8 +134,7 @@ TEST_CASE("a job waits for all of its parts, for any number of threads") {
       sums[job] = std::accumulate(squares.begin(), squares.end(), int64_t{0});
     });
     self = &crew;
-    crew.start(n_threads);
-    crew.finish();
+    crew.run();
     CHECK(sums == std::vector<int64_t>(4, 1240));
   }
 }
@@ -102,27 +142,25 @@ TEST_CASE("a job waits for all of its parts, for any number of threads") {
 TEST_CASE("the exception of a part reaches the job that waits for it") {
   std::string message;
   Crew* self = nullptr;
-  Crew crew(1, [&](int worker, size_t) {
+  Crew crew(1, 1, [&](int worker, size_t) {
     Parts parts(*self);
     parts.offer([](int) { throw std::runtime_error("a part"); });
     message = tests::thrown<std::runtime_error>([&] { parts.wait(worker, false); });
   });
   self = &crew;
-  crew.start(2);
-  crew.finish();
+  crew.run();
   CHECK_EQ(message, std::string("a part"));
 }
 
 TEST_CASE("parts that nobody has begun are dropped with their owner") {
   std::atomic<int> n_run = 0;
   Crew* self = nullptr;
-  Crew crew(1, [&](int, size_t) {
+  Crew crew(1, 1, [&](int, size_t) {
     Parts parts(*self);
     for (int i = 0; i < 8; ++i) parts.offer([&](int) { ++n_run; });
   });
   self = &crew;
-  crew.start(1);
-  crew.finish();
+  crew.run();
   CHECK_EQ(n_run.load(), 0);
 }
 
