@@ -24,6 +24,9 @@ REALS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-45, 1e-38, 1e30, 3.4e38, -3.4e38, 1e300, 
 REALS += (float("nan"), float("inf"), -float("inf"), 2.0**24, 1e-320)
 
 
+MOST_NAMES = 1000  # an earlier change may have claimed two billion features
+
+
 def change_header(file: ModelFile, rng: random.Random) -> str:
     field = rng.choice([name for name in file.header if name not in ("columns", "targets")])
     if isinstance(file.header[field], dict | list) and file.header[field] and rng.random() < 0.8:
@@ -149,7 +152,8 @@ def change_section_length(file: ModelFile, rng: random.Random) -> str:
 
 def change_names(file: ModelFile, rng: random.Random) -> str:
     n_features = file.header["n_features"]
-    names = file.header["feature_names"] or [f"x{i}" for i in range(n_features)]
+    n_names = min(n_features, MOST_NAMES) if isinstance(n_features, int) else 1
+    names = file.header["feature_names"] or [f"x{i}" for i in range(max(1, n_names))]
     names = list(names)
     names[rng.randrange(len(names))] = rng.choice(NAMES)
     file.header["feature_names"] = names

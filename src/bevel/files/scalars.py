@@ -38,9 +38,11 @@ __all__ = [
     "tag_of",
 ]
 
-# Types of NumPy numbers, in either byte order, and of its times, which are stored as integers.
+# Types of NumPy numbers, in either byte order, and of its times, which are stored as integers. A
+# date without a unit cannot be printed.
 NUMBERS = re.compile(r"\|b1|\|[iu]1|[<>](?:[iu][248]|f[248])")
-TIMES = re.compile(r"[<>][mM]8(?:\[(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?")
+_UNIT = r"\[(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]"
+TIMES = re.compile(rf"[<>](?:M8{_UNIT}|m8(?:{_UNIT})?)")
 _LARGEST_INTEGER = 10 ** (MOST_DIGITS - 1)
 _UNUSUAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
