@@ -15,7 +15,7 @@ from bevel import ModelFileError, analysis
 from bevel.files.summary import summarise
 
 from .models import Source
-from .verdicts import WrongAnswerError
+from .verdicts import WrongAnswerError, check_answers
 
 # What may be said of rows that do not fit a forest; a file that was loaded in whole must not be
 # called damaged later.
@@ -128,18 +128,6 @@ def _check_predictions(name: str, answer: Any) -> None:
     if answer is None or name not in ("probabilities", "values"):
         return
     check_answers(name, answer)
-
-
-def check_answers(name: str, answer: np.ndarray) -> None:
-    """Raise unless numbers are finite and probabilities are some."""
-    if not np.isfinite(answer).all():
-        raise WrongAnswerError("answer", f"{name} are not finite")
-    if name == "probabilities":
-        if (answer < 0).any():
-            raise WrongAnswerError("answer", "probabilities are negative")
-        # Shares in leaves are float32, a few of each.
-        if (np.abs(answer.sum(axis=1) - 1.0) > 1e-4).any():
-            raise WrongAnswerError("answer", "probabilities do not add up to one")
 
 
 def _tell_trees(estimator: Any, _rows: Any) -> None:

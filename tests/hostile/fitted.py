@@ -16,9 +16,8 @@ from support.model_files import estimator_of, file_of
 import bevel
 from bevel import analysis
 
-from .exercise import check_answers
 from .expressions import evaluate
-from .verdicts import WrongAnswerError
+from .verdicts import WrongAnswerError, check_answers
 
 Rows = tuple[Any, Any, Any]
 

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from types import ModuleType
 
-from . import file_cases, input_cases, planted
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of cases."""
-
-    make: Callable[[int], Any]
-    check: Callable[[Any], str]
-    given: Callable[[Any], Any]
+# Imported when wanted: each has functions `make` (of a number), `given` (of what a case is made of)
+# and `check`.
+MODULES = {"files": "file_cases", "inputs": "input_cases", "planted": "planted"}
 
 
-KINDS = {
-    "files": Kind(file_cases.make, file_cases.check, file_cases.given),
-    "inputs": Kind(input_cases.make, input_cases.check, input_cases.given),
-    "planted": Kind(planted.make, planted.check, planted.given),
-}
+def kind_of(cases: str) -> ModuleType:
+    """The module that makes and checks cases of a kind."""
+    return import_module(f".{MODULES[cases]}", __package__)

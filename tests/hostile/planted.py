@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .exercise import check_answers
-from .verdicts import ACCEPTED
+from .verdicts import ACCEPTED, check_answers
 
 
 @dataclass(frozen=True)

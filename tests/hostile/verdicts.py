@@ -7,6 +7,8 @@ import traceback
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 REFUSED, ACCEPTED = "refused", "accepted"
 FINDINGS = ("crash", "hang", "memory", "exception", "answer", "differs")
 
@@ -25,6 +27,18 @@ class WrongAnswerError(Exception):
     def __init__(self, kind: str, what: str) -> None:
         super().__init__(what)
         self.kind = kind
+
+
+def check_answers(name: str, answer: np.ndarray) -> None:
+    """Raise unless numbers are finite and probabilities are some."""
+    if not np.isfinite(answer).all():
+        raise WrongAnswerError("answer", f"{name} are not finite")
+    if name == "probabilities":
+        if (answer < 0).any():
+            raise WrongAnswerError("answer", "probabilities are negative")
+        # Shares in leaves are float32, a few of each.
+        if (np.abs(answer.sum(axis=1) - 1.0) > 1e-4).any():
+            raise WrongAnswerError("answer", "probabilities do not add up to one")
 
 
 @dataclass

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from .board import Board
+from .kinds import kind_of
 from .limits import SECONDS, PeakMemory, allowed_growth, limit_process
 from .verdicts import REFUSED, Finding, finding_of
 
@@ -51,7 +52,7 @@ def judge(
         finding = Finding(cases, number, "memory", f"memory: {case.how}", what)
     if finding is None and took > seconds and time.process_time() - cpu > seconds:
         finding = Finding(cases, number, "hang", f"hang: {case.how}", f"took {took:.1f} s")
-    return outcome, finding
+    return "" if finding else outcome, finding
 
 
 class Worker:
@@ -66,13 +67,11 @@ class Worker:
     """
 
     def __init__(self, board: Board, out: Any) -> None:
-        from .kinds import KINDS
-
-        self._kinds, self._board, self._out = KINDS, board, out
+        self._board, self._out = board, out
         self._peak = PeakMemory()
 
     def run(self, task: dict[str, Any]) -> None:
-        kind = self._kinds[task["cases"]]
+        kind = kind_of(task["cases"])
         self._seconds = task.get("seconds", SECONDS)
         if "describe" in task:
             told = task["describe"]
