@@ -48,7 +48,7 @@ ALLOW = """
 """
 
 
-@pytest.mark.parametrize("n_jobs", [20_000, 2**31 - 1, 2**40])
+@pytest.mark.parametrize("n_jobs", [20_000, 2**31 - 1])
 def test_huge_n_jobs_costs_no_more_than_the_work_can_use(n_jobs):
     output = run(
         ALLOW
