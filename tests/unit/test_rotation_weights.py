@@ -174,3 +174,10 @@ def test_trees_that_stay_keep_their_numbers_and_all_others_are_grown(counts, n_m
     np.testing.assert_array_equal(
         np.bincount(of_tree[kept], minlength=len(counts)), np.minimum(counts, n_micro_trees)
     )
+
+
+@pytest.mark.parametrize("h", [5e-324, 1e-300, 1e300, 1.7e308])
+def test_exponential_weights_sum_to_one_however_small_or_large_h_is(h):
+    weights = exponential_weights(5, h)
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights == pytest.approx([1, 0, 0, 0, 0] if h < 1 else [0.2] * 5)

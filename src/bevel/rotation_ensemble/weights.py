@@ -57,13 +57,17 @@ def cut_weights(n_rotations: int, h: float) -> Floats:
     return np.where(np.arange(1, n_rotations + 1) <= h, 1.0 / h, 0.0)
 
 
+# All weight is on the first rotation from here on; infinity times zero would be no number.
+FASTEST_DECAY = 1000.0
+
+
 def exponential_weights(n_rotations: int, h: float) -> Floats:
     """2^(−r/h) (2^(1/h) − 1) / (1 − 2^(−R/h)): halved every h rotations (2.7).
 
     Written as 2^(−(r−1)/h) (1 − 2^(−1/h)) / (1 − 2^(−R/h)), which neither overflows for small h nor
     cancels for large ones.
     """
-    decay = math.log(2.0) / h
+    decay = min(math.log(2.0) / h, FASTEST_DECAY)
     share = math.expm1(-decay) / math.expm1(-decay * n_rotations)
     return np.asarray(share * np.exp(-decay * np.arange(n_rotations)))
 
