@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks import machine
 from benchmarks.tables import append_csv, markdown
 from bevel import ObliqueForestClassifier
-from bevel.predictor import PackedPredictor
-from bevel.subforest import take_trees
+from bevel.forest.predictor import PackedPredictor
+from bevel.forest.subforest import take_trees
 from bevel_lab.cells import hash_seed
 from bevel_lab.protocols import Problem
 from bevel_lab.protocols.comparisons import n_repeats

@@ -21,7 +21,7 @@ from bevel.estimators import (
     StackedRotationClassifier,
 )
 from bevel.files.loading import load
-from bevel.forest import FlatForest
+from bevel.forest.flat_forest import FlatForest
 
 __all__ = [
     "FlatForest",

@@ -10,9 +10,9 @@ from sklearn.exceptions import NotFittedError
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
-from bevel.constraints import Integer
+from bevel.forest.training_rows import Bags
+from bevel.parameters.constraints import Integer
 from bevel.projections import NAMED
-from bevel.training_rows import Bags
 
 BOTH = pytest.mark.parametrize("estimator", [ObliqueForestClassifier, ObliqueForestRegressor])
 EVERY_PROJECTION = pytest.mark.parametrize(

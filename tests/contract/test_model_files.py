@@ -25,7 +25,7 @@ from support.model_files import (
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
-from bevel.predictor import PackedPredictor
+from bevel.forest.predictor import PackedPredictor
 
 FEW = {"n_estimators": 4, "random_state": 0, "n_jobs": 1}
 WAYS = pytest.mark.parametrize("mapped", [False, True], ids=["load", "mmap"])
@@ -139,7 +139,7 @@ def test_every_projection_comes_back(projection):
     assert_same_estimator(estimator, again(estimator), X)
 
 
-@pytest.mark.parametrize("scale", [None, *bevel.scaling.SCALES])
+@pytest.mark.parametrize("scale", [None, *bevel.data.scaling.SCALES])
 def test_every_scale_comes_back(scale):
     X = numbers(missing=0.1)
     estimator = ObliqueForestRegressor(scale=scale, **FEW).fit(X, target())

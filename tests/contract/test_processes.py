@@ -123,7 +123,7 @@ def test_interrupt_ends_a_long_pass_over_rows_out_of_the_bag_within_a_second():
         import numpy as np
         from bevel import ObliqueForestClassifier
         from bevel.estimators import _base
-        from bevel.training import native_options
+        from bevel.training.trainer import native_options
         sent = []
         def interrupt():
             sent.append(time.monotonic())

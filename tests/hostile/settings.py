@@ -8,8 +8,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from bevel.constraints import Constraint, Flag, Integer, Nothing, Parameter, Real, Word
-from bevel.constraints import Function as FunctionConstraint
+from bevel.parameters.constraints import Constraint, Flag, Integer, Nothing, Parameter, Real, Word
+from bevel.parameters.constraints import Function as FunctionConstraint
 
 # Floods of threads; the largest number that n_jobs gets otherwise is 64.
 ABSURD_JOBS = False

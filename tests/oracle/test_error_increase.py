@@ -16,7 +16,7 @@ from support.huge_numbers import huge_forest, huge_rows
 from support.random_forests import KINDS, random_forest, random_rows
 
 from bevel import _core
-from bevel.predictor import PackedPredictor
+from bevel.forest.predictor import PackedPredictor
 
 SEED = 2**63 + 11
 GROUPS = {0: (0,), 7: (1, 2, 5), 2**40: (3,), 3: (4,)}  # by key; feature 6 is never disturbed

@@ -13,7 +13,7 @@ from bevel.analysis import (
     out_of_bag_curve,
     strength_and_correlation,
 )
-from bevel.training_rows import Bags
+from bevel.forest.training_rows import Bags
 
 N_TREES = 23
 
@@ -167,7 +167,8 @@ def test_correlation_of_residuals_out_of_bag_is_of_pairs_that_both_judge_the_row
     monkeypatch, options, step
 ):
     forest = fitted_regressor(**options)
-    monkeypatch.setattr("bevel.analysis.judged_rows.BLOCK_SIZE", step * forest.n_estimators)
+    block = step * forest.n_estimators
+    monkeypatch.setattr("bevel.analysis.accuracy.evaluation_rows.BLOCK_SIZE", block)
     residuals = residuals_of_trees(forest, X, VALUES, rows_out(forest))
     errors = []
     for row in residuals:
@@ -204,7 +205,7 @@ def test_curve_is_the_error_of_the_first_trees_out_of_bag(fitted, name):
 @pytest.mark.parametrize("step", [7, 1000])
 def test_curve_of_a_regression_is_the_mean_squared_error_in_blocks_of_any_size(monkeypatch, step):
     forest = ObliqueForestRegressor(N_TREES, max_samples=0.5, random_state=0).fit(X, VALUES)
-    monkeypatch.setattr("bevel.analysis.judged_rows.BLOCK_SIZE", step * N_TREES)
+    monkeypatch.setattr("bevel.analysis.accuracy.evaluation_rows.BLOCK_SIZE", step * N_TREES)
     out, leaves = rows_out(forest), forest.apply(X)
     values = forest.forest_.leaf_value[leaves + forest.forest_.tree_offset[:-1]]
     curve = out_of_bag_curve(forest, X, VALUES)

@@ -14,8 +14,8 @@ from bevel.errors import ModelFileError
 from bevel.files.columns import Column
 from bevel.files.forest_columns import COLUMN_TYPES, decode_forest, encode_forest
 from bevel.files.mapped import MappedPredictor
-from bevel.forest import FlatForest
-from bevel.predictor import PackedPredictor
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.predictor import PackedPredictor
 
 
 def flat(forest: Forest) -> FlatForest:

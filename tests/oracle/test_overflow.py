@@ -19,12 +19,12 @@ from support.random_forests import KINDS
 import bevel
 from bevel import ObliqueForestClassifier, _core
 from bevel import projections as P
-from bevel.dataset import LARGEST_STORED, Encoding
+from bevel.data.dataset import LARGEST_STORED, Encoding
+from bevel.data.scaling import IdentityScaler
 from bevel.files.forest_columns import encode_forest
 from bevel.files.mapped import MappedPredictor
-from bevel.forest import FlatForest
-from bevel.predictor import PackedPredictor, RowPredictor
-from bevel.scaling import IdentityScaler
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.predictor import PackedPredictor, RowPredictor
 
 
 @st.composite

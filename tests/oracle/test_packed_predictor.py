@@ -13,7 +13,7 @@ from tests.support.random_forests import KINDS, random_forest, random_rows
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
 from bevel import projections as P
-from bevel.predictor import PackedPredictor
+from bevel.forest.predictor import PackedPredictor
 
 FAMILIES = [
     "axis",

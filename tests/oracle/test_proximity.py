@@ -13,7 +13,7 @@ from support.forests import Forest
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.analysis import leaf_sharing, nearest_rows, proximity
-from bevel.training_rows import Bags
+from bevel.forest.training_rows import Bags
 
 KINDS = ("oob", "in_bag", "all")
 PROJECTIONS = {

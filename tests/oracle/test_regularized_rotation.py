@@ -12,8 +12,8 @@ from bevel import (
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
 )
-from bevel.rotation_ensemble.axes import as_matrices, count_entries, draw_rotations
-from bevel.training_rows import Bags
+from bevel.forest.training_rows import Bags
+from bevel.training.rotation_ensemble.axes import as_matrices, count_entries, draw_rotations
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4)).astype(np.float32)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from support.naive_scaling import dampen, naive_scale
 
 from bevel import _core, ranking
-from bevel.dataset import LARGEST_READ, LARGEST_STORED
-from bevel.scaling import (
+from bevel.data.dataset import LARGEST_READ, LARGEST_STORED
+from bevel.data.scaling import (
     SCALES,
     IdentityScaler,
     LinearScaler,

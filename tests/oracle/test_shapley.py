@@ -8,7 +8,7 @@ from support.naive_shapley import naive_shapley, predict_with
 from support.random_forests import KINDS, random_forest, random_rows
 
 from bevel import _core
-from bevel.predictor import PackedPredictor
+from bevel.forest.predictor import PackedPredictor
 
 ALWAYS, NEVER = 12, 0  # features up to which trees are exact
 

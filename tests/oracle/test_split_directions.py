@@ -10,7 +10,7 @@ import pytest
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.analysis import Directions, importance, split_directions
-from bevel.analysis.split_directions import SparseRows, distinct_rows
+from bevel.analysis.rules.split_directions import SparseRows, distinct_rows
 from bevel.estimators._base import ObliqueForest
 
 PROJECTIONS = {

@@ -21,7 +21,7 @@ from support.onnx_models import Exported, answers
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
-from bevel.scaling import SCALES
+from bevel.data.scaling import SCALES
 
 FAMILIES = {
     "axis": "axis",

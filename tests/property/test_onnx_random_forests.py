@@ -17,14 +17,14 @@ pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 from support.onnx_models import Exported
 
-from bevel.dataset import LARGEST_STORED, Encoding
+from bevel.data.dataset import LARGEST_STORED, Encoding
+from bevel.data.nominal import Levels
+from bevel.data.scaling import IdentityScaler
 from bevel.export.onnx import leaves
 from bevel.export.onnx.splits import Splits
 from bevel.export.onnx.walk import WalkRoute
-from bevel.forest import FlatForest
-from bevel.nominal import Levels
-from bevel.predictor import PackedPredictor
-from bevel.scaling import IdentityScaler
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.predictor import PackedPredictor
 
 
 @st.composite

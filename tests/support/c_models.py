@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.dataset import Encoding
-from bevel.forest import FlatForest
-from bevel.nominal import Levels
-from bevel.predictor import PackedPredictor
-from bevel.scaling import IdentityScaler
+from bevel.data.dataset import Encoding
+from bevel.data.nominal import Levels
+from bevel.data.scaling import IdentityScaler
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.predictor import PackedPredictor
 from support.random_forests import KINDS, random_forest
 
 COMPILER = shutil.which("cc")

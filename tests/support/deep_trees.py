@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.forest import FlatForest
-from bevel.predictor import PackedPredictor
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.predictor import PackedPredictor
 
 N_FEATURES = 3
 

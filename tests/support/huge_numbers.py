@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bevel.forest import FlatForest
+from bevel.forest.flat_forest import FlatForest
 from support.forests import Forest
 from support.random_forests import random_forest
 

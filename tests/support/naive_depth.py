@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bevel.forest import FlatForest
+from bevel.forest.flat_forest import FlatForest
 
 
 def naive_depth(forest: FlatForest) -> list[int]:

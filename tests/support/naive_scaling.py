@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bevel.ranking import RankScaler
-from bevel.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler, safe_span
+from bevel.data.ranking import RankScaler
+from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler, safe_span
 
 LARGEST_STORED = 1e34
 

@@ -7,8 +7,8 @@ from math import comb
 
 import numpy as np
 
-from bevel.forest import FlatForest
-from bevel.predictor import PackedPredictor
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.predictor import PackedPredictor
 
 Predict = Callable[[np.ndarray], np.ndarray]
 

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
+from bevel.data.tables import is_missing
 from bevel.export.onnx import to_onnx
-from bevel.tables import is_missing
 
 NUMPY_TYPES = {
     onnx.TensorProto.FLOAT: np.float32,

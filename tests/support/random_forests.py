@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bevel.forest import FlatForest
+from bevel.forest.flat_forest import FlatForest
 
 MISSING_LEFT = 1
 CATEGORY_NODE = 2

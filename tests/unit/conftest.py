@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bevel.forest import FlatForest
+from bevel.forest.flat_forest import FlatForest
 
 
 def small_forest() -> FlatForest:

@@ -17,7 +17,9 @@ from bevel.analysis import Importance, importance
 from bevel.analysis.importances import KINDS
 from bevel.analysis.importances.t_test import FTest, _log_p, _log_tail
 from bevel.analysis.printing import write_table
-from bevel.wording.sums import write_direction
+from bevel.forest.importance import gain_importances
+from bevel.forest.subforest import take_trees
+from bevel.text.sums import write_direction
 
 
 def test_no_function_hides_the_package_that_it_is_in():
@@ -76,10 +78,7 @@ def test_gini_is_feature_importances_with_the_spread_of_trees():
     forest, _, _ = grown()
     result = importance(forest)
     assert result.values.tolist() == forest.feature_importances_.tolist()
-    one_tree = [
-        bevel.importance.gain_importances(bevel.subforest.take_trees(forest.forest_, [tree]))
-        for tree in range(20)
-    ]
+    one_tree = [gain_importances(take_trees(forest.forest_, [tree])) for tree in range(20)]
     assert result.std == pytest.approx(np.std(one_tree, axis=0, ddof=1))
 
 

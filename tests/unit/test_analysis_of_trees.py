@@ -15,8 +15,8 @@ from bevel.analysis import (
     strength_and_correlation,
     tree_complexity,
 )
-from bevel.analysis.judged_rows import class_of_leaf
-from bevel.analysis.reliability import calibration_of
+from bevel.analysis.accuracy.evaluation_rows import class_of_leaf
+from bevel.analysis.accuracy.reliability import calibration_of
 from bevel.datasets import friedman1, load_iris, trunk
 from bevel.errors import NoOutOfBagError
 

@@ -10,11 +10,11 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.dataset import Encoding
+from bevel.data.dataset import Encoding
+from bevel.data.scaling import IdentityScaler
 from bevel.export.c import write_c
 from bevel.export.c.literals import code, comment_text, narrow, string, table
 from bevel.export.c.trees import answers, bitsets, splits, steps
-from bevel.scaling import IdentityScaler
 
 
 @pytest.fixture(scope="module")

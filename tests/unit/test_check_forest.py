@@ -10,7 +10,7 @@ import pytest
 from support.random_forests import random_forest
 
 from bevel import _core
-from bevel.forest import FlatForest
+from bevel.forest.flat_forest import FlatForest
 
 
 def check(forest: FlatForest, **changed: Any) -> None:

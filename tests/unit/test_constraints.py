@@ -1,11 +1,11 @@
-"""`bevel.constraints`: ranges of parameters as data."""
+"""`bevel.parameters.constraints`: ranges of parameters as data."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bevel.constraints import (
+from bevel.parameters.constraints import (
     Flag,
     Function,
     Integer,

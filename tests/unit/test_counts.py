@@ -1,11 +1,11 @@
-"""`bevel.counts`: words for numbers."""
+"""`bevel.projections.counts`: words for numbers."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bevel.counts import resolve_count, round_up
+from bevel.projections.counts import resolve_count, round_up
 
 
 @pytest.mark.parametrize(

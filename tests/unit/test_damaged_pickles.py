@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support.model_files import small_models
 
-from bevel.forest import FlatForest
-from bevel.predictor import PackedPredictor
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.predictor import PackedPredictor
 
 
 def damaged(array, place, value):

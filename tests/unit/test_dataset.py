@@ -1,4 +1,4 @@
-"""`bevel.dataset`: one float32 matrix from any table."""
+"""`bevel.data.dataset`: one float32 matrix from any table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from bevel import dataset as module
-from bevel.dataset import LARGEST_STORED, encode, learn_dataset
+from bevel.data import dataset as module
+from bevel.data.dataset import LARGEST_STORED, encode, learn_dataset
+from bevel.data.scaling import SCALES
+from bevel.data.tables import read_table
 from bevel.errors import PrecisionWarning
-from bevel.scaling import SCALES
-from bevel.tables import read_table
 
 
 def learn(X, categorical_features="from_dtype", scale=None):

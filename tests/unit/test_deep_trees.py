@@ -10,7 +10,7 @@ from support.naive_depth import naive_depth
 from support.random_forests import random_forest
 
 from bevel.analysis import path_rules, shapley_values, top_rules, tree_rules
-from bevel.forest import MOST_SHOWN
+from bevel.forest.flat_forest import MOST_SHOWN
 
 N_SPLITS = 5000
 DEEP = [

@@ -1,13 +1,13 @@
-"""`bevel.families`: draws per node for a table."""
+"""`bevel.projections.families`: draws per node for a table."""
 
 from __future__ import annotations
 
 import pytest
 
 from bevel import projections as P
-from bevel.families import TableShape, combines_units, read_projection, resolve_families
 from bevel.projections import NAMED
 from bevel.projections.base import FamilySpec, PatchSpec
+from bevel.projections.families import TableShape, combines_units, read_projection, resolve_families
 
 
 def resolve(projection, n_projections="auto", numeric=20, nominal=0, **options):

@@ -1,4 +1,4 @@
-"""`bevel.forest`: the arrays and their views."""
+"""`bevel.forest.flat_forest`: the arrays and their views."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
-from bevel.forest import join_forests
-from bevel.importance import gain_importances
+from bevel.forest.flat_forest import join_forests
+from bevel.forest.importance import gain_importances
 
 
 def equal(one, other):

@@ -1,4 +1,4 @@
-"""`bevel.importance`: gains credited to features."""
+"""`bevel.forest.importance`: gains credited to features."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.importance import gain_importances
+from bevel.forest.importance import gain_importances
 
 
 def test_gain_is_shared_by_absolute_coefficients_and_through_rotations(forest):

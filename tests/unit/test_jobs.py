@@ -1,4 +1,4 @@
-"""`bevel.jobs`: pieces of work side by side."""
+"""`bevel.training.jobs`: pieces of work side by side."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import time
 import pytest
 from sklearn import config_context, get_config
 
-from bevel.jobs import run_jobs
-from bevel.progress import Progress
+from bevel.training.jobs import run_jobs
+from bevel.training.progress import Progress
 
 
 def quiet() -> Progress:

@@ -8,8 +8,8 @@ import pytest
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.errors import NoOutOfBagError
-from bevel.families import TableShape, read_projection, resolve_families
 from bevel.projections.base import FamilySpec, ModelSpec
+from bevel.projections.families import TableShape, read_projection, resolve_families
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 9))

@@ -112,7 +112,7 @@ def test_weights_do_not_depend_on_threads_or_blocks(monkeypatch):
     forest = ObliqueForestRegressor(40, random_state=0, n_jobs=1).fit(X, Y)
     one = forest_weights(forest, X, Y, new)
     three = forest_weights(forest.set_params(n_jobs=3), X, Y, new)
-    monkeypatch.setattr("bevel.quantiles.BLOCK_SIZE", 7 * 40)
+    monkeypatch.setattr("bevel.forest.quantiles.BLOCK_SIZE", 7 * 40)
     blocks = forest_weights(forest, X, Y, new)
     for other in (three, blocks):
         for name in ("data", "indices", "indptr"):

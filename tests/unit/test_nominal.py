@@ -1,4 +1,4 @@
-"""`bevel.nominal`: labels and their codes."""
+"""`bevel.data.nominal`: labels and their codes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bevel.nominal import MOST_LEVELS, choose_nominal, learn_levels
-from bevel.tables import read_table
+from bevel.data.nominal import MOST_LEVELS, choose_nominal, learn_levels
+from bevel.data.tables import read_table
 
 
 def labels(*values):

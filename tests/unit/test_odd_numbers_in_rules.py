@@ -9,8 +9,8 @@ from support.random_forests import random_forest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import importance, path_rules, top_rules, tree_rules
-from bevel.wording.decimals import counted, percent
-from bevel.wording.sums import write_direction, write_sum
+from bevel.text.decimals import counted, percent
+from bevel.text.sums import write_direction, write_sum
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -87,7 +87,7 @@ def test_forest_of_extreme_weights_is_told_and_saved(weight, kind, tmp_path):
 
 
 def test_spread_of_cuts_is_that_of_a_walk_over_the_nodes():
-    from bevel.wording.vocabulary import _cuts_of_one
+    from bevel.text.vocabulary import _cuts_of_one
 
     for seed in range(5):
         forest = random_forest(np.random.default_rng(seed), n_nominal=2, n_axes=3, n_trees=3)

@@ -1,4 +1,4 @@
-"""`bevel.options`: parameters meeting each other and the data."""
+"""`bevel.training.options`: parameters meeting each other and the data."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bevel.errors import NoOutOfBagError
-from bevel.families import TableShape, read_projection
-from bevel.options import check_combinations, draw_seed, resolve_options
-from bevel.parameters import CLASSIFIER_PARAMETERS, REGRESSOR_PARAMETERS
+from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, REGRESSOR_PARAMETERS
+from bevel.projections.families import TableShape, read_projection
+from bevel.training.options import check_combinations, draw_seed, resolve_options
 
 DEFAULTS = {name: parameter.default for name, parameter in CLASSIFIER_PARAMETERS.items()}
 

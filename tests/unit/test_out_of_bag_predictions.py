@@ -1,4 +1,4 @@
-"""`bevel.out_of_bag`: rows predicted by the trees that never saw them."""
+"""`bevel.forest.out_of_bag`: rows predicted by the trees that never saw them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
-from bevel.out_of_bag import OutOfBag, predict_out_of_bag
-from bevel.training import native_options
+from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
+from bevel.training.trainer import native_options
 
 
 def data(seed=0):

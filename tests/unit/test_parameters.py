@@ -11,7 +11,11 @@ import pytest
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.parameters import CLASSIFIER_PARAMETERS, REGRESSOR_PARAMETERS, check_each
+from bevel.parameters.forest_parameters import (
+    CLASSIFIER_PARAMETERS,
+    REGRESSOR_PARAMETERS,
+    check_each,
+)
 
 BOTH = [
     (ObliqueForestClassifier, CLASSIFIER_PARAMETERS),

@@ -1,4 +1,4 @@
-"""`bevel.predictor`: answers of a forest that can be checked by hand."""
+"""`bevel.forest.predictor`: answers of a forest that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bevel import ObliqueForestRegressor, _core
-from bevel.predictor import PackedPredictor
+from bevel.forest.predictor import PackedPredictor
 
 NAN = np.nan
 #                 x0    x1   x2     leaf in tree 0, in tree 1

@@ -18,7 +18,7 @@ from bevel import (
     presets,
 )
 from bevel import projections as P
-from bevel.families import TableShape, read_projection, resolve_families
+from bevel.projections.families import TableShape, read_projection, resolve_families
 
 TASKS = ("classification", "regression")
 NAMES = [preset.name for preset in presets.TABLE]

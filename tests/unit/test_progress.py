@@ -1,4 +1,4 @@
-"""`bevel.progress`: the bar and the callback."""
+"""`bevel.training.progress`: the bar and the callback."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from bevel import progress as module
-from bevel.progress import Progress
+from bevel.training import progress as module
+from bevel.training.progress import Progress
 
 
 class Terminal(io.StringIO):

@@ -88,7 +88,7 @@ def test_quantiles_do_not_depend_on_threads_or_blocks(monkeypatch):
     forest = fitted(keep_targets=True)
     one = forest.predict_quantiles(rows)
     np.testing.assert_array_equal(forest.set_params(n_jobs=3).predict_quantiles(rows), one)
-    monkeypatch.setattr("bevel.quantiles.BLOCK_SIZE", 7 * 20)
+    monkeypatch.setattr("bevel.forest.quantiles.BLOCK_SIZE", 7 * 20)
     np.testing.assert_array_equal(forest.predict_quantiles(rows), one)
 
 

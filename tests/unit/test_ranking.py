@@ -1,4 +1,4 @@
-"""`bevel.ranking`: ranks of new values among training values."""
+"""`bevel.data.ranking`: ranks of new values among training values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 from support.naive_scaling import native_scale
 
-from bevel.ranking import MOST_KNOTS, learn_ranks, merge_ranks
+from bevel.data.ranking import MOST_KNOTS, learn_ranks, merge_ranks
 
 
 def column(values):

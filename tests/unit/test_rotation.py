@@ -1,4 +1,4 @@
-"""`bevel.rotation`: Haar rotations, and what learners see of rotated rows."""
+"""`bevel.training.rotation`: Haar rotations, and what learners see of rotated rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from bevel import ObliqueForestClassifier, _core
 from bevel import projections as P
-from bevel.dataset import encode, learn_dataset
-from bevel.rotation import count_numeric, haar_rotations, plain_matrix, rotated_view
-from bevel.tables import read_table
+from bevel.data.dataset import encode, learn_dataset
+from bevel.data.tables import read_table
+from bevel.training.rotation import count_numeric, haar_rotations, plain_matrix, rotated_view
 
 RNG = np.random.default_rng(5)
 

@@ -1,11 +1,11 @@
-"""`bevel.row_weights`: sample weights times class weights."""
+"""`bevel.data.row_weights`: sample weights times class weights."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bevel.row_weights import read_weights
+from bevel.data.row_weights import read_weights
 
 LABELS = np.array([0, 0, 1, 2])
 

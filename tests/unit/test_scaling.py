@@ -1,4 +1,4 @@
-"""`bevel.scaling`: features made comparable."""
+"""`bevel.data.scaling`: features made comparable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.naive_scaling import native_scale
 
-from bevel.scaling import SCALES, automatic_scale, learn_scaler, merge_scalers
+from bevel.data.scaling import SCALES, automatic_scale, learn_scaler, merge_scalers
 
 
 def tile(*columns):

@@ -1,12 +1,12 @@
-"""`bevel.subforest`: some of the trees."""
+"""`bevel.forest.subforest`: some of the trees."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bevel.forest import join_forests
-from bevel.subforest import gather, take_trees
+from bevel.forest.flat_forest import join_forests
+from bevel.forest.subforest import gather, take_trees
 
 
 def equal(one, other):

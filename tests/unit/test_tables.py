@@ -1,4 +1,4 @@
-"""`bevel.tables`: arrays, frames and sparse matrices behind one interface."""
+"""`bevel.data.tables`: arrays, frames and sparse matrices behind one interface."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from bevel.tables import is_missing, read_table
+from bevel.data.tables import is_missing, read_table
 
 ALL_ROWS = slice(0, 3)
 

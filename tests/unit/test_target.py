@@ -1,4 +1,4 @@
-"""`bevel.target`: y."""
+"""`bevel.data.target`: y."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from bevel.target import read_labels, read_numbers
+from bevel.data.target import read_labels, read_numbers
 
 
 @pytest.mark.parametrize(

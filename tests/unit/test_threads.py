@@ -1,4 +1,4 @@
-"""`bevel.threads`: how many threads a call may use."""
+"""`bevel.training.threads`: how many threads a call may use."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import multiprocessing
 
 import pytest
 
-from bevel import threads
-from bevel.threads import count_threads
+from bevel.training import threads
+from bevel.training.threads import count_threads
 
 
 @pytest.fixture(autouse=True)

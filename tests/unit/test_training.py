@@ -1,18 +1,18 @@
-"""`bevel.training`: the call into the trainer."""
+"""`bevel.training.trainer`: the call into the trainer."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bevel.dataset import learn_dataset
-from bevel.families import TableShape, read_projection
-from bevel.forest import join_forests
-from bevel.options import resolve_options
-from bevel.parameters import REGRESSOR_PARAMETERS
-from bevel.progress import Progress
-from bevel.tables import read_table
-from bevel.training import Target, native_options, train
+from bevel.data.dataset import learn_dataset
+from bevel.data.tables import read_table
+from bevel.forest.flat_forest import join_forests
+from bevel.parameters.forest_parameters import REGRESSOR_PARAMETERS
+from bevel.projections.families import TableShape, read_projection
+from bevel.training.options import resolve_options
+from bevel.training.progress import Progress
+from bevel.training.trainer import Target, native_options, train
 
 SILENT = Progress(0, 1, bar=False, callback=None)
 

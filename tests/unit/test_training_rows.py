@@ -1,4 +1,4 @@
-"""`bevel.training_rows`: the rows of the fit, recognised, and their bags."""
+"""`bevel.forest.training_rows`: the rows of the fit, recognised, and their bags."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.errors import NoOutOfBagError
-from bevel.training_rows import Bags, check_leaves_rows_out, recall_rows
+from bevel.forest.training_rows import Bags, check_leaves_rows_out, recall_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""`bevel.tree_budget`: errors of pairs of trees, and the choice among them."""
+"""`bevel.forest.tree_selection`: errors of pairs of trees, and the choice among them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor, tree_budget
-from bevel.training_rows import Bags, recall_rows
-from bevel.tree_budget import best_subset, pair_errors
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.forest import tree_selection
+from bevel.forest.training_rows import Bags, recall_rows
+from bevel.forest.tree_selection import best_subset, pair_errors
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 4)).astype(np.float32)
@@ -46,7 +47,7 @@ def naive_outputs(fitted, hard):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("block_size", [1, 1000, 2**22])
 def test_pair_errors_are_mean_products_over_rows_out_of_both_bags(kind, block_size, monkeypatch):
-    monkeypatch.setattr(tree_budget, "BLOCK_SIZE", block_size)
+    monkeypatch.setattr(tree_selection, "BLOCK_SIZE", block_size)
     fitted, rows = grown(kind)
     target, hard = rows.target, kind == "votes"
     truth = target[:, None] if kind == "values" else np.eye(target.max() + 1)[target]
@@ -63,7 +64,7 @@ def test_pair_errors_are_mean_products_over_rows_out_of_both_bags(kind, block_si
 def test_pair_errors_are_the_same_bits_in_any_order_of_rows(kind, monkeypatch):
     fitted, rows = grown(kind)
     at_once = pair_errors(fitted._predictor, rows, 1)
-    monkeypatch.setattr(tree_budget, "BLOCK_SIZE", 200)
+    monkeypatch.setattr(tree_selection, "BLOCK_SIZE", 200)
     assert np.array_equal(pair_errors(fitted._predictor, rows, 2), at_once)
 
 

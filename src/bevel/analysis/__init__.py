@@ -1,33 +1,36 @@
 """Understand a fitted forest: plain functions that return small results, drawn by `bevel.plots`."""
 
 from bevel.analysis import geometry
-from bevel.analysis.best_rotations import refit_best_rotations
-from bevel.analysis.complexity import TreeComplexity, tree_complexity
-from bevel.analysis.effects import BiasAndVariance, ClassEffects
+from bevel.analysis.accuracy.effects import BiasAndVariance, ClassEffects
+from bevel.analysis.accuracy.posteriors import hellinger_distance
+from bevel.analysis.accuracy.reliability import Calibration, calibration
+from bevel.analysis.accuracy.repeats import bias_and_variance
+from bevel.analysis.accuracy.residuals import ErrorAndCorrelation, error_and_correlation
+from bevel.analysis.accuracy.row_quantiles import RowQuantiles, quantiles
+from bevel.analysis.accuracy.standard_errors import StandardErrors, predict_standard_error
+from bevel.analysis.accuracy.strength import StrengthAndCorrelation, strength_and_correlation
+from bevel.analysis.accuracy.tree_number import OutOfBagCurve, out_of_bag_curve
 from bevel.analysis.importances import Directions, ErrorImportance, Importance, importance
-from bevel.analysis.imputation import ProximityImputer
-from bevel.analysis.nearest_rows import NearestRows, nearest_rows
-from bevel.analysis.neighbours import VotingPoints, forest_weights, voting_points
-from bevel.analysis.outliers import OutlierScores, outlier_scores
-from bevel.analysis.path_rules import PathRules, path_rules
-from bevel.analysis.posteriors import hellinger_distance
-from bevel.analysis.potential_neighbours import potential_neighbours
-from bevel.analysis.principal_coordinates import PrincipalCoordinates, principal_coordinates
-from bevel.analysis.prototypes import Prototypes, prototypes
-from bevel.analysis.proximity import Proximity, proximity
-from bevel.analysis.reliability import Calibration, calibration
-from bevel.analysis.repeats import bias_and_variance
-from bevel.analysis.residuals import ErrorAndCorrelation, error_and_correlation
-from bevel.analysis.row_quantiles import RowQuantiles, quantiles
-from bevel.analysis.rules import forest_rules, tree_rules
-from bevel.analysis.shapley import shapley_values
-from bevel.analysis.shapley_result import ShapleyValues
-from bevel.analysis.single_tree import single_tree
-from bevel.analysis.standard_errors import StandardErrors, predict_standard_error
-from bevel.analysis.strength import StrengthAndCorrelation, strength_and_correlation
-from bevel.analysis.top_rules import TopRules, top_rules
-from bevel.analysis.tree_number import OutOfBagCurve, out_of_bag_curve
-from bevel.wording import ForestRules, TreeRules
+from bevel.analysis.neighbours.forest_weights import VotingPoints, forest_weights, voting_points
+from bevel.analysis.neighbours.imputation import ProximityImputer
+from bevel.analysis.neighbours.nearest_rows import NearestRows, nearest_rows
+from bevel.analysis.neighbours.outliers import OutlierScores, outlier_scores
+from bevel.analysis.neighbours.potential_neighbours import potential_neighbours
+from bevel.analysis.neighbours.principal_coordinates import (
+    PrincipalCoordinates,
+    principal_coordinates,
+)
+from bevel.analysis.neighbours.prototypes import Prototypes, prototypes
+from bevel.analysis.neighbours.proximity import Proximity, proximity
+from bevel.analysis.rotations.best_rotations import refit_best_rotations
+from bevel.analysis.rotations.complexity import TreeComplexity, tree_complexity
+from bevel.analysis.rules.path import PathRules, path_rules
+from bevel.analysis.rules.single_tree import single_tree
+from bevel.analysis.rules.top import TopRules, top_rules
+from bevel.analysis.rules.tree import forest_rules, tree_rules
+from bevel.analysis.shapley.result import ShapleyValues
+from bevel.analysis.shapley.values import shapley_values
+from bevel.text import ForestRules, TreeRules
 
 __all__ = [
     "BiasAndVariance",

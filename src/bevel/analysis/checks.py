@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bevel.constraints import Flag
 from bevel.errors import wrong_type, wrong_value
+from bevel.parameters.constraints import Flag
 
 __all__ = ["check_count", "check_flag", "check_place"]
 

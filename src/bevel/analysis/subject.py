@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from bevel.errors import NoOutOfBagError, wrong_type
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._recall import Weighting
-from bevel.forest import FlatForest
-from bevel.kept_targets import KeptTargets
-from bevel.leaf_rows import LeafRows
-from bevel.predictor import PackedPredictor
-from bevel.threads import count_threads
-from bevel.training_rows import Bags, Target, TrainingRows, check_leaves_rows_out
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.kept_targets import KeptTargets
+from bevel.forest.leaf_rows import LeafRows
+from bevel.forest.predictor import PackedPredictor
+from bevel.forest.training_rows import Bags, Target, TrainingRows, check_leaves_rows_out
+from bevel.training.threads import count_threads
 
 __all__ = ["Subject", "read_subject"]
 

@@ -23,7 +23,7 @@ from bevel.report.demo_report import (
     percent,
     speed_ratios,
 )
-from bevel.threads import count_threads
+from bevel.training.threads import count_threads
 from bevel.workflow.comparison import Measurement, compare
 from bevel.workflow.demo_problems import ForestSize, contenders, fit_plane, problems
 

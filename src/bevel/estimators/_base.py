@@ -14,32 +14,32 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bevel.constraints import Parameter
-from bevel.dataset import Dataset, encode, encode_dataset, learn_dataset
+from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset
+from bevel.data.scaling import automatic_scale
+from bevel.data.tables import Table
 from bevel.estimators._reading import ReadsTables
 from bevel.estimators._slimming import Slimming
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
-from bevel.families import Member, TableShape, combines_units, read_projection
 from bevel.files.saving import save
-from bevel.forest import FlatForest, join_forests
-from bevel.importance import gain_importances
-from bevel.options import (
+from bevel.forest.flat_forest import FlatForest, join_forests
+from bevel.forest.importance import gain_importances
+from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
+from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
+from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import check_each
+from bevel.projections.families import Member, TableShape, combines_units, read_projection
+from bevel.text import Vocabulary
+from bevel.training.options import (
     TrainingOptions,
     check_combinations,
     draw_seed,
     draws_bags,
     resolve_options,
 )
-from bevel.out_of_bag import OutOfBag, predict_out_of_bag
-from bevel.parameters import check_each
-from bevel.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
-from bevel.progress import Progress
-from bevel.scaling import automatic_scale
-from bevel.tables import Table
-from bevel.threads import count_threads
-from bevel.training import Target, train
-from bevel.wording import Vocabulary
+from bevel.training.progress import Progress
+from bevel.training.threads import count_threads
+from bevel.training.trainer import Target, train
 
 if TYPE_CHECKING:
     import onnx
@@ -233,14 +233,14 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
 
     @property
     def predictor_(self) -> RowPredictor:
-        """The forest for servers: no checks, any thread (see `bevel.predictor.RowPredictor`)."""
+        """The forest for servers: no checks, any thread; see `RowPredictor`."""
         self.verify()  # a mapped file is not to be walked without checks
         hard = getattr(self, "voting", None) == "hard"
         return RowPredictor(self._predictor, self._encoding.reading, hard)
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """Gain importance of each feature, summing to one (see `bevel.importance`)."""
+        """Gain importance of each feature, summing to one (see `bevel.forest.importance`)."""
         return gain_importances(self.forest_)
 
     def _feature_names(self) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import has_fit_parameter
 
-from bevel.dataset import Encoding
+from bevel.data.dataset import Encoding
+from bevel.data.row_weights import Weights
 from bevel.errors import shorten, wrong_type, wrong_value
-from bevel.row_weights import Weights
 
 Rows = npt.NDArray[np.floating[Any]]
 Codes = npt.NDArray[np.int32]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from bevel.dataset import Encoding, Matrix
+from bevel.data.dataset import Encoding, Matrix
+from bevel.data.row_weights import Weights
 from bevel.estimators._folds import stratified_folds
 from bevel.estimators._learners import (
     CodedClassifier,
@@ -19,8 +20,7 @@ from bevel.estimators._learners import (
     make_learner,
     takes_codes,
 )
-from bevel.rotation import rotated_view
-from bevel.row_weights import Weights
+from bevel.training.rotation import rotated_view
 
 # Of the search for settings, when there are no out-of-bag rows.
 SEARCH_FOLDS = 5

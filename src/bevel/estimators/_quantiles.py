@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from bevel.dataset import Dataset
+from bevel.data.dataset import Dataset
 from bevel.estimators._slimming import Slimming
-from bevel.forest import FlatForest
-from bevel.kept_targets import KeptTargets, join_targets, keep_targets
-from bevel.leaf_rows import collect_leaf_rows
-from bevel.options import TrainingOptions
-from bevel.quantiles import conditional_quantiles, interval_levels, read_levels
-from bevel.subforest import take_trees
-from bevel.threads import count_threads
-from bevel.training import Target
-from bevel.training_rows import Bags
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.kept_targets import KeptTargets, join_targets, keep_targets
+from bevel.forest.leaf_rows import collect_leaf_rows
+from bevel.forest.quantiles import conditional_quantiles, interval_levels, read_levels
+from bevel.forest.subforest import take_trees
+from bevel.forest.training_rows import Bags
+from bevel.training.options import TrainingOptions
+from bevel.training.threads import count_threads
+from bevel.training.trainer import Target
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from bevel.columns import Columns
+from bevel.data.columns import Columns
+from bevel.data.tables import Table, read_table
 from bevel.errors import join_names
-from bevel.tables import Table, read_table
 
 
 class ReadsTables:

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.errors import NoOutOfBagError, shorten
-from bevel.families import read_projection
-from bevel.leaf_rows import LeafRows, agrees_with_leaves, collect_leaf_rows
-from bevel.predictor import PackedPredictor
-from bevel.training_rows import Bags, TrainingRows, check_leaves_rows_out, recall_rows
+from bevel.forest.leaf_rows import LeafRows, agrees_with_leaves, collect_leaf_rows
+from bevel.forest.predictor import PackedPredictor
+from bevel.forest.training_rows import Bags, TrainingRows, check_leaves_rows_out, recall_rows
+from bevel.projections.families import read_projection
 
 
 class Weighting(NamedTuple):

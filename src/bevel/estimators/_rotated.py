@@ -12,20 +12,20 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bevel.constraints import Parameter
-from bevel.dataset import Dataset, Encoding, Matrix, encode, learn_dataset
+from bevel.data.dataset import Dataset, Encoding, Matrix, encode, learn_dataset
+from bevel.data.row_weights import Weights
+from bevel.data.scaling import automatic_scale
+from bevel.data.tables import Table
+from bevel.data.target import read_labels
 from bevel.estimators._learners import CodedClassifier, Codes, Floats
 from bevel.estimators._reading import ReadsTables
-from bevel.jobs import run_jobs
-from bevel.options import draw_seed
-from bevel.parameters import check_each
-from bevel.progress import Progress
-from bevel.rotation import count_numeric, haar_rotations, rotated_view
-from bevel.row_weights import Weights
-from bevel.scaling import automatic_scale
-from bevel.tables import Table
-from bevel.target import read_labels
-from bevel.threads import count_threads
+from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import check_each
+from bevel.training.jobs import run_jobs
+from bevel.training.options import draw_seed
+from bevel.training.progress import Progress
+from bevel.training.rotation import count_numeric, haar_rotations, rotated_view
+from bevel.training.threads import count_threads
 
 
 class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]

@@ -10,23 +10,23 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from bevel.dataset import Dataset
+from bevel.data.dataset import Dataset
 from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.estimators._base import ObliqueForest
-from bevel.families import Member
-from bevel.forest import FlatForest
-from bevel.options import TrainingOptions
+from bevel.forest.flat_forest import FlatForest
 from bevel.projections import RandomRotation
-from bevel.rotation import count_numeric
-from bevel.rotation_ensemble.axes import (
+from bevel.projections.families import Member
+from bevel.training.options import TrainingOptions
+from bevel.training.rotation import count_numeric
+from bevel.training.rotation_ensemble.axes import (
     MOST_ENTRIES,
     as_matrices,
     count_entries,
     draw_rotations,
 )
-from bevel.rotation_ensemble.growing import Plan, RotationRecord, grow_ensemble
-from bevel.rotation_ensemble.weights import needs_errors
-from bevel.training import Target
+from bevel.training.rotation_ensemble.growing import Plan, RotationRecord, grow_ensemble
+from bevel.training.rotation_ensemble.weights import needs_errors
+from bevel.training.trainer import Target
 
 # Rotations in the experiments of section 2.5; trees of a micro-forest that section 2.3 recommends.
 AUTOMATIC_ROTATIONS, AUTOMATIC_TREES = 100, 10

@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from bevel.constraints import Integer
 from bevel.errors import wrong_type, wrong_value
 from bevel.estimators._recall import Recall
 from bevel.files.targets import StoredTargets
-from bevel.kept_targets import KeptTargets, take_targets
-from bevel.predictor import PackedPredictor
-from bevel.subforest import take_trees
-from bevel.threads import count_threads
-from bevel.tree_budget import best_subset, pair_errors
+from bevel.forest.kept_targets import KeptTargets, take_targets
+from bevel.forest.predictor import PackedPredictor
+from bevel.forest.subforest import take_trees
+from bevel.forest.tree_selection import best_subset, pair_errors
+from bevel.parameters.constraints import Integer
+from bevel.training.threads import count_threads
 
 
 class Slimming(Recall):

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from bevel.constraints import Parameter
-from bevel.dataset import Matrix
+from bevel.data.dataset import Matrix
+from bevel.data.row_weights import Weights, read_weights
+from bevel.data.target import read_numbers
 from bevel.estimators._learners import (
     Floats,
     check_learner,
@@ -22,12 +23,11 @@ from bevel.estimators._learners import (
     takes_codes,
 )
 from bevel.estimators._rotated import KnowsClasses, RotatedEnsemble, seed_of
-from bevel.options import draw_seed
-from bevel.parameters import documented
-from bevel.progress import Callback
-from bevel.rotation_parameters import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR
-from bevel.row_weights import Weights, read_weights
-from bevel.target import read_numbers
+from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import documented
+from bevel.parameters.rotation_parameters import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR
+from bevel.training.options import draw_seed
+from bevel.training.progress import Callback
 
 # Blaser, Table 1.5.
 GROUP_TREES, SHRINKAGE = 50, 0.05

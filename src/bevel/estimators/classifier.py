@@ -10,16 +10,16 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from bevel.constraints import Parameter
+from bevel.data.row_weights import read_weights
+from bevel.data.target import read_labels
 from bevel.errors import shorten
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._recall import Weighting
-from bevel.out_of_bag import OutOfBag
-from bevel.parameters import CLASSIFIER_PARAMETERS, documented
-from bevel.progress import Callback
-from bevel.row_weights import read_weights
-from bevel.target import read_labels
-from bevel.training import Target
+from bevel.forest.out_of_bag import OutOfBag
+from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, documented
+from bevel.training.progress import Callback
+from bevel.training.trainer import Target
 
 
 @documented(CLASSIFIER_PARAMETERS)

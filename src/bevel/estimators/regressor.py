@@ -10,16 +10,16 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from bevel.constraints import Parameter
+from bevel.data.row_weights import read_weights
+from bevel.data.target import read_numbers
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._quantiles import Quantiles
 from bevel.estimators._recall import Weighting
-from bevel.out_of_bag import OutOfBag
-from bevel.parameters import REGRESSOR_PARAMETERS, documented
-from bevel.progress import Callback
-from bevel.row_weights import read_weights
-from bevel.target import read_numbers
-from bevel.training import Target
+from bevel.forest.out_of_bag import OutOfBag
+from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import REGRESSOR_PARAMETERS, documented
+from bevel.training.progress import Callback
+from bevel.training.trainer import Target
 
 
 @documented(REGRESSOR_PARAMETERS)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from bevel.constraints import Parameter
 from bevel.estimators._rotations import RegularizedRotation
 from bevel.estimators.classifier import ObliqueForestClassifier
 from bevel.estimators.regressor import ObliqueForestRegressor
-from bevel.parameters import (
+from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import (
     ROTATION_CLASSIFIER_PARAMETERS,
     ROTATION_REGRESSOR_PARAMETERS,
     documented,
 )
-from bevel.progress import Callback
 from bevel.projections import RandomRotation
+from bevel.training.progress import Callback
 
 
 @documented(ROTATION_CLASSIFIER_PARAMETERS)

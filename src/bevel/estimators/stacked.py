@@ -11,8 +11,9 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from bevel.constraints import Parameter
-from bevel.dataset import Dataset, Matrix, encode, learn_dataset
+from bevel.data.dataset import Dataset, Matrix, encode, learn_dataset
+from bevel.data.row_weights import Weights, read_weights
+from bevel.data.tables import ArrayTable, Table
 from bevel.estimators._folds import Split, read_folds
 from bevel.estimators._learners import (
     CodedClassifier,
@@ -27,13 +28,12 @@ from bevel.estimators._learners import (
 from bevel.estimators._level0 import Level0, Part, Setting, read_settings
 from bevel.estimators._rotated import KnowsClasses, RotatedEnsemble, seed_of
 from bevel.estimators.classifier import ObliqueForestClassifier
-from bevel.options import draw_seed
-from bevel.parameters import documented
-from bevel.progress import Callback, Progress
-from bevel.rotation import plain_matrix
-from bevel.rotation_parameters import STACKED_CLASSIFIER
-from bevel.row_weights import Weights, read_weights
-from bevel.tables import ArrayTable, Table
+from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import documented
+from bevel.parameters.rotation_parameters import STACKED_CLASSIFIER
+from bevel.training.options import draw_seed
+from bevel.training.progress import Callback, Progress
+from bevel.training.rotation import plain_matrix
 
 # What seeds are for.
 FOLDS, LEVEL_0, LEVEL_1 = 0, 1, 2

@@ -1,6 +1,6 @@
 """A flat forest as named columns, and back.
 
-Each array of `bevel.forest.FlatForest` is a column of its name, but for `right`. In preorder the
+Each array of `bevel.FlatForest` is a column of its name, but for `right`. In preorder the
 right child follows the left subtree, which has an odd number of nodes: one less than twice its
 leaves. So column `left_leaves` holds the leaves under the left child, 0 for a leaf, and the right
 child of node i is i + 2 left_leaves[i]. Most of these numbers are tiny, whatever the tree's size.
@@ -23,7 +23,7 @@ from bevel.files.columns import (
     largest_decoded,
     open_column,
 )
-from bevel.forest import FlatForest, check_forest
+from bevel.forest.flat_forest import FlatForest, check_forest
 
 __all__ = ["COLUMN_TYPES", "check_claims", "decode_forest", "encode_forest", "map_forest"]
 

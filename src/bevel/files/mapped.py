@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from bevel import _core
 from bevel.files.columns import Column
 from bevel.files.forest_columns import decode_forest, map_forest
-from bevel.forest import FlatForest
-from bevel.predictor import PackedPredictor
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.predictor import PackedPredictor
 
 __all__ = ["MappedPredictor"]
 
@@ -29,7 +29,7 @@ class MappedPredictor:
     columns : mapping of str to Column
         See `bevel.files.forest_columns`; their parts may lie in a mapped file.
     n_features, n_classes, levels, medians
-        As in `bevel.forest.FlatForest`.
+        As in `bevel.FlatForest`.
     """
 
     def __init__(

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.constraints import Parameter
 from bevel.files.faults import damaged
 from bevel.files.fields import Fields, check_kind
 from bevel.files.labels import decode_labels, encode_labels
@@ -26,13 +25,14 @@ from bevel.files.sections import Sections
 from bevel.files.tables import decode_table, encode_table
 from bevel.files.targets import StoredTargets, decode_targets, encode_targets
 from bevel.files.trees import FileForest, MappedFile, decode_trees, encode_trees
-from bevel.parameters import (
+from bevel.forest.predictor import PackedPredictor
+from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
     ROTATION_CLASSIFIER_PARAMETERS,
     ROTATION_REGRESSOR_PARAMETERS,
 )
-from bevel.predictor import PackedPredictor
 
 __all__ = ["read_model", "write_model"]
 

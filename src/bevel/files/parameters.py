@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.constraints import Parameter
 from bevel.errors import join_names, shorten
-from bevel.families import read_projection
 from bevel.files.faults import damaged
 from bevel.files.scalars import UnstorableError
 from bevel.files.sections import Sections
 from bevel.files.values import decode_value, encode_value
-from bevel.parameters import check_each
-from bevel.threads import count_threads
+from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import check_each
+from bevel.projections.families import read_projection
+from bevel.training.threads import count_threads
 
 __all__ = ["decode_parameters", "encode_parameters"]
 

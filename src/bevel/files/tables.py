@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.dataset import Encoding
+from bevel.data.dataset import Encoding
+from bevel.data.nominal import MOST_LEVELS, Levels
+from bevel.data.ranking import RankScaler
+from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler
 from bevel.files.faults import damaged
 from bevel.files.fields import Fields
 from bevel.files.labels import decode_labels, encode_labels
 from bevel.files.scalars import UnstorableError
 from bevel.files.sections import Sections
-from bevel.nominal import MOST_LEVELS, Levels
-from bevel.ranking import RankScaler
-from bevel.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler
 
 __all__ = ["decode_table", "encode_table"]
 
@@ -96,7 +96,8 @@ def _encode_scaler(scaler: Scaler, arrays: Arrays) -> dict[str, Any]:
         case RankScaler():
             kept, settings = _RANK_ARRAYS, {"kind": "rank", "relative": bool(scaler.relative)}
         case _:
-            raise TypeError(f"A scaler must be one of bevel.scaling; got {type(scaler).__name__}.")
+            got = type(scaler).__name__
+            raise TypeError(f"A scaler must be one of bevel.data.scaling; got {got}.")
     arrays |= {f"scaler.{name}": getattr(scaler, name) for name in kept}
     return settings
 

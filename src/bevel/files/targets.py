@@ -21,8 +21,8 @@ from bevel.files.forest_columns import check_claims
 from bevel.files.layout import Layout
 from bevel.files.sections import Sections
 from bevel.files.trees import FileColumns, FileForest, decode_columns, store_columns
-from bevel.forest import FlatForest
-from bevel.kept_targets import KeptTargets
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.kept_targets import KeptTargets
 
 __all__ = ["StoredTargets", "decode_targets", "encode_targets"]
 

@@ -28,8 +28,8 @@ from bevel.files.forest_columns import (
 from bevel.files.layout import Layout
 from bevel.files.mapped import MappedPredictor
 from bevel.files.sections import Sections
-from bevel.forest import FlatForest
-from bevel.predictor import PackedPredictor
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.predictor import PackedPredictor
 
 __all__ = [
     "FileColumns",
@@ -122,7 +122,7 @@ class FileForest(FileColumns):
     Attributes
     ----------
     n_features, n_classes, levels, medians
-        As in `bevel.forest.FlatForest`.
+        As in `bevel.FlatForest`.
     """
 
     n_features: int

@@ -10,7 +10,7 @@ from bevel.plots.canvas import COLOURS, FAINT, RULE, panel
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bevel.analysis.shapley_result import ShapleyValues
+    from bevel.analysis.shapley.result import ShapleyValues
 
 __all__ = ["shapley_bars", "shapley_waterfall"]
 

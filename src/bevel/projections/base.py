@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bevel.counts import LARGEST_COUNT, Count, resolve_count
 from bevel.errors import wrong_type, wrong_value
+from bevel.projections.counts import LARGEST_COUNT, Count, resolve_count
 
 
 @dataclass(frozen=True)

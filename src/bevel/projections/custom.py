@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bevel.counts import Count
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.projections.base import Directions, FamilySpec, Projection
+from bevel.projections.counts import Count
 
 __all__ = ["Custom", "LostFunction", "check_sums", "lose_function"]
 

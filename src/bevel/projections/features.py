@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from bevel.counts import Count, resolve_count, round_up
 from bevel.projections.base import (
     FamilySpec,
     Projection,
@@ -13,6 +12,7 @@ from bevel.projections.base import (
     check_integer,
     check_real,
 )
+from bevel.projections.counts import Count, resolve_count, round_up
 
 
 @dataclass(frozen=True)

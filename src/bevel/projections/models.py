@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from bevel.counts import Count, resolve_count
 from bevel.errors import wrong_type, wrong_value
 from bevel.projections.base import (
     FamilySpec,
@@ -19,6 +18,7 @@ from bevel.projections.base import (
     check_word,
     is_positive,
 )
+from bevel.projections.counts import Count, resolve_count
 
 # Menze et al. 2011, section 2, step 4a.
 MENZE_ALPHAS = tuple(10.0**i for i in range(-5, 6))

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bevel.counts import round_up
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.projections.base import (
     FamilySpec,
@@ -18,6 +17,7 @@ from bevel.projections.base import (
     check_integer,
     check_word,
 )
+from bevel.projections.counts import round_up
 
 __all__ = ["Patches"]
 

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bevel.threads import count_threads
+from bevel.training.threads import count_threads
 
 __all__ = ["WITH_PEERS", "describe_environment", "in_words"]
 

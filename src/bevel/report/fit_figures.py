@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bevel import plots
 from bevel.analysis import OutOfBagCurve
-from bevel.analysis.reliability import calibration_of
+from bevel.analysis.accuracy.reliability import calibration_of
 from bevel.extras import import_optional
 from bevel.plots.canvas import INK
 from bevel.plots.plane import CLASS_COLOURS

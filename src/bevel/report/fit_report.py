@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.columns import Columns
+from bevel.data.columns import Columns
 from bevel.errors import join_names
 from bevel.report import fit_figures
 from bevel.report.explain_sections import explain_sections

@@ -25,12 +25,12 @@ from bevel.analysis import (
     top_rules,
     tree_rules,
 )
-from bevel.analysis.judged_rows import JudgedRows, predictions, read_judged_rows
+from bevel.analysis.accuracy.evaluation_rows import JudgedRows, predictions, read_judged_rows
 from bevel.analysis.subject import Subject, read_subject
-from bevel.columns import Columns
+from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
-from bevel.forest import FlatForest
-from bevel.training_rows import Target
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.training_rows import Target
 from bevel.workflow.representative_rows import RepresentativeRow, find_representative_rows
 from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
 from bevel.workflow.target_quantiles import TargetQuantiles, find_target_quantiles

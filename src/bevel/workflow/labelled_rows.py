@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.columns import Columns
+from bevel.data.columns import Columns
 from bevel.errors import join_names, shorten
 from bevel.workflow.table_file import TableFile, open_table
 

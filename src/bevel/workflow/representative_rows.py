@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.forest import FlatForest
+from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["RepresentativeRow", "find_representative_rows"]
 

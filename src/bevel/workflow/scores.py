@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.stats import norm, rankdata
 from sklearn.metrics import r2_score, roc_auc_score
 
-from bevel.analysis.intervals import TWO_SIDED_5_PERCENT, wilson_interval
+from bevel.analysis.accuracy.intervals import TWO_SIDED_5_PERCENT, wilson_interval
 from bevel.workflow.metrics import cohen_kappa, row_log_losses
 
 __all__ = [

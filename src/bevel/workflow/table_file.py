@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.columns import Columns
+from bevel.data.columns import Columns
+from bevel.data.tables import is_missing, read_table
 from bevel.errors import join_names
 from bevel.extras import MissingPackageError, import_optional
-from bevel.tables import is_missing, read_table
 from bevel.workflow import dates
 from bevel.workflow.text_file import Numbers, TextFile, as_days
 from bevel.workflow.text_layout import MISSING, find_layout, is_number

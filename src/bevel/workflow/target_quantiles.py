@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.analysis import RowQuantiles
-from bevel.analysis.judged_rows import JudgedRows
-from bevel.analysis.row_quantiles import quantiles_of, training_targets
+from bevel.analysis.accuracy.evaluation_rows import JudgedRows
+from bevel.analysis.accuracy.row_quantiles import quantiles_of, training_targets
 from bevel.analysis.subject import Subject
-from bevel.columns import Columns
-from bevel.kept_targets import KeptTargets
+from bevel.data.columns import Columns
+from bevel.forest.kept_targets import KeptTargets
 from bevel.workflow.scores import Estimate, share_estimate
 
 __all__ = ["Band", "TargetQuantiles", "find_target_quantiles"]

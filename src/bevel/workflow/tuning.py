@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from bevel.counts import resolve_count
 from bevel.projections import SparseSigns
+from bevel.projections.counts import resolve_count
 from bevel.workflow.fitting import Settings, coded, fit
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.scores import Estimate, mean_estimate, row_losses, share_estimate

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import bevel
 from bevel.analysis import forest_weights, importance, shapley_values
 from bevel.cli.app import app
-from bevel.columns import Columns
+from bevel.data.columns import Columns
 from bevel.report import explain_figures
 from bevel.report.explain_sections import _quantiles, explain_sections
 from bevel.workflow import explaining, target_quantiles

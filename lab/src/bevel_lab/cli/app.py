@@ -18,7 +18,7 @@ from rich.table import Table
 from bevel.cli import error_handling, options, output
 from bevel.errors import join_names, wrong_value
 from bevel.printable import printable
-from bevel.threads import count_threads
+from bevel.training.threads import count_threads
 from bevel_lab.cells import OK, Result
 from bevel_lab.cli import report
 from bevel_lab.protocols import PROTOCOLS, Plan, Protocol

@@ -12,7 +12,7 @@ from typing import Any
 
 from bevel.errors import join_names, wrong_value
 from bevel.report.environment import WITH_PEERS, describe_environment
-from bevel.threads import count_threads
+from bevel.training.threads import count_threads
 from bevel_lab.cells import FAILED, OK, SKIPPED, Cell, Result
 from bevel_lab.protocols.base import Plan, Protocol
 from bevel_lab.running.bench import Bench

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier
 
+from bevel.data.tables import take_rows
+from bevel.data.target import read_labels, read_numbers
 from bevel.errors import wrong_type, wrong_value
-from bevel.progress import Progress
 from bevel.report.environment import describe_environment
-from bevel.tables import take_rows
-from bevel.target import read_labels, read_numbers
+from bevel.training.progress import Progress
 from bevel_lab.cells import OK, Cell, Result
 from bevel_lab.protocols.splits import stratified_folds
 from bevel_lab.running.remaining import RemainingTime

@@ -9,8 +9,8 @@ from bevel import presets
 from bevel import projections as P
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.boosting import GROUP_TREES
-from bevel.preset_table import Preset
-from bevel.rotation_ensemble.weights import WEIGHTINGS
+from bevel.presets.table import Preset
+from bevel.training.rotation_ensemble.weights import WEIGHTINGS
 from bevel.workflow.tuning import DENSITIES, POWERS
 from bevel_lab.systems.base import OURS, Estimator, Grid, System, Task
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bevel.analysis.checks import check_flag
 from bevel.analysis.importances.projection import Directions, measure_directions
-from bevel.analysis.split_directions import find_directions
+from bevel.analysis.rules.split_directions import find_directions
 from bevel.analysis.subject import read_subject
 
 __all__ = ["root_directions"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bevel.counts import Count
 from bevel.errors import wrong_value
-from bevel.families import TableShape, read_projection, resolve_families
 from bevel.projections import Projection
 from bevel.projections.base import FamilySpec
+from bevel.projections.counts import Count
+from bevel.projections.families import TableShape, read_projection, resolve_families
 
 __all__ = ["read_sampler"]
 

@@ -11,9 +11,9 @@ from bevel import _core
 from bevel.analysis.checks import check_count
 from bevel.analysis.geometry.angles import read_angle, read_direction
 from bevel.analysis.geometry.sampler import read_sampler
-from bevel.counts import Count
 from bevel.projections import Projection
-from bevel.training import native_family
+from bevel.projections.counts import Count
+from bevel.training.trainer import native_family
 
 __all__ = ["Estimate", "closest_cosine", "simulate_within"]
 

@@ -14,10 +14,10 @@ from scipy import special, stats
 
 from bevel.analysis.geometry.angles import read_angle, read_direction
 from bevel.analysis.geometry.sampler import read_sampler
-from bevel.counts import Count
 from bevel.errors import wrong_value
 from bevel.projections import Projection
 from bevel.projections.base import FamilySpec
+from bevel.projections.counts import Count
 
 __all__ = ["probability_within"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.subject import Subject
 from bevel.errors import wrong_type, wrong_value
-from bevel.subforest import gather
+from bevel.forest.subforest import gather
 
 __all__ = ["anova"]
 

@@ -21,10 +21,10 @@ from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.subject import Subject
 from bevel.errors import shorten
 from bevel.estimators._rotations import RegularizedRotation
-from bevel.families import read_projection
-from bevel.forest import FlatForest
-from bevel.importance import gain_shares
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.importance import gain_shares
 from bevel.projections import Custom, Patches
+from bevel.projections.families import read_projection
 
 __all__ = ["corrected"]
 

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel.analysis.accuracy.evaluation_rows import JudgedRows
 from bevel.analysis.importances.groups import Group, layers_of
 from bevel.analysis.importances.result import Importance
-from bevel.analysis.judged_rows import JudgedRows
 from bevel.analysis.subject import Subject
 from bevel.errors import NoOutOfBagError, wrong_value
-from bevel.progress import Progress
+from bevel.training.progress import Progress
 
 __all__ = ["Disturbance", "ErrorImportance", "check_error_of", "measure"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.subject import Subject
-from bevel.importance import gain_importances, gain_shares
+from bevel.forest.importance import gain_importances, gain_shares
 
 __all__ = ["gini"]
 

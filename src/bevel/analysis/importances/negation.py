@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.accuracy.evaluation_rows import read_judged_rows
 from bevel.analysis.importances.error_increase import (
     Disturbance,
     ErrorImportance,
@@ -15,12 +16,11 @@ from bevel.analysis.importances.error_increase import (
     measure,
 )
 from bevel.analysis.importances.groups import Group, read_groups
-from bevel.analysis.judged_rows import read_judged_rows
 from bevel.analysis.subject import Subject
-from bevel.dataset import LARGEST_STORED
+from bevel.data.dataset import LARGEST_STORED
+from bevel.data.row_weights import read_weights
 from bevel.errors import join_names
-from bevel.forest import FlatForest
-from bevel.row_weights import read_weights
+from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["negation"]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bevel.analysis.accuracy.evaluation_rows import read_judged_rows
 from bevel.analysis.checks import check_count
 from bevel.analysis.importances.error_increase import (
     Disturbance,
@@ -15,9 +16,8 @@ from bevel.analysis.importances.error_increase import (
     measure,
 )
 from bevel.analysis.importances.groups import read_groups
-from bevel.analysis.judged_rows import read_judged_rows
 from bevel.analysis.subject import Subject
-from bevel.row_weights import read_weights
+from bevel.data.row_weights import read_weights
 
 __all__ = ["permutation"]
 

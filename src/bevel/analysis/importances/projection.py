@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from bevel.analysis.checks import check_count, check_flag
 from bevel.analysis.printing import write_table
-from bevel.analysis.split_directions import SparseRows, SplitDirections, find_directions
+from bevel.analysis.rules.split_directions import SparseRows, SplitDirections, find_directions
 from bevel.analysis.subject import Subject
+from bevel.data.scaling import IdentityScaler
 from bevel.extras import import_optional
-from bevel.forest import FlatForest
-from bevel.scaling import IdentityScaler
-from bevel.wording.sums import write_direction
+from bevel.forest.flat_forest import FlatForest
+from bevel.text.sums import write_direction
 
 __all__ = ["Directions", "measure_directions", "projection"]
 

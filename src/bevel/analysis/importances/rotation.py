@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel.analysis.importances.result import Importance, mean_and_spread
-from bevel.analysis.split_directions import (
+from bevel.analysis.rules.split_directions import (
     SparseRows,
     SplitDirections,
     distinct_rows,
@@ -18,9 +18,9 @@ from bevel.analysis.split_directions import (
 )
 from bevel.analysis.subject import Subject
 from bevel.errors import shorten
-from bevel.families import TableShape, read_projection, resolve_families
 from bevel.projections.base import FamilySpec
-from bevel.training import native_family
+from bevel.projections.families import TableShape, read_projection, resolve_families
+from bevel.training.trainer import native_family
 
 __all__ = ["draw_rotation_axes", "rotation"]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel.analysis.importances.result import Importance, mean_and_spread
-from bevel.analysis.split_directions import SplitDirections, find_directions
+from bevel.analysis.rules.split_directions import SplitDirections, find_directions
 from bevel.analysis.subject import Subject
 
 __all__ = ["split_frequency"]

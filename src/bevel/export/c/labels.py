@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from bevel.data.nominal import Levels
 from bevel.errors import shorten
 from bevel.export.c.literals import code, narrow, remark, table, text_table
 from bevel.export.c.model import Model
-from bevel.nominal import Levels
 
 __all__ = ["is_numbered", "write_class_names", "write_levels"]
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bevel.dataset import Encoding
+from bevel.data.dataset import Encoding
 from bevel.errors import wrong_type, wrong_value
-from bevel.forest import FlatForest
+from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["Model", "read_model"]
 

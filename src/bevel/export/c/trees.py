@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.forest import CATEGORY_NODE, FlatForest
+from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
 __all__ = ["Answers", "Bitsets", "Lists", "Steps", "answers", "axes", "bitsets", "splits", "steps"]
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.dataset import LARGEST_STORED, Encoding
+from bevel.data.dataset import LARGEST_STORED, Encoding
+from bevel.data.nominal import Levels
 from bevel.errors import shorten
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.scales import write_scale
-from bevel.nominal import Levels
 
 __all__ = ["write_inputs"]
 

@@ -18,7 +18,7 @@ from bevel.export.onnx.splits import Splits
 from bevel.export.onnx.trees import TreesRoute
 from bevel.export.onnx.votes import Votes
 from bevel.export.onnx.walk import WalkRoute
-from bevel.forest import FlatForest
+from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["Route", "write_sums"]
 

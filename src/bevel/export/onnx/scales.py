@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from bevel.data.ranking import RankScaler
+from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler
 from bevel.export.onnx.graph import Graph
-from bevel.ranking import RankScaler
-from bevel.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler
 
 __all__ = ["write_scale"]
 

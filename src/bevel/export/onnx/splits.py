@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.dataset import LARGEST_STORED
-from bevel.forest import CATEGORY_NODE, FlatForest
+from bevel.data.dataset import LARGEST_STORED
+from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
 __all__ = ["COMBINED", "LEVELS", "Bitsets", "Lists", "Splits", "Terms", "flat_places"]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bevel.export.onnx.graph import Graph
 from bevel.export.onnx.splits import flat_places
-from bevel.forest import FlatForest
+from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["Votes", "read_votes"]
 

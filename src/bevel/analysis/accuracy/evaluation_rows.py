@@ -1,0 +1,152 @@
+"""Rows that a forest is judged by: those of its fit, out of bag, or rows it has never seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis.checks import check_flag
+from bevel.analysis.subject import Subject
+from bevel.data.target import read_labels
+from bevel.errors import join_names
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.subforest import gather
+from bevel.forest.training_rows import Target
+
+__all__ = ["Block", "JudgedRows", "blocks", "class_of_leaf", "predictions", "read_judged_rows"]
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+# Rows times trees of a block: 32 MB of nodes.
+BLOCK_SIZE = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows:
+    """Rows with known targets.
+
+    Attributes
+    ----------
+    X : ndarray of float32, shape (n, p)
+        Encoded as for prediction.
+    target : ndarray of shape (n,)
+        Positions among the classes as int32, or numbers as float64.
+    out : ndarray of bool, shape (n, n_trees), or None
+        Whether a tree may judge a row; None: every tree judges every row.
+    """
+
+    X: npt.NDArray[np.float32]
+    target: Target
+    out: npt.NDArray[np.bool_] | None
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Rows that at least one tree may judge."""
+        return np.asarray(np.ones(len(self.X), bool) if self.out is None else self.out.any(axis=1))
+
+
+def read_judged_rows(subject: Subject, X: Any, y: Any, out_of_bag: bool) -> JudgedRows:
+    """The rows of the fit, each for the trees that have not seen it, or rows for all trees."""
+    if not check_flag("out_of_bag", out_of_bag):
+        encoded = subject.encode(X)
+        return JudgedRows(encoded, _new_target(subject, y, len(encoded)), None)
+    rows = subject.out_of_bag_rows(X, y)
+    return JudgedRows(rows.X, rows.target, rows.out)
+
+
+def _new_target(subject: Subject, y: Any, n_rows: int) -> Target:
+    """Target of rows that were not in the fit: some classes may be absent, none may be new."""
+    if subject.classes is None:
+        return subject.target(y, n_rows)
+    labels, codes = read_labels(y, n_rows)
+    strange = labels[~np.isin(labels, subject.classes)]
+    if len(strange):
+        raise ValueError(
+            f"y must hold classes of the fit ({join_names([str(c) for c in subject.classes])}); "
+            f"got {join_names([str(c) for c in strange])}. Leave rows of other classes out."
+        )
+    return np.searchsorted(subject.classes, labels).astype(np.int32)[codes]
+
+
+@dataclass(eq=False)
+class Block:
+    """Some of the rows, and what the trees so far predict for them.
+
+    Sums are made tree by tree, in the order of the trees: no number of threads changes them.
+    """
+
+    forest: FlatForest
+    hard: bool
+    rows: slice
+    target: Target
+    leaves: Codes  # n x n_trees, counted from the tree's root
+    out: npt.NDArray[np.bool_]  # n x n_trees
+
+    def __post_init__(self) -> None:
+        n = len(self.target)
+        self.sums = np.zeros((n, max(1, self.forest.n_classes)))
+        self.counts = np.zeros(n, np.int64)
+
+    def add(self, tree: int, votes: Codes | None) -> None:
+        """Let one more tree judge the rows it may judge; `votes` are those of all nodes."""
+        mine = np.flatnonzero(self.out[:, tree])
+        leaf = self.leaves[mine, tree]
+        offset = self.forest.tree_offset
+        first, last = int(offset[tree]), int(offset[tree + 1])
+        self.counts[mine] += 1
+        if self.forest.n_classes == 0:
+            self.sums[mine, 0] += self.forest.leaf_value[first:last][leaf]
+        elif votes is not None:
+            self.sums[mine, votes[first:last][leaf]] += 1.0
+        else:
+            entries, ends = gather(self.forest.entry_offset[first : last + 1], leaf)
+            row = np.repeat(mine, np.diff(ends))
+            # A row has one leaf, and a leaf has a class once: no place is met twice.
+            self.sums[row, self.forest.entry_index[entries]] += self.forest.entry_weight[entries]
+
+    @property
+    def predictions(self) -> Floats:
+        """Class shares, or values as one column; zero for rows that no tree has judged yet."""
+        return np.asarray(self.sums / np.maximum(self.counts, 1)[:, None])
+
+
+def blocks(subject: Subject, rows: JudgedRows) -> Iterator[Block]:
+    """The rows in order, with the leaves they fall into."""
+    forest = subject.forest
+    step = max(1, BLOCK_SIZE // forest.n_trees)
+    for first in range(0, len(rows.X), step):
+        some = slice(first, min(first + step, len(rows.X)))
+        leaves = subject.predictor.leaves(rows.X[some], subject.n_threads)
+        out = np.ones(leaves.shape, bool) if rows.out is None else rows.out[some]
+        yield Block(forest, subject.hard, some, rows.target[some], leaves, out)
+
+
+def predictions(subject: Subject, rows: JudgedRows) -> Floats:
+    """What the forest says of each row; NaN where no tree may judge it."""
+    forest = subject.forest
+    votes = class_of_leaf(forest) if subject.hard else None
+    said = np.full((len(rows.X), max(1, forest.n_classes)), np.nan)
+    for block in blocks(subject, rows):
+        for tree in range(forest.n_trees):
+            block.add(tree, votes)
+        said[block.rows] = np.where(block.counts[:, None] > 0, block.predictions, np.nan)
+    return said
+
+
+def class_of_leaf(forest: FlatForest) -> Codes:
+    """Class that each leaf votes for, the first of those with the largest share; -1 for a split."""
+    votes = np.full(forest.n_nodes, -1, np.int32)
+    leaf = np.flatnonzero(forest.right < 0)
+    entries, offset = gather(forest.entry_offset, leaf)
+    share = forest.entry_weight[entries]
+    owner = np.repeat(np.arange(len(leaf)), np.diff(offset))
+    largest = np.maximum.reduceat(share, offset[:-1])
+    place = np.flatnonzero(share == largest[owner])
+    chosen, first = np.unique(owner[place], return_index=True)
+    votes[leaf[chosen]] = forest.entry_index[entries[place[first]]]
+    return votes

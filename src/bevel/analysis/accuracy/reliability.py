@@ -1,0 +1,202 @@
+"""Calibration: are probabilities what they say?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis.accuracy.evaluation_rows import predictions, read_judged_rows
+from bevel.analysis.accuracy.intervals import wilson_interval
+from bevel.analysis.checks import check_count
+from bevel.analysis.printing import described
+from bevel.analysis.subject import Subject, read_subject
+from bevel.errors import join_names, wrong_value
+from bevel.extras import import_optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BINS", "Calibration", "calibration", "calibration_of"]
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.integer[Any]]
+BINS = ("quantile", "uniform")
+OF_PREDICTED = "the predicted class"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration:
+    """Reliability curve: what was predicted and what was observed, in bins of rows.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (n_bins,)
+        Mean predicted probability of the rows of each bin, ascending.
+    observed : ndarray of shape (n_bins,)
+        Share of those rows for which it came true.
+    low, high : ndarray of shape (n_bins,)
+        Wilson's interval of 95 % around `observed`.
+    n_rows : ndarray of int64, shape (n_bins,)
+        Rows of each bin; bins without rows are left out.
+    of : str
+        Whose probability it is: a class, or "the predicted class".
+    """
+
+    predicted: Floats
+    observed: Floats
+    low: Floats
+    high: Floats
+    n_rows: npt.NDArray[np.int64]
+    of: str
+
+    @property
+    def expected_calibration_error(self) -> float:
+        """Mean distance of predicted and observed, over the rows."""
+        return float(np.average(np.abs(self.predicted - self.observed), weights=self.n_rows))
+
+    @property
+    def maximum_calibration_error(self) -> float:
+        """Largest distance of predicted and observed in a bin."""
+        return float(np.abs(self.predicted - self.observed).max())
+
+    def __repr__(self) -> str:
+        lines = [
+            (f"predicted {p:.3f}", f"observed {o:.3f} [{low:.3f}, {high:.3f}], {n} rows")
+            for p, o, low, high, n in zip(
+                self.predicted, self.observed, self.low, self.high, self.n_rows, strict=True
+            )
+        ]
+        error = f"expected calibration error {self.expected_calibration_error:.4f}"
+        return described(f"Calibration of the probability of {self.of}: {error}", lines)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each bin; needs pandas."""
+        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        names = ("predicted", "observed", "low", "high", "n_rows")
+        table: pd.DataFrame = pandas.DataFrame({name: getattr(self, name) for name in names})
+        return table
+
+
+def calibration(
+    forest: Any,
+    X: Any,
+    y: Any,
+    *,
+    out_of_bag: bool = True,
+    positive: Any = None,
+    n_bins: int = 10,
+    bins: str = "quantile",
+) -> Calibration:
+    """Reliability curve and expected calibration error of a classifier.
+
+    All rows count alike, whatever their weights in the fit; a forest grown with class weights is
+    not meant to be calibrated.
+
+    Parameters
+    ----------
+    forest : fitted ObliqueForestClassifier
+        The forest.
+    X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
+        The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
+    out_of_bag : bool, default=True
+        Judge each row by the trees that have not seen it. False: by all trees.
+    positive : label, default=None
+        Class whose probability is looked at. None: the second of two classes; of more, the class
+        that is predicted for a row, whichever that is.
+    n_bins : int, default=10
+        Bins of rows; fewer where rows are few or equal.
+    bins : {"quantile", "uniform"}, default="quantile"
+        Bins of about equally many rows, or equally wide ones. Rows with equal probabilities share
+        a bin.
+
+    Returns
+    -------
+    Calibration
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer()
+    >>> forest = ObliqueForestClassifier(100, random_state=0).fit(X, y)
+    >>> calibration(forest, X, y, n_bins=5).expected_calibration_error < 0.05
+    True
+    """
+    subject = read_subject(forest, "calibration")
+    if subject.classes is None:
+        raise ValueError(
+            "calibration needs probabilities of classes; got a regression forest. See the quantiles"
+            " of a regression instead."
+        )
+    rows = read_judged_rows(subject, X, y, out_of_bag)
+    known = rows.known
+    codes, said = rows.target[known].astype(np.int64), predictions(subject, rows)[known]
+    labels = [str(label) for label in subject.classes]
+    chosen = None if positive is None else _position(subject, positive)
+    return calibration_of(codes, said, labels, chosen, n_bins, bins)
+
+
+def calibration_of(
+    codes: Codes,
+    probabilities: Floats,
+    labels: list[str],
+    positive: int | None = None,
+    n_bins: int = 10,
+    bins: str = "quantile",
+) -> Calibration:
+    """Calibration of probabilities, however they came about.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        Positions of the true classes.
+    probabilities : ndarray of shape (n_rows, n_classes)
+        Predicted; without NaN.
+    labels : list of str
+        Names of the classes.
+    positive, n_bins, bins
+        As for `calibration`, `positive` as a position.
+    """
+    check_count("n_bins", n_bins)
+    if bins not in BINS:
+        raise wrong_value("bins", " or ".join(map(repr, BINS)), bins, "The default is 'quantile'.")
+    if positive is None and len(labels) == 2:
+        positive = 1
+    if positive is None:
+        predicted, hit = probabilities.max(axis=1), probabilities.argmax(axis=1) == codes
+    else:
+        predicted, hit = probabilities[:, positive], codes == positive
+    cut = _bins_of_equal_numbers if bins == "quantile" else _bins_of_equal_width
+    number = cut(predicted, n_bins)
+    n_rows = np.bincount(number)
+    used = n_rows > 0
+    n_rows = n_rows[used]
+    means = np.bincount(number, predicted)[used] / n_rows
+    n_hits = np.bincount(number, hit)[used]
+    of = OF_PREDICTED if positive is None else labels[positive]
+    return Calibration(means, n_hits / n_rows, *wilson_interval(n_hits, n_rows), n_rows, of)
+
+
+def _position(subject: Subject, positive: Any) -> int:
+    classes = [] if subject.classes is None else list(subject.classes)
+    if positive not in classes:
+        required = f"a class of the fit ({join_names([str(each) for each in classes])})"
+        raise wrong_value("positive", required, positive, "Pass one of them, or None.")
+    return classes.index(positive)
+
+
+def _bins_of_equal_numbers(predicted: Floats, n_bins: int) -> npt.NDArray[np.int64]:
+    """Bin of each row by its rank; rows with equal values rank alike, as the first of them."""
+    _, first, group = np.unique(np.sort(predicted), return_index=True, return_inverse=True)
+    bin_of_rank = np.arange(len(predicted)) * min(n_bins, len(predicted)) // len(predicted)
+    bin_in_order = bin_of_rank[first[group]]
+    number = np.empty(len(predicted), np.int64)
+    number[np.argsort(predicted, kind="stable")] = bin_in_order
+    return number
+
+
+def _bins_of_equal_width(predicted: Floats, n_bins: int) -> npt.NDArray[np.int64]:
+    return np.minimum((predicted * n_bins).astype(np.int64), n_bins - 1)

@@ -1,0 +1,262 @@
+"""Bias and variance of a learner: what changes when it learns again from other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone, is_classifier
+
+from bevel.analysis.accuracy.effects import BiasAndVariance, class_effects
+from bevel.analysis.accuracy.posteriors import check_shares
+from bevel.analysis.checks import check_count
+from bevel.data.tables import take_rows
+from bevel.data.target import read_labels, read_numbers
+from bevel.errors import wrong_value
+from bevel.forest.training_rows import Target
+from bevel.training.progress import Progress
+
+__all__ = ["bias_and_variance"]
+
+Floats = npt.NDArray[np.float64]
+RandomState = int | np.random.Generator | None
+Sampler = Callable[..., tuple[Any, Any]]
+HALF = 0.5  # of the rows, unless n_train says otherwise
+
+
+def bias_and_variance(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    X_test: Any = None,
+    y_test: Any = None,
+    truth: npt.ArrayLike | None = None,
+    n_train: int | float = HALF,
+    n_repeats: int = 100,
+    random_state: RandomState = None,
+    verbose: bool = False,
+) -> BiasAndVariance:
+    """Bias and variance of a learner, by fitting clones of it to many training sets.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        Not fitted, or not to be used as fitted: clones are. Its `random_state`, if it has one, is
+        drawn anew for each.
+    X : callable, or array of shape (n_rows, n_features)
+        Where training sets come from. A callable draws one, as the simulations of `bevel.datasets`
+        do: ``X(random_state=generator)`` returns rows and targets. Of an array, `n_train` rows are
+        drawn for each set, without replacement; sets then have rows in common, and the variance is
+        smaller than that between independent sets.
+    y : array-like of shape (n_rows,), default=None
+        Targets, if X is an array.
+    X_test, y_test : array-like, default=None
+        Rows to judge. None: for each training set, the rows of X that are not in it.
+    truth : array-like, default=None
+        What is known of the judged rows: true class probabilities, of shape (n_test, n_classes)
+        with classes sorted; or expected targets, of shape (n_test,). None takes `y_test` for
+        certain.
+    n_train : int or float, default=0.5
+        Rows of a training set, or the share of them, if X is an array.
+    n_repeats : int, default=100
+        Training sets.
+    random_state : int, Generator or None, default=None
+        Seed; None draws afresh each time.
+    verbose : bool, default=False
+        Whether to draw a bar.
+
+    Returns
+    -------
+    BiasAndVariance
+
+    Notes
+    -----
+    SPORF and the thesis print James's bias as P(h̄(X) = h*(X)) where ≠ is meant. The parts sum to
+    the mean error of the repeats, exactly; for that the squared bias is left as it is, too large by
+    about the variance divided by `n_repeats`.
+
+    References
+    ----------
+    James (2003), *Machine Learning* 51:115-135; SPORF, Appendix F; Menze et al. (2011), section 4.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.datasets import sparse_parity
+    >>> X_test, y_test = sparse_parity(1000, 10, random_state=0)
+    >>> result = bias_and_variance(
+    ...     ObliqueForestClassifier(20),
+    ...     partial(sparse_parity, 200, 10),
+    ...     X_test=X_test,
+    ...     y_test=y_test,
+    ...     n_repeats=5,
+    ...     random_state=0,
+    ... )
+    >>> effects = result.classes
+    >>> effects.bias == effects.systematic_effect  # where the Bayes error is zero
+    True
+    """
+    check_count("n_repeats", n_repeats)
+    rng = np.random.default_rng(random_state)
+    classify = bool(is_classifier(estimator))
+    X = X if callable(X) or hasattr(X, "shape") else np.asarray(X)
+    draw = _draws_from(X) if callable(X) else _draws_of_rows(X, y, n_train)
+    if X_test is None and (callable(X) or truth is not None):
+        raise ValueError(
+            "bias_and_variance needs X_test and y_test where X draws training sets, or where truth "
+            "is given; got none. Draw rows to judge once, and pass them."
+        )
+    if callable(X) and (y is not None or n_train != HALF):
+        raise ValueError(
+            "y and n_train are for an array X, of which training sets are drawn; got one of them "
+            "beside a function that draws sets of its own. Leave them out."
+        )
+    if (X_test is None) != (y_test is None):
+        raise ValueError(
+            "X_test and y_test must be given together; got only one of them. Pass both, or neither "
+            "to judge the rows that are not drawn."
+        )
+    judge = _Judge(X if X_test is None else X_test, y if y_test is None else y_test, classify)
+    progress = Progress(0, n_repeats, verbose, None, label="training sets")
+    for repeat in range(n_repeats):
+        rows, target, left_out = draw(rng)
+        fitted = _with_seed(clone(estimator), rng).fit(rows, target)
+        judge.add(fitted, left_out if X_test is None else None)
+        progress(repeat + 1)
+    return judge.result(truth, n_repeats)
+
+
+Drawn = tuple[Any, Any, npt.NDArray[np.int64] | None]
+
+
+def _draws_from(sampler: Sampler) -> Callable[[np.random.Generator], Drawn]:
+    def draw(rng: np.random.Generator) -> Drawn:
+        rows, target = sampler(random_state=rng)
+        return rows, target, None
+
+    return draw
+
+
+def _draws_of_rows(X: Any, y: Any, n_train: int | float) -> Callable[[np.random.Generator], Drawn]:
+    target = np.asarray(y)
+    n_rows = len(target) if target.ndim else 0
+    if n_rows != X.shape[0]:
+        required = "one target for each row of X, unless X is a function"
+        raise wrong_value("y", required, target.shape, f"X has {X.shape[0]} rows.")
+    size = round(n_train * n_rows) if isinstance(n_train, float) else n_train
+    if not 1 <= size < n_rows:
+        required = f"from 1 to {n_rows - 1} rows, or a share of them"
+        raise wrong_value("n_train", required, n_train, "Rows must be left to judge.")
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        order = rng.permutation(n_rows)
+        chosen = np.sort(order[:size])
+        return take_rows(X, chosen), target[chosen], np.sort(order[size:])
+
+    return draw
+
+
+def _with_seed(estimator: Any, rng: np.random.Generator) -> Any:
+    seed = int(rng.integers(2**31))
+    if "random_state" in estimator.get_params(deep=False):
+        estimator.set_params(random_state=seed)
+    return estimator
+
+
+class _Judge:
+    """Running means of what fitted learners say of the judged rows."""
+
+    def __init__(self, X: Any, y: Any, classify: bool) -> None:
+        n_rows = len(y)
+        self._rows = X
+        self._classes: npt.NDArray[Any] | None = None
+        self._target: Target
+        if classify:
+            self._classes, self._target = read_labels(y, n_rows)
+        else:
+            self._target = read_numbers(y, n_rows)
+        self._n_judged = 1 if self._classes is None else len(self._classes)  # classes of y
+        shape = (n_rows, self._n_judged)
+        self._counts = np.zeros((n_rows, 1))
+        self._mean, self._scatter, self._votes = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+
+    def add(self, fitted: Any, rows: npt.NDArray[np.int64] | None) -> None:
+        """One more learner judges some of the rows, or all."""
+        here = np.arange(len(self._target)) if rows is None else rows
+        X = self._rows if rows is None else take_rows(self._rows, rows)
+        said, votes = self._answers(fitted, X)
+        self._counts[here] += 1
+        before = said - self._mean[here]  # Welford: squares of large values would cancel
+        self._mean[here] += before / self._counts[here]
+        self._scatter[here] += before * (said - self._mean[here])
+        self._votes[here] += votes
+
+    def _answers(self, fitted: Any, X: Any) -> tuple[Floats, Floats]:
+        """Probabilities and predicted classes as zeros and ones; or values, twice."""
+        if self._classes is None:
+            values = np.asarray(fitted.predict(X), dtype=np.float64)[:, None]
+            return values, values
+        predicted = np.asarray(fitted.predict(X))
+        self._classes = self._extended(self._classes, getattr(fitted, "classes_", predicted))
+        votes = predicted[:, None] == self._classes
+        if not hasattr(fitted, "predict_proba"):
+            return votes.astype(np.float64), votes.astype(np.float64)
+        said = np.zeros(votes.shape)
+        said[:, [_place(self._classes, label) for label in fitted.classes_]] = fitted.predict_proba(
+            X
+        )
+        return said, votes.astype(np.float64)
+
+    def _extended(self, known: npt.NDArray[Any], met: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Classes of the judged rows, then those that only learners have met, with room for them.
+
+        A class that no judged row has is never right; it is predicted all the same.
+        """
+        strange = np.setdiff1d(met, known)
+        room = ((0, 0), (0, len(strange)))
+        self._mean, self._scatter, self._votes = (
+            np.pad(each, room) for each in (self._mean, self._scatter, self._votes)
+        )
+        return np.concatenate((known, strange)) if len(strange) else known
+
+    def result(self, truth: npt.ArrayLike | None, n_repeats: int) -> BiasAndVariance:
+        known = self._counts[:, 0] > 0
+        expected = self._expected(truth)[known]
+        counts = self._counts[known]
+        shares = self._votes[known] / counts
+        of_rows = expected * (1.0 - expected) if self._classes is not None else 0.0 * expected
+        squared_bias = ((self._mean[known] - expected) ** 2).sum(axis=1).mean()
+        variance = (self._scatter[known] / counts).sum(axis=1).mean()
+        return BiasAndVariance(
+            float(squared_bias),
+            float(variance),
+            float(of_rows.sum(axis=1).mean()),
+            None if self._classes is None else class_effects(shares, expected),
+            n_repeats,
+            int(known.sum()),
+        )
+
+    def _expected(self, truth: npt.ArrayLike | None) -> Floats:
+        """True probabilities, or expected values as one column."""
+        if self._classes is None:
+            values = self._target if truth is None else np.asarray(truth, dtype=np.float64)
+            expected = np.asarray(values)[:, None] if np.ndim(values) == 1 else np.asarray(values)
+        elif truth is None:
+            expected = np.eye(self._n_judged)[self._target]
+        else:
+            expected = check_shares("truth", truth)
+        shape = (len(self._target), self._n_judged)
+        if expected.shape != shape:
+            required = f"of shape {shape}, a row for each judged row"
+            remedy = "Classes are those of y_test, sorted."
+            raise wrong_value("truth", required, expected.shape, remedy)
+        strange = self._mean.shape[1] - self._n_judged
+        return np.pad(np.asarray(expected, dtype=np.float64), ((0, 0), (0, strange)))
+
+
+def _place(classes: npt.NDArray[Any], label: object) -> int:
+    return int(np.flatnonzero(classes == label)[0])

@@ -1,0 +1,138 @@
+"""Breiman's tree error and correlation of residuals: why averaging trees helps a regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis.accuracy.evaluation_rows import Block, blocks, read_judged_rows
+from bevel.analysis.printing import described
+from bevel.analysis.subject import read_subject
+from bevel.errors import wrong_type
+
+__all__ = ["ErrorAndCorrelation", "error_and_correlation"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorAndCorrelation:
+    """How far off the trees of a regression forest are, and how alike their residuals.
+
+    Attributes
+    ----------
+    tree_errors : ndarray of shape (n_trees,)
+        Mean squared error of each tree; NaN for trees that judged no row.
+    residuals : ndarray of shape (n_rows,)
+        Target minus the forest's prediction; NaN for rows that were in every bag.
+    out_of_bag : bool
+        Whether each row was judged only by trees that had not seen it.
+    """
+
+    tree_errors: Floats
+    residuals: Floats
+    out_of_bag: bool
+
+    @property
+    def tree_error(self) -> float:
+        """Mean over trees of their mean squared errors, PE(tree)."""
+        return float(np.nanmean(self.tree_errors))
+
+    @property
+    def correlation(self) -> float:
+        """Mean correlation of two trees' residuals, weighted by their deviations, ρ̄.
+
+        A tree's deviation is the root of its mean squared error. NaN if no tree is ever wrong.
+        """
+        deviation = float(np.nanmean(np.sqrt(self.tree_errors)))
+        return self.error / deviation**2 if deviation > 0.0 else float("nan")
+
+    @property
+    def error(self) -> float:
+        """Mean squared error of the forest, PE(forest)."""
+        return float(np.nanmean(self.residuals**2))
+
+    @property
+    def bias(self) -> float:
+        """Mean residual, which Breiman takes to be zero; far from it, ρ̄ is high by it alone."""
+        return float(np.nanmean(self.residuals))
+
+    @property
+    def bound(self) -> float:
+        """Breiman's bound of the error, ρ̄·PE(tree)."""
+        return self.correlation * self.tree_error
+
+    def __repr__(self) -> str:
+        n_rows = np.count_nonzero(~np.isnan(self.residuals))
+        rows = f"{n_rows} rows{', out of bag' if self.out_of_bag else ''}"
+        lines = [
+            ("error of a tree", self.tree_error),
+            ("correlation ρ̄", self.correlation),
+            ("mean residual", self.bias),
+            ("error of the forest", self.error),
+            ("bound ρ̄·PE(tree)", self.bound),
+        ]
+        return described(f"Error and correlation of {len(self.tree_errors)} trees, {rows}", lines)
+
+
+def error_and_correlation(
+    forest: Any, X: Any, y: Any, *, out_of_bag: bool = True
+) -> ErrorAndCorrelation:
+    """Error of the trees of a regressor and correlation of their residuals.
+
+    What `strength_and_correlation` is for votes. All rows count alike, whatever their weights in
+    the fit.
+
+    Parameters
+    ----------
+    forest : fitted ObliqueForestRegressor
+        The forest.
+    X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
+        The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
+    out_of_bag : bool, default=True
+        Judge each row by the trees that have not seen it. False: by all trees.
+
+    Returns
+    -------
+    ErrorAndCorrelation
+
+    References
+    ----------
+    Breiman (2001), *Random forests*, section 11.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = ObliqueForestRegressor(100, random_state=0).fit(X, y)
+    >>> result = error_and_correlation(forest, X, y)
+    >>> result.error <= result.bound < result.tree_error
+    True
+    """
+    subject = read_subject(forest, "error_and_correlation")
+    if subject.classes is not None:
+        remedy = "Use strength_and_correlation, which asks the same of votes."
+        raise wrong_type("The forest of error_and_correlation", "a regressor", forest, remedy)
+    rows = read_judged_rows(subject, X, y, out_of_bag)
+    residuals = np.full(len(rows.X), np.nan)
+    sums = np.zeros((2, subject.forest.n_trees))  # rows judged; squared residuals
+    for block in blocks(subject, rows):
+        residuals[block.rows] = _judge(block, sums)
+    n_judged, squares = sums
+    errors = np.where(n_judged > 0, squares / np.maximum(n_judged, 1.0), np.nan)
+    return ErrorAndCorrelation(errors, residuals, out_of_bag)
+
+
+def _judge(block: Block, sums: Floats) -> Floats:
+    """Residuals of the rows; adds what each tree did to the sums."""
+    forest = block.forest
+    for tree in range(forest.n_trees):
+        block.add(tree, None)
+    said = forest.leaf_value[block.leaves + forest.tree_offset[:-1]]
+    sums[0] += block.out.sum(axis=0)
+    sums[1] += np.where(block.out, (block.target[:, None] - said) ** 2, 0.0).sum(axis=0)
+    return np.where(block.counts > 0, block.target - block.predictions[:, 0], np.nan)

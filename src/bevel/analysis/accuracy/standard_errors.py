@@ -1,0 +1,173 @@
+"""Standard errors of predictions: the infinitesimal jackknife of Wager, Hastie and Efron (2014)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis.subject import Subject, read_subject
+from bevel.errors import NoOutOfBagError
+from bevel.forest.training_rows import Bags
+from bevel.forest.tree_predictions import tree_answers
+
+__all__ = ["StandardErrors", "predict_standard_error"]
+
+Floats = npt.NDArray[np.float64]
+
+# Entries of a block, rows x trees x classes or trees x training rows: 32 MB.
+BLOCK_SIZE = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class StandardErrors:
+    """Predictions and their standard errors.
+
+    Attributes
+    ----------
+    prediction : ndarray of shape (n_rows,), or (n_rows, n_classes)
+        Values of a regressor, class probabilities of a classifier.
+    variance : ndarray of the same shape
+        Bias-corrected estimate of the prediction's variance; may fall below zero by chance.
+    n_trees : int
+        Trees of the forest.
+    """
+
+    prediction: Floats
+    variance: Floats
+    n_trees: int
+
+    @property
+    def standard_error(self) -> Floats:
+        """Square root of the variance; 0 where that is below zero."""
+        return np.sqrt(np.maximum(self.variance, 0.0))
+
+    @property
+    def n_below_zero(self) -> int:
+        """Variances that are below zero: too few trees to tell them from noise."""
+        return int(np.count_nonzero(self.variance < 0))
+
+    def __str__(self) -> str:
+        low, middle, high = np.quantile(self.standard_error, [0.0, 0.5, 1.0])
+        text = (
+            f"Standard errors of {len(self.prediction)} rows from {self.n_trees} trees: "
+            f"median {middle:.4g}, from {low:.4g} to {high:.4g}"
+        )
+        if self.n_below_zero:
+            text += (
+                f"; {self.n_below_zero} of {self.variance.size} not above noise: grow more trees"
+            )
+        return text
+
+    __repr__ = __str__
+
+
+def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
+    """Standard error of the prediction of each row, by the infinitesimal jackknife.
+
+    How much the prediction would vary if the forest were grown on other training rows from the same
+    source. With N_bi the number of times training row i is in the bag of tree b, t_b the answer of
+    the tree and B the number of trees, it is the root of
+
+        V = sum over i of Cov_i^2,    Cov_i = mean over b of (N_bi - mean of N_bi) (t_b - mean of t)
+
+    less what the finite number of trees adds to V by chance. The training rows are not needed: bags
+    are drawn again from the forest's seed.
+
+    Parameters
+    ----------
+    forest : ObliqueForestClassifier or ObliqueForestRegressor
+        Fitted with bags. Sample weights are taken as part of the rows.
+    X : array-like of shape (n_rows, n_features)
+        Rows.
+
+    Returns
+    -------
+    StandardErrors
+        Of values, or of class probabilities (of votes if `voting="hard"`).
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestRegressor
+    >>> from bevel.analysis import predict_standard_error
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = ObliqueForestRegressor(1000, random_state=0).fit(X, y)
+    >>> predict_standard_error(forest, X[:5]).standard_error.shape
+    (5,)
+    """
+    subject = read_subject(forest, "predict_standard_error")
+    bags = _bags(subject)
+    n_trees, n_columns = subject.forest.n_trees, max(1, subject.forest.n_classes)
+    products = _bag_products(bags, n_trees)
+    rows = subject.encode(X)
+    shape = (len(rows), n_columns)
+    prediction, variance = np.empty(shape), np.empty(shape)
+    step = max(1, BLOCK_SIZE // (n_trees * n_columns))
+    for first in range(0, len(rows), step):
+        block = slice(first, first + step)
+        answers = _answers(subject, rows[block])
+        prediction[block] = answers.mean(axis=-1)
+        variance[block] = _variance(answers, products, bags)
+    if subject.classes is None:
+        prediction, variance = prediction[:, 0], variance[:, 0]
+    return StandardErrors(prediction, variance, n_trees)
+
+
+def _bags(subject: Subject) -> Bags:
+    """Bags of a forest whose trees differ by them; raises for others."""
+    bags = subject.honest_bags()
+    if subject.forest.n_trees < 2:
+        raise NoOutOfBagError(
+            f"{subject.asked} needs two trees or more, to see how they follow their bags; got one. "
+            "Grow as many as there are training rows."
+        )
+    return bags
+
+
+def _bag_products(bags: Bags, n_trees: int) -> Floats:
+    """Sum over training rows of the products of two bags' deviations from their mean.
+
+    Sums of whole numbers, and so the same in whatever order a library adds.
+    """
+    products = np.zeros((n_trees, n_trees))
+    counts = np.array([bags.counts(tree) for tree in range(n_trees)])
+    step = max(1, BLOCK_SIZE // n_trees)
+    for first in range(0, bags.n_rows, step):
+        block = counts[:, first : first + step].astype(np.float64)
+        products += block @ block.T
+    return products - bags.size**2 / bags.n_rows
+
+
+def _answers(subject: Subject, rows: npt.NDArray[np.float32]) -> Floats:
+    """Answers of the trees (last axis) for each row and class."""
+    forest = subject.forest
+    leaves = subject.predictor.leaves(rows, subject.n_threads) + forest.tree_offset[:-1]
+    return np.moveaxis(tree_answers(forest, leaves, subject.hard), 1, -1)
+
+
+def _variance(answers: Floats, products: Floats, bags: Bags) -> Floats:
+    """Bias-corrected V; of rows drawn without replacement as in Wager and Athey (2018)."""
+    n_trees = answers.shape[-1]
+    deviation = answers - answers.mean(axis=-1, keepdims=True)
+    squares = ((deviation @ products) * deviation).sum(axis=-1) / n_trees**2
+    by_chance = _bag_scatter(bags) * np.square(deviation).mean(axis=-1) / n_trees
+    return np.asarray(_finite_population(bags) * (squares - by_chance))
+
+
+def _bag_scatter(bags: Bags) -> float:
+    """Sum over training rows of the variance of how often they are drawn.
+
+    n - 1 for a bootstrap of n rows, where the paper, for large n, has n.
+    """
+    share = bags.size / bags.n_rows
+    return share * (bags.n_rows - 1) if bags.replace else bags.size * (1 - share)
+
+
+def _finite_population(bags: Bags) -> float:
+    if bags.replace:
+        return 1.0
+    n = bags.n_rows
+    return (n - 1) / n * (n / (n - bags.size)) ** 2

@@ -1,0 +1,158 @@
+"""Breiman's strength and correlation: why a forest is better than its trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis.accuracy.evaluation_rows import Block, blocks, class_of_leaf, read_judged_rows
+from bevel.analysis.printing import described
+from bevel.analysis.subject import Subject, read_subject
+
+__all__ = ["StrengthAndCorrelation", "strength_and_correlation"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StrengthAndCorrelation:
+    """How strong the trees of a classifier are, and how alike.
+
+    Attributes
+    ----------
+    strength : float
+        Mean margin, s.
+    correlation : float
+        Mean correlation of the trees' raw margins, ρ̄; NaN if no tree's margin varies.
+    deviation : float
+        Mean over trees of the standard deviation of their raw margins.
+    margins : ndarray of shape (n_rows,)
+        Share of the votes for the true class minus that for the most voted other class; NaN for
+        rows that were in every bag.
+    n_trees : int
+        Trees.
+    out_of_bag : bool
+        Whether each row was judged only by trees that had not seen it.
+    """
+
+    strength: float
+    correlation: float
+    deviation: float
+    margins: Floats
+    n_trees: int
+    out_of_bag: bool
+
+    @property
+    def bound(self) -> float:
+        """Breiman's bound of the error, ρ̄(1 − s²)/s²; NaN unless the strength is positive."""
+        return self.correlation * (1.0 - self.strength**2) / self._squared_strength
+
+    @property
+    def margin_bound(self) -> float:
+        """Chebyshev's bound, var(margin)/s², below Breiman's; NaN unless s is positive."""
+        return float(np.nanvar(self.margins)) / self._squared_strength
+
+    @property
+    def error(self) -> float:
+        """Share of rows with a negative margin, which the bounds are about."""
+        known = self.margins[~np.isnan(self.margins)]
+        return float(np.mean(known < 0.0))
+
+    @property
+    def _squared_strength(self) -> float:
+        return self.strength**2 if self.strength > 0.0 else float("nan")
+
+    def __repr__(self) -> str:
+        n_rows = np.count_nonzero(~np.isnan(self.margins))
+        rows = f"{n_rows} rows{', out of bag' if self.out_of_bag else ''}"
+        lines = [
+            ("strength s", self.strength),
+            ("correlation ρ̄", self.correlation),
+            ("error (margin below 0)", self.error),
+            ("bound var(margin)/s²", self.margin_bound),
+            ("bound ρ̄(1 − s²)/s²", self.bound),
+        ]
+        return described(f"Strength and correlation of {self.n_trees} trees, {rows}", lines)
+
+
+def strength_and_correlation(
+    forest: Any, X: Any, y: Any, *, out_of_bag: bool = True
+) -> StrengthAndCorrelation:
+    """Strength and correlation of the trees of a classifier, by their votes.
+
+    Trees vote here whatever the forest's `voting`: for the class with the largest share of their
+    leaf. All rows count alike, whatever their weights in the fit.
+
+    Parameters
+    ----------
+    forest : fitted ObliqueForestClassifier
+        The forest.
+    X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
+        The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
+    out_of_bag : bool, default=True
+        Judge each row by the trees that have not seen it. False: by all trees.
+
+    Returns
+    -------
+    StrengthAndCorrelation
+
+    References
+    ----------
+    Breiman (2001), *Random forests*, section 2.2 and appendix II; Blaser's thesis, section 1.6.6;
+    SPORF, Appendix E.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris()
+    >>> forest = ObliqueForestClassifier(100, random_state=0).fit(X, y)
+    >>> result = strength_and_correlation(forest, X, y)
+    >>> result.error < result.margin_bound < result.bound
+    True
+    """
+    subject = read_subject(forest, "strength_and_correlation")
+    if subject.classes is None:
+        raise ValueError(
+            "strength_and_correlation needs votes for classes; got a regression forest. Use "
+            "error_and_correlation, which asks the same of residuals."
+        )
+    rows = read_judged_rows(subject, X, y, out_of_bag)
+    n_trees = subject.forest.n_trees
+    margins = np.full(len(rows.X), np.nan)
+    counts = np.zeros((3, n_trees))  # rows judged; for the true class; for the other one
+    votes = class_of_leaf(subject.forest)
+    for block in blocks(subject, rows):
+        margins[block.rows] = _judge(subject, block, votes, counts)
+    mean, deviation = float(np.nanmean(margins)), _mean_deviation(counts)
+    variance = float(np.nanvar(margins))
+    correlation = variance / deviation**2 if deviation > 0.0 else float("nan")
+    return StrengthAndCorrelation(mean, correlation, deviation, margins, n_trees, out_of_bag)
+
+
+def _judge(subject: Subject, block: Block, votes: npt.NDArray[np.int32], counts: Floats) -> Floats:
+    """Margins of the rows; adds what each tree did to the counts."""
+    n_trees = subject.forest.n_trees
+    for tree in range(n_trees):
+        block.add(tree, votes)
+    shares, row = block.predictions, np.arange(len(block.target))
+    true = shares[row, block.target]
+    shares[row, block.target] = -1.0
+    # The most voted other class of the forest, the same for all trees; none if there is one class.
+    other = shares.argmax(axis=1) if shares.shape[1] > 1 else np.full(len(row), -1)
+    margin = true - np.maximum(shares.max(axis=1), 0.0)
+    said = votes[block.leaves + subject.forest.tree_offset[:-1]]
+    counts[0] += block.out.sum(axis=0)
+    counts[1] += ((said == block.target[:, None]) & block.out).sum(axis=0)
+    counts[2] += ((said == other[:, None]) & block.out).sum(axis=0)
+    return np.where(block.counts > 0, margin, np.nan)
+
+
+def _mean_deviation(counts: Floats) -> float:
+    """Mean over trees of sqrt(p1 + p2 − (p1 − p2)²); trees that judged no row do not count."""
+    judged, true, other = counts[:, counts[0] > 0]
+    p1, p2 = true / judged, other / judged
+    return float(np.sqrt(np.maximum(p1 + p2 - (p1 - p2) ** 2, 0.0)).mean())

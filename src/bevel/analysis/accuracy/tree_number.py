@@ -1,0 +1,107 @@
+"""Out-of-bag error against the number of trees: were there enough?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis.accuracy.evaluation_rows import Block, blocks, class_of_leaf, read_judged_rows
+from bevel.analysis.printing import described
+from bevel.analysis.subject import read_subject
+from bevel.extras import import_optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["OutOfBagCurve", "out_of_bag_curve"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OutOfBagCurve:
+    """Out-of-bag loss of the first tree, the first two, and so on.
+
+    Attributes
+    ----------
+    n_trees : ndarray of int64, shape (n,)
+        1, 2, ..., n.
+    loss : ndarray of float64, shape (n,)
+        Mean loss of the first so many trees; NaN while no row is out of a bag.
+    n_rows : ndarray of int64, shape (n,)
+        Rows that are out of at least one of those bags, and so were judged.
+    measure : str
+        "error" or "mean squared error".
+    """
+
+    n_trees: npt.NDArray[np.int64]
+    loss: Floats
+    n_rows: npt.NDArray[np.int64]
+    measure: str
+
+    def __repr__(self) -> str:
+        n = len(self.n_trees)
+        chosen = np.unique(np.geomspace(1, n, min(n, 7)).round().astype(int))
+        lines = [(f"{k} trees" if k > 1 else "1 tree", float(self.loss[k - 1])) for k in chosen]
+        return described(f"Out-of-bag {self.measure} of {self.n_rows[-1]} rows", lines)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each number of trees; needs pandas."""
+        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        columns = {"n_trees": self.n_trees, self.measure: self.loss, "n_rows": self.n_rows}
+        table: pd.DataFrame = pandas.DataFrame(columns)
+        return table
+
+
+def out_of_bag_curve(forest: Any, X: Any, y: Any) -> OutOfBagCurve:
+    """Out-of-bag error of the first tree, the first two, and so on, in one pass.
+
+    The last value is that of the whole forest, ``1 - oob_score_`` of a classifier. With few trees
+    many rows have been in every bag; they do not count. All rows count alike, whatever their
+    weights in the fit.
+
+    Parameters
+    ----------
+    forest : fitted ObliqueForestClassifier or ObliqueForestRegressor
+        The forest.
+    X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
+        The rows of the fit, in its order.
+
+    Returns
+    -------
+    OutOfBagCurve
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> forest = ObliqueForestClassifier(100, oob_score=True, random_state=0).fit(X, y)
+    >>> curve = out_of_bag_curve(forest, X, y)
+    >>> bool(np.isclose(curve.loss[-1], 1 - forest.oob_score_))
+    True
+    """
+    subject = read_subject(forest, "out_of_bag_curve")
+    rows = read_judged_rows(subject, X, y, out_of_bag=True)
+    n_trees = subject.forest.n_trees
+    votes = class_of_leaf(subject.forest) if subject.hard else None
+    sums, n_rows = np.zeros(n_trees), np.zeros(n_trees, np.int64)
+    for block in blocks(subject, rows):
+        for tree in range(n_trees):
+            block.add(tree, votes)
+            known = block.counts > 0
+            sums[tree] += _losses(block)[known].sum()
+            n_rows[tree] += np.count_nonzero(known)
+    loss = np.where(n_rows > 0, sums / np.maximum(n_rows, 1), np.nan)
+    measure = "mean squared error" if subject.classes is None else "error"
+    return OutOfBagCurve(np.arange(1, n_trees + 1), loss, n_rows, measure)
+
+
+def _losses(block: Block) -> Floats:
+    if block.forest.n_classes == 0:
+        return np.asarray((block.target - block.predictions[:, 0]) ** 2)
+    # The class with the largest sum is that with the largest mean.
+    return np.asarray(block.sums.argmax(axis=1) != block.target, dtype=np.float64)

@@ -1,0 +1,161 @@
+"""The forest as adaptive nearest neighbours (Lin and Jeon): which training rows vote for a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from bevel import _core
+from bevel.analysis.checks import check_place
+from bevel.analysis.printing import write_table
+from bevel.analysis.subject import Subject, read_subject
+from bevel.errors import wrong_type
+from bevel.forest.leaf_rows import LeafRows
+from bevel.forest.quantiles import blocks_of_rows
+
+__all__ = ["VotingPoints", "forest_weights", "voting_points"]
+
+SHOWN = 10  # voting points in a table
+
+
+def forest_weights(
+    forest: Any, X_train: Any, y_train: Any, X: Any = None, *, sample_weight: Any = None
+) -> sp.csr_matrix:
+    """Weights of the training rows in what a forest says of a row.
+
+    Tree m gives training row i the weight W_im, its share in the weight of the leaf that x falls
+    into: 1/k if the leaf holds k rows. The forest gives it their mean over the trees. The weights
+    of a row sum to one, and the prediction of a regressor is the weighted mean of the training
+    targets, the class probabilities of a classifier (by soft votes) the weighted shares.
+
+    Parameters
+    ----------
+    forest : ObliqueForestClassifier or ObliqueForestRegressor
+        Fitted, with any projection.
+    X_train, y_train : array-like
+        The rows of the fit and their targets, in the order of the fit.
+    X : array-like of shape (n_rows, n_features), default=None
+        Rows. None: the training rows, each by the trees whose bags it is out of.
+    sample_weight : array-like of shape (n_train,), default=None
+        Weights of the training rows, if the fit had any. Class weights are known from the forest.
+
+    Returns
+    -------
+    csr_matrix of shape (n_rows, n_train)
+        Weights. A training row that was in every bag has none itself when `X` is None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bevel import ObliqueForestRegressor
+    >>> from bevel.analysis import forest_weights
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = ObliqueForestRegressor(50, random_state=0).fit(X, y)
+    >>> weights = forest_weights(forest, X, y, X[:3])
+    >>> bool(np.allclose(weights @ y, forest.predict(X[:3])))
+    True
+    """
+    subject = read_subject(forest, "forest_weights")
+    if X is None:
+        subject.honest_bags()
+    leaf_rows, rows, _ = subject.leaf_rows(X_train, y_train, sample_weight)
+    if X is not None:
+        return _weights(subject, leaf_rows, subject.encode(X), None)
+    subject.check_some_row_is_out(rows)
+    return _weights(subject, leaf_rows, rows.X, rows.out)
+
+
+def _weights(
+    subject: Subject,
+    leaf_rows: LeafRows,
+    X: npt.NDArray[np.float32],
+    trees: npt.NDArray[np.bool_] | None,
+) -> sp.csr_matrix:
+    blocks = []
+    for block in blocks_of_rows(len(X), subject.forest.n_trees):
+        entries = _core.neighbour_weights(
+            subject.predictor.view,
+            X[block],
+            leaf_rows.offset,
+            leaf_rows.row,
+            leaf_rows.weight,
+            leaf_rows.n_rows,
+            None if trees is None else np.ascontiguousarray(trees[block]),
+            subject.n_threads,
+        )
+        blocks.append(sp.csr_matrix(entries, shape=(len(X[block]), leaf_rows.n_rows)))
+    joined: sp.csr_matrix = sp.vstack(blocks, format="csr")
+    return joined
+
+
+@dataclass(frozen=True, eq=False)
+class VotingPoints:
+    """The training rows that vote for a row, heaviest first.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Numbers of the training rows.
+    weights : ndarray of float
+        Their weights.
+    """
+
+    rows: npt.NDArray[np.intp]
+    weights: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def effective_number(self) -> float:
+        """Rows of equal weight whose mean would vary as much: 1 / sum of squared weights."""
+        return float(1.0 / np.square(self.weights).sum()) if len(self) else 0.0
+
+    def __str__(self) -> str:
+        head = f"{len(self)} voting points, worth {self.effective_number:.1f} of equal weight"
+        shown = zip(self.rows[:SHOWN], self.weights[:SHOWN], strict=True)
+        lines = [(str(row), f"{weight:.4f}") for row, weight in shown]
+        more = [("…", "")] if len(self) > SHOWN else []
+        return f"{head}\n" + write_table(("row", "weight"), [*lines, *more])
+
+    __repr__ = __str__
+
+
+def voting_points(weights: sp.csr_matrix, row: int = 0) -> VotingPoints:
+    """The training rows whose weight for a row is above zero.
+
+    Parameters
+    ----------
+    weights : csr_matrix of shape (n_rows, n_train)
+        From `forest_weights`.
+    row : int, default=0
+        Which of the rows.
+
+    Returns
+    -------
+    VotingPoints
+        Heaviest first; of equal ones the lower number.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestRegressor
+    >>> from bevel.analysis import forest_weights, voting_points
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = ObliqueForestRegressor(10, random_state=0).fit(X, y)
+    >>> points = voting_points(forest_weights(forest, X, y, X[:1]))
+    >>> int(points.rows[0])
+    0
+    """
+    if not sp.issparse(weights):
+        required = "the sparse matrix that forest_weights returns"
+        raise wrong_type("weights", required, weights, "Call forest_weights first.")
+    check_place("row", row, weights.shape[0])
+    own = weights.tocsr()[[row]]
+    heaviest = np.lexsort((own.indices, -own.data))
+    return VotingPoints(own.indices[heaviest].astype(np.intp), own.data[heaviest])

@@ -1,0 +1,150 @@
+"""Leaves that rows share: the one way from a fitted forest to proximities, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from bevel import _core
+from bevel.analysis.subject import Subject
+from bevel.errors import wrong_value
+from bevel.forest.training_rows import check_leaves_rows_out
+
+__all__ = ["KINDS", "NO_LEAF", "LeafTable", "check_kind", "read_leaves", "stack"]
+
+# Kind of proximity: the trees that count for a row.
+KINDS = {"oob": "out of bag", "in_bag": "in bag", "all": "all trees"}
+NO_LEAF = -1  # of a row in a tree that does not count for it
+# Rows answered by one call of the core: a signal waits no longer, and dense blocks stay small.
+BLOCK_ROWS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class LeafTable:
+    """Rows with the leaves they are in.
+
+    Attributes
+    ----------
+    subject : Subject
+        The forest.
+    leaves : ndarray of int32, shape (n, n_trees)
+        Leaf of each row in each tree; -1 where the tree does not count for the row.
+    kind : {"oob", "in_bag", "all"}
+        Which trees count.
+    sharing : LeafSharing
+        The same by leaf.
+    """
+
+    subject: Subject
+    leaves: npt.NDArray[np.int32]
+    kind: str
+    sharing: _core.LeafSharing
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return len(self.leaves)
+
+    @property
+    def n_trees(self) -> int:
+        """Trees of the forest."""
+        return int(self.leaves.shape[1])
+
+    def blocks(self, k: int | None = None) -> Iterator[tuple[slice, sp.csr_array]]:
+        """Proximities of the table's own rows to all rows, some rows at a time.
+
+        A row has itself, with proximity 1, and the `k` rows nearest to it, or (None) all rows that
+        it shares a leaf with.
+        """
+        return self._answer(self.leaves, 0, k)
+
+    def own(self, k: int | None = None) -> sp.csr_array:
+        """The same in one piece."""
+        return stack(self.blocks(k))
+
+    def of_new(
+        self, leaves: npt.NDArray[np.int32], k: int | None = None
+    ) -> Iterator[tuple[slice, sp.csr_array]]:
+        """Proximities of other rows to those of the table, some at a time.
+
+        Leaves of rows that no tree has seen, or some of the table's own `leaves`.
+        """
+        return self._answer(leaves, None, k)
+
+    def indicator(self) -> sp.csr_array:
+        """Whether each row is in each leaf of the forest, over the nodes of all trees.
+
+        With Z for it, the matrix of proximities by all trees is Z Zᵀ / n_trees.
+        """
+        nodes = self.leaves + self.subject.forest.tree_offset[:-1]
+        counts = self.leaves != NO_LEAF
+        indptr = np.concatenate(([0], np.cumsum(counts.sum(axis=1))))
+        shape = (self.n_rows, self.subject.forest.n_nodes)
+        return sp.csr_array((np.ones(int(indptr[-1])), nodes[counts], indptr), shape=shape)
+
+    def _answer(
+        self, leaves: npt.NDArray[np.int32], first_own: int | None, k: int | None
+    ) -> Iterator[tuple[slice, sp.csr_array]]:
+        most = self.n_rows if k is None else min(k, self.n_rows)
+        for start in range(0, len(leaves), BLOCK_ROWS):
+            rows = slice(start, min(start + BLOCK_ROWS, len(leaves)))
+            own = -1 if first_own is None else first_own + start
+            indptr, indices, values = self.sharing.nearest(
+                leaves[rows], own, most, self.subject.n_threads
+            )
+            shape = (rows.stop - rows.start, self.n_rows)
+            yield rows, sp.csr_array((values, indices, indptr), shape=shape)
+
+
+def stack(blocks: Iterator[tuple[slice, sp.csr_array]]) -> sp.csr_array:
+    """Blocks of rows as one matrix."""
+    return sp.csr_array(sp.vstack([block for _, block in blocks]))
+
+
+def read_leaves(subject: Subject, X: Any, y: Any, kind: str) -> LeafTable:
+    """Leaves of rows for proximities of a kind.
+
+    Parameters
+    ----------
+    subject : Subject
+        The forest.
+    X : table of shape (n, p)
+        Any rows for "all"; the rows of the fit for "oob" and "in_bag".
+    y : array-like of shape (n,) or None
+        Targets of the fit; not looked at for "all".
+    kind : {"oob", "in_bag", "all"}
+        Which trees count for a row.
+    """
+    check_kind(kind)
+    if kind == "all":
+        leaves = subject.predictor.leaves(subject.encode(X), subject.n_threads)
+    else:
+        leaves = _leaves_by_bag(subject, X, y, kind)
+    sharing = _core.LeafSharing(leaves, subject.forest.tree_offset)
+    return LeafTable(subject, leaves, kind, sharing)
+
+
+def _leaves_by_bag(subject: Subject, X: Any, y: Any, kind: str) -> npt.NDArray[np.int32]:
+    if y is None:
+        raise ValueError(
+            f"{subject.asked} with kind={kind!r} needs X and y of the fit, to draw its bags again; "
+            'got y=None. Pass y, or kind="all", which takes any rows.'
+        )
+    rows = subject.training_rows(X, y)
+    if kind == "oob":
+        check_leaves_rows_out(rows.bags)
+    leaves = subject.predictor.leaves(rows.X, subject.n_threads)
+    leaves[rows.out != (kind == "oob")] = NO_LEAF
+    return leaves
+
+
+def check_kind(kind: object) -> None:
+    """Raise if this is no kind of proximity."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        required = '"oob", "in_bag" or "all"'
+        raise wrong_value("kind", required, kind, 'Write for example kind="oob".')

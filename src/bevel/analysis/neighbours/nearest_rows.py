@@ -1,0 +1,107 @@
+"""The training rows that a forest finds most like a new row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from bevel.analysis.checks import check_count
+from bevel.analysis.neighbours.leaf_sharing import KINDS, read_leaves, stack
+from bevel.analysis.subject import read_subject
+
+__all__ = ["NearestRows", "nearest_rows"]
+
+SHOWN = 5  # rows and neighbours of a table that is printed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NearestRows:
+    """Nearest rows of new rows; `nearest_rows` finds them.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (n_new, k)
+        Position of each new row's nearest rows, nearest first, of equally near ones the first; -1
+        where fewer than `k` rows share a leaf with it.
+    proximity : ndarray of float64, shape (n_new, k)
+        Their proximities; 0 where there is no row.
+    kind : {"oob", "in_bag", "all"}
+        Trees that count for a row of the table; all count for a new row.
+    """
+
+    rows: npt.NDArray[np.int64]
+    proximity: npt.NDArray[np.float64]
+    kind: str
+
+    def __repr__(self) -> str:
+        n, k = self.rows.shape
+        lines = [f"Nearest rows ({KINDS[self.kind]}) of {n} new rows, {k} each: row (proximity)"]
+        for new in range(min(n, SHOWN)):
+            pairs = zip(self.rows[new, :SHOWN], self.proximity[new, :SHOWN], strict=True)
+            shown = [f"{row} ({near:.2f})" for row, near in pairs if row >= 0]
+            dots = ", ..." if k > SHOWN else ""
+            lines.append(f"  {new}: {', '.join(shown) or 'none'}{dots}")
+        return "\n".join([*lines, "  ..."] if n > SHOWN else lines)
+
+
+def nearest_rows(
+    forest: object, X: Any, new: Any, y: Any = None, *, kind: str = "oob", k: int = 10
+) -> NearestRows:
+    """Rows of X that new rows share the largest part of their leaves with.
+
+    Parameters
+    ----------
+    forest : fitted forest of Bevel
+        Classifier or regressor.
+    X : table of shape (n_rows, n_features)
+        Rows to look among. For "oob" and "in_bag" those of the fit, in their order.
+    new : table of shape (n_new, n_features)
+        Rows that the forest was not grown on.
+    y : array-like of shape (n_rows,), default=None
+        Targets of the fit; "all" does not look at them.
+    kind : {"oob", "in_bag", "all"}, default="oob"
+        Trees that count for a row of X: those that have not seen it, as no tree has seen a new row,
+        those that have, or all of them.
+    k : int, default=10
+        Rows to find for each new row.
+
+    Returns
+    -------
+    NearestRows
+        Positions in X and proximities, nearest first.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.analysis import nearest_rows
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ObliqueForestClassifier(100, random_state=0).fit(X[:140], y[:140])
+    >>> near = nearest_rows(forest, X[:140], X[140:], y[:140], k=5)
+    >>> y[near.rows[0]]
+    array([2, 2, 2, 2, 2])
+    """
+    subject = read_subject(forest, "nearest_rows")
+    n_nearest = check_count("k", k)
+    table = read_leaves(subject, X, y, kind)
+    leaves = subject.predictor.leaves(subject.encode(new), subject.n_threads)
+    rows, near = nearest_first(stack(table.of_new(leaves, n_nearest)), n_nearest)
+    return NearestRows(rows, near, kind)
+
+
+def nearest_first(
+    found: sp.csr_array, k: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Columns and values of a sparse matrix's rows, largest values first, -1 and 0 beyond them."""
+    length = np.diff(found.indptr)
+    row = np.repeat(np.arange(found.shape[0]), length)
+    order = np.lexsort((found.indices, -found.data, row))
+    place = np.arange(len(row)) - np.repeat(found.indptr[:-1], length)
+    columns = np.full((found.shape[0], k), -1, np.int64)
+    values = np.zeros((found.shape[0], k))
+    columns[row, place], values[row, place] = found.indices[order], found.data[order]
+    return columns, values

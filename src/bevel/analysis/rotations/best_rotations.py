@@ -1,0 +1,115 @@
+"""A multi-rotation forest grown anew on the rotations that helped it most (thesis, 3.2.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from bevel.analysis.importances.rotation import draw_rotation_axes, rotation
+from bevel.analysis.subject import Subject, read_subject
+from bevel.errors import wrong_type, wrong_value
+from bevel.estimators._base import ObliqueForest
+from bevel.parameters.constraints import Integer
+from bevel.projections import Custom, MultiRotation
+
+__all__ = ["refit_best_rotations"]
+
+
+def refit_best_rotations(
+    forest: Any, X: Any, y: Any, n_rotations: int, *, sample_weight: Any = None
+) -> ObliqueForest:
+    """Grow a multi-rotation forest anew with the rotations of highest importance only.
+
+    Rotations are ranked by `importance(forest, "rotation")`. The features themselves always stay:
+    they count as one of the rotations, as they do in `P.MultiRotation`.
+
+    Parameters
+    ----------
+    forest : fitted ObliqueForestClassifier or ObliqueForestRegressor
+        With ``projection=P.MultiRotation(...)``.
+    X, y : array-like
+        Rows to fit, those of the forest or others with the same columns.
+    n_rotations : int
+        Rotations to keep, from 1, which are the features alone, to those there are.
+    sample_weight : array-like, default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    object
+        A new fitted estimator with the axes of the rotations as ``P.Custom(matrix)``, and with as
+        many draws per node as a multi-rotation forest of so many rotations, unless the forest had a
+        number of its own; else with the parameters of the forest, which is left as it is. Axes are
+        those of scaled features. Unless `scale` is None and other rows have another scale, the new
+        forest has the same directions.
+
+    References
+    ----------
+    Blaser's thesis, section 3.2.3: "the classifier can optionally be retrained with only the
+    rotations that were deemed most helpful".
+
+    Examples
+    --------
+    >>> from bevel import presets
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris()
+    >>> forest = presets.multi_rotation(n_estimators=20, random_state=0).fit(X, y)
+    >>> refit_best_rotations(forest, X, y, 5).projection.sampler.shape  # 4 features, 5 views
+    (4, 20)
+    """
+    subject = read_subject(forest, "refit_best_rotations")
+    multirotation = _multirotation(subject)
+    _check_number(n_rotations, int(multirotation.n_rotations))
+    share = rotation(subject).values
+    # The first view are the features themselves; what is no axis of a rotation comes last.
+    order = np.argsort(-share[1 : multirotation.n_rotations], kind="stable")
+    views = np.concatenate(([0], np.sort(1 + order[: n_rotations - 1])))
+    refit: ObliqueForest = clone(subject.estimator)
+    refit.projection = Custom(_axes_of(subject, views))
+    if refit.n_projections == "auto":
+        refit.n_projections = _draws(subject, n_rotations, refit.projection)
+    return refit.fit(X, y, sample_weight=sample_weight)
+
+
+def _multirotation(subject: Subject) -> MultiRotation:
+    projection = subject.estimator.projection
+    if projection == "multirotation":
+        return MultiRotation()
+    if isinstance(projection, MultiRotation):
+        return projection
+    raise wrong_value(
+        "The projection of the forest",
+        "P.MultiRotation(...) and no list",
+        projection,
+        "Fit with projection=P.MultiRotation().",
+    )
+
+
+def _check_number(n_rotations: object, most: int) -> None:
+    required = f"an integer from 1 to the {most} rotations of the forest"
+    if not Integer().describes(n_rotations):
+        raise wrong_type("n_rotations", required, n_rotations, "Write for example n_rotations=5.")
+    if n_rotations not in range(1, most + 1):
+        raise wrong_value("n_rotations", required, n_rotations, "Keep fewer rotations.")
+
+
+def _axes_of(subject: Subject, views: np.ndarray[Any, np.dtype[np.int64]]) -> sp.csc_array:
+    """Axes of some views as columns over the numeric features."""
+    axes, view_of_axis = draw_rotation_axes(subject)
+    n_numeric = int(np.count_nonzero(subject.forest.levels == 0))
+    offset, index, weight = axes
+    pool = sp.csc_array(
+        (weight, index, offset.astype(np.int64)), shape=(n_numeric, len(offset) - 1)
+    )
+    return pool[:, np.flatnonzero(np.isin(view_of_axis, views))]
+
+
+def _draws(subject: Subject, n_rotations: int, projection: Custom) -> int:
+    """What "auto" is for so many rotations, and never more than there are axes and columns."""
+    levels = subject.forest.levels
+    n_draws = MultiRotation(n_rotations).default_draws(len(levels), subject.classes is None)
+    n_numeric = int(np.count_nonzero(levels == 0))
+    return min(n_draws, projection.most_draws(n_numeric) + len(levels) - n_numeric)

@@ -1,0 +1,177 @@
+"""Why a row comes to its leaf: the rules it passes, with its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis.subject import read_subject
+from bevel.data.tables import Table, is_missing, read_table
+from bevel.errors import wrong_value
+from bevel.forest.flat_forest import TreeView
+from bevel.printable import printable
+from bevel.text.answers import read_answers
+from bevel.text.conditions import Condition
+from bevel.text.decimals import round_within, written
+from bevel.text.questions import Question, ValueQuestion
+from bevel.text.style import Style
+from bevel.text.tree_text import notes_text
+
+__all__ = ["PathRules", "path_rules"]
+
+
+@dataclass(frozen=True, eq=False)
+class PathRules:
+    """The way of a row down a tree.
+
+    Attributes
+    ----------
+    tree, n_trees : int
+        Which tree of how many.
+    node : ndarray of int64
+        Nodes on the way, from the root to the leaf.
+    conditions : tuple of Condition
+        What the row fulfils at each split.
+    values : tuple of str
+        The row's value of what each split asks.
+    row : tuple of str
+        Its values of the features that were asked for.
+    answer : str
+        What the leaf says.
+    notes : tuple of str
+        What the rules leave unsaid.
+    """
+
+    tree: int
+    n_trees: int
+    node: npt.NDArray[np.int64]
+    conditions: tuple[Condition, ...]
+    values: tuple[str, ...]
+    row: tuple[str, ...]
+    answer: str
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        rules = [str(condition) for condition in self.conditions]
+        width = max(map(len, rules), default=0)
+        steps = [
+            f"{step:>2}. {rule:<{width}}   {value}"
+            for step, (rule, value) in enumerate(zip(rules, self.values, strict=True), 1)
+        ]
+        title = f"tree {self.tree} of {self.n_trees}: {self.answer}"
+        row = (f"The row: {', '.join(self.row)}.",) if self.row else ()
+        return "\n".join((title, *steps, *notes_text((*row, *self.notes))))
+
+    def __repr__(self) -> str:
+        return f"<a row's way down tree {self.tree}: {len(self.conditions)} rules; print to read>"
+
+
+def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> PathRules:
+    """The rules that a row passes on its way down a tree.
+
+    Parameters
+    ----------
+    estimator : ObliqueForestClassifier or ObliqueForestRegressor
+        A fitted forest.
+    X : array, data frame or sparse matrix of shape (1, n_features)
+        The row.
+    tree : int, default=0
+        Which tree; negative numbers count from the end.
+    digits : int, default=3
+        As in `tree_rules`; a rule that would not hold for the row gets more.
+
+    Returns
+    -------
+    PathRules
+        Print it to read the rules beside the row's values.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.analysis import path_rules
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ObliqueForestClassifier(10, projection="axis", random_state=0).fit(X, y)
+    >>> print(path_rules(forest, X[:1]))
+    tree 0 of 10: class 0, 41 rows
+     1. x3 ≤ 0.8   0.2
+    The row: x3 = 0.2.
+    """
+    subject = read_subject(estimator, "path_rules")
+    encoded = subject.encode(X)
+    if len(encoded) != 1:
+        raise wrong_value("X", "one row", f"{len(encoded)} rows", "Pass for example X[:1].")
+    chosen = subject.forest.tree(tree)
+    leaf = int(subject.predictor.leaves(encoded, 1)[0, chosen.index])
+    words = subject.estimator._vocabulary()
+    interviewer = words.questions(chosen, Style(digits=digits, max_terms=None))
+    way = _way(chosen, leaf)
+    asked = [interviewer.question(int(node), encoded) for node in way[:-1]]
+    is_right = way[1:] != way[:-1] + 1  # left children follow their parents
+    row = _Row(read_table(X), encoded, subject.names, subject.forest.medians)
+    answers = read_answers(chosen, way[-1:], way[-1:] + 1, words.classes)
+    return PathRules(
+        chosen.index,
+        subject.forest.n_trees,
+        way,
+        tuple(question.sides[int(side)] for question, side in zip(asked, is_right, strict=True)),
+        tuple(row.value(question) for question in asked),
+        row.values(asked),
+        answers.told(0),
+        interviewer.notes(),
+    )
+
+
+def _way(tree: TreeView, leaf: int) -> npt.NDArray[np.int64]:
+    """Nodes from the root to a leaf."""
+    parent, start = tree.forest.parent, tree.nodes.start
+    way = [leaf]
+    while way[-1] > 0:
+        way.append(int(parent[start + way[-1]]) - start)
+    return np.array(way[::-1], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """The user's row, as given and as trees read it."""
+
+    table: Table
+    encoded: npt.NDArray[np.float32]
+    names: tuple[str, ...]
+    medians: npt.NDArray[np.float32]
+
+    def value(self, question: Question) -> str:
+        """Value of what is asked."""
+        if not isinstance(question, ValueQuestion):
+            return self._label(question.feature)
+        if question.single:
+            return self._number(int(question.features[0]))
+        filled = np.where(np.isnan(self.encoded), self.medians, self.encoded)
+        value = float(question.values(filled)[0])
+        return written(round_within(value, _fineness(question, value)))
+
+    def values(self, asked: Sequence[Question]) -> tuple[str, ...]:
+        """Values of all features that are asked for, in the order of the columns."""
+        by_levels = {q.feature for q in asked if not isinstance(q, ValueQuestion)}
+        numeric = {int(f) for q in asked if isinstance(q, ValueQuestion) for f in q.features}
+        return tuple(
+            f"{printable(self.names[f])} = {self._label(f) if f in by_levels else self._number(f)}"
+            for f in sorted(by_levels | numeric)
+        )
+
+    def _label(self, feature: int) -> str:
+        label = self.table.labels(feature)[0]
+        return "missing" if is_missing(label) else printable(str(label))
+
+    def _number(self, feature: int) -> str:
+        value = float(self.table.numbers(slice(0, 1), slice(feature, feature + 1))[0, 0])
+        return "missing" if np.isnan(value) else written(float(f"{value:.7g}"))
+
+
+def _fineness(question: ValueQuestion, value: float) -> float:
+    """How far a value may be rounded without seeming to be on the other side."""
+    return min(0.49 * abs(value - question.threshold), 5e-4 * abs(value))

@@ -1,0 +1,281 @@
+"""The few rules of a forest that tell most: short, pure, and not one another's copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.analysis.accuracy.evaluation_rows import read_judged_rows
+from bevel.analysis.subject import Subject, read_subject
+from bevel.extras import import_optional
+from bevel.parameters.constraints import Integer, Number, Parameter
+from bevel.printable import printable
+from bevel.text.answers import called
+from bevel.text.decimals import percent, round_within, written
+from bevel.text.questions import Question, ValueQuestion
+from bevel.text.style import Style
+from bevel.text.tree_rules import subtree_ends
+from bevel.text.tree_text import notes_text
+
+__all__ = ["TopRules", "top_rules"]
+
+Floats = npt.NDArray[np.float64]
+
+LONGER = 0.95  # a further condition must tell a twentieth more
+SAME = 0.7  # rules that share so much of the rows of either are taken for one
+_REMEDY = "See the documentation of top_rules."
+_PARAMETERS = (
+    Parameter("n", 10, (Integer(1),), "", _REMEDY),
+    Parameter("max_depth", 3, (Integer(1),), "", _REMEDY),
+    Parameter("min_coverage", 0.02, (Number("[0, 1]"),), "", _REMEDY),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TopRules:
+    """Rules, the most telling first.
+
+    Attributes
+    ----------
+    rules : tuple of str
+        Conditions.
+    tree, node : ndarray of int64
+        Where they are in the forest.
+    coverage : ndarray
+        Share of the rows that fulfil them.
+    told : ndarray
+        Coverage times the squared distance of the rule's mean (of its class shares) from that of
+        all rows, as a share of the variance: what telling these rows apart explains.
+    prediction : tuple of str
+        Most frequent class, or mean.
+    purity : ndarray
+        Share of that class; in regression the standard deviation of the targets.
+    notes : tuple of str
+        What the rules leave unsaid.
+    """
+
+    rules: tuple[str, ...]
+    tree: npt.NDArray[np.int64]
+    node: npt.NDArray[np.int64]
+    coverage: Floats
+    told: Floats
+    prediction: tuple[str, ...]
+    purity: Floats
+    is_classifier: bool
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __str__(self) -> str:
+        if not len(self):
+            return "no rule covers enough rows"
+        lines = [
+            f"{place + 1:>2}. {self._claim(place)}: {rule}" for place, rule in enumerate(self.rules)
+        ]
+        return "\n".join((*lines, *notes_text(self.notes)))
+
+    def _claim(self, place: int) -> str:
+        share, purity = percent(float(self.coverage[place])), float(self.purity[place])
+        if self.is_classifier:
+            name = called(self.prediction[place])
+            return f"{name} {percent(purity)}, of {share} of the rows"
+        return f"{self.prediction[place]} ± {self.spread(place)}, of {share} of the rows"
+
+    def spread(self, place: int) -> str:
+        """Standard deviation of the targets of a rule, in as few digits as tell it to 5 %."""
+        purity = float(self.purity[place])
+        return written(round_within(purity, 0.05 * purity))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rules; print to read>"
+
+    def to_pandas(self) -> Any:
+        """One line for each rule."""
+        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        columns = {
+            "rule": self.rules,
+            "prediction": self.prediction,
+            "purity" if self.is_classifier else "standard_deviation": self.purity,
+            "coverage": self.coverage,
+            "told": self.told,
+            "tree": self.tree,
+            "node": self.node,
+        }
+        return pandas.DataFrame(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    score: float
+    depth: int
+    tree: int
+    node: int
+    end: int  # leaves from node to end - 1 are below it
+
+
+def top_rules(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    n: int = 10,
+    max_depth: int = 3,
+    min_coverage: float = 0.02,
+    digits: int = 3,
+    max_terms: int | None = 8,
+) -> TopRules:
+    """The most telling rules of a forest, judged on the given rows.
+
+    Every node down to `max_depth` of every tree is a rule. Rules are ranked by what they tell:
+    coverage times the squared distance of their mean from that of all rows, less 5 % for each
+    condition; rules that mostly cover the rows of a better one are left out.
+
+    Parameters
+    ----------
+    estimator : ObliqueForestClassifier or ObliqueForestRegressor
+        A fitted forest.
+    X, y : array-like
+        Rows and targets to judge by, all of weight one: held-out rows if there are any, because a
+        forest knows the rows it was grown on.
+    n : int, default=10
+        Most rules to give.
+    max_depth : int, default=3
+        Most conditions of a rule.
+    min_coverage : float, default=0.02
+        Least share of the rows that a rule must cover.
+    digits : int, default=3
+    max_terms : int or None, default=8
+        As in `tree_rules`.
+
+    Returns
+    -------
+    TopRules
+        Print it, or `to_pandas()`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.analysis import top_rules
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ObliqueForestClassifier(50, projection="axis", random_state=0).fit(X, y)
+    >>> print(top_rules(forest, X, y, n=3))
+     1. class 0 100 %, of 33 % of the rows: x3 ≤ 0.8
+     2. class 2 98 %, of 31 % of the rows: x3 > 1.7
+     3. class 1 100 %, of 31 % of the rows: 0.8 < x3 ≤ 1.65 and x2 ≤ 4.95
+    """
+    subject = read_subject(estimator, "top_rules")
+    for parameter, value in zip(_PARAMETERS, (n, max_depth, min_coverage), strict=True):
+        parameter.check(value)
+    rows = read_judged_rows(subject, X, y, out_of_bag=False)
+    encoded, target = rows.X, rows.target
+    is_classifier = subject.classes is not None
+    Y = np.eye(subject.forest.n_classes)[target] if is_classifier else target[:, None].astype(float)
+    leaves = subject.predictor.leaves(encoded, subject.n_threads)
+    found = sorted(
+        _candidates(subject, leaves, Y, max_depth, min_coverage),
+        key=lambda rule: (-rule.score, rule.depth, rule.tree, rule.node),
+    )
+    chosen, covered = _unlike(found, leaves, n)
+    style = Style(max_depth, digits=digits, max_terms=max_terms)
+    return _result(subject, encoded, leaves, Y, chosen, covered, style)
+
+
+def _candidates(
+    subject: Subject,
+    leaves: npt.NDArray[np.int32],
+    Y: Floats,
+    max_depth: int,
+    min_coverage: float,
+) -> Iterator[_Candidate]:
+    mean, n_rows = Y.mean(axis=0), len(Y)
+    for tree in subject.forest:
+        leaf = leaves[:, tree.index]
+        end = subtree_ends(tree)
+        columns = (*Y.T, np.ones(n_rows))
+        sums = [np.bincount(leaf, column, minlength=tree.n_nodes) for column in columns]
+        # Leaves of a subtree lie together: sums over it are differences of running sums.
+        running = np.vstack((np.zeros(len(sums)), np.cumsum(np.array(sums).T, axis=0)))
+        for node in np.flatnonzero((tree.depth > 0) & (tree.depth <= max_depth)):
+            total = running[end[node]] - running[node]
+            count, depth = round(total[-1]), int(tree.depth[node])
+            if count >= max(min_coverage * n_rows, 1.0):
+                distance = total[:-1] / count - mean
+                score = count / n_rows * float(distance @ distance) * LONGER**depth
+                yield _Candidate(score, depth, tree.index, int(node), int(end[node]))
+
+
+def _unlike(
+    found: list[_Candidate], leaves: npt.NDArray[np.int32], n: int
+) -> tuple[list[_Candidate], list[npt.NDArray[np.bool_]]]:
+    """The first rules that are not much like an earlier one, and the rows they cover."""
+    chosen: list[_Candidate] = []
+    covered: list[npt.NDArray[np.bool_]] = []
+    for rule in found:
+        if len(chosen) == n or rule.score <= 0.0:
+            break
+        leaf = leaves[:, rule.tree]
+        rows = (leaf >= rule.node) & (leaf < rule.end)
+        if not any(_alike(rows, other) for other in covered):
+            chosen.append(rule)
+            covered.append(rows)
+    return chosen, covered
+
+
+def _alike(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> bool:
+    return bool(np.count_nonzero(one & other) > SAME * np.count_nonzero(one | other))
+
+
+def _result(
+    subject: Subject,
+    encoded: npt.NDArray[np.float32],
+    leaves: npt.NDArray[np.int32],
+    Y: Floats,
+    chosen: list[_Candidate],
+    covered: list[npt.NDArray[np.bool_]],
+    style: Style,
+) -> TopRules:
+    forest = subject.estimator.forest_
+    variance = float(Y.var(axis=0).sum())
+    texts, asked, predictions, purity, told = [], [], [], [], []
+    for rule, rows in zip(chosen, covered, strict=True):
+        tree = forest.tree(rule.tree).rules(
+            encoded=encoded, leaves=leaves[:, rule.tree], **vars(style)
+        )
+        place = int(np.searchsorted(tree.node, rule.node))
+        texts.append(tree.rule(place))
+        asked += list(tree.asked(place))
+        mine = Y[rows]
+        mean = mine.mean(axis=0)
+        told.append(len(mine) / len(Y) * float(((mean - Y.mean(axis=0)) ** 2).sum()) / variance)
+        if subject.classes is None:
+            predictions.append(written(round_within(float(mean[0]), 5e-4 * float(np.ptp(Y)))))
+            purity.append(float(mine.std()))
+        else:
+            predictions.append(printable(str(subject.classes[mean.argmax()])))
+            purity.append(float(mean.max()))
+    return TopRules(
+        tuple(texts),
+        np.array([rule.tree for rule in chosen], dtype=np.int64),
+        np.array([rule.node for rule in chosen], dtype=np.int64),
+        np.array([rows.mean() for rows in covered]),
+        np.array(told),
+        tuple(predictions),
+        np.array(purity),
+        subject.classes is not None,
+        _notes(subject, asked),
+    )
+
+
+def _notes(subject: Subject, asked: list[Question]) -> tuple[str, ...]:
+    """What the rules leave unsaid, once for all of them."""
+    values = [question for question in asked if isinstance(question, ValueQuestion)]
+    combined = {int(f) for question in values if not question.single for f in question.features}
+    had_missing = bool(subject.forest.columns_with_missing.any())
+    words = subject.estimator._vocabulary()
+    return words.notes(combined, had_missing, len(values) < len(asked))

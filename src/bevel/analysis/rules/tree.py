@@ -1,0 +1,125 @@
+"""Trees in words: in the names and units of the user, as text, dictionary and data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from bevel.analysis.subject import read_subject
+from bevel.text import ForestRules, TreeRules
+
+__all__ = ["forest_rules", "tree_rules"]
+
+
+def tree_rules(
+    estimator: Any,
+    tree: int = 0,
+    *,
+    X: Any = None,
+    max_depth: int | None = None,
+    min_rows: float = 0,
+    digits: int | None = 3,
+    max_terms: int | None = 8,
+) -> TreeRules:
+    """One tree of a forest in words.
+
+    Directions are written in the user's units under affine scales (None, "standard", "minmax"),
+    largest term first and with weight 1; [x] stands for x within the bounds of the scale
+    ("quantile", "minmax_clip"), rank(x) for its rank. Splits of one feature are in the user's units
+    under any scale. See `docs/reference/rules.md`.
+
+    Parameters
+    ----------
+    estimator : ObliqueForestClassifier or ObliqueForestRegressor
+        A fitted forest.
+    tree : int, default=0
+        Which tree; negative numbers count from the end.
+    X : array, data frame or sparse matrix, default=None
+        Rows, such as those of the fit, that the written rules shall route as the tree does: where
+        they do not, a rule gets more digits.
+    max_depth : int, default=None
+        Subtrees at this depth are replaced by their majority or mean.
+    min_rows : float, default=0
+        So are splits that leave fewer than so many training rows (by weight) on one side.
+    digits : int or None, default=3
+        Digits of weights and thresholds, counted from the spread of the columns; None: exact.
+    max_terms : int or None, default=8
+        Terms of a direction that are written out.
+
+    Returns
+    -------
+    TreeRules
+        Print it; or `to_pandas()`, `to_dict()`, `bevel.plots.tree`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.analysis import tree_rules
+    >>> from sklearn.datasets import load_iris
+    >>> data = load_iris(as_frame=True)
+    >>> forest = ObliqueForestClassifier(10, projection="axis", random_state=0)
+    >>> print(tree_rules(forest.fit(data.data, data.target), max_depth=1))
+    tree 0 of 10: 2 leaves, depth 1, 150 rows
+    ├─ petal width (cm) ≤ 0.8: class 0, 41 rows
+    └─ petal width (cm) > 0.8: class 1 58 %, 109 rows …
+    """
+    subject = read_subject(estimator, "tree_rules")
+    encoded = leaves = None
+    chosen = subject.estimator.forest_.tree(tree)
+    if X is not None:
+        encoded = subject.encode(X)
+        leaves = subject.predictor.leaves(encoded, subject.n_threads)[:, chosen.index]
+    return chosen.rules(
+        encoded=encoded,
+        leaves=leaves,
+        max_depth=max_depth,
+        min_rows=min_rows,
+        digits=digits,
+        max_terms=max_terms,
+    )
+
+
+def forest_rules(
+    estimator: Any,
+    trees: Iterable[int] | None = None,
+    *,
+    max_depth: int | None = None,
+    min_rows: float = 0,
+    digits: int | None = 3,
+    max_terms: int | None = 8,
+) -> ForestRules:
+    """Several trees of a forest in words, for `to_pandas()` and `to_dict()`.
+
+    Parameters
+    ----------
+    estimator : ObliqueForestClassifier or ObliqueForestRegressor
+        A fitted forest.
+    trees : iterable of int, default=None
+        Which trees; None: all.
+    max_depth, min_rows, digits, max_terms
+        As in `tree_rules`.
+
+    Returns
+    -------
+    ForestRules
+        A `TreeRules` for each tree.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.analysis import forest_rules
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ObliqueForestClassifier(10, random_state=0).fit(X, y)
+    >>> forest_rules(forest, max_depth=2).to_pandas().shape[1]
+    13
+    """
+    forest = read_subject(estimator, "forest_rules").estimator.forest_
+    chosen = range(forest.n_trees) if trees is None else trees
+    style = {
+        "max_depth": max_depth,
+        "min_rows": min_rows,
+        "digits": digits,
+        "max_terms": max_terms,
+    }
+    return ForestRules(tuple(forest.tree(tree).rules(**style) for tree in chosen))

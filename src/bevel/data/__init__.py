@@ -1,0 +1,1 @@
+"""Tables of any kind, made safe to read without further checks."""

@@ -1,0 +1,292 @@
+"""Reads whatever the user has (arrays, frames, sparse matrices) through one small interface.
+
+A table gives tiles of numbers and columns of labels; it does not decide which columns are nominal,
+nor scale anything. Frames of pandas, polars and pyarrow are read through narwhals, so none of these
+is imported here. SciPy sparse matrices are supported as input but not as storage: a forest is grown
+on a dense float32 table, which is filled tile by tile from the sparse one.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from bevel.data.columns import Columns
+from bevel.errors import shorten
+
+__all__ = ["Table", "is_missing", "read_table", "take_rows"]
+
+Numbers = npt.NDArray[np.floating[Any]]
+
+LARGEST_FLOAT = int(np.finfo(np.float64).max)
+_NOMINAL = (nw.String, nw.Categorical, nw.Enum)
+_UNREADABLE = (nw.Datetime, nw.Date, nw.Time, nw.Duration, nw.List, nw.Array, nw.Struct, nw.Binary)
+
+
+class Table(Protocol):
+    """What the dataset asks of every kind of input."""
+
+    @property
+    def native(self) -> Any:
+        """The user's object, or the array read from it."""
+        ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether a few rows of all columns are as quick to read as all rows of a few columns."""
+        ...
+
+    def describe(self, feature: int) -> str:
+        """Name a column for a message: its quoted name, or its index."""
+        ...
+
+    def nominal_by_dtype(self) -> list[int]:
+        """Columns whose dtype says that they are nominal."""
+        ...
+
+    def numbers(self, rows: slice, features: slice) -> Numbers:
+        """A tile as floats, float32 only where nothing is lost; missing values are NaN."""
+        ...
+
+    def labels(self, feature: int) -> npt.NDArray[Any]:
+        """A whole column as it is."""
+        ...
+
+
+def read_table(X: Any) -> Table:
+    """Wrap the user's X; raises when it is not a non-empty table of two dimensions."""
+    if isinstance(X, Columns):
+        return ColumnsTable(X)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return FrameTable(X, frame)
+    if hasattr(X, "collect") and hasattr(X, "lazy"):
+        raise TypeError(
+            f"X must be an array or an eager data frame; got a lazy {type(X).__name__}, which has "
+            "no rows yet. Pass X.collect()."
+        )
+    if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
+        X = np.array(X, dtype=object)  # one label must not make text of all numbers
+    array = check_array(X, dtype=None, accept_sparse=True, ensure_all_finite=False)
+    return SparseTable(array) if sp.issparse(array) else ArrayTable(array)
+
+
+def is_missing(value: object) -> bool:
+    """Whether a Python value stands for a missing one: None, NaN, pandas' NA and NaT."""
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixTable:
+    """What dense and sparse matrices share: columns without names or dtypes of their own."""
+
+    native: Any
+    by_rows = True
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.native.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.native.shape[1])
+
+    def describe(self, feature: int) -> str:
+        return str(feature)
+
+    def nominal_by_dtype(self) -> list[int]:
+        return []
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayTable(MatrixTable):
+    """A two-dimensional NumPy array, of numbers or of objects."""
+
+    def __post_init__(self) -> None:
+        if self.native.dtype.kind not in "fiubOUST":
+            raise TypeError(
+                f"X must hold numbers or labels; got an array of dtype {self.native.dtype}. "
+                "Convert it to numbers first, for example the days or seconds since a date."
+            )
+
+    def numbers(self, rows: slice, features: slice) -> Numbers:
+        tile = self.native[rows, features]
+        if tile.dtype.kind in "fiub":
+            return _as_float(tile)
+        columns = zip(range(features.start, features.stop), tile.T, strict=True)
+        return np.column_stack([as_numbers(c, self.describe(feature)) for feature, c in columns])
+
+    def labels(self, feature: int) -> npt.NDArray[Any]:
+        column: npt.NDArray[Any] = self.native[:, feature]
+        return column
+
+
+@dataclass(frozen=True, eq=False)
+class SparseTable(MatrixTable):
+    """A SciPy sparse matrix or array; its implicit entries are zeros."""
+
+    def numbers(self, rows: slice, features: slice) -> Numbers:
+        whole = rows == slice(0, self.n_rows)
+        tile = self._columns[:, features] if whole else self._rows[rows, features]
+        return _as_float(tile.toarray(order="F"))
+
+    @cached_property
+    def _columns(self) -> Any:
+        return self.native.tocsc()
+
+    @cached_property
+    def _rows(self) -> Any:
+        return self.native.tocsr()
+
+    def labels(self, feature: int) -> npt.NDArray[Any]:
+        raise TypeError(
+            f"categorical_features must name columns of a dense table; got column {feature} of a "
+            "sparse matrix. Pass categorical_features=None, or X.toarray()."
+        )
+
+
+class FrameTable:
+    """A data frame of any library that narwhals knows."""
+
+    by_rows = False
+
+    def __init__(self, native: Any, frame: nw.DataFrame[Any]) -> None:
+        self.native = native
+        self.n_rows, self.n_features = frame.shape
+        self._columns = list(frame.iter_columns())
+        _check_not_empty(self.n_rows, self.n_features)
+
+    def describe(self, feature: int) -> str:
+        return repr(self._columns[feature].name)
+
+    def nominal_by_dtype(self) -> list[int]:
+        return [f for f, column in enumerate(self._columns) if _is_nominal(column)]
+
+    def numbers(self, rows: slice, features: slice) -> Numbers:
+        return _side_by_side([self._numbers(f)[rows] for f in range(features.start, features.stop)])
+
+    def _numbers(self, feature: int) -> Numbers:
+        column = self._columns[feature]
+        if isinstance(column.dtype, _UNREADABLE):
+            raise TypeError(
+                f"X must hold numbers or labels; got dtype {column.dtype} in column "
+                f"{self.describe(feature)}. Convert it to numbers first, or drop it."
+            )
+        return as_numbers(_values(column), self.describe(feature))
+
+    def labels(self, feature: int) -> npt.NDArray[Any]:
+        return _values(self._columns[feature])
+
+
+class ColumnsTable:
+    """Named columns of NumPy arrays."""
+
+    by_rows = False
+
+    def __init__(self, columns: Columns) -> None:
+        self.native = columns
+        self.n_rows, self.n_features = columns.shape
+        _check_not_empty(self.n_rows, self.n_features)
+
+    def describe(self, feature: int) -> str:
+        return repr(self.native.names[feature])
+
+    def nominal_by_dtype(self) -> list[int]:
+        return self.native.nominal
+
+    def numbers(self, rows: slice, features: slice) -> Numbers:
+        chosen = range(features.start, features.stop)
+        columns = self.native.values
+        return _side_by_side([as_numbers(columns[f][rows], self.describe(f)) for f in chosen])
+
+    def labels(self, feature: int) -> npt.NDArray[Any]:
+        return self.native.values[feature]
+
+
+def _side_by_side(columns: list[Numbers]) -> Numbers:
+    dtype = np.result_type(*columns)
+    tile: Numbers = np.empty((len(columns[0]), len(columns)), dtype, order="F")
+    for position, column in enumerate(columns):
+        tile[:, position] = column
+    return tile
+
+
+def _check_not_empty(n_rows: int, n_features: int) -> None:
+    if n_rows and n_features:
+        return
+    part, kind = (n_features, "feature") if n_rows else (n_rows, "sample")
+    raise ValueError(
+        f"Found a data frame with {part} {kind}(s) (shape={(n_rows, n_features)}) while a minimum "
+        "of 1 is required. Pass at least one row and one column."
+    )
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.integer[Any]]) -> Any:
+    """Some rows of an array, a sparse matrix or a data frame, as the same kind of thing."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
+
+
+def as_numbers(values: npt.NDArray[Any], name: str) -> Numbers:
+    """Read a column as floats; text is refused even where it spells a number."""
+    if values.dtype.kind in "fiub":
+        return _as_float(values)
+    objects = values.tolist()
+    for row, value in enumerate(objects):
+        if isinstance(value, str | bytes):
+            raise ValueError(
+                f"X must hold numbers in column {name}; could not convert string to float: "
+                f"{shorten(value)} (row {row}). Convert the column, or name it in "
+                "categorical_features."
+            )
+    try:
+        return np.array([np.nan if is_missing(value) else float(value) for value in objects])
+    except TypeError as error:
+        raise TypeError(
+            f"X must hold numbers in column {name}; {error}. Convert the column, or drop it."
+        ) from error
+    except OverflowError:
+        raise _beyond_floats(objects, name) from None
+
+
+def _beyond_floats(values: list[Any], name: str) -> ValueError:
+    row = next(i for i, v in enumerate(values) if not is_missing(v) and abs(v) > LARGEST_FLOAT)
+    return ValueError(
+        f"X must hold numbers within the range of floats in column {name}; got "
+        f"{shorten(values[row])} (row {row}). Rescale the column."
+    )
+
+
+def _as_float(values: npt.NDArray[Any]) -> Numbers:
+    exact = np.can_cast(values.dtype, np.float32)
+    return values.astype(np.float32 if exact else np.float64, copy=False)
+
+
+def _values(column: nw.Series[Any]) -> npt.NDArray[Any]:
+    """A column as an array; without any value it has none to look up, which some types need."""
+    if column.null_count() == len(column):
+        return np.full(len(column), None, dtype=object)
+    return column.to_numpy()
+
+
+def _is_nominal(column: nw.Series[Any]) -> bool:
+    """By dtype; a column of Python objects is nominal unless all of them are numbers."""
+    if isinstance(column.dtype, nw.Object):
+        return not all(isinstance(v, numbers.Number) or is_missing(v) for v in column.to_list())
+    return isinstance(column.dtype, _NOMINAL)

@@ -1,0 +1,1 @@
+"""A grown forest, and what is computed from it and its training rows."""

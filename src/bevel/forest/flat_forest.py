@@ -1,0 +1,463 @@
+"""The flat forest: a grown forest as read-only arrays, and the only thing that is saved of it.
+
+Nodes of all trees lie one after another. Within a tree they are in preorder, so that the left child
+of node i is i + 1; only right children are stored. Fields marked N have one entry per node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+
+if TYPE_CHECKING:
+    from bevel.text import TreeRules, Vocabulary
+
+__all__ = ["FlatForest", "TreeView", "check_forest", "join_forests"]
+
+Array = npt.NDArray[Any]
+
+MISSING_LEFT, CATEGORY_NODE = 1, 2  # bits of `flags`
+MOST_SHOWN = 2000  # nodes of a tree that is printed
+
+
+@dataclass(frozen=True, eq=False)
+class FlatForest:
+    """A grown forest.
+
+    Attributes
+    ----------
+    n_features : int
+        Columns of the training table.
+    n_classes : int
+        Classes of a classifier, 0 in regression.
+    levels : ndarray of int32, shape (n_features,)
+        Levels of each nominal column, 0 for numeric ones.
+    medians : ndarray of float32, shape (n_features,)
+        What a missing value counts as where features are combined.
+    tree_offset : ndarray of int64, shape (n_trees + 1,)
+        First node of each tree.
+    right : ndarray of int32, N
+        Right child, counted from the tree's first node; -1 for a leaf.
+    threshold : ndarray of float32, N
+        A row goes left when its projected value is at most the threshold.
+    flags : ndarray of uint8, N
+        Bit 0: missing values, or unseen levels, go left. Bit 1: the split is by levels.
+    gain : ndarray of float32, N
+        Weighted impurity removed by the split; 0 for a leaf. In units of a power of two where
+        targets are so large or small that float32 could not hold it. Empty in a slim forest.
+    weight : ndarray of float32, N
+        Weighted number of training rows. Empty in a slim forest.
+    entry_offset : ndarray of int64, N + 1
+        Where the entries of each node begin.
+    entry_index : ndarray of int32
+        Split: features of the direction; n_features + a stands for axis a of the tree.
+        Leaf of a classifier: classes.
+    entry_weight : ndarray of float32
+        Split: coefficients of the direction. Leaf of a classifier: shares of the classes.
+    entry_p_value : ndarray of float32, one for each entry, or empty unless recorded
+        p-value of a coefficient that a node model has tested, else NaN. Empty in a slim forest.
+    leaf_value : ndarray of float64, N in regression, else empty
+        Mean target of a leaf.
+    bits_index : ndarray of int32, N, or empty without splits by levels
+        Which bitset a split uses; -1 for none.
+    bits_offset, bits : ndarray of int64 and uint32
+        Bitsets of the levels that go left.
+    rotation_offset : ndarray of int64, shape (n_trees + 1,)
+        First axis of each tree: directions its nodes share, such as those of a rotation.
+    rotation_entry_offset : ndarray of int64
+        Where the entries of each axis begin.
+    rotation_index, rotation_weight : ndarray of int32 and float32
+        Features and coefficients of each axis.
+    """
+
+    n_features: int
+    n_classes: int
+    levels: npt.NDArray[np.int32]
+    medians: npt.NDArray[np.float32]
+    tree_offset: npt.NDArray[np.int64]
+    right: npt.NDArray[np.int32]
+    threshold: npt.NDArray[np.float32]
+    flags: npt.NDArray[np.uint8]
+    gain: npt.NDArray[np.float32]
+    weight: npt.NDArray[np.float32]
+    entry_offset: npt.NDArray[np.int64]
+    entry_index: npt.NDArray[np.int32]
+    entry_weight: npt.NDArray[np.float32]
+    entry_p_value: npt.NDArray[np.float32]
+    leaf_value: npt.NDArray[np.float64]
+    bits_index: npt.NDArray[np.int32]
+    bits_offset: npt.NDArray[np.int64]
+    bits: npt.NDArray[np.uint32]
+    rotation_offset: npt.NDArray[np.int64]
+    rotation_entry_offset: npt.NDArray[np.int64]
+    rotation_index: npt.NDArray[np.int32]
+    rotation_weight: npt.NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        for name, value in self._fields().items():
+            # Read-only arrays stay the same objects, so that a pickle holds shared ones once.
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                view = value.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    def __reduce__(self) -> tuple[Callable[..., FlatForest], tuple[Any, ...]]:
+        """Pickle what the constructor takes; what comes back is checked as that of a file is."""
+        return _restored, tuple(self._fields().values())
+
+    def __copy__(self) -> FlatForest:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FlatForest:
+        copies = {name: deepcopy(value, memo) for name, value in self._fields().items()}
+        return FlatForest(**copies)
+
+    def _fields(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def arrays(self) -> dict[str, Array]:
+        """The arrays that describe the trees, by name."""
+        named = self._fields()
+        return {name: named[name] for name in named if name not in _ABOUT_THE_TABLE}
+
+    def __len__(self) -> int:
+        return self.n_trees
+
+    def __iter__(self) -> Iterator[TreeView]:
+        return (self.tree(index) for index in range(self.n_trees))
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.tree_offset) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, splits and leaves, of all trees."""
+        return len(self.right)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves of all trees."""
+        return int(np.count_nonzero(self.right < 0))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all arrays."""
+        return sum(v.nbytes for v in self._fields().values() if isinstance(v, np.ndarray))
+
+    @property
+    def bytes_per_node(self) -> dict[str, float]:
+        """Memory of each array that is not empty, divided by the number of nodes."""
+        return {name: a.nbytes / self.n_nodes for name, a in self.arrays().items() if a.nbytes}
+
+    def slim(self) -> FlatForest:
+        """Forest without what only training and analysis need; it predicts the same.
+
+        `gain`, `weight` and `entry_p_value` become empty; whatever needs them raises.
+        """
+        nothing = np.empty(0, np.float32)
+        return replace(self, gain=nothing, weight=nothing, entry_p_value=nothing)
+
+    @property
+    def is_slim(self) -> bool:
+        """Whether the arrays that only analysis needs were dropped."""
+        return min(len(self.gain), len(self.weight)) < self.n_nodes
+
+    def check_not_slim(self, asked: str) -> None:
+        """Raise if the arrays that `asked` needs were dropped by `slim`."""
+        if self.is_slim:
+            raise ValueError(
+                f"{asked} needs the gains and weights of the nodes; got a slim forest, which has "
+                "dropped them. Ask before slim(), or keep the full forest beside the slim one."
+            )
+
+    @property
+    def mean_depth(self) -> float:
+        """Mean number of splits a training row passes, over rows (by weight) and trees."""
+        self.check_not_slim("mean_depth")
+        leaf = self.right < 0
+        weight = self.weight[leaf].astype(np.float64)
+        if not weight.any():  # too small for float32, all of them
+            weight += 1.0
+        return float(np.dot(self.depth[leaf], weight) / weight.sum())
+
+    @cached_property
+    def parent(self) -> npt.NDArray[np.int64]:
+        """Parent of each node, counted over the whole forest; -1 for a root."""
+        split = np.flatnonzero(self.right >= 0)
+        parent = np.full(self.n_nodes, -1, dtype=np.int64)
+        parent[split + 1] = split
+        parent[self._first_node_of_tree()[split] + self.right[split]] = split
+        return parent
+
+    @cached_property
+    def depth(self) -> npt.NDArray[np.int32]:
+        """Splits above each node; 0 for a root."""
+        # Splits that have begun before a node, but for those whose subtrees have ended there.
+        is_split = self.right >= 0
+        ended = np.bincount(self.subtree_end[is_split], minlength=self.n_nodes + 1)
+        begun: npt.NDArray[np.int64] = np.cumsum(is_split) - is_split
+        return np.asarray(begun - np.cumsum(ended)[:-1], dtype=np.int32)
+
+    @cached_property
+    def subtree_end(self) -> npt.NDArray[np.int64]:
+        """One past the last node of each node's subtree, which preorder keeps together."""
+        is_split = self.right >= 0
+        last = np.arange(self.n_nodes, dtype=np.int64)
+        last[is_split] = (self._first_node_of_tree() + self.right)[is_split]
+        while is_split[last].any():  # twice as far at each step, until at the rightmost leaf
+            last = last[last]
+        return last + 1
+
+    @cached_property
+    def columns_with_missing(self) -> npt.NDArray[np.bool_]:
+        """Numeric columns of which some split sends missing values other than where unseen ones go.
+
+        A split that has seen no missing value sends them with its heavier child, so that nothing
+        need be said of columns whose splits all do so. All columns of a slim forest, which has no
+        weights to tell by.
+        """
+        columns = np.zeros(self.n_features, dtype=bool)
+        if self.is_slim:
+            return ~columns
+        alone = (np.diff(self.entry_offset) == 1) & (self.right >= 0)
+        node = np.flatnonzero(alone & (self.flags & CATEGORY_NODE == 0))
+        feature = self.entry_index[self.entry_offset[node]]
+        node, feature = node[feature < self.n_features], feature[feature < self.n_features]
+        weight, left = (self.weight[place].astype(np.float64) for place in (node, node + 1))
+        lead = 2.0 * left - weight
+        decided = np.abs(lead) > 1e-5 * weight
+        sent_left = (self.flags[node] & MISSING_LEFT).astype(bool)
+        columns[feature[decided & (sent_left != (lead > 0.0))]] = True
+        return columns
+
+    def _first_node_of_tree(self) -> npt.NDArray[np.int64]:
+        return np.repeat(self.tree_offset[:-1], np.diff(self.tree_offset))
+
+    def in_words(self, vocabulary: Vocabulary) -> Self:
+        """This forest, whose trees from now on know how to speak of themselves.
+
+        Like a cached value, the vocabulary is neither saved nor compared: estimators give it to the
+        forests that they hand out.
+        """
+        vars(self)["vocabulary"] = vocabulary
+        return self
+
+    def tree(self, index: int) -> TreeView:
+        """View of one tree; negative indices count from the end. Print it to read its rules."""
+        if not -self.n_trees <= index < self.n_trees:
+            raise IndexError(
+                f"tree index must be from 0 to {self.n_trees - 1}; got {index}. See n_trees."
+            )
+        return TreeView(self, index % self.n_trees)
+
+
+def _restored(*values: Any) -> FlatForest:
+    """A forest from a pickle; raises ValueError instead of leading the core astray."""
+    forest = FlatForest(*values)
+    try:
+        check_forest(forest)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"A forest in a pickle must be sound; got a damaged one. {error} Copy the pickle again."
+        ) from None
+    return forest
+
+
+def check_forest(forest: FlatForest) -> None:
+    """Raise ValueError unless the arrays are such as the trainer makes them; one pass over them."""
+    _core.check_forest(
+        forest.arrays(), forest.n_features, forest.n_classes, forest.levels, forest.medians
+    )
+
+
+_ABOUT_THE_TABLE = ("n_features", "n_classes", "levels", "medians")
+
+
+@dataclass(frozen=True, eq=False)
+class TreeView:
+    """One tree of a forest; nodes are counted from its root, node 0."""
+
+    forest: FlatForest
+    index: int
+
+    def __repr__(self) -> str:
+        return f"<tree {self.index} of {self.forest.n_trees}: {self.n_nodes} nodes>"
+
+    def __str__(self) -> str:
+        if "vocabulary" not in vars(self.forest):
+            return repr(self)
+        rules = self.rules(max_nodes=MOST_SHOWN)
+        hidden = self.n_nodes - len(rules)
+        more = f"\n… {hidden:,} more nodes: print rules() to read them all" if hidden else ""
+        return f"{rules}{more}"
+
+    def rules(self, **style: Any) -> TreeRules:
+        """The tree in the user's names and units.
+
+        Parameters
+        ----------
+        **style
+            max_depth, min_rows, digits and max_terms, as in `bevel.analysis.tree_rules`.
+        """
+        vocabulary: Vocabulary | None = vars(self.forest).get("vocabulary")
+        if vocabulary is None:
+            raise ValueError(
+                "The rules of a tree must be asked of a forest that knows its features' names and "
+                "scale; got bare arrays. Take the tree from forest_ of a fitted estimator."
+            )
+        return vocabulary.rules(self, **style)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rules of the tree as nested dictionaries, ready for JSON."""
+        return self.rules().to_dict()
+
+    def to_pandas(self) -> Any:
+        """The rules of the tree as a data frame, one line for each node."""
+        return self.rules().to_pandas()
+
+    @property
+    def nodes(self) -> slice:
+        """Where the tree's nodes are in the forest's arrays."""
+        offset = self.forest.tree_offset
+        return slice(int(offset[self.index]), int(offset[self.index + 1]))
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, splits and leaves."""
+        return int(self.nodes.stop - self.nodes.start)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.children_right < 0))
+
+    @property
+    def children_right(self) -> npt.NDArray[np.int32]:
+        """Right child of each node, -1 for a leaf."""
+        return self.forest.right[self.nodes]
+
+    @property
+    def children_left(self) -> npt.NDArray[np.int32]:
+        """Left child of each node, -1 for a leaf."""
+        following = np.arange(1, self.n_nodes + 1, dtype=np.int32)
+        return np.where(self.children_right < 0, np.int32(-1), following)
+
+    @property
+    def threshold(self) -> npt.NDArray[np.float32]:
+        """Threshold of each split."""
+        return self.forest.threshold[self.nodes]
+
+    @property
+    def weight(self) -> npt.NDArray[np.float32]:
+        """Weighted number of training rows of each node."""
+        self.forest.check_not_slim("TreeView.weight")
+        return self.forest.weight[self.nodes]
+
+    @property
+    def gain(self) -> npt.NDArray[np.float32]:
+        """Weighted impurity removed by each split."""
+        self.forest.check_not_slim("TreeView.gain")
+        return self.forest.gain[self.nodes]
+
+    @property
+    def depth(self) -> npt.NDArray[np.int32]:
+        """Splits above each node."""
+        return self.forest.depth[self.nodes]
+
+    @property
+    def max_depth(self) -> int:
+        """Depth of the deepest leaf."""
+        return int(self.depth.max())
+
+    def projection(self, node: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """Features and coefficients of a split, rotations written out; empty for a leaf."""
+        if self.children_right[node] < 0:
+            return np.empty(0, np.int32), np.empty(0, np.float32)
+        index, weight = self.entries(node)
+        parts = [self._written_out(i, w) for i, w in zip(index, weight, strict=True)]
+        features, coefficients = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return features, coefficients
+
+    def class_shares(self, node: int) -> npt.NDArray[np.float64]:
+        """Share of each class in a leaf of a classifier."""
+        shares = np.zeros(self.forest.n_classes)
+        index, weight = self.entries(node)
+        if self.children_right[node] < 0:
+            shares[index] = weight
+        return shares
+
+    def entries(self, node: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """Entries of a node as they are stored: see `FlatForest.entry_index`."""
+        forest, place = self.forest, self.nodes.start + node
+        own = slice(forest.entry_offset[place], forest.entry_offset[place + 1])
+        return forest.entry_index[own], forest.entry_weight[own]
+
+    def _written_out(
+        self, index: int, weight: float
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        forest = self.forest
+        if index < forest.n_features:
+            return np.array([index], np.int32), np.array([weight], np.float32)
+        axis = forest.rotation_offset[self.index] + index - forest.n_features
+        own = slice(forest.rotation_entry_offset[axis], forest.rotation_entry_offset[axis + 1])
+        return forest.rotation_index[own], np.float32(weight) * forest.rotation_weight[own]
+
+
+def join_forests(first: FlatForest, second: FlatForest) -> FlatForest:
+    """Forest of the trees of both, grown on the same columns and classes; slim if one of them is.
+
+    A forest that knows the gains of some trees only could not answer for its importances.
+    """
+    if first.is_slim != second.is_slim:
+        first, second = first.slim(), second.slim()
+    joined = {}
+    for name, array in first.arrays().items():
+        joined[name] = np.concatenate(_aligned(name, array, second.arrays()[name], first, second))
+    return FlatForest(first.n_features, first.n_classes, first.levels, first.medians, **joined)
+
+
+def _aligned(
+    name: str, one: Array, other: Array, first: FlatForest, second: FlatForest
+) -> tuple[Array, Array]:
+    """Two arrays ready to be laid end to end."""
+    if name.endswith("offset"):
+        return one[:-1], one[-1] + other
+    if name == "bits_index":
+        return _join_bits_index(first, second)
+    if name == "entry_p_value":
+        return _join_p_values(first, second)
+    return one, other
+
+
+def _join_p_values(first: FlatForest, second: FlatForest) -> tuple[Array, Array]:
+    """One for each entry as soon as one of the forests has recorded them; NaN in the other."""
+    recorded = [len(f.entry_p_value) > 0 for f in (first, second)]
+    one, other = (
+        f.entry_p_value
+        if is_recorded or not any(recorded)
+        else np.full(len(f.entry_index), np.nan, np.float32)
+        for f, is_recorded in zip((first, second), recorded, strict=True)
+    )
+    return one, other
+
+
+def _join_bits_index(first: FlatForest, second: FlatForest) -> tuple[Array, Array]:
+    """Bitsets of the second forest follow those of the first; both empty if neither has any."""
+    if len(first.bits_index) == len(second.bits_index) == 0:
+        return first.bits_index, second.bits_index
+    one, other = (
+        f.bits_index if len(f.bits_index) else np.full(f.n_nodes, -1, np.int32)
+        for f in (first, second)
+    )
+    shift = len(first.bits_offset) - 1
+    return one, np.where(other >= 0, other + np.int32(shift), other)

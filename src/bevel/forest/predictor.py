@@ -1,0 +1,204 @@
+"""Answers from a flat forest: leaves, paths, classes, probabilities and values.
+
+The packed forest is laid out for speed; it is built on first use and never saved. Rows are either
+encoded (`bevel.data.dataset.encode`) or plain arrays of floats with a `Reading` that says how to
+scale them; those are read and scaled block by block on their way down the trees.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from bevel import _core
+from bevel.data.dataset import Reading
+from bevel.forest.flat_forest import FlatForest
+
+__all__ = ["NumberTooLargeError", "PackedPredictor", "RowPredictor"]
+
+Matrix = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.floating[Any]]
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+
+class NumberTooLargeError(ValueError):
+    """A row holds an infinity, or a number that sums could not bear."""
+
+
+class PackedPredictor:
+    """A forest ready to predict; immutable, and safe to share between threads.
+
+    Parameters
+    ----------
+    forest : FlatForest
+        The trees.
+    """
+
+    def __init__(self, forest: FlatForest) -> None:
+        self.forest = forest
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"forest": self.forest}
+
+    # Two threads may both build the native forests the first time; either will do.
+
+    @cached_property
+    def view(self) -> _core.ForestView:
+        """The flat forest as the core sees it: one node at a time, for whatever needs leaves."""
+        forest = self.forest
+        return _core.ForestView(
+            forest.arrays(), forest.n_features, forest.n_classes, forest.levels, forest.medians
+        )
+
+    @cached_property
+    def packed(self) -> _core.PackedForest:
+        """The forest laid out for speed."""
+        return _core.PackedForest(self.view)
+
+    @cached_property
+    def _as_encoded(self) -> Reading:
+        return Reading(_core.Scaler.identity(self.forest.n_features), np.inf)
+
+    def probabilities(
+        self, X: Rows, n_threads: int, hard: bool, reading: Reading | None = None
+    ) -> Floats:
+        """Class probabilities of each row, by mean shares or (hard) by votes."""
+        out = np.empty((len(X), self.forest.n_classes))
+        reading = reading or self._as_encoded
+        _check(self.packed.predict_proba(X, *reading, hard, n_threads, out))
+        return out
+
+    def classes(self, X: Rows, n_threads: int, hard: bool, reading: Reading | None = None) -> Codes:
+        """Most probable class of each row; a row leaves the forest once its class is decided."""
+        out = np.empty(len(X), np.int32)
+        reading = reading or self._as_encoded
+        _check(self.packed.predict_class(X, *reading, hard, n_threads, out))
+        return out
+
+    def values(self, X: Rows, n_threads: int, reading: Reading | None = None) -> Floats:
+        """Mean over trees of the leaf values of each row."""
+        out = np.empty(len(X))
+        reading = reading or self._as_encoded
+        _check(self.packed.predict_value(X, *reading, n_threads, out))
+        return out
+
+    def leaves(self, X: Matrix, n_threads: int) -> npt.NDArray[np.int32]:
+        """Leaf of each row in each tree, counted from the tree's root."""
+        return self.view.apply(X, n_threads)
+
+    def paths(self, X: Matrix, n_threads: int) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
+        """Nodes that each row passes, as an indicator matrix, and where each tree's nodes begin."""
+        forest = self.forest
+        node = (self.leaves(X, n_threads) + forest.tree_offset[:-1]).ravel()
+        length = forest.depth[node].astype(np.int64) + 1
+        start = np.cumsum(length) - length
+        indices = np.empty(int(length.sum()), dtype=np.int64)
+        # From the leaves up; entries of a row come out ascending, tree by tree.
+        while len(node):
+            indices[start + forest.depth[node]] = node
+            node = forest.parent[node]
+            inside = node >= 0
+            node, start = node[inside], start[inside]
+        per_row = length.reshape(len(X), -1).sum(axis=1)
+        indptr = np.concatenate(([0], np.cumsum(per_row)))
+        shape = (len(X), forest.n_nodes)
+        indicator = sp.csr_matrix((np.ones(len(indices), np.int64), indices, indptr), shape=shape)
+        return indicator, forest.tree_offset
+
+
+class RowPredictor:
+    """A fitted forest for servers: nothing is checked, arrays go in and come out.
+
+    Immutable, and safe to share between threads; the interpreter is free while trees are walked.
+    The first call of a predictor whose estimator has not predicted yet builds the packed forest.
+
+    Parameters
+    ----------
+    predictor : PackedPredictor
+        The forest.
+    reading : Reading
+        How rows are scaled.
+    hard : bool
+        Whether trees vote.
+
+    Notes
+    -----
+    Rows are arrays of float32 or float64 in any memory order, of shape (n_rows, n_features), with
+    the columns of fit in their order. Missing values are NaN. Infinities are not refused: sums
+    with them are compared with thresholds, and go where missing values go if they are no number.
+    A nominal column holds level codes: the position of a label among the sorted labels of fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bevel import ObliqueForestClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> predictor = ObliqueForestClassifier(50, random_state=0).fit(X, y).predictor_
+    >>> out = np.empty((1, 3))
+    >>> predictor.predict_proba(X[:1], out)
+    array([[1., 0., 0.]])
+    """
+
+    __slots__ = ("_hard", "_n_classes", "_packed", "_reading")
+
+    def __init__(self, predictor: PackedPredictor, reading: Reading, hard: bool) -> None:
+        self._packed = predictor.packed
+        self._n_classes = predictor.forest.n_classes
+        self._reading = (reading.scaler, np.inf)
+        self._hard = hard
+
+    def predict_proba(self, X: Rows, out: Floats | None = None, n_threads: int = 1) -> Floats:
+        """Class probabilities of each row, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            Rows.
+        out : ndarray of float64, shape (n_rows, n_classes), C order, default=None
+            Where the probabilities go; None makes a new array.
+        n_threads : int, default=1
+            Threads to use. Few rows never start one.
+        """
+        if self._n_classes == 0:
+            raise AttributeError(
+                "predict_proba needs the forest of a classifier; got that of a regressor, which "
+                "has no classes. Use predict."
+            )
+        if out is None:
+            out = np.empty((len(X), self._n_classes))
+        self._packed.predict_proba(X, *self._reading, self._hard, n_threads, out)
+        return out
+
+    def predict(
+        self, X: Rows, out: npt.NDArray[Any] | None = None, n_threads: int = 1
+    ) -> npt.NDArray[Any]:
+        """Position in `classes_` of each row's most probable class, or its value in regression.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            Rows.
+        out : ndarray of shape (n_rows,), default=None
+            Where the result goes, int32 of a classifier, float64 of a regressor; None makes a new
+            array.
+        n_threads : int, default=1
+            Threads to use. Few rows never start one.
+        """
+        if self._n_classes == 0:
+            out = np.empty(len(X)) if out is None else out
+            self._packed.predict_value(X, *self._reading, n_threads, out)
+        else:
+            out = np.empty(len(X), np.int32) if out is None else out
+            self._packed.predict_class(X, *self._reading, self._hard, n_threads, out)
+        return out
+
+
+def _check(is_within: bool) -> None:
+    if not is_within:
+        raise NumberTooLargeError

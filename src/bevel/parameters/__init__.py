@@ -1,0 +1,1 @@
+"""Each parameter and fitted attribute, defined once: default, range, meaning."""

@@ -1,0 +1,390 @@
+"""The parameters of the estimators: default, range and meaning of each, in one place.
+
+Messages and docstrings are rendered from these tables. Combinations of parameters are judged in
+`bevel.training.options`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from bevel.data.scaling import SCALES
+from bevel.parameters.attributes import ATTRIBUTES
+from bevel.parameters.constraints import (
+    Flag,
+    Function,
+    Integer,
+    Nothing,
+    Number,
+    Parameter,
+    Real,
+    Special,
+    Word,
+)
+from bevel.training.rotation_ensemble.weights import WEIGHTINGS
+
+__all__ = [
+    "CLASSIFIER_PARAMETERS",
+    "MOST_MODELS",
+    "REGRESSOR_PARAMETERS",
+    "ROTATION_CLASSIFIER_PARAMETERS",
+    "ROTATION_REGRESSOR_PARAMETERS",
+    "check_each",
+    "documented",
+]
+
+# Trees, or models of an ensemble: their number alone, without any splits, takes 1 GB.
+MOST_MODELS = 10**6
+
+_FOREST = [
+    Parameter(
+        "n_estimators",
+        300,
+        [Integer(1, MOST_MODELS)],
+        "Number of trees. More of them steady the result and do not overfit; training, "
+        "prediction and memory grow in proportion.",
+        "Use 100 to 1000.",
+    ),
+    Parameter(
+        "projection",
+        "sparse",
+        [Special("a name, an object of bevel.projections, or a list of them")],
+        'Where candidate directions come from. "axis" gives Breiman\'s random forest; "sparse", '
+        '"combination", "gaussian", "rotation", "multirotation" and "principal" combine features; '
+        '"ridge", "lda", "logistic", "pls" and "cca" fit a model to the rows of each node; '
+        "`P.Patches(shape)` combines neighbouring pixels, `P.Custom(...)` is your own; a list "
+        "evaluates the candidates of all its members, each a projection or a pair `(projection, "
+        "n_projections)`. See `bevel.projections`.",
+    ),
+    Parameter(
+        "n_projections",
+        "auto",
+        [Special('"auto", an integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k"')],
+        'Candidates drawn at each node, where p counts all columns. "auto" is √p for "axis", '
+        '"gaussian" and "rotation" (p/3 in regression), √(Kp) for the K views of "multirotation", '
+        'p for "sparse", "combination", "principal" and patches, and one model per node for those '
+        'that fit one, all of whose directions are tried. "sqrt", '
+        '"log2" and shares round down, "p**k" rounds up, all to at least 1. More '
+        "candidates give stronger and more alike trees; training time grows in proportion. With "
+        "nominal columns, their share of the draws (rounded, at least one) are nominal columns, "
+        "and at least one is not.",
+    ),
+]
+
+_SPLITS = [
+    Parameter(
+        "threshold",
+        "best",
+        [Word(("best", "random", "purely_random"))],
+        'How the cut on a direction is chosen. "best": the one of highest gain. "random": the '
+        'best of `n_thresholds` uniform cuts (extremely randomised trees). "purely_random": one '
+        "direction and one cut chosen without looking at y, up to a budget of `max_leaf_nodes` "
+        "leaves, by default ⌈√n⌉.",
+    ),
+    Parameter(
+        "n_thresholds",
+        1,
+        [Integer(1)],
+        'Cuts tried on each direction when `threshold="random"`.',
+        "Use 1 to 10.",
+    ),
+    Parameter(
+        "split_search",
+        "auto",
+        [Word(("auto", "exact", "histogram"))],
+        'How the best cut is found. "exact" sorts; "auto" grows the same forest by whatever route '
+        'is fastest; "histogram" looks at a limited number of cuts and may be faster.',
+    ),
+    Parameter(
+        "max_depth",
+        None,
+        [Nothing(), Integer(1)],
+        "Largest number of splits between the root and a leaf; None for no limit.",
+        "Use None for full trees.",
+    ),
+    Parameter(
+        "min_samples_split",
+        2,
+        [Integer(2), Real("(0, 1]")],
+        "Distinct rows a node needs to be split; a float is a share of the training rows.",
+    ),
+    Parameter(
+        "min_samples_leaf",
+        1,
+        [Integer(1), Real("(0, 1)")],
+        "Distinct rows each side of a split must keep; a float is a share of the training rows.",
+    ),
+    Parameter(
+        "min_weight_fraction_leaf",
+        0.0,
+        [Number("[0, 0.5]")],
+        "Share of a tree's total weight each side of a split must keep.",
+    ),
+    Parameter(
+        "max_leaf_nodes",
+        None,
+        [Nothing(), Integer(2)],
+        "Largest number of leaves of a tree; None for no limit.",
+        "Use None for full trees.",
+    ),
+    Parameter(
+        "growth",
+        None,
+        [Nothing(), Word(("best_first", "breadth_first", "random_leaf"))],
+        "Which node is split next when `max_leaf_nodes` is set: the one of highest gain "
+        '("best_first"), the oldest ("breadth_first", Lin and Jeon\'s Algorithm 1) or a random '
+        'one ("random_leaf"). None means "best_first", or "random_leaf" with '
+        '`threshold="purely_random"`.',
+    ),
+    Parameter(
+        "min_impurity_decrease",
+        0.0,
+        [Number("[0, inf)")],
+        "Decrease of impurity a split must bring, weighted by the node's share of the rows as in "
+        "scikit-learn.",
+    ),
+]
+
+_BAGS = [
+    Parameter(
+        "bootstrap",
+        "auto",
+        [Word(("auto",)), Flag()],
+        'Whether each tree is grown on a random bag of rows, or on all rows. "auto" draws bags '
+        'unless a projection needs all rows, as `CCA(bootstrap="projection")` does.',
+    ),
+    Parameter(
+        "max_samples",
+        None,
+        [Nothing(), Integer(1), Real("(0, 1]")],
+        "Rows drawn for a bag; a float is a share of the training rows. None draws n rows with "
+        "replacement, or 0.632 n without, which is the expected number of distinct rows of the "
+        "former.",
+    ),
+    Parameter(
+        "replace",
+        True,
+        [Flag()],
+        "Whether bags are drawn with replacement.",
+    ),
+]
+
+_DATA = [
+    Parameter(
+        "scale",
+        "auto",
+        [Nothing(), Word(("auto", *SCALES))],
+        "How features are made comparable before they are combined; learned on the training rows "
+        'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
+        '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
+        '"auto" scales only when features that may be in different units are combined, by '
+        '"quantile" (docs/design/scale.md).',
+    ),
+    Parameter(
+        "categorical_features",
+        "from_dtype",
+        [Special('"from_dtype", None, indices, names or a mask')],
+        'Nominal columns, split by subsets of their levels. "from_dtype" takes text, categorical '
+        "and mixed object columns of data frames; otherwise a list of indices or names or a "
+        "boolean mask, or None. A level not seen in training follows the heavier child.",
+    ),
+]
+
+_RUN = [
+    Parameter(
+        "oob_score",
+        False,
+        [Flag(), Function("(y_true, y_pred) -> float")],
+        "Whether to estimate the score from the rows out of each tree's bag; a function replaces "
+        "accuracy or R².",
+    ),
+    Parameter(
+        "n_jobs",
+        None,
+        [Nothing(), Integer()],
+        "Threads for fit and predict. None takes all cores this process may use, as LightGBM does "
+        "and unlike scikit-learn; -1 too, -2 all but one, and so on. The forest does not depend "
+        "on it.",
+        "Use None for all cores.",
+    ),
+    Parameter(
+        "random_state",
+        None,
+        [Special("None, an integer or a RandomState")],
+        "Seed of all random choices; an integer makes fit repeatable, bit for bit.",
+    ),
+    Parameter(
+        "warm_start",
+        False,
+        [Flag()],
+        "Whether a second fit adds trees up to `n_estimators` instead of starting anew. Scale and "
+        "levels stay those of the first fit.",
+    ),
+    Parameter(
+        "verbose",
+        0,
+        [Integer(0), Flag()],
+        "1 shows a progress bar with the remaining time.",
+        "Use 0 or 1.",
+    ),
+    Parameter(
+        "callback",
+        None,
+        [Nothing(), Function("(n_done, n_total)")],
+        "Called a few times a second during fit with the number of finished trees and of all "
+        "trees. An exception it raises ends the fit.",
+    ),
+]
+
+_CLASSIFIER = [
+    Parameter(
+        "criterion",
+        "gini",
+        [Word(("gini", "entropy"))],
+        "Impurity whose decrease is the gain of a split.",
+    ),
+    Parameter(
+        "voting",
+        "soft",
+        [Word(("soft", "hard"))],
+        'How trees combine. "soft": mean of the class shares in the leaves; "hard": each tree '
+        "votes for its leaf's most frequent class, as in the papers.",
+    ),
+    Parameter(
+        "class_weight",
+        None,
+        [Nothing(), Word(("balanced", "balanced_subsample")), Special("a dict", Mapping)],
+        'Weights of the classes, multiplied into the sample weights. "balanced" weighs classes '
+        'inversely to their frequency; "balanced_subsample" does so within each bag. In a dict, '
+        "classes without a weight have weight 1, and a class of weight 0 is never predicted.",
+    ),
+]
+
+_REGRESSOR = [
+    Parameter(
+        "criterion",
+        "squared_error",
+        [Word(("squared_error",))],
+        "Impurity whose decrease is the gain of a split.",
+    ),
+    Parameter(
+        "keep_targets",
+        False,
+        [Flag()],
+        "Whether to keep the training targets of every leaf, so that `predict_quantiles` and "
+        "`predict_interval` need no training rows: 4 bytes for each row in each bag and 8 for "
+        "each node. `slim` drops them.",
+    ),
+]
+
+_ROTATIONS = [
+    replace(_FOREST[0], default=500, meaning="M, the number of trees of the ensemble."),
+    Parameter(
+        "weighting",
+        "exp",
+        [Word(WEIGHTINGS)],
+        "How trees are shared out among the rotations, sorted from the least complex trees to the "
+        'most complex: "rre" equally; "cut" equally among the first h; "exp" halved every h '
+        'rotations; "bst" all to the first; "new" equally among those up to the identity; "lin" in '
+        'proportion to R, R − 1, ... 1; "oob" as "lin", sorted by out-of-bag error; "jnt" as '
+        '"lin", sorted by the sum of the ranks of both.',
+    ),
+    Parameter(
+        "n_rotations",
+        "auto",
+        [Word(("auto",)), Integer(1, MOST_MODELS)],
+        'R, the number of rotations; the first is the identity. "auto" is 100, or fewer where more '
+        "than half of the trees would be in micro-forests.",
+        'Use 20 to 100, or "auto".',
+    ),
+    Parameter(
+        "n_micro_trees",
+        "auto",
+        [Word(("auto",)), Integer(1, MOST_MODELS)],
+        "U, the trees of the micro-forest by which a rotation is judged; less than M/R. "
+        '"auto" is 10, or a tenth of fewer than 100 trees.',
+        'Use 10 to 20, or "auto".',
+    ),
+    Parameter(
+        "h",
+        None,
+        [Nothing(), Number("(0, inf)")],
+        'Tuning parameter of "cut", an integer, and of "exp". None takes the one of lowest '
+        "out-of-bag error, a weighted mean over the micro-forests.",
+        "Use None to choose it on the data.",
+    ),
+    Parameter(
+        "drop_worst",
+        0.0,
+        [Number("[0, 1)")],
+        "Share of the rotations left out before the others are weighted: random ones of highest "
+        "out-of-bag error. 0.1 drops the worst decile.",
+    ),
+    Parameter(
+        "max_rotated",
+        500,
+        [Integer(1)],
+        "Numeric features that are rotated together. Of more, every rotation turns a random subset "
+        "of so many and leaves the others as they are. Rotations take 8 bytes for each of R times "
+        "its square, 200 MB for 100 rotations of 500 features.",
+        "Use 100 to 1000.",
+    ),
+    replace(
+        _FOREST[2],
+        meaning="Axes of the tree's rotation that are tried at each node, where p counts all "
+        'columns. "auto" is √p, or p/3 in regression. "sqrt", "log2" and shares round down, "p**k" '
+        "rounds up, all to at least 1. With nominal columns, which are not rotated, their share of "
+        "the draws (rounded, at least one) are nominal columns, and at least one is not.",
+    ),
+]
+
+
+def _table(*groups: Sequence[Parameter]) -> dict[str, Parameter]:
+    return {parameter.name: parameter for group in groups for parameter in group}
+
+
+CLASSIFIER_PARAMETERS = _table(
+    _FOREST, _CLASSIFIER[:1], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN
+)
+REGRESSOR_PARAMETERS = _table(_FOREST, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _REGRESSOR[1:], _RUN)
+_RUN_ONCE = [parameter for parameter in _RUN if parameter.name != "warm_start"]
+ROTATION_CLASSIFIER_PARAMETERS = _table(
+    _ROTATIONS, _CLASSIFIER[:1], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN_ONCE
+)
+ROTATION_REGRESSOR_PARAMETERS = _table(_ROTATIONS, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _RUN_ONCE)
+
+
+def check_each(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:
+    """Check every parameter by itself; raises TypeError or ValueError on the first wrong one."""
+    for name, parameter in parameters.items():
+        parameter.check(values[name])
+
+
+Class = TypeVar("Class", bound=type)
+
+
+def documented(parameters: Mapping[str, Parameter]) -> Callable[[Class], Class]:
+    """Class decorator: render the table into the docstring, where it says {parameters}.
+
+    Likewise attributes that several estimators have, by their names in `ATTRIBUTES`.
+    """
+
+    def decorate(cls: Class) -> Class:
+        entries = "".join(_entry(parameter) for parameter in parameters.values())
+        text = inspect.cleandoc(cls.__doc__ or "")  # later Pythons indent no docstring
+        for name, lines in {"parameters": entries, **ATTRIBUTES}.items():
+            text = text.replace(f"\n{{{name}}}\n", f"\n{lines}")
+        cls.__doc__ = text
+        return cls
+
+    return decorate
+
+
+def _entry(parameter: Parameter) -> str:
+    head = f"{parameter.name} : {parameter.required}, default={parameter.default!r}\n"
+    body = textwrap.fill(parameter.meaning, width=91)
+    return head + textwrap.indent(body, "    ") + "\n"

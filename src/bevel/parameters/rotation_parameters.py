@@ -1,0 +1,138 @@
+"""The parameters of ensembles of rotations: default, range and meaning of each, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bevel.parameters.constraints import Flag, Integer, Nothing, Parameter, Special
+from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
+
+__all__ = ["BOOSTING_CLASSIFIER", "BOOSTING_REGRESSOR", "STACKED_CLASSIFIER"]
+
+_FLIP = Parameter(
+    "flip",
+    False,
+    [Flag()],
+    "Admit reflections as well, that is orthogonal matrices of determinant −1.",
+)
+
+_DATA = [
+    replace(
+        CLASSIFIER_PARAMETERS["scale"],
+        meaning="How features are made comparable before they are rotated, learned on the rows "
+        "that a model is trained on. The scalings of Blaser 1.6.2 are "
+        '"minmax_clip" (basic), "quantile" and "relative_rank"; "auto" is "quantile", None leaves '
+        "features as they are.",
+    ),
+    replace(
+        CLASSIFIER_PARAMETERS["categorical_features"],
+        meaning='Nominal columns, which are never rotated. "from_dtype" takes text, categorical '
+        "and mixed object columns of data frames; otherwise a list of indices or names or a "
+        "boolean mask, or None. A learner with a parameter `categorical_features` is told of them; "
+        "others get 0/1 indicators of the levels, of which missing is one.",
+    ),
+]
+
+_RUN = [
+    Parameter(
+        "rotation_state",
+        None,
+        [Special("None, an integer or a RandomState")],
+        "Seed of the rotations alone, so that the same rotations may meet other folds and other "
+        "forests, and the reverse; None draws them by `random_state`.",
+    ),
+    replace(
+        CLASSIFIER_PARAMETERS["n_jobs"],
+        meaning="Models fitted, or asked, at the same time, in threads. None takes all cores this "
+        "process may use, -1 too, -2 all but one, and so on. The learners' own `n_jobs`, where it "
+        "is None, becomes 1. The result does not depend on it.",
+    ),
+    replace(
+        CLASSIFIER_PARAMETERS["random_state"],
+        meaning="Seed of all random choices; an integer makes fit repeatable. It replaces the "
+        "`random_state` of the learners.",
+    ),
+    CLASSIFIER_PARAMETERS["verbose"],
+    replace(
+        CLASSIFIER_PARAMETERS["callback"],
+        meaning="Called after each model with the number of fitted models and of all models. An "
+        "exception it raises ends the fit.",
+    ),
+]
+
+_STACKING = [
+    Parameter(
+        "level0",
+        None,
+        [Nothing(), Special("a classifier with predict_proba")],
+        "Learner of each view. None is a random forest: `ObliqueForestClassifier(100, "
+        'projection="axis")`. It sees class labels as numbers 0, 1, ….',
+    ),
+    Parameter(
+        "level1",
+        None,
+        [Nothing(), Special("a classifier")],
+        "Learner on the class probabilities that level 0 gives to rows it has not seen. None is a "
+        "random forest as at level 0.",
+    ),
+    Parameter(
+        "n_rotations",
+        20,
+        [Integer(0, MOST_MODELS)],
+        "K, random rotations beside the features as they are, which are always among the views. "
+        "There are (K + 1) × (folds + 1) + 1 models to fit.",
+        "The thesis uses 20.",
+    ),
+    _FLIP,
+    Parameter(
+        "cv",
+        5,
+        [Special("an integer of at least 2, a splitter or pairs of training and test rows")],
+        "Folds, stratified by class and drawn at random. Or a splitter of scikit-learn, or pairs "
+        "of row numbers as it makes them, whose test rows must be all rows, each once.",
+        "The thesis uses 5 and recommends 5 to 10.",
+    ),
+    Parameter(
+        "param_grid",
+        None,
+        [Nothing(), Special("a dict or a list of dicts")],
+        "Settings of `level0` to choose from, as in scikit-learn's GridSearchCV. Every model of "
+        "level 0 chooses for itself, on the rows it is trained on: by accuracy on out-of-bag rows "
+        "if it can, else in a stratified cross-validation of five folds.",
+    ),
+]
+
+_BOOSTING = [
+    Parameter(
+        "booster",
+        None,
+        [Nothing(), Special("a learner of scikit-learn's kind")],
+        "Learner of each group. None is scikit-learn's gradient boosting with 50 trees and a "
+        "shrinkage of 0.05 (`n_estimators=50, learning_rate=0.05`), else at its defaults.",
+    ),
+    Parameter(
+        "n_groups",
+        100,
+        [Integer(1, MOST_MODELS)],
+        "Groups of boosted trees, each on a rotation of its own.",
+        "The thesis uses 100.",
+    ),
+    _FLIP,
+]
+
+_VOTING = replace(
+    CLASSIFIER_PARAMETERS["voting"],
+    default="hard",
+    meaning='How groups combine. "hard": each has one vote, as in the thesis; "soft": the mean of '
+    "their class probabilities.",
+)
+
+
+def _table(*parameters: Parameter) -> Mapping[str, Parameter]:
+    return {parameter.name: parameter for parameter in parameters}
+
+
+STACKED_CLASSIFIER = _table(*_STACKING, *_DATA, *_RUN)
+BOOSTING_CLASSIFIER = _table(*_BOOSTING, _VOTING, *_DATA, *_RUN)
+BOOSTING_REGRESSOR = _table(*_BOOSTING, *_DATA, *_RUN)

@@ -1,0 +1,176 @@
+"""Resolves `projection` and `n_projections` into the list of samplers that a trainer runs.
+
+Everything that depends on the number of columns is decided here, once per fit: how many draws each
+member makes, how many of them are nominal columns, and whether the data can honour them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bevel.errors import shorten, wrong_type, wrong_value
+from bevel.projections import NAMED, NEED_SETTINGS, Projection
+from bevel.projections.base import FamilySpec
+from bevel.projections.counts import Count, resolve_count
+
+__all__ = ["Member", "TableShape", "read_projection", "resolve_families"]
+
+
+@dataclass(frozen=True)
+class TableShape:
+    """What the samplers need to know about the training table."""
+
+    n_rows: int
+    n_numeric: int
+    n_nominal: int
+
+    @property
+    def n_features(self) -> int:
+        """All columns: the p of `n_projections`."""
+        return self.n_numeric + self.n_nominal
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member of the list: a projection, its number of draws, whether it was given by name."""
+
+    projection: Projection
+    n_projections: Count
+    by_name: bool = False
+
+
+def read_projection(projection: object, n_projections: Count) -> list[Member]:
+    """Read the two parameters as given by the user into a list of members.
+
+    Parameters
+    ----------
+    projection : str, Projection or sequence
+        A name, an object of `bevel.projections`, or a list of these and of pairs
+        `(member, n_projections)`.
+    n_projections : int, float or str
+        Draws per node; must be "auto" with a list, whose members carry their own number.
+    """
+    if not isinstance(projection, list | tuple):
+        return [_read_member(projection, n_projections)]
+    if n_projections != "auto":
+        required = '"auto" when projection is a list'
+        remedy = "Give the number with its member: projection=[(P.Axis(), 10), ...]."
+        raise wrong_value("n_projections", required, n_projections, remedy)
+    if len(projection) == 0:
+        raise wrong_value(
+            "projection", "at least one member", projection, "Use for example [P.Axis()]."
+        )
+    return [_read_list_member(member) for member in projection]
+
+
+def _read_list_member(member: object) -> Member:
+    if not isinstance(member, tuple):
+        return _read_member(member, "auto")
+    if len(member) != 2:
+        required = "made of projections and pairs (projection, n_projections)"
+        raise wrong_value(
+            "projection", required, member, 'Write for example (P.SparseSigns(3), "p").'
+        )
+    return _read_member(member[0], member[1])
+
+
+def _read_member(projection: object, n_projections: Count) -> Member:
+    names = ", ".join(f'"{name}"' for name in NAMED)
+    required = f"one of {names}, an object of bevel.projections, or a list of them"
+    if isinstance(projection, str):
+        if projection in NEED_SETTINGS:
+            remedy = f"Pass the object, which has settings of its own: {NEED_SETTINGS[projection]}."
+            raise wrong_value("projection", required, projection, remedy)
+        if projection not in NAMED:
+            raise wrong_value("projection", required, projection, "Check the spelling.")
+        return Member(NAMED[projection](), n_projections, by_name=True)
+    if isinstance(projection, type) and issubclass(projection, Projection):
+        remedy = f"Add parentheses: P.{projection.__name__}()."
+        raise wrong_type("projection", required, projection, remedy)
+    if not isinstance(projection, Projection):
+        remedy = 'Write for example projection="sparse" or projection=P.SparseSigns(3).'
+        raise wrong_type("projection", required, projection, remedy)
+    return Member(projection, n_projections)
+
+
+def resolve_families(
+    members: Sequence[Member], shape: TableShape, *, regression: bool, single_draw: bool = False
+) -> list[FamilySpec]:
+    """Resolve members into samplers for a table.
+
+    With nominal columns, round(d·p_nominal/p) of a member's d draws, at least one, are nominal
+    columns without replacement; the rest, at least one if there are numeric columns, are
+    directions. A member with d = 1 therefore evaluates one of each. The nominal draws of all
+    members are made by one sampler.
+
+    Parameters
+    ----------
+    members : sequence of Member
+        From `read_projection`.
+    shape : TableShape
+        Size of the training table.
+    regression : bool
+        Chooses the "auto" number of draws.
+    single_draw : bool, default=False
+        One draw per member, for `threshold="purely_random"`, which compares no candidates.
+    """
+    families = []
+    nominal_draws = 0
+    for member in members:
+        projection = _projection_for(member, shape)
+        projection.check_columns(shape.n_numeric, shape.n_nominal)
+        projection.check_task(regression)
+        if single_draw:
+            directions, nominal = _divide(1, shape)
+        else:
+            directions, nominal = _draws(member, projection, shape, regression)
+        nominal_draws += nominal
+        if shape.n_numeric:
+            families.append(projection.family(directions, shape.n_numeric))
+    if nominal_draws:
+        families.append(FamilySpec("categorical", min(nominal_draws, shape.n_nominal)))
+    return families
+
+
+def combines_units(members: Sequence[Member]) -> bool:
+    """Whether some member combines features that may be in different units."""
+    return any(member.projection.combines_units for member in members)
+
+
+def _projection_for(member: Member, shape: TableShape) -> Projection:
+    if member.by_name and shape.n_numeric:
+        return member.projection.shrunk_to(shape.n_numeric)
+    return member.projection
+
+
+def _draws(
+    member: Member, projection: Projection, shape: TableShape, regression: bool
+) -> tuple[int, int]:
+    """Draws of directions and of nominal columns; raises if there are not so many directions."""
+    most = projection.most_draws(shape.n_numeric)
+    if member.n_projections == "auto":
+        directions, nominal = _divide(projection.default_draws(shape.n_features, regression), shape)
+        if most is not None:
+            directions = most if projection.tries_all else min(directions, most)
+        return directions, nominal
+    projection.check_draws(member.n_projections)
+    n_draws = resolve_count("n_projections", member.n_projections, shape.n_features, '"auto", ')
+    directions, nominal = _divide(n_draws, shape)
+    if most is not None and directions > most:
+        required = (
+            f"at most {most + nominal} for {shorten(projection)}, which draws without replacement"
+        )
+        got = member.n_projections
+        remedy = "Draw fewer, or use a projection drawn with replacement such as P.SparseSigns()."
+        raise wrong_value("n_projections", required, got, f"That is {n_draws} draws. {remedy}")
+    return directions, nominal
+
+
+def _divide(n_draws: int, shape: TableShape) -> tuple[int, int]:
+    """Divide d draws into directions and nominal columns in proportion to the columns."""
+    if shape.n_nominal == 0:
+        return n_draws, 0
+    share = (2 * n_draws * shape.n_nominal + shape.n_features) // (2 * shape.n_features)
+    nominal = min(max(1, share), shape.n_nominal)
+    return max(n_draws - nominal, min(1, shape.n_numeric)), nominal

@@ -1,0 +1,52 @@
+"""How much of a tree is written, and how finely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bevel.parameters.constraints import Integer, Nothing, Number, Parameter
+
+__all__ = ["Style"]
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a tree is written.
+
+    Attributes
+    ----------
+    max_depth : int or None
+        Subtrees at this depth become leaves; None: none.
+    min_rows : float
+        A split into parts of which one has fewer (weighted) rows is not shown, nor what is below.
+    digits : int or None
+        Digits of weights and thresholds, counted from the spread of the columns; None: as many as
+        float32, in which trees compare, can tell apart.
+    max_terms : int or None
+        Terms of a combination that are written out; None: all.
+    max_nodes : int or None
+        Subtrees become leaves at the depth that leaves at most so many nodes; None: none.
+    """
+
+    max_depth: int | None = None
+    min_rows: float = 0
+    digits: int | None = 3
+    max_terms: int | None = 8
+    max_nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        for parameter in _PARAMETERS:
+            parameter.check(getattr(self, parameter.name))
+
+
+def _parameter(name: str, *accepts: Integer | Number | Nothing) -> Parameter:
+    return Parameter(name, None, accepts, "", f"See the documentation of {name} in tree_rules.")
+
+
+_PARAMETERS = (
+    _parameter("max_depth", Integer(0), Nothing()),
+    _parameter("min_rows", Number("[0, inf]")),
+    _parameter("digits", Integer(1), Nothing()),
+    _parameter("max_terms", Integer(1), Nothing()),
+    _parameter("max_nodes", Integer(1), Nothing()),
+)

@@ -1,0 +1,311 @@
+"""A tree in words: its nodes as a table, as text, as a dictionary and as a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.extras import import_optional
+from bevel.forest.flat_forest import TreeView
+from bevel.text.answers import Answers, read_answers
+from bevel.text.conditions import Condition, conjunction, together
+from bevel.text.questions import Question, ValueQuestion
+from bevel.text.style import Style
+from bevel.text.tree_text import tree_text
+
+if TYPE_CHECKING:
+    from bevel.text.vocabulary import Vocabulary
+
+__all__ = ["ForestRules", "TreeRules", "read_tree"]
+
+Matrix = npt.NDArray[np.float32]
+Places = npt.NDArray[np.int64]
+
+DEEPEST_DICT = 200  # readers of JSON, and Python's own, give up at about 1000 levels
+MOST_CELLS = 2**24  # nodes times classes
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRules:
+    """A tree in words; arrays have one entry for each node that is shown, in preorder.
+
+    Attributes
+    ----------
+    tree, n_trees : int
+        Which tree of how many.
+    node : ndarray of int64
+        Numbers of the nodes in the tree.
+    parent, left, right : ndarray of int64
+        Places of a node's relatives in these arrays; -1 for none.
+    depth : ndarray of int64
+        Splits above each node.
+    cut : ndarray of bool
+        Whether a node stands for a subtree that is not shown.
+    questions : tuple of Question or None
+        What each split asks; None for leaves.
+    answers : Answers
+        Weighted rows, gains, and class shares or means.
+    notes : tuple of str
+        What the rules leave unsaid.
+    """
+
+    tree: int
+    n_trees: int
+    node: Places
+    parent: Places
+    left: Places
+    right: Places
+    depth: Places
+    cut: npt.NDArray[np.bool_]
+    questions: tuple[Question | None, ...]
+    answers: Answers
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @property
+    def n_leaves(self) -> int:
+        """Leaves that are shown, those that stand for subtrees included."""
+        return int(np.count_nonzero(self.left < 0))
+
+    def condition(self, place: int) -> Condition | None:
+        """What a row at the parent must fulfil to come to a node; None for the root."""
+        above = int(self.parent[place])
+        question = self.questions[above] if above >= 0 else None
+        if question is None:
+            return None
+        return question.sides[0 if self.left[above] == place else 1]
+
+    def asked(self, place: int) -> Iterator[Question]:
+        """Questions above a node, from the nearest one up."""
+        while (place := int(self.parent[place])) >= 0:
+            if (question := self.questions[place]) is not None:
+                yield question
+
+    def path(self, place: int) -> tuple[Condition, ...]:
+        """Conditions of a node from the root on, those on the same subject drawn together."""
+        found = []
+        while (condition := self.condition(place)) is not None:
+            found.append(condition)
+            place = int(self.parent[place])
+        return conjunction(reversed(found))
+
+    def rule(self, place: int) -> str:
+        """The conditions of a node as one text."""
+        return together(self.path(place))
+
+    def __str__(self) -> str:
+        return tree_text(self)
+
+    def __repr__(self) -> str:
+        return f"<tree {self.tree} of {self.n_trees} in words: {len(self)} nodes; print to read>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tree as nested dictionaries of plain values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The root: "node", "rows", "gain", "value" or "class_shares"; of a split also "rule",
+            "left" and "right", and the combination as "terms", "threshold" and "operator", or
+            "levels". "pruned" marks a node that stands for a subtree. Raises ValueError for a tree
+            deeper than 200, which JSON and others could not nest.
+        """
+        if (depth := int(self.depth.max())) > DEEPEST_DICT:
+            raise ValueError(
+                f"Nested dictionaries must be of a tree of depth {DEEPEST_DICT} or less; got depth "
+                f"{depth}. Prune it with max_depth={DEEPEST_DICT}, or use to_pandas(), which has a "
+                "line for each node."
+            )
+        made = [self._entry(place) for place in range(len(self))]
+        for place, above in enumerate(self.parent):
+            if above >= 0:
+                made[above]["left" if self.left[above] == place else "right"] = made[place]
+        return {"tree": self.tree, **made[0], "notes": list(self.notes)}
+
+    def _entry(self, place: int) -> dict[str, Any]:
+        entry = {"node": int(self.node[place]), **self.answers.entry(place)}
+        if self.cut[place]:
+            entry["pruned"] = True
+        question = self.questions[place]
+        if question is not None:
+            entry |= {"rule": str(question.sides[0]), **_parts(question)}
+        return entry
+
+    def columns(self) -> dict[str, Any]:
+        """The nodes as columns of equal length."""
+        rules = [self.condition(place) for place in range(len(self))]
+        splits = [question.sides[0] if question else None for question in self.questions]
+        above = np.where(self.parent >= 0, self.node[self.parent], -1)
+        return {
+            "tree": np.full(len(self), self.tree),
+            "node": self.node,
+            "parent": above,
+            "depth": self.depth,
+            "rule": ["" if rule is None else str(rule) for rule in rules],
+            "split": ["" if split is None else str(split) for split in splits],
+            "pruned": self.cut,
+            **self.answers.columns(),
+        }
+
+    def to_pandas(self) -> Any:
+        """One line for each node.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns tree, node, parent, depth, rule (by which a row enters the node), split (the
+            rule of its left child), pruned, rows, gain, prediction, and the shares of the classes.
+        """
+        return _frame([self])
+
+
+@dataclass(frozen=True, eq=False)
+class ForestRules:
+    """Several trees in words.
+
+    Attributes
+    ----------
+    trees : tuple of TreeRules
+        One for each tree.
+    """
+
+    trees: tuple[TreeRules, ...]
+
+    def __len__(self) -> int:
+        return len(self.trees)
+
+    def __iter__(self) -> Iterator[TreeRules]:
+        return iter(self.trees)
+
+    def __getitem__(self, index: int) -> TreeRules:
+        return self.trees[index]
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(tree) for tree in self.trees)
+
+    def __repr__(self) -> str:
+        n_nodes = sum(len(tree) for tree in self.trees)
+        return f"<{len(self)} trees in words: {n_nodes} nodes; print to read>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All trees, as `TreeRules.to_dict` gives each."""
+        return {"trees": [tree.to_dict() for tree in self.trees]}
+
+    def to_pandas(self) -> Any:
+        """One line for each node of each tree, as `TreeRules.to_pandas` has them."""
+        return _frame(self.trees)
+
+
+def read_tree(
+    words: Vocabulary,
+    tree: TreeView,
+    style: Style,
+    encoded: Matrix | None = None,
+    leaves: npt.NDArray[np.int32] | None = None,
+) -> TreeRules:
+    """Put a tree in words; with encoded rows and their leaves, in digits enough to route them."""
+    end = subtree_ends(tree)
+    node, parent = _shown(tree, end, style)
+    place = np.full(tree.n_nodes, -1, dtype=np.int64)
+    place[node] = np.arange(len(node))
+    is_split = np.append(parent[1:] == np.arange(len(node) - 1), False)  # its left child follows
+    right = np.where(is_split, place[tree.children_right[node]], -1)
+    left = np.where(is_split, np.arange(1, len(node) + 1), -1)
+    _check_size(len(node), len(words.classes))
+    interviewer = words.questions(tree, style)
+    questions = []
+    for n, splits in zip(node, is_split, strict=True):
+        rows = None
+        if splits and encoded is not None and leaves is not None:
+            rows = encoded[(leaves >= n) & (leaves < end[n])]
+        questions.append(interviewer.question(int(n), rows) if splits else None)
+    return TreeRules(
+        tree.index,
+        tree.forest.n_trees,
+        node,
+        parent,
+        left,
+        right,
+        tree.depth[node].astype(np.int64),
+        ~is_split & (tree.children_right[node] >= 0),
+        tuple(questions),
+        read_answers(tree, node, end[node], words.classes),
+        interviewer.notes(),
+    )
+
+
+def _check_size(n_nodes: int, n_classes: int) -> None:
+    if n_nodes * n_classes > MOST_CELLS:
+        raise ValueError(
+            f"A tree in words must have at most {MOST_CELLS} shares of classes; got {n_nodes} "
+            f"nodes and {n_classes} classes. Prune it with max_depth or min_rows."
+        )
+
+
+def subtree_ends(tree: TreeView) -> Places:
+    """One past the last node of each node's subtree, which preorder keeps together."""
+    return np.asarray(tree.forest.subtree_end[tree.nodes] - tree.nodes.start)
+
+
+def _shown(tree: TreeView, end: Places, style: Style) -> tuple[Places, Places]:
+    """Nodes that are left after pruning, and the place of each one's parent among them."""
+    pruned = tree.children_right < 0
+    max_depth = style.max_depth
+    if style.max_nodes is not None:
+        max_depth = _depth_of_few(tree, style.max_nodes)
+    if max_depth is not None:
+        pruned = pruned | (tree.depth >= max_depth)
+    if style.min_rows > 0:
+        # A split whose smaller child has too few rows is not shown, nor what is below it.
+        weight, children = tree.weight, np.flatnonzero(tree.children_right >= 0)
+        smaller = np.minimum(weight[children + 1], weight[tree.children_right[children]])
+        pruned = pruned.copy()
+        pruned[children[smaller < style.min_rows]] = True
+    if style.max_nodes is None and (pruned & (tree.children_right >= 0)).any():
+        tree.forest.check_not_slim("A pruned tree")
+    shown: list[int] = []
+    parent: list[int] = []
+    node = 0
+    above: list[int] = []  # shown splits whose subtree we are in
+    while node < tree.n_nodes:
+        while above and node >= end[shown[above[-1]]]:
+            above.pop()
+        parent.append(above[-1] if above else -1)
+        shown.append(node)
+        if pruned[node]:
+            node = int(end[node])
+        else:
+            above.append(len(shown) - 1)
+            node += 1
+    return np.array(shown, dtype=np.int64), np.array(parent, dtype=np.int64)
+
+
+def _depth_of_few(tree: TreeView, max_nodes: int) -> int:
+    """The depth at which a tree is cut so that it has at most so many nodes."""
+    of_depth = np.bincount(tree.depth)
+    return max(int(np.searchsorted(np.cumsum(of_depth), max_nodes, side="right")) - 1, 1)
+
+
+def _parts(question: Question) -> dict[str, Any]:
+    """A question taken apart, for programs."""
+    if not isinstance(question, ValueQuestion):
+        return {"levels": list(question.sides[0].labels or ())}
+    return {
+        "features": [int(feature) for feature in question.features],
+        "weights": [float(weight) for weight in question.weights],
+        "operator": ">=" if question.at_least else "<=",
+        "threshold": question.threshold,
+    }
+
+
+def _frame(trees: Sequence[TreeRules]) -> Any:
+    pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+    parts = [tree.columns() for tree in trees]
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return pandas.DataFrame(joined)

@@ -1,0 +1,212 @@
+"""The words for a forest: names of features and classes, units, and what goes without saying."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.data.dataset import Encoding
+from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
+from bevel.printable import printable
+from bevel.text.decimals import round_within, written
+from bevel.text.questions import Question, ValueQuestion, ask_levels, ask_value, is_by_levels
+from bevel.text.style import Style
+from bevel.text.tree_rules import TreeRules, read_tree
+from bevel.text.units import Units, units_of
+
+__all__ = ["Vocabulary"]
+
+Floats = npt.NDArray[np.float64]
+Matrix = npt.NDArray[np.float32]
+
+MOST_DIGITS = 6  # tried before a rule is written exactly
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """How to speak of a forest.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the features, as they can be printed.
+    classes : tuple of str
+        Of the classes, as they can be printed; empty in regression.
+    encoding : Encoding
+        How the user's columns became what trees read.
+    """
+
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+    encoding: Encoding
+
+    def __post_init__(self) -> None:
+        for field in ("names", "classes"):
+            object.__setattr__(self, field, tuple(map(printable, getattr(self, field))))
+
+    @cached_property
+    def units(self) -> Units:
+        """How scaled values read."""
+        return units_of(self.encoding.scaler, len(self.names))
+
+    @cached_property
+    def _labels(self) -> Mapping[int, tuple[str, ...]]:
+        return {
+            feature: tuple(printable(str(label)) for label in levels.labels)
+            + (("missing",) if levels.has_missing else ())
+            for feature, levels in self.encoding.nominal.items()
+        }
+
+    def rules(
+        self,
+        tree: TreeView,
+        encoded: Matrix | None = None,
+        leaves: npt.NDArray[np.int32] | None = None,
+        **style: Any,
+    ) -> TreeRules:
+        """The tree in words; with rows and their leaves, in digits enough to route them."""
+        return read_tree(self, tree, Style(**style), encoded, leaves)
+
+    def questions(self, tree: TreeView, style: Style) -> Interviewer:
+        """Whom to ask for the questions of a tree's splits."""
+        return Interviewer(self, tree, style)
+
+    def notes(
+        self, combined: Collection[int], had_missing: bool, has_levels: bool
+    ) -> tuple[str, ...]:
+        """What rules leave unsaid that combine some features, or ask for levels."""
+        said = [
+            self.bounds_note(np.array(sorted(combined), dtype=np.int64)),
+            "A missing value counts as its column's median in a combination of features."
+            if had_missing and len(combined)
+            else "",
+            "A label that training has not seen goes with the heavier side." if has_levels else "",
+        ]
+        return tuple(note for note in said if note)
+
+    def bounds_note(self, features: npt.NDArray[np.integer[Any]]) -> str:
+        """What [x] means for some features."""
+        bounds = self.units.bounds
+        if bounds is None or len(features) == 0:
+            return ""
+        low, high = bounds
+        parts = []
+        for feature in features:
+            tolerance = 5e-4 * float(self.units.span[feature])
+            ends = [written(round_within(float(b[feature]), tolerance)) for b in (low, high)]
+            same = low[feature] == high[feature]
+            inside = f"{ends[0]}, and 1 more above" if same else f"{ends[0]} to {ends[1]}"
+            parts.append(f"[{self.names[feature]}] {inside}")
+        return f"[x] is x within bounds, and beyond them little more: {'; '.join(parts)}."
+
+
+class Interviewer:
+    """Asks for the questions of one tree's splits, and notes what they leave unsaid.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        Names and units.
+    tree : TreeView
+        The tree.
+    style : Style
+        Digits and terms.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, tree: TreeView, style: Style) -> None:
+        self._words, self._tree = vocabulary, tree
+        self._digits, self._max_terms = style.digits, style.max_terms
+        self._spread = _known_spread(vocabulary.units, tree)
+        self._had_missing = tree.forest.columns_with_missing
+        self._combined: set[int] = set()
+        self._has_levels = False
+
+    def question(self, node: int, encoded: Matrix | None = None) -> Question:
+        """Question of a split; with rows that reach it, in digits enough to route them all."""
+        tree, words = self._tree, self._words
+        index, _ = tree.entries(node)
+        first = int(index[0])
+        if is_by_levels(tree, node):
+            self._has_levels = True
+            return ask_levels(tree, node, words.names[first], words._labels[first], first)
+        asked = self._ask(node, self._digits)
+        if encoded is not None and self._digits is not None:
+            more = [*range(self._digits + 1, MOST_DIGITS + 1), None]
+            truth = self._goes_left(node, encoded)
+            while more and _misroutes(asked, encoded, truth):
+                asked = self._ask(node, more.pop(0))
+        if not asked.single:
+            self._combined.update(int(feature) for feature in asked.features)
+        return asked
+
+    def notes(self) -> tuple[str, ...]:
+        """What the rules that were asked for leave unsaid."""
+        return self._words.notes(self._combined, bool(self._had_missing.any()), self._has_levels)
+
+    def _ask(self, node: int, digits: int | None) -> ValueQuestion:
+        words = self._words
+        missing_left = self._missing_left(node)
+        return ask_value(
+            self._tree,
+            node,
+            words.names,
+            words.units,
+            self._spread,
+            digits,
+            self._max_terms,
+            missing_left,
+        )
+
+    def _missing_left(self, node: int) -> bool | None:
+        index, _ = self._tree.entries(node)
+        forest = self._tree.forest
+        if len(index) > 1 or index[0] >= forest.n_features or not self._had_missing[index[0]]:
+            return None
+        return bool(forest.flags[self._tree.nodes.start + node] & MISSING_LEFT)
+
+    def _goes_left(self, node: int, encoded: Matrix) -> npt.NDArray[np.bool_]:
+        features, weights = self._tree.projection(node)
+        values = encoded[:, features].astype(np.float64) @ weights.astype(np.float64)
+        return np.asarray(values <= float(self._tree.threshold[node]))
+
+
+def _misroutes(asked: ValueQuestion, encoded: Matrix, truth: npt.NDArray[np.bool_]) -> bool:
+    known = ~np.isnan(encoded[:, asked.features]).any(axis=1)
+    return bool((asked.answers(encoded) != truth)[known].any())
+
+
+def _known_spread(units: Units, tree: TreeView) -> Floats:
+    """Spread of the features; without a scale, how far cuts of one feature are from its median."""
+    if np.isfinite(units.spread).all():
+        return units.spread
+    reach = np.full(tree.forest.n_features, np.nan)
+    feature, cut = _cuts_of_one(tree)
+    distance = 2.0 * np.abs(cut - tree.forest.medians[feature])
+    finite = np.isfinite(distance)
+    np.fmax.at(reach, feature[finite], distance[finite])
+    return reach
+
+
+def _cuts_of_one(tree: TreeView) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Features and thresholds of the splits of a tree that ask for one feature by its value."""
+    forest, own = tree.forest, tree.nodes
+    is_value = (forest.right[own] >= 0) & (forest.flags[own] & CATEGORY_NODE == 0)
+    first = forest.entry_offset[own.start : own.stop + 1]
+    node = np.flatnonzero(is_value & (np.diff(first) == 1))
+    index, weight = forest.entry_index[first[node]], forest.entry_weight[first[node]].astype(float)
+    axis = forest.rotation_offset[tree.index] + index - forest.n_features
+    is_axis = index >= forest.n_features
+    offset = forest.rotation_entry_offset
+    alone = ~is_axis
+    alone[is_axis] = np.diff(offset)[axis[is_axis]] == 1
+    entry = offset[axis[is_axis & alone]]
+    index = index.astype(np.int64)
+    index[is_axis & alone] = forest.rotation_index[entry]
+    weight[is_axis & alone] *= forest.rotation_weight[entry]
+    used = alone & (weight != 0.0)
+    return index[used], tree.threshold[node[used]] / weight[used]

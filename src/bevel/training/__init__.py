@@ -1,0 +1,1 @@
+"""From a dataset and options to a flat forest."""

@@ -1,0 +1,265 @@
+"""Training options in resolved numbers, and which combinations of parameters are possible.
+
+Single parameters are defined in `bevel.parameters`. Here they meet each other and the size of the
+data; whatever cannot be honoured raises, nothing is silently ignored.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from bevel.errors import NoOutOfBagError, shorten, wrong_value
+from bevel.projections.base import FamilySpec
+from bevel.projections.families import Member, TableShape, resolve_families
+
+__all__ = [
+    "TrainingOptions",
+    "check_combinations",
+    "draw_seed",
+    "draws_bags",
+    "resolve_options",
+]
+
+# Expected share of distinct rows in a bootstrap of n rows, 1 - 1/e; the default of ranger too.
+DISTINCT_SHARE = 0.632
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What the trainer needs to know, every number resolved; field names are the native ones."""
+
+    criterion: str
+    threshold: str
+    n_thresholds: int
+    split_search: str
+    growth: str
+    max_depth: int  # -1: no limit
+    min_samples_split: int
+    min_samples_leaf: int
+    min_weight_leaf: float
+    max_leaf_nodes: int  # 0: no limit
+    min_impurity_decrease: float
+    bag_size: int  # 0: all rows, no bag
+    replace: bool
+    balanced_subsample: bool
+    families: tuple[FamilySpec, ...]
+    seed: int
+
+    def leaves_rows_out(self, n_rows: int) -> bool:
+        """Whether any row can be out of a bag."""
+        return self.bag_size > 0 and (self.replace or self.bag_size < n_rows)
+
+
+def draw_seed(random_state: Any) -> int:
+    """Seed of a forest: 64 bits drawn from scikit-learn's random state."""
+    try:
+        generator = check_random_state(random_state)
+    except ValueError:
+        required = "None, an integer from 0 to 2**32 - 1 or a RandomState"
+        remedy = "Use for example random_state=0."
+        raise wrong_value("random_state", required, random_state, remedy) from None
+    return int(generator.randint(0, np.iinfo(np.uint64).max, dtype=np.uint64))
+
+
+def draws_bags(bootstrap: bool | str, members: Sequence[Member]) -> bool:
+    """Resolve `bootstrap`: "auto" draws bags unless a projection needs all rows."""
+    takes_all_rows = [m.projection for m in members if m.projection.takes_all_rows]
+    if bootstrap == "auto":
+        return not takes_all_rows
+    if bootstrap and takes_all_rows:
+        raise ValueError(
+            f'bootstrap must be False or "auto" with {shorten(takes_all_rows[0])}, which '
+            "bootstraps rows at the nodes and needs all of them in every tree; got True. Leave it "
+            "out, or use CCA(bootstrap=None)."
+        )
+    return bool(bootstrap)
+
+
+def check_combinations(values: Mapping[str, Any], members: Sequence[Member]) -> None:
+    """Raise if two parameters contradict each other, whatever the data.
+
+    Parameters
+    ----------
+    values : mapping
+        Parameters as given to the estimator, each checked by itself.
+    members : sequence of Member
+        From `bevel.projections.families.read_projection`.
+    """
+    for broken, message in (*_split_rules(values, members), *_bag_rules(values)):
+        if broken:
+            raise ValueError(message)
+    _check_out_of_bag(values, members)
+
+
+def _check_out_of_bag(values: Mapping[str, Any], members: Sequence[Member]) -> None:
+    tuned = [m.projection for m in members if m.projection.needs_out_of_bag]
+    if tuned and not values["bootstrap"]:
+        raise ValueError(
+            f"{shorten(tuned[0])} needs bootstrap=True: it chooses its penalty on out-of-bag rows; "
+            'got bootstrap=False. Set bootstrap=True, or use Ridge(tune="gcv").'
+        )
+    if not values["oob_score"]:
+        return
+    if tuned:
+        raise NoOutOfBagError(
+            f"oob_score must be False with {shorten(tuned[0])}, which has seen the out-of-bag rows "
+            f'when it chose its penalty; got {values["oob_score"]}. Use Ridge(tune="gcv"), or '
+            "estimate the score by cross-validation."
+        )
+    if not values["bootstrap"]:
+        takes_all_rows = any(m.projection.takes_all_rows for m in members)
+        why = ' (as CCA(bootstrap="projection") has it)' if takes_all_rows else ""
+        remedy = "use CCA(bootstrap=None)" if takes_all_rows else "Set bootstrap=True"
+        raise NoOutOfBagError(
+            "oob_score needs bootstrap=True: without a bag no row is ever out of it; got "
+            f"bootstrap=False{why}. {remedy[0].upper()}{remedy[1:]}, or estimate the score by "
+            "cross-validation."
+        )
+
+
+def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[tuple[bool, str]]:
+    threshold, growth = values["threshold"], values["growth"]
+    n_thresholds, search = values["n_thresholds"], values["split_search"]
+    purely_random = threshold == "purely_random"
+    supervised = [m.projection for m in members if m.projection.reads_target]
+    draws = [m.n_projections for m in members if m.n_projections not in ("auto", 1)]
+    return [
+        (
+            n_thresholds != 1 and threshold != "random",
+            f'n_thresholds must be 1 unless threshold="random"; got n_thresholds={n_thresholds} '
+            f'with threshold="{threshold}". Set threshold="random" or leave n_thresholds out.',
+        ),
+        (
+            search != "auto" and threshold != "best",
+            f'split_search must be "auto" unless threshold="best"; got split_search="{search}" '
+            f'with threshold="{threshold}", which searches no best cut. Leave split_search out.',
+        ),
+        (
+            growth is not None and values["max_leaf_nodes"] is None and not purely_random,
+            "growth needs max_leaf_nodes: without a budget the order of splits changes nothing; "
+            f'got growth="{growth}" with max_leaf_nodes=None. Set max_leaf_nodes or leave growth '
+            "out.",
+        ),
+        (
+            growth == "best_first" and purely_random,
+            'growth must be "random_leaf" or "breadth_first" with threshold="purely_random", which '
+            'ignores the gain; got "best_first". Leave growth out for "random_leaf".',
+        ),
+        (
+            bool(draws) and purely_random,
+            'n_projections must be "auto" or 1 with threshold="purely_random", which takes one '
+            f"direction without comparing any; got {shorten(draws[:1])[1:-1]}. Leave it out.",
+        ),
+        (
+            bool(supervised) and purely_random,
+            'projection must not look at the target with threshold="purely_random"; got '
+            f"{shorten(supervised[:1])[1:-1]}. Use for example P.SparseSigns().",
+        ),
+        (
+            values["min_impurity_decrease"] > 0 and purely_random,
+            'min_impurity_decrease must be 0 with threshold="purely_random", which ignores '
+            f"impurity; got {values['min_impurity_decrease']}. Leave it out, or limit "
+            "max_leaf_nodes.",
+        ),
+    ]
+
+
+def _bag_rules(values: Mapping[str, Any]) -> list[tuple[bool, str]]:
+    bootstrap, max_samples = values["bootstrap"], values["max_samples"]
+    return [
+        (
+            max_samples is not None and not bootstrap,
+            "max_samples needs bootstrap=True: without a bag every tree takes all rows; got "
+            f"max_samples={max_samples} with bootstrap=False. Set bootstrap=True; add "
+            "replace=False to draw without replacement.",
+        ),
+        (
+            not values["replace"] and not bootstrap,
+            "replace=False needs bootstrap=True: without a bag nothing is drawn; got "
+            "bootstrap=False. Leave replace out, or set bootstrap=True to draw bags without "
+            "replacement.",
+        ),
+    ]
+
+
+def resolve_options(
+    values: Mapping[str, Any], members: Sequence[Member], shape: TableShape, seed: int
+) -> TrainingOptions:
+    """Resolve parameters for a training table.
+
+    Parameters
+    ----------
+    values : mapping
+        Parameters as given to the estimator, checked.
+    members : sequence of Member
+        From `bevel.projections.families.read_projection`.
+    shape : TableShape
+        Size of the training table.
+    seed : int
+        From `draw_seed`.
+    """
+    purely_random = values["threshold"] == "purely_random"
+    regression = values["criterion"] == "squared_error"
+    families = resolve_families(members, shape, regression=regression, single_draw=purely_random)
+    leaves = values["max_leaf_nodes"]
+    if leaves is None:
+        leaves = math.ceil(math.sqrt(shape.n_rows)) if purely_random else 0
+    options = TrainingOptions(
+        criterion=values["criterion"],
+        threshold=values["threshold"],
+        n_thresholds=int(values["n_thresholds"]),
+        split_search=values["split_search"],
+        growth=_growth(values["growth"], leaves, purely_random),
+        max_depth=-1 if values["max_depth"] is None else int(values["max_depth"]),
+        min_samples_split=max(2, _rows(values["min_samples_split"], shape.n_rows)),
+        min_samples_leaf=_rows(values["min_samples_leaf"], shape.n_rows),
+        min_weight_leaf=float(values["min_weight_fraction_leaf"]),
+        max_leaf_nodes=int(leaves),
+        min_impurity_decrease=float(values["min_impurity_decrease"]),
+        bag_size=_bag_size(values, shape.n_rows) if values["bootstrap"] else 0,
+        replace=bool(values["replace"]),
+        balanced_subsample=bool(values["bootstrap"])
+        and values.get("class_weight") == "balanced_subsample",
+        families=tuple(families),
+        seed=seed,
+    )
+    asks = "oob_score" if values["oob_score"] else 'Ridge(tune="oob")'
+    wanted = values["oob_score"] or any(m.projection.needs_out_of_bag for m in members)
+    if wanted and not options.leaves_rows_out(shape.n_rows):
+        raise NoOutOfBagError(
+            f"{asks} needs rows out of the bag: a bag of all rows without replacement leaves "
+            f"none; got replace=False with max_samples={values['max_samples']}. Draw fewer rows."
+        )
+    return options
+
+
+def _growth(growth: str | None, leaves: int, purely_random: bool) -> str:
+    if growth is not None:
+        return growth
+    if purely_random:
+        return "random_leaf"
+    return "best_first" if leaves else "depth_first"
+
+
+def _rows(count: float, n_rows: int) -> int:
+    """Rows that a count or a share of them stands for, shares rounded up as in scikit-learn."""
+    return int(count) if isinstance(count, numbers.Integral) else math.ceil(count * n_rows)
+
+
+def _bag_size(values: Mapping[str, Any], n_rows: int) -> int:
+    size = values["max_samples"]
+    if size is None:
+        size = 1.0 if values["replace"] else DISTINCT_SHARE
+    if not isinstance(size, numbers.Integral):
+        return max(1, round(float(size) * n_rows))
+    if int(size) > n_rows:
+        required = f"at most the number of training rows ({n_rows})"
+        raise wrong_value("max_samples", required, size, "Use None for as many draws as rows.")
+    return int(size)

@@ -1,0 +1,266 @@
+"""Grows a regularised rotation ensemble (thesis, Algorithm 2).
+
+Micro-forests of U trees are grown on each of R rotations; their complexities and out-of-bag errors
+decide how many of the M trees each rotation gets. The result is an ordinary forest of the trees
+0, 1, ... M − 1 of its seed: those of the micro-forests that stay keep their numbers, and the
+numbers of the others are grown once more on the rotations that need more trees. A bag depends on
+the seed and the number alone, so all that draws bags again works as for any forest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.data.dataset import Dataset
+from bevel.forest.complexity import tree_complexities
+from bevel.forest.flat_forest import FlatForest, join_forests
+from bevel.forest.predictor import PackedPredictor
+from bevel.forest.subforest import take_trees
+from bevel.projections.base import Directions
+from bevel.training.options import TrainingOptions
+from bevel.training.progress import Progress
+from bevel.training.rotation import count_numeric
+from bevel.training.rotation_ensemble.axes import draw_rotations
+from bevel.training.rotation_ensemble.weights import (
+    RotationWeights,
+    count_trees,
+    needs_errors,
+    weigh_rotations,
+)
+from bevel.training.trainer import Target, native_options, train
+
+__all__ = ["Plan", "RotationRecord", "grow_ensemble"]
+
+Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What ensemble to grow.
+
+    Attributes
+    ----------
+    n_trees, n_rotations, n_micro_trees : int
+        M, R and U; U·R is less than M.
+    weighting : str
+        One of `weights.WEIGHTINGS`.
+    h : float or None
+        Its tuning parameter; None chooses it.
+    n_dropped : int
+        Random rotations left out, those of highest out-of-bag error.
+    max_rotated : int
+        Features rotated together.
+    hard : bool
+        Whether trees vote when their error is estimated.
+    """
+
+    n_trees: int
+    n_rotations: int
+    n_micro_trees: int
+    weighting: str
+    h: float | None
+    n_dropped: int
+    max_rotated: int
+    hard: bool
+
+    @property
+    def needs_errors(self) -> bool:
+        """Whether out-of-bag errors have a say."""
+        return self.n_dropped > 0 or needs_errors(self.weighting, self.h)
+
+
+@dataclass(frozen=True, eq=False)
+class RotationRecord:
+    """What is known of the rotations of an ensemble, the identity first.
+
+    Attributes
+    ----------
+    seed : int
+        From which they are drawn.
+    max_rotated : int
+        Features that they rotate together.
+    complexities : ndarray of shape (n_rotations,)
+        Median complexity of the trees of each micro-forest.
+    errors : ndarray of shape (n_rotations,)
+        Their out-of-bag errors; NaN where not known, or not asked for.
+    weights : ndarray of shape (n_rotations,)
+        Share of trees that each rotation was to have.
+    h : float or None
+        The tuning parameter of the weights.
+    of_tree : ndarray of int32, shape (n_trees,)
+        Rotation of each tree.
+    """
+
+    seed: int
+    max_rotated: int
+    complexities: Floats
+    errors: Floats
+    weights: Floats
+    h: float | None
+    of_tree: npt.NDArray[np.int32]
+
+    @property
+    def n_rotations(self) -> int:
+        return len(self.complexities)
+
+    @property
+    def n_trees(self) -> Numbers:
+        """Trees on each rotation."""
+        return np.bincount(self.of_tree, minlength=self.n_rotations)
+
+
+def grow_ensemble(
+    dataset: Dataset,
+    target: Target,
+    options: TrainingOptions,
+    plan: Plan,
+    n_threads: int,
+    tell: Callable[[range, str], Progress],
+) -> tuple[FlatForest, RotationRecord]:
+    """Grow the trees of a plan.
+
+    Parameters
+    ----------
+    dataset, target
+        Training rows.
+    options : TrainingOptions
+        How to grow, with one family of rotations unless all columns are nominal.
+    plan : Plan
+        What to grow.
+    n_threads : int
+        Threads to use; does not change the forest.
+    tell : callable
+        ``tell(trees, label)`` gives whom to tell of finished trees.
+    """
+    n_numeric = count_numeric(dataset.encoding)
+    axes = None
+    if n_numeric:
+        axes = draw_rotations(options.seed, plan.n_rotations, n_numeric, plan.max_rotated)
+
+    def grow(numbers: Numbers, of_tree: npt.NDArray[np.int32], progress: Progress) -> FlatForest:
+        rotated = _on_rotations(options, axes, of_tree)
+        return train(dataset, target, rotated, numbers, n_threads, progress)
+
+    of_micro = np.repeat(np.arange(plan.n_rotations, dtype=np.int32), plan.n_micro_trees)
+    progress = tell(range(len(of_micro)), "growing micro-forests")
+    micro = grow(np.arange(len(of_micro)), of_micro, progress)
+    by_rotation = tree_complexities(micro, len(dataset.X)).reshape(plan.n_rotations, -1)
+    complexities = np.median(by_rotation, axis=1)
+    errors = np.full(plan.n_rotations, np.nan)
+    if plan.needs_errors:
+        errors = _errors(micro, dataset, target, options, plan, n_threads)
+    weights = _weights(plan, complexities, errors)
+    counts = np.empty(plan.n_rotations, np.int64)
+    counts[weights.order] = count_trees(weights.values[weights.order], plan.n_trees)
+    of_tree, missing = assign_trees(counts, plan.n_micro_trees)
+    n_kept = plan.n_trees - len(missing)  # there are missing ones, since U < M/R
+    grown = grow(missing, of_tree, tell(range(n_kept, plan.n_trees), "growing trees"))
+    record = RotationRecord(
+        *(options.seed, plan.max_rotated, complexities, errors, weights.values, weights.h, of_tree)
+    )
+    return _filled_in(micro, grown, missing), record
+
+
+def _filled_in(micro: FlatForest, grown: FlatForest, missing: Numbers) -> FlatForest:
+    """Trees of the micro-forests, those of missing numbers replaced or added."""
+    forest = join_forests(micro, grown)
+    if missing[0] == micro.n_trees:  # in the order of their numbers already
+        return forest
+    place = np.arange(missing[-1] + 1)
+    place[missing] = micro.n_trees + np.arange(len(missing))
+    return take_trees(forest, place)
+
+
+def assign_trees(counts: Numbers, n_micro_trees: int) -> tuple[npt.NDArray[np.int32], Numbers]:
+    """Rotation of each tree, and the numbers of those to be grown.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_rotations,)
+        Trees that each rotation is to have.
+    n_micro_trees : int
+        Trees that each has: rotation r those from r · n_micro_trees.
+    """
+    n_rotations = len(counts)
+    stay = np.minimum(counts, n_micro_trees)
+    rotation, place = np.divmod(np.arange(n_rotations * n_micro_trees), n_micro_trees)
+    stays = place < stay[rotation]
+    of_tree = np.full(int(counts.sum()), -1, np.int32)
+    of_tree[np.flatnonzero(stays)] = rotation[stays]
+    missing = np.flatnonzero(of_tree < 0)
+    of_tree[missing] = np.repeat(np.arange(n_rotations), counts - stay)
+    return of_tree, missing
+
+
+def _on_rotations(
+    options: TrainingOptions, axes: Directions | None, of_tree: npt.NDArray[np.int32]
+) -> TrainingOptions:
+    """Options whose trees have given rotations as axes; nominal columns are left alone."""
+    families = tuple(
+        replace(family, pool=axes, rotation_of_tree=tuple(of_tree.tolist()))
+        if family.kind == "rotation"
+        else family
+        for family in options.families
+    )
+    return replace(options, families=families)
+
+
+def _weights(plan: Plan, complexities: Floats, errors: Floats) -> RotationWeights:
+    """Weights of all rotations; those that are dropped have none and come last."""
+    dropped = _worst(errors, plan.n_dropped)
+    kept = np.setdiff1d(np.arange(plan.n_rotations), dropped)
+    among = weigh_rotations(plan.weighting, complexities[kept], errors[kept], plan.h)
+    values = np.zeros(plan.n_rotations)
+    values[kept] = among.values
+    return RotationWeights(values, np.concatenate((kept[among.order], dropped)), among.h)
+
+
+def _worst(errors: Floats, n_dropped: int) -> Numbers:
+    """Random rotations of highest error; the identity is none of them."""
+    by_error = 1 + np.argsort(np.where(np.isfinite(errors[1:]), errors[1:], np.inf), kind="stable")
+    return by_error[len(by_error) - n_dropped :]
+
+
+def _errors(
+    micro: FlatForest,
+    dataset: Dataset,
+    target: Target,
+    options: TrainingOptions,
+    plan: Plan,
+    n_threads: int,
+) -> Floats:
+    """Out-of-bag error of each micro-forest: share of wrong rows, or mean squared error.
+
+    Rows count by their weights. NaN where no row is out of a bag.
+    """
+    errors = np.full(plan.n_rotations, np.nan)
+    native = native_options(options)
+    view = PackedPredictor(micro).view
+    for rotation in range(plan.n_rotations):
+        first = rotation * plan.n_micro_trees
+        trees = (first, first + plan.n_micro_trees)
+        sums, n_trees = view.out_of_bag(
+            dataset.X, native, 0, plan.hard, n_threads, trees, target.weights
+        )
+        known = n_trees > 0
+        if target.weights is not None:
+            known &= target.weights > 0.0
+        if known.any():
+            losses = _losses(sums[known], n_trees[known], target.values[known], target.n_classes)
+            weights = None if target.weights is None else target.weights[known]
+            errors[rotation] = np.average(losses, weights=weights)
+    return errors
+
+
+def _losses(
+    sums: Floats, n_trees: npt.NDArray[np.int32], truth: npt.NDArray[Any], n_classes: int
+) -> Floats:
+    if n_classes:
+        return np.asarray(sums.argmax(axis=1) != truth, dtype=np.float64)
+    return np.asarray((sums[:, 0] / n_trees - truth) ** 2, dtype=np.float64)

@@ -1,0 +1,121 @@
+"""The one call into the trainer: dataset, target and options in, flat forest out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+from bevel.data.dataset import Dataset
+from bevel.forest.flat_forest import FlatForest
+from bevel.projections.base import FamilySpec
+from bevel.projections.custom import check_sums
+from bevel.training.options import TrainingOptions
+from bevel.training.progress import Progress
+
+__all__ = ["Target", "native_family", "native_options", "train"]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What the trees learn.
+
+    Attributes
+    ----------
+    values : ndarray
+        int32 class of each row, or float64 target of a regression.
+    n_classes : int
+        Number of classes, 0 in regression.
+    weights : ndarray of float64 or None
+        Weight of each row; None when all are one.
+    """
+
+    values: npt.NDArray[Any]
+    n_classes: int
+    weights: npt.NDArray[np.float64] | None
+
+
+def train(
+    dataset: Dataset,
+    target: Target,
+    options: TrainingOptions,
+    trees: Sequence[int] | npt.NDArray[np.integer[Any]],
+    n_threads: int,
+    progress: Progress,
+) -> FlatForest:
+    """Grow trees.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training rows.
+    target : Target
+        Their targets and weights.
+    options : TrainingOptions
+        How to grow.
+    trees : sequence of int
+        Numbers of the trees to grow. A tree depends on the seed and its own number only: growing
+        `range(10)` and then `range(10, 30)` gives the trees of `range(30)`.
+    n_threads : int
+        Threads to use; does not change the forest.
+    progress : Progress
+        Whom to tell of finished trees.
+    """
+    encoding = dataset.encoding
+    _check_directions(dataset, options)
+    arrays = _core.train(
+        dataset.X,
+        encoding.levels,
+        encoding.medians,
+        dataset.has_nan,
+        target.values,
+        target.n_classes,
+        target.weights,
+        native_options(options),
+        np.asarray(trees, dtype=np.uint64),
+        n_threads,
+        progress if progress.wanted else None,
+    )
+    if progress.wanted:
+        progress(len(trees))
+    return FlatForest(
+        n_features=dataset.X.shape[1],
+        n_classes=target.n_classes,
+        levels=encoding.levels,
+        medians=encoding.medians,
+        **arrays,
+    )
+
+
+def _check_directions(dataset: Dataset, options: TrainingOptions) -> None:
+    """Raise if directions that the user has given are too large for the training rows."""
+    numeric = np.flatnonzero(dataset.encoding.levels == 0)
+    for family in options.families:
+        if family.kind == "custom" and family.pool is not None:
+            check_sums(family.pool, dataset.X, "Custom(sampler=)", numeric)
+
+
+def native_options(options: TrainingOptions) -> _core.Options:
+    """Options as the core reads them."""
+    native = _core.Options()
+    for name, value in vars(options).items():
+        if name != "families":
+            setattr(native, name, value)
+    native.families = [native_family(family) for family in options.families]
+    return native
+
+
+def native_family(family: FamilySpec) -> _core.Family:
+    """One sampler as the core reads it."""
+    values = dict(vars(family))
+    if family.patch is not None:
+        values["patch"] = _core.Patch(**asdict(family.patch))
+    if family.model is not None:
+        values["model"] = _core.ModelSettings(**asdict(family.model))
+    if family.pool is not None:
+        values["pool"] = (family.pool.offset, family.pool.index, family.pool.weight)
+    return _core.Family(**values)
