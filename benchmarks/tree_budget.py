@@ -14,8 +14,7 @@ import numpy as np
 from benchmarks import machine
 from benchmarks.tables import append_csv, markdown
 from bevel import ObliqueForestClassifier
-from bevel.forest.predictor import PackedPredictor
-from bevel.forest.subforest import take_trees
+from bevel.estimators._slimming import keep_trees
 from bevel_lab.cells import hash_seed
 from bevel_lab.protocols import Problem
 from bevel_lab.protocols.comparisons import n_repeats
@@ -84,8 +83,7 @@ def measure(data_set: DataSet, options: argparse.Namespace) -> Scores:
             for n in BUDGETS:
                 best = whole.prune_trees(n, fold.X_train, fold.y_train)
                 scores[f"best {n}"].append(score(best, fold))
-                # The estimator is thrown away, so its trees may be replaced.
-                best._predictor = PackedPredictor(take_trees(whole.forest_, range(n)))
+                best = keep_trees(whole, np.arange(n))
                 scores[f"first {n}"].append(score(best, fold))
     return scores
 

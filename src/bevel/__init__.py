@@ -20,7 +20,7 @@ from bevel.estimators import (
     RotatedBoostingRegressor,
     StackedRotationClassifier,
 )
-from bevel.files.loading import load
+from bevel.estimators.loading import load
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = [

@@ -174,7 +174,10 @@ def test_levels_of_every_type_come_back(labels):
     estimator = ObliqueForestClassifier(categorical_features=[0], **FEW).fit(X, classes())
     loaded = again(estimator)
     assert_same_estimator(estimator, loaded, X)
-    mine, theirs = estimator._encoding.nominal[0], loaded._encoding.nominal[0]
+    mine, theirs = (
+        estimator.fitted_forest_.encoding.nominal[0],
+        loaded.fitted_forest_.encoding.nominal[0],
+    )
     assert list(map(type, mine.labels)) == list(map(type, theirs.labels))
     assert mine.has_missing is theirs.has_missing is True
 
@@ -226,8 +229,8 @@ def test_bags_are_drawn_again_after_a_journey(settings, mapped):
     assert same(
         again(estimator, mapped).prune_trees(3, X, y).predict_proba(X), expected.predict_proba(X)
     )
-    out = estimator._out_of_bag_rows("a test", X, y).out
-    assert same(again(estimator, mapped)._out_of_bag_rows("a test", X, y).out, out)
+    loaded = again(estimator, mapped).fitted_forest_.bags
+    assert same(loaded.rows_out(8), estimator.fitted_forest_.bags.rows_out(8))
 
 
 def test_generators_and_functions_become_defaults_with_a_warning_that_names_them():
@@ -310,7 +313,7 @@ def test_forests_without_what_analysis_needs_come_back(name, mapped):
     slim = again(estimator)
     none = np.empty(0, np.float32)
     forest = replace(slim.forest_, gain=none, weight=none, entry_p_value=none)
-    slim._predictor = PackedPredictor(forest)
+    slim._fitted = replace(slim._fitted, predictor=PackedPredictor(forest))
     assert len(file_of(slim)) < len(file_of(estimator))
     loaded = again(slim, mapped)
     assert_same_estimator(slim, loaded, X)
@@ -380,6 +383,6 @@ def test_what_a_file_cannot_hold_is_refused_by_name(tmp_path):
 def test_class_labels_that_a_file_cannot_hold_are_refused(tmp_path):
     X = numbers()
     estimator = ObliqueForestClassifier(**FEW).fit(X, classes())
-    estimator.classes_ = np.array([1j, 2j, 3j])
+    estimator._fitted = replace(estimator._fitted, classes=np.array([1j, 2j, 3j]))
     with pytest.raises(TypeError, match="Class labels must be numbers, strings"):
         estimator.save(tmp_path / "model.bevel")

@@ -123,15 +123,15 @@ def test_interrupt_ends_a_long_pass_over_rows_out_of_the_bag_within_a_second():
         import numpy as np
         from bevel import ObliqueForestClassifier
         from bevel.estimators import _base
-        from bevel.training.trainer import native_options
         sent = []
         def interrupt():
             sent.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
-        def of_many_rows(predictor, dataset, options, n_threads, hard):
+        def of_many_rows(fitted, X, n_threads):
             many = np.asfortranarray(rng.normal(size=(1_000_000, 4)), dtype=np.float32)
             threading.Timer(0.5, interrupt).start()
-            predictor.view.out_of_bag(many, native_options(options), 0, hard, n_threads)
+            options = fitted.bags.native_options()
+            fitted.packed_predictor.view.out_of_bag(many, options, 0, fitted.hard, n_threads)
         _base.predict_out_of_bag = of_many_rows
         rng = np.random.default_rng(0)
         X = rng.normal(size=(500, 4)); y = rng.integers(0, 2, 500)

@@ -23,6 +23,7 @@ from bevel.analysis import (
     strength_and_correlation,
     tree_complexity,
 )
+from bevel.estimators.registry import KINDS
 from bevel.files.summary import summarise
 
 BOTH = pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_saved_ensemble_predicts_and_remembers_its_rotations(estimator, mapped, 
     assert loaded.get_params() == ensemble.get_params()
     again = clone(loaded).fit(table, y)
     np.testing.assert_array_equal(again.predict(table), ensemble.predict(table))
-    assert summarise(tmp_path / "model.bevel")["estimator"] == estimator.__name__
+    assert summarise(tmp_path / "model.bevel", KINDS)["estimator"] == estimator.__name__
 
 
 @BOTH
@@ -144,7 +145,8 @@ def test_pruned_and_slim_ensembles_know_the_rotations_of_their_trees(estimator, 
 )
 def test_damaged_rotations_in_a_file_are_refused(damage, message, tmp_path):
     ensemble = RegularizedRotationClassifier(**SMALL).fit(X, y)
-    ensemble._rotations = replace(ensemble._rotations, **damage)
+    damaged = replace(ensemble.fitted_forest_.rotations, **damage)
+    ensemble._fitted = replace(ensemble._fitted, rotations=damaged)
     ensemble.save(tmp_path / "model.bevel")
     with pytest.raises(ModelFileError, match=message):
         bevel.load(tmp_path / "model.bevel", mmap=True)

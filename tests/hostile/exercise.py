@@ -68,7 +68,7 @@ def rows_for(estimator: Any) -> np.ndarray:
     """Three rows that an estimator can read, whatever its columns are called."""
     n_features = estimator.n_features_in_
     rows = np.array([[0.5], [-2.0], [np.nan]]) * np.ones(n_features)
-    nominal = estimator._encoding.nominal
+    nominal = estimator.fitted_forest_.encoding.nominal
     if not nominal:
         return rows
     table = rows.astype(object)
@@ -87,7 +87,7 @@ def _answer(ask: Callable[..., Any], estimator: Any, rows: Any, trusted: bool) -
         if trusted:
             raise
     except REFUSALS:
-        if not estimator._encoding.nominal:
+        if not estimator.fitted_forest_.encoding.nominal:
             raise
     return None
 

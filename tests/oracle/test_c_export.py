@@ -26,6 +26,7 @@ from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.data.scaling import SCALES
 from bevel.data.tables import is_missing
+from bevel.estimators._reading import encode_rows
 from bevel.forest.flat_forest import FlatForest
 
 pytestmark = needs_compiler
@@ -132,10 +133,12 @@ def test_values_equal_those_of_python_before_anything_is_compared(
     for name, model in models.items():
         scale = compiled.function(f"{name}_scaled", ctypes.c_double, ctypes.c_double, ctypes.c_int)
         scaled = [[scale(value, feature) for feature, value in enumerate(row)] for row in rows]
-        expected = scale_in_double(model._encoding.scaler, rows, slice(0, rows.shape[1]))
+        expected = scale_in_double(
+            model.fitted_forest_.encoding.scaler, rows, slice(0, rows.shape[1])
+        )
         np.testing.assert_array_equal(np.array(scaled), expected, err_msg=name)
     along = compiled.function("turned_along", ctypes.c_float, ctypes.c_void_p, ctypes.c_int)
-    stored = np.ascontiguousarray(turned._encode(rows))
+    stored = np.ascontiguousarray(encode_rows(turned, rows))
     found = [along(row.ctypes.data, 0) for row in stored]
     np.testing.assert_array_equal(np.array(found, np.float32), first_axis(turned.forest_, stored))
 
@@ -277,7 +280,7 @@ def test_labels_of_5000_characters_can_be_asked_for(tmp_path: Path) -> None:
     model = ObliqueForestClassifier(3, random_state=0, n_jobs=1).fit(frame, [0, 1, 1] * 5)
     compiled = CModels({"long": model}, tmp_path)
     level = compiled.function("long_level", ctypes.c_int, ctypes.c_int, ctypes.c_char_p)
-    labels = model._encoding.nominal[0].labels.tolist()
+    labels = model.fitted_forest_.encoding.nominal[0].labels.tolist()
     assert [level(0, label.encode()) for label in labels] == [0, 1, 2]
     assert level(0, long[0][:-1].encode()) == 3
 

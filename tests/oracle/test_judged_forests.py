@@ -13,7 +13,6 @@ from bevel.analysis import (
     out_of_bag_curve,
     strength_and_correlation,
 )
-from bevel.forest.training_rows import Bags
 
 N_TREES = 23
 
@@ -59,7 +58,7 @@ def shares_of_trees(forest, rows):
 
 
 def rows_out(forest):
-    bags = Bags(*forest._bags, seed=forest._seed)
+    bags = forest.fitted_forest_.bags
     return np.array([bags.counts(tree) == 0 for tree in range(forest.n_estimators)]).T
 
 

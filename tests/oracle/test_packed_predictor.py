@@ -13,6 +13,7 @@ from tests.support.random_forests import KINDS, random_forest, random_rows
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
 from bevel import projections as P
+from bevel.estimators._reading import encode_rows
 from bevel.forest.predictor import PackedPredictor
 
 FAMILIES = [
@@ -79,7 +80,7 @@ def test_grown_forests_answer_as_the_plain_walk(projection, n_classes):
     else:
         y = rng.normal(size=200)
         estimator = ObliqueForestRegressor(30, random_state=0, **settings)
-    predictor = estimator.fit(X, y, rng.random(200))._predictor
+    predictor = estimator.fit(X, y, rng.random(200)).fitted_forest_.packed_predictor
     rows = random_rows(rng, predictor.forest, 500, 0.03)
     for n in (1, 5, 500):
         assert_agrees(predictor, rows[:n], 2, hard=False)
@@ -140,8 +141,8 @@ def test_plain_arrays_are_read_as_encoded_ones(scale, dtype, order):
     rows[rng.random(rows.shape) < 0.01] = np.nan
     rows = np.asarray(rows, dtype=dtype, order=order)
     assert estimator._is_plain(rows)
-    encoded = estimator._encode(rows)
-    expected = estimator._predictor.view.predict_proba(encoded, 1, False)
+    encoded = encode_rows(estimator, rows)
+    expected = estimator.fitted_forest_.packed_predictor.view.predict_proba(encoded, 1, False)
     assert np.array_equal(estimator.predict_proba(rows), expected)
     assert np.array_equal(estimator.predict_proba(rows[::-2]), expected[::-2])
     assert np.array_equal(estimator.predict_proba(rows[5:6]), expected[5:6])

@@ -13,7 +13,7 @@ from support.forests import Forest
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.analysis import leaf_sharing, nearest_rows, proximity
-from bevel.forest.training_rows import Bags
+from bevel.estimators._reading import encode_rows
 
 KINDS = ("oob", "in_bag", "all")
 PROJECTIONS = {
@@ -39,7 +39,7 @@ def mixed_table(n: int = 60, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 def leaves_by_hand(fitted: Any, X: Any) -> np.ndarray:
     flat = fitted.forest_
     forest = Forest(flat.arrays(), flat.n_features, flat.n_classes, flat.levels, flat.medians)
-    rows = fitted._encode(X)
+    rows = encode_rows(fitted, X)
     return np.column_stack([tree.apply(rows) for tree in forest.trees])
 
 
@@ -47,7 +47,7 @@ def counted_by_hand(fitted: Any, kind: str, n: int) -> np.ndarray:
     """Whether each tree counts for each row."""
     if kind == "all":
         return np.ones((n, fitted.forest_.n_trees), bool)
-    bags = Bags(*fitted._bags, seed=fitted._seed)
+    bags = fitted.fitted_forest_.bags
     inside = np.column_stack([bags.counts(t) > 0 for t in range(fitted.forest_.n_trees)])
     return inside if kind == "in_bag" else ~inside
 

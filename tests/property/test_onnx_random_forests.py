@@ -15,11 +15,10 @@ from support.random_forests import random_forest, random_rows
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
+from support.fitted_forests import fitted_forest
 from support.onnx_models import Exported
 
-from bevel.data.dataset import LARGEST_STORED, Encoding
-from bevel.data.nominal import Levels
-from bevel.data.scaling import IdentityScaler
+from bevel.data.dataset import LARGEST_STORED
 from bevel.export.onnx import leaves
 from bevel.export.onnx.splits import Splits
 from bevel.export.onnx.walk import WalkRoute
@@ -51,14 +50,9 @@ class DrawnForest:
     """What an export asks of an estimator, around a forest that was never fitted."""
 
     def __init__(self, forest: FlatForest, hard: bool = False) -> None:
-        self.forest_ = forest
-        self.hard, self.voting = hard, "hard" if hard else "soft"
+        self.forest_, self.hard = forest, hard
         self.classes_ = np.arange(forest.n_classes)
-        nominal = {
-            int(feature): Levels(np.arange(forest.levels[feature]).astype(object), False)
-            for feature in np.flatnonzero(forest.levels)
-        }
-        self._encoding = Encoding(IdentityScaler(), nominal, forest.levels, forest.medians)
+        self.fitted_forest_ = fitted_forest(forest, hard=hard)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         return PackedPredictor(self.forest_).probabilities(_encoded(X), 1, self.hard)

@@ -17,7 +17,7 @@ from bevel.data.dataset import Encoding
 from bevel.data.nominal import Levels
 from bevel.data.scaling import IdentityScaler
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.predictor import PackedPredictor
+from support.fitted_forests import fitted_forest
 from support.random_forests import KINDS, random_forest
 
 COMPILER = shutil.which("cc")
@@ -79,7 +79,7 @@ class CModels:
     def codes(self, name: str, X: np.ndarray) -> np.ndarray:
         """The rows with the labels of nominal columns, all numbers, replaced by their codes."""
         X = np.array(X, np.float64)
-        for feature, levels in self.estimators[name]._encoding.nominal.items():
+        for feature, levels in self.estimators[name].fitted_forest_.encoding.nominal.items():
             if len(levels.labels) == 0:  # always missing; a column of text as far as C knows
                 X[:, feature] = np.where(np.isnan(X[:, feature]), 0, 1)
                 continue
@@ -139,8 +139,8 @@ def estimator_around(forest: FlatForest, rng: np.random.Generator) -> Any:
         estimator.voting = str(rng.choice(["soft", "hard"]))
         estimator.classes_ = np.arange(forest.n_classes)
     estimator.n_features_in_ = forest.n_features
-    estimator._predictor = PackedPredictor(forest)
-    estimator._encoding = Encoding(IdentityScaler(), nominal, forest.levels, forest.medians)
+    encoding = Encoding(IdentityScaler(), nominal, forest.levels, forest.medians)
+    estimator._fitted = fitted_forest(forest, encoding)
     return estimator
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,11 +50,17 @@ def chain(n_splits: int, *, left: bool = False, n_classes: int = 2) -> FlatFores
     )
 
 
+def set_forest(estimator: Any, forest: FlatForest) -> None:
+    """Let a fitted estimator have other trees."""
+    predictor = PackedPredictor(forest)
+    estimator._fitted = replace(estimator.fitted_forest_, predictor=predictor)
+
+
 def estimator_with(forest: FlatForest) -> tuple[Any, np.ndarray, np.ndarray]:
     """A fitted estimator of another forest, rows and targets."""
     X = np.random.default_rng(0).normal(size=(50, N_FEATURES))
     y = (X[:, 0] > 0).astype(int)
     kind = ObliqueForestClassifier if forest.n_classes else ObliqueForestRegressor
     estimator = kind(forest.n_trees, random_state=0, n_jobs=1, scale=None).fit(X, y)
-    estimator._predictor = PackedPredictor(forest)
+    set_forest(estimator, forest)
     return estimator, X, y

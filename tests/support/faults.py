@@ -74,11 +74,11 @@ def _outcome(file: bytes, mapped: bool) -> str:
 def _predict(estimator: Any) -> None:
     """Answer for two rows; levels are given as codes, since labels may have become others."""
     X = np.array([[0.5], [np.nan]], np.float32) * np.ones(estimator.n_features_in_, np.float32)
-    if not estimator._encoding.nominal:
+    if not estimator.fitted_forest_.encoding.nominal:
         estimator.predict(X)
-        if estimator._kept_targets() is not None:
+        if estimator.fitted_forest_.kept_targets is not None:
             estimator.predict_quantiles(X)
     elif hasattr(estimator, "classes_"):
-        estimator._predictor.probabilities(X, 1, False)
+        estimator.fitted_forest_.packed_predictor.probabilities(X, 1, False)
     else:
-        estimator._predictor.values(X, 1)
+        estimator.fitted_forest_.packed_predictor.values(X, 1)

@@ -10,18 +10,19 @@ import pandas as pd
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
-from bevel.files.loading import ESTIMATORS
+from bevel.estimators.loading import restore
+from bevel.estimators.registry import KINDS, kind_of
 from bevel.files.model import read_model, write_model
 
 
 def file_of(estimator: Any) -> bytes:
     """The file of an estimator, in memory."""
-    return b"".join(write_model(estimator))
+    return b"".join(write_model(estimator._to_store(), kind_of(estimator)))
 
 
 def estimator_of(source: bytes, *, mapped: bool = False) -> Any:
     """The estimator of a file in memory."""
-    return read_model(source, ESTIMATORS, mapped=mapped)
+    return restore(read_model(source, KINDS, mapped=mapped))
 
 
 def numbers(n_rows: int = 60, n_features: int = 4, missing: float = 0.0) -> np.ndarray:

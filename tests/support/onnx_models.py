@@ -29,7 +29,7 @@ class Exported:
 
     def __init__(self, estimator: Any, **options: Any) -> None:
         self.estimator = estimator
-        self.model = to_onnx(estimator, **options)
+        self.model = to_onnx(estimator.fitted_forest_, **options)
         onnx.checker.check_model(self.model, full_check=True)
         settings = ort.SessionOptions()
         settings.intra_op_num_threads = 1

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from support.fitted_forests import fitted_forest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.data.dataset import Encoding
@@ -50,13 +51,11 @@ def test_forest_that_is_not_fitted_is_refused():
 
 def test_scaler_that_is_unknown_is_refused(forest):
     encoding = Encoding(SimpleNamespace(), {}, np.zeros(3, np.int32), forest.medians)
-    stranger = SimpleNamespace(
-        forest_=forest, _encoding=encoding, classes_=np.arange(2), voting="soft"
-    )
+    stranger = fitted_forest(forest, encoding)
     with pytest.raises(TypeError, match="scaler"):
         list(write_c(stranger, "model"))
-    stranger._encoding = replace(encoding, scaler=IdentityScaler())
-    assert "model_predict" in "".join(write_c(stranger, "model"))
+    known = fitted_forest(forest, replace(encoding, scaler=IdentityScaler()))
+    assert "model_predict" in "".join(write_c(known, "model"))
 
 
 def test_same_forest_gives_the_same_file(fitted):

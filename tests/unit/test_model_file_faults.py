@@ -342,7 +342,9 @@ def changed(array, place, value):
 )
 def test_kept_targets_that_contradict_the_forest_are_refused(name, change, match):
     liar = copy(small_models()["kept"][0])
-    liar._targets = replace(liar._targets, **{name: change(getattr(liar._targets, name))})
+    targets = liar.fitted_forest_.kept_targets
+    targets = replace(targets, **{name: change(getattr(targets, name))})
+    liar._fitted = replace(liar._fitted, targets=targets)
     file = file_of(liar)
     with pytest.raises(ModelFileError, match=match):
         estimator_of(file)

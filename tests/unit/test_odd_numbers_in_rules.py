@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.deep_trees import chain, estimator_with
+from support.deep_trees import chain, estimator_with, set_forest
 from support.random_forests import random_forest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
@@ -53,8 +53,7 @@ def test_odd_coefficients_are_told(value, n_entries, scale):
     index = np.concatenate([np.arange(n_entries) if split else [0] for split in is_split])
     weight = np.where(np.repeat(is_split, counts), value, 1.0)
     entries = {"entry_index": index.astype(np.int32), "entry_weight": weight.astype(np.float32)}
-    estimator._predictor.forest = replace(forest, entry_offset=offset, **entries)
-    vars(estimator._predictor).pop("view", None), vars(estimator._predictor).pop("packed", None)
+    set_forest(estimator, replace(forest, entry_offset=offset, **entries))
     for text in (str(tree_rules(estimator)), str(tree_rules(estimator, digits=None))):
         assert "nan" not in text
     with np.errstate(all="ignore"):
@@ -65,9 +64,9 @@ def test_odd_coefficients_are_told(value, n_entries, scale):
 
 def test_direction_of_zeros_is_told_as_such():
     estimator, _, _ = estimator_with(chain(1))
-    forest = estimator._predictor.forest
+    forest = estimator.forest_
     weight = np.where(forest.right >= 0, -0.0, 1.0).astype(np.float32)
-    estimator._predictor.forest = replace(forest, entry_weight=weight)
+    set_forest(estimator, replace(forest, entry_weight=weight))
     assert "├─ 0·x0 ≤ −1" in str(tree_rules(estimator))
 
 

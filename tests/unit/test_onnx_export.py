@@ -167,7 +167,7 @@ def test_missing_package_is_named(monkeypatch):
 def test_forest_larger_than_a_model_is_refused(route, monkeypatch):
     monkeypatch.setattr(graph, "LARGEST_MODEL", 200)
     with pytest.raises(ValueError, match=r"An ONNX model must stay below .* GiB"):
-        to_onnx(classifier(), route=route)
+        to_onnx(classifier().fitted_forest_, route=route)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_labels_that_no_input_holds_are_refused(labels, error, message):
 def test_written_file_is_the_model(tmp_path):
     path = tmp_path / "model.onnx"
     forest = classifier()
-    write_onnx(forest, path, name="pears")
+    write_onnx(forest.fitted_forest_, path, name="pears")
     assert onnx.load(path) == forest.to_onnx(name="pears")
     assert [file.name for file in tmp_path.iterdir()] == ["model.onnx"]
 
@@ -212,5 +212,5 @@ def test_failed_write_keeps_the_old_file(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(b"old")
     with pytest.raises(ValueError, match="dtype must be"):
-        write_onnx(classifier(), path, dtype="float16")
+        write_onnx(classifier().fitted_forest_, path, dtype="float16")
     assert path.read_bytes() == b"old"

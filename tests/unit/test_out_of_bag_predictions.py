@@ -8,7 +8,6 @@ from sklearn.metrics import balanced_accuracy_score
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
-from bevel.training.trainer import native_options
 
 
 def data(seed=0):
@@ -22,9 +21,9 @@ def options_of_last_fit(monkeypatch):
     """The options that the bags of the last fit were drawn with."""
     captured = []
 
-    def spy(predictor, dataset, options, *rest):
-        captured.append(options)
-        return predict_out_of_bag(predictor, dataset, options, *rest)
+    def spy(fitted, *rest):
+        captured.append(fitted.bags.native_options())
+        return predict_out_of_bag(fitted, *rest)
 
     monkeypatch.setattr("bevel.estimators._base.predict_out_of_bag", spy)
     return captured
@@ -35,7 +34,7 @@ def test_decision_function_averages_the_trees_that_left_a_row_out(voting, option
     X, y = data()
     forest = ObliqueForestClassifier(60, voting=voting, oob_score=True, random_state=0)
     forest.fit(X, y > 0)
-    native = native_options(options_of_last_fit[0])
+    native = options_of_last_fit[0]
     multiplicity = np.array([_core.bag(native, len(X), tree) for tree in range(60)])
     leaves = forest.apply(X)
     for row in range(0, 120, 17):

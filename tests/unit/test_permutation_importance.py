@@ -165,7 +165,7 @@ def test_standard_error_of_trees_is_that_of_their_mean() -> None:
     X, y = classes()
     forest = small_classifier().fit(X, y)
     result = permutation_importance(forest, X, y, error_of="tree", n_repeats=1, random_state=1)
-    out = np.array([forest._known_bags("").counts(t) == 0 for t in range(25)])
+    out = np.array([forest.fitted_forest_.bags.counts(t) == 0 for t in range(25)])
     seed = int(np.random.default_rng(1).integers(2**64, dtype=np.uint64))
     increases = []
     for t, rows in enumerate(out):
@@ -322,7 +322,7 @@ def test_one_tree_has_no_standard_error_over_trees() -> None:
 def test_trees_that_have_seen_every_row_do_not_count(importance, error_of: str) -> None:
     X, y = np.arange(6.0).reshape(3, 2), np.array([0, 0, 1])
     forest = small_classifier().fit(X, y)
-    assert not forest._known_bags("").rows_out(25).any(axis=0).all()
+    assert not forest.fitted_forest_.bags.rows_out(25).any(axis=0).all()
     result = importance(forest, X, y, error_of=error_of)
     assert np.isfinite([result.error, *result.values, *result.standard_error]).all()
 

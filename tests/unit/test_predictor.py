@@ -77,7 +77,7 @@ def test_forest_for_servers_has_no_probabilities_of_values(regressor):
 def test_packed_forests_refuse_questions_of_the_other_kind(predictor, regressor):
     """Leaves of values, read as leaves of classes, lie outside of their arrays."""
     scaler, rows = _core.Scaler.identity(3), np.zeros((2, 3), np.float32)
-    values = regressor._predictor.packed
+    values = regressor.fitted_forest_.packed_predictor.packed
     with pytest.raises(ValueError, match="has no classes"):
         values.predict_proba(rows, scaler, np.inf, False, 1, np.empty((2, 0)))
     with pytest.raises(ValueError, match="has no classes"):

@@ -16,6 +16,8 @@ from bevel.analysis import (
     proximity,
 )
 from bevel.errors import NoOutOfBagError
+from bevel.estimators._reading import encode_rows
+from bevel.forest.training_rows import training_rows_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 4))
@@ -59,7 +61,9 @@ def test_proximity_under_a_constant_target_is_one_wherever_a_tree_judges():
 
 def test_proximity_of_a_row_that_is_never_out_of_bag_is_that_to_itself_alone():
     fitted = ObliqueForestRegressor(1, random_state=0).fit(X, np.ones(90))
-    inside = ~fitted._training_rows("", X, np.ones(90)).out[:, 0]
+    inside = ~training_rows_of(
+        fitted.fitted_forest_, encode_rows(fitted, X), np.ones(90), "test"
+    ).out[:, 0]
     matrix = proximity(fitted, X, np.ones(90)).matrix
     np.testing.assert_array_equal(matrix[inside], np.eye(90)[inside])
 
@@ -240,7 +244,9 @@ def test_outlier_scores_of_a_regression_take_all_rows_as_one_class(regressor):
 
 def test_rows_that_no_tree_judges_have_no_outlier_score_and_change_no_other():
     few = ObliqueForestRegressor(4, random_state=0).fit(X, VALUES)
-    never = ~few._training_rows("test", X, VALUES).out.any(axis=1)
+    never = ~training_rows_of(few.fitted_forest_, encode_rows(few, X), VALUES, "test").out.any(
+        axis=1
+    )
     assert 0 < never.sum() < 45
     result = outlier_scores(few, X, VALUES)
     assert np.isnan(result.scores[never]).all()

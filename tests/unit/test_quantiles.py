@@ -139,7 +139,7 @@ def test_targets_of_pruned_trees_are_theirs():
         next(t for t in range(20) if np.array_equal(forest.apply(NEW)[:, t], leaves[:, p]))
         for p in range(4)
     ]
-    bags = forest._known_bags("test")
+    bags = forest.fitted_forest_.bags
     own = forest.apply(X)
     weights = np.zeros((len(NEW), N))
     for position, tree in enumerate(chosen):
@@ -157,14 +157,14 @@ def test_warm_start_adds_targets_of_the_same_rows():
     np.testing.assert_array_equal(
         forest.predict_quantiles(NEW, LEVELS), whole.predict_quantiles(NEW, LEVELS)
     )
-    assert len(forest._targets.value) == N
+    assert len(forest.fitted_forest_.kept_targets.value) == N
 
 
 @pytest.mark.parametrize("first", [None, WEIGHTS], ids=["equal", "weighted"])
 def test_warm_start_on_other_rows_keeps_both_targets(first):
     forest = fitted(first, keep_targets=True, n_estimators=10, warm_start=True)
     forest.set_params(n_estimators=20).fit(X, 100.0 + Y)
-    assert len(forest._targets.value) == 2 * N
+    assert len(forest.fitted_forest_.kept_targets.value) == 2 * N
     # Half of the weight is on each set: the lower and upper quartiles are medians of either.
     low, high = forest.predict_quantiles(NEW, [0.25, 0.75]).T
     only = fitted(first, keep_targets=True, n_estimators=10)
@@ -194,7 +194,7 @@ def test_out_of_bag_quantiles_are_those_of_out_of_bag_weights(sample_weight):
 
 def test_quantiles_of_rows_in_every_bag_are_unknown():
     result = quantiles(fitted(n_estimators=1), X, Y)
-    inside = fitted(n_estimators=1)._known_bags("test").counts(0) > 0
+    inside = fitted(n_estimators=1).fitted_forest_.bags.counts(0) > 0
     np.testing.assert_array_equal(np.isnan(result.values).all(axis=1), inside)
     assert np.isfinite(result.coverage).all()
     assert len(fan_chart(result).lines[-1].get_xdata()) == N - inside.sum()

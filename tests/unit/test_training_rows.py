@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.errors import NoOutOfBagError
-from bevel.forest.training_rows import Bags, check_leaves_rows_out, recall_rows
+from bevel.forest.bags import Bags, check_leaves_rows_out
+from bevel.forest.training_rows import recall_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4)).astype(np.float32)
@@ -20,9 +23,8 @@ BOTH = pytest.mark.parametrize(
 
 
 def recall(fitted, X, target, **changes):
-    n_rows, size, replace = fitted._bags
-    bags = {"n_rows": n_rows, "size": size, "replace": replace, "seed": fitted._seed} | changes
-    return recall_rows(fitted.forest_, Bags(**bags), X, target)
+    bags = replace(fitted.fitted_forest_.bags, **changes)
+    return recall_rows(fitted.forest_, bags, X, target)
 
 
 @BOTH

@@ -9,7 +9,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.forest import tree_selection
-from bevel.forest.training_rows import Bags, recall_rows
+from bevel.forest.training_rows import recall_rows
 from bevel.forest.tree_selection import best_subset, pair_errors
 
 RNG = np.random.default_rng(0)
@@ -26,7 +26,7 @@ def grown(kind, n_trees=12):
     estimator, target, options = KINDS[kind]
     fitted = estimator(n_trees, scale=None, min_samples_leaf=4, random_state=1, **options)
     fitted.fit(X, target)
-    rows = recall_rows(fitted.forest_, Bags(*fitted._bags, fitted._seed), X, target)
+    rows = recall_rows(fitted.forest_, fitted.fitted_forest_.bags, X, target)
     return fitted, rows
 
 
@@ -56,27 +56,27 @@ def test_pair_errors_are_mean_products_over_rows_out_of_both_bags(kind, block_si
     for s, t in itertools.product(range(12), repeat=2):
         both = rows.out[:, s] & rows.out[:, t]
         expected[s, t] = (errors[both, s] * errors[both, t]).sum(axis=1).mean()
-    found = pair_errors(fitted._predictor, rows, 2, hard)
+    found = pair_errors(fitted.fitted_forest_.packed_predictor, rows, 2, hard)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * expected.max())
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_pair_errors_are_the_same_bits_in_any_order_of_rows(kind, monkeypatch):
     fitted, rows = grown(kind)
-    at_once = pair_errors(fitted._predictor, rows, 1)
+    at_once = pair_errors(fitted.fitted_forest_.packed_predictor, rows, 1)
     monkeypatch.setattr(tree_selection, "BLOCK_SIZE", 200)
-    assert np.array_equal(pair_errors(fitted._predictor, rows, 2), at_once)
+    assert np.array_equal(pair_errors(fitted.fitted_forest_.packed_predictor, rows, 2), at_once)
 
 
 def test_pairs_never_out_of_bag_together_count_as_the_mean_pair():
     fitted, rows = grown("classes", n_trees=3)
     rows.out[:, 0] &= ~rows.out[:, 1]
-    errors = pair_errors(fitted._predictor, rows, 1)
+    errors = pair_errors(fitted.fitted_forest_.packed_predictor, rows, 1)
     known = np.ones((3, 3), bool)
     known[0, 1] = known[1, 0] = False
     assert errors[0, 1] == errors[1, 0] == errors[known].mean()
     rows.out[:] = False
-    assert not pair_errors(fitted._predictor, rows, 1).any()
+    assert not pair_errors(fitted.fitted_forest_.packed_predictor, rows, 1).any()
 
 
 def test_best_subset_prefers_trees_that_err_on_different_rows():
@@ -92,7 +92,7 @@ def test_best_subset_prefers_trees_that_err_on_different_rows():
 
 def test_every_step_adds_the_tree_that_leaves_the_smallest_error():
     fitted, rows = grown("classes", n_trees=25)
-    errors = pair_errors(fitted._predictor, rows, 1)
+    errors = pair_errors(fitted.fitted_forest_.packed_predictor, rows, 1)
     inside = []
     for n in range(1, 26):
         left = {t: errors[np.ix_([*inside, t], [*inside, t])].mean() for t in range(25)}

@@ -11,12 +11,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from bevel.errors import NoOutOfBagError, wrong_type
 from bevel.estimators._base import ObliqueForest
-from bevel.estimators._recall import Weighting
+from bevel.estimators._reading import encode_rows
+from bevel.forest.bags import Bags
+from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.training_rows import Bags, Target, TrainingRows, check_leaves_rows_out
+from bevel.forest.training_rows import (
+    Target,
+    TrainingRows,
+    Weighting,
+    bags_that_leave_rows_out,
+    known_bags,
+    leaf_rows_of,
+    out_of_bag_rows,
+    reread_target,
+    training_rows_of,
+)
 from bevel.training.threads import count_threads
 
 __all__ = ["Subject", "read_subject"]
@@ -24,20 +36,14 @@ __all__ = ["Subject", "read_subject"]
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A fitted forest, read.
+    """A fitted forest under analysis.
 
     Attributes
     ----------
     estimator : ObliqueForest
         The fitted estimator.
-    predictor : PackedPredictor
-        Answers of the forest, and its trees as `predictor.forest`.
-    names : tuple of str
-        Of the features; x0, x1, ... if the fit saw none.
-    classes : ndarray or None
-        Labels of the classes; None in regression.
-    hard : bool
-        Whether trees vote.
+    fitted : FittedForest
+        Its forest, in memory.
     n_threads : int
         Threads to use.
     asked : str
@@ -45,50 +51,68 @@ class Subject:
     """
 
     estimator: ObliqueForest
-    predictor: PackedPredictor
-    names: tuple[str, ...]
-    classes: npt.NDArray[Any] | None
-    hard: bool
+    fitted: FittedForest
     n_threads: int
     asked: str
 
     @property
+    def predictor(self) -> PackedPredictor:
+        """Predictions of the forest."""
+        return self.fitted.packed_predictor
+
+    @property
     def forest(self) -> FlatForest:
         """The trees."""
-        return self.predictor.forest
+        return self.fitted.forest
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the features; x0, x1, ... if the fit saw none."""
+        return self.fitted.names
+
+    @property
+    def classes(self) -> npt.NDArray[Any] | None:
+        """Labels of the classes; None in regression."""
+        return self.fitted.classes
+
+    @property
+    def hard(self) -> bool:
+        """Whether trees vote."""
+        return self.fitted.hard
 
     def encode(self, X: Any) -> npt.NDArray[np.float32]:
         """Rows as trees read them: scaled, with level codes in nominal columns."""
-        return self.estimator._encode(X)
+        return encode_rows(self.estimator, X)
 
     def target(self, y: Any, n_rows: int) -> Target:
         """Positions in `classes`, or numbers; the classes must be those of the fit."""
-        return self.estimator._reread_target(y, n_rows)
+        return reread_target(self.fitted, y, n_rows)
 
     def training_rows(self, X: Any, y: Any) -> TrainingRows:
         """The rows of the fit with their bags; raises if they are other rows."""
-        return self.estimator._training_rows(self.asked, X, y)
+        known_bags(self.fitted, self.asked)  # refuses a forest before rows are read
+        return training_rows_of(self.fitted, self.encode(X), y, self.asked)
 
     def leaf_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[LeafRows, TrainingRows, Weighting]:
         """The rows of the fit in their leaves; raises if they do not give what leaves predict."""
-        return self.estimator._leaf_rows(self.asked, X, y, sample_weight, self.n_threads)
+        known_bags(self.fitted, self.asked)
+        rows = self.encode(X)
+        return leaf_rows_of(self.fitted, rows, y, sample_weight, self.asked, self.n_threads)
 
     def kept_targets(self) -> KeptTargets | None:
         """Training targets of the leaves, if they were kept; of a regressor."""
-        return self.estimator._kept_targets()
+        return self.fitted.kept_targets
 
     def honest_bags(self) -> Bags:
         """How the bags were drawn; raises unless they leave rows out that trees know nothing of."""
-        self.estimator._check_out_of_bag_is_honest(self.asked)
-        bags = self.estimator._known_bags(self.asked)
-        check_leaves_rows_out(bags)
-        return bags
+        return bags_that_leave_rows_out(self.fitted, self.asked)
 
     def out_of_bag_rows(self, X: Any, y: Any) -> TrainingRows:
         """The same of a forest whose bags leave rows out that no tree has learnt from."""
-        rows = self.estimator._out_of_bag_rows(self.asked, X, y)
+        self.honest_bags()
+        rows = out_of_bag_rows(self.fitted, self.encode(X), y, self.asked)
         self.check_some_row_is_out(rows)
         return rows
 
@@ -108,12 +132,4 @@ def read_subject(estimator: object, asked: str) -> Subject:
         raise wrong_type(f"The forest of {asked}", "a fitted forest of Bevel", estimator, remedy)
     check_is_fitted(estimator)
     estimator.verify()  # analysis walks the forest without the checks of a mapped file
-    return Subject(
-        estimator,
-        estimator._predictor,
-        estimator._feature_names(),
-        getattr(estimator, "classes_", None),
-        getattr(estimator, "voting", "soft") == "hard",
-        count_threads(estimator.n_jobs),
-        asked,
-    )
+    return Subject(estimator, estimator.fitted_forest_, count_threads(estimator.n_jobs), asked)

@@ -14,9 +14,9 @@ from bevel.analysis import Directions
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import Header
+from bevel.estimators.loading import load
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.files.loading import load
 from bevel.printable import printable
 from bevel.report.explain_report import describe_model, describe_rows, explain_report
 from bevel.report.explain_sections import combined_share, row_sentence

@@ -63,6 +63,6 @@ def _check(model: Path, target: Path, to: Format, name: str | None, force: bool)
 
 def _write(estimator: Any, target: Path, to: Format, name: str) -> None:
     if to is Format.onnx:  # imported late: it needs packages that other formats do not
-        import_module("bevel.export.onnx").write_onnx(estimator, target)
+        import_module("bevel.export.onnx").write_onnx(estimator.fitted_forest_, target)
     else:
-        write_whole(target, (piece.encode() for piece in write_c(estimator, name)))
+        write_whole(target, (piece.encode() for piece in write_c(estimator.fitted_forest_, name)))

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from bevel.cli import options, output
 from bevel.errors import join_names, shorten
+from bevel.estimators.registry import KINDS
 from bevel.files.summary import summarise
 from bevel.printable import printable
 
@@ -30,7 +31,7 @@ def inspect(
     ] = False,
 ) -> None:
     """Print what is inside a model file."""
-    facts = summarise(file, verify)
+    facts = summarise(file, KINDS, verify)
     if as_json:
         output.print_json(facts)
         return

@@ -8,8 +8,8 @@ import typer
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import Header
+from bevel.estimators.loading import load
 from bevel.files.atomic import write_whole
-from bevel.files.loading import load
 from bevel.printable import printable
 from bevel.workflow.predicting import Predictions, predict_file
 

@@ -17,7 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from bevel.errors import join_names, wrong_type, wrong_value
 
-__all__ = ["Weights", "read_weights"]
+__all__ = ["Weights", "read_weights", "weights_of_classes"]
 
 Weights = npt.NDArray[np.float64]
 
@@ -127,3 +127,11 @@ def _settle(weights: Weights, name: str) -> Weights:
     if ((weights > 0.0) & (weights < floor)).any():
         weights = np.where(weights > 0.0, np.maximum(weights, floor), 0.0)
     return np.ascontiguousarray(weights)
+
+
+def weights_of_classes(class_weight: Any, draws_bags: bool) -> Any:
+    """Class weights that do not depend on the bag."""
+    if not isinstance(class_weight, str) or class_weight != "balanced_subsample":
+        return class_weight
+    # The core balances bags by itself; without bags it is the same as "balanced".
+    return None if draws_bags else "balanced"

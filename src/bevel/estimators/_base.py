@@ -14,22 +14,34 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset
+from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
-from bevel.estimators._reading import ReadsTables
+from bevel.estimators._reading import ReadsTables, encode_rows
 from bevel.estimators._slimming import Slimming
+from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
+from bevel.files.model import StoredEstimator
 from bevel.files.saving import save
+from bevel.forest.bags import Bags
+from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, join_forests
 from bevel.forest.importance import gain_importances
+from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
+from bevel.forest.rotation_record import RotationRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
-from bevel.projections.families import Member, TableShape, combines_units, read_projection
-from bevel.text import Vocabulary
+from bevel.projections.families import (
+    Member,
+    TableShape,
+    combines_units,
+    read_projection,
+    tuned_out_of_bag,
+)
+from bevel.text.vocabulary import vocabulary_of
 from bevel.training.options import (
     TrainingOptions,
     check_combinations,
@@ -88,22 +100,31 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         values["bootstrap"] = draws_bags(values["bootstrap"], members)
         self._check_combinations(values, members)
         n_threads = count_threads(self.n_jobs)
-        n_before = self._trees_to_keep()
-        if n_before == 0 and hasattr(self, "_predictor"):
-            del self._predictor  # a fit that fails half-way leaves no forest behind
-        table = self._read(X, y, reset=n_before == 0)
+        before = self._trees_to_keep()
+        if before is None and hasattr(self, "_fitted"):
+            del self._fitted  # a fit that fails half-way leaves no forest behind
+        table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
-        dataset = self._dataset(table, members, n_before)
-        seed = self._seed_to_go_on() if n_before else draw_seed(self.random_state)
+        dataset = self._dataset(table, members, before)
+        seed = draw_seed(self.random_state) if before is None else self._seed_to_go_on()
         options = resolve_options(values, members, _shape(dataset), seed)
-        self._check_same_bags(options, table.n_rows, n_before)
-        self._grow(dataset, target, options, range(n_before, self.n_estimators), n_threads)
-        self._remember_targets(dataset, target, options, n_before, n_threads)
+        bags = self._bags(options, table.n_rows, before)
+        forest, rotations = self._grow(dataset, target, options, before, n_threads)
+        self._fitted = FittedForest(
+            predictor=PackedPredictor(forest),
+            encoding=dataset.encoding,
+            feature_names=self._names_of_columns(),
+            classes=getattr(self, "classes_", None),
+            hard=values.get("voting") == "hard",
+            bags=bags,
+            seed=seed,
+            class_weight=values.get("class_weight"),
+            tuned_out_of_bag=tuned_out_of_bag(members),
+            targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
+            rotations=rotations,
+        )
         if self.oob_score:
-            hard = values.get("voting") == "hard"
-            estimates = predict_out_of_bag(
-                self._predictor, dataset, options, n_threads, hard, target.weights
-            )
+            estimates = predict_out_of_bag(self._fitted, dataset.X, n_threads, target.weights)
             self._remember_out_of_bag(estimates, target)
         return self
 
@@ -120,7 +141,8 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         ndarray of int32, shape (n_rows, n_estimators)
             Nodes, counted from the root of their tree.
         """
-        return self._predictor.leaves(self._encode(X), count_threads(self.n_jobs))
+        rows = encode_rows(self, X)
+        return self._fitted.predictor.leaves(rows, count_threads(self.n_jobs))
 
     def decision_path(self, X: Any) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
         """Nodes that each row passes.
@@ -137,7 +159,8 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         n_nodes_ptr : ndarray of shape (n_estimators + 1,)
             Tree t owns columns n_nodes_ptr[t] to n_nodes_ptr[t + 1].
         """
-        return self._predictor.paths(self._encode(X), count_threads(self.n_jobs))
+        rows = encode_rows(self, X)
+        return self._fitted.predictor.paths(rows, count_threads(self.n_jobs))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file for `bevel.load`, whole or not at all.
@@ -153,7 +176,7 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
             Where to, such as "model.bevel". A crash or a full disk leaves an older file as it was.
         """
         check_is_fitted(self)
-        save(self, path)
+        save(self._to_store(), kind_of(self), path)
 
     def verify(self) -> Self:
         """Check all of the file that `bevel.load(path, mmap=True)` has only looked into.
@@ -163,10 +186,8 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         self : object
             The estimator, with its forest in memory. Raises ModelFileError if the file is damaged.
         """
-        forest = self.forest_
-        if not isinstance(self._predictor, PackedPredictor):
-            self._predictor = PackedPredictor(forest)
-        self._kept_targets()
+        check_is_fitted(self)
+        self._fitted = self._fitted.in_memory()
         return self
 
     def to_c(self, name: str = "model") -> str:
@@ -182,8 +203,7 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         str
             C source; its comment describes the interface. `docs/reference/c_export.md` says more.
         """
-        check_is_fitted(self)
-        return "".join(write_c(self, name))
+        return "".join(write_c(self.fitted_forest_, name))
 
     def to_onnx(
         self, *, dtype: str = "float32", target_opset: int = 18, name: str = "bevel"
@@ -222,37 +242,38 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         >>> probabilities.shape
         (150, 3)
         """
-        return to_onnx(self, dtype=dtype, target_opset=target_opset, name=name)
+        fitted = self.fitted_forest_
+        return to_onnx(fitted, dtype=dtype, target_opset=target_opset, name=name)
 
     @property
     def forest_(self) -> FlatForest:
         """The trees, as read-only arrays; print `forest_.tree(0)` to read one."""
-        check_is_fitted(self)
-        forest: FlatForest = self._predictor.forest
-        return forest.in_words(self._vocabulary())
+        fitted = self.fitted_forest_
+        return fitted.forest.in_words(vocabulary_of(fitted))
 
     @property
     def predictor_(self) -> RowPredictor:
         """The forest for servers: no checks, any thread; see `RowPredictor`."""
         self.verify()  # a mapped file is not to be walked without checks
-        hard = getattr(self, "voting", None) == "hard"
-        return RowPredictor(self._predictor, self._encoding.reading, hard)
+        fitted = self.fitted_forest_
+        return RowPredictor(fitted.packed_predictor, fitted.encoding.reading, fitted.hard)
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """Gain importance of each feature, summing to one (see `bevel.forest.importance`)."""
+        """Gain importance of each feature, summing to one (see `bevel.analysis.importance`)."""
         return gain_importances(self.forest_)
 
-    def _feature_names(self) -> tuple[str, ...]:
-        """Names of the features; x0, x1, ... if fit saw none."""
+    def _names_of_columns(self) -> tuple[str, ...] | None:
         names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{feature}" for feature in range(self.n_features_in_)]
-        return tuple(str(name) for name in names)
+        return None if names is None else tuple(str(name) for name in names)
 
-    def _vocabulary(self) -> Vocabulary:
-        classes = getattr(self, "classes_", ())
-        return Vocabulary(self._feature_names(), tuple(map(str, classes)), self._encoding)
+    def _to_store(self) -> StoredEstimator:
+        return StoredEstimator(
+            type(self).__name__,
+            self.get_params(deep=False),
+            self.fitted_forest_,
+            getattr(self, "oob_score_", None),
+        )
 
     def _settings(self) -> dict[str, Any]:
         """Parameters of a fit by name, those that the user cannot set among them."""
@@ -267,17 +288,20 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         if self._is_plain(X):
             few = len(X) < FEW_ROWS and self.n_jobs != 0
             n_threads = 1 if few else count_threads(self.n_jobs)
-            answer = getattr(self._predictor, question)
+            fitted = self._fitted
+            answer = getattr(fitted.predictor, question)
             try:
-                return answer(X, n_threads, *arguments, self._encoding.reading)
+                return answer(X, n_threads, *arguments, fitted.encoding.reading)
             except NumberTooLargeError:
                 pass  # reading it slowly tells where and what to do
-        rows = self._encode(X)
-        return getattr(self._predictor, question)(rows, count_threads(self.n_jobs), *arguments)
+        rows = encode_rows(self, X)
+        answer = getattr(self._fitted.predictor, question)
+        return answer(rows, count_threads(self.n_jobs), *arguments)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether X is an array of floats as fit has seen it; costs microseconds at most."""
         known = self.__dict__
+        fitted: FittedForest | None = known.get("_fitted")
         return (
             type(X) is np.ndarray
             and X.dtype in PLAIN_TYPES
@@ -287,21 +311,16 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
             and X.flags.aligned
             and X.strides[0] % X.itemsize == X.strides[1] % X.itemsize == 0
             and "feature_names_in_" not in known
-            and isinstance(known.get("_predictor"), PackedPredictor)
-            and not known["_encoding"].nominal
+            and fitted is not None
+            and isinstance(fitted.predictor, PackedPredictor)
+            and not fitted.encoding.nominal
         )
 
-    def _encode(self, X: Any) -> npt.NDArray[np.float32]:
-        """Rows to predict, read as the training rows were."""
-        check_is_fitted(self)
-        table = self._read(X, "no_validation", reset=False)
-        return encode(table, self._encoding, n_threads=count_threads(self.n_jobs))
-
-    def _trees_to_keep(self) -> int:
-        """Trees of an earlier fit that this one adds to."""
+    def _trees_to_keep(self) -> FittedForest | None:
+        """The forest of an earlier fit that this one adds to."""
         if not self._trees_are_kept():
-            return 0
-        n_before = self.forest_.n_trees
+            return None
+        n_before = self._fitted.forest.n_trees
         if self.n_estimators < n_before:
             raise ValueError(
                 f"n_estimators must be at least the {n_before} trees that exist when "
@@ -313,44 +332,53 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
                 UserWarning,
                 stacklevel=3,
             )
-        return int(n_before)
+        return self._fitted
 
     def _trees_are_kept(self) -> bool:
-        return bool(self.warm_start) and hasattr(self, "_predictor")
+        return bool(self.warm_start) and hasattr(self, "_fitted")
 
-    def _dataset(self, table: Table, members: Sequence[Member], n_before: int) -> Dataset:
+    def _dataset(
+        self, table: Table, members: Sequence[Member], before: FittedForest | None
+    ) -> Dataset:
         n_threads = count_threads(self.n_jobs)
-        if n_before:
-            return encode_dataset(table, self._encoding, n_threads)
+        if before is not None:
+            return encode_dataset(table, before.encoding, n_threads)
         scale = automatic_scale(combines_units(members)) if self.scale == "auto" else self.scale
         return learn_dataset(table, self.categorical_features, scale, n_threads)
 
-    def _check_same_bags(self, options: TrainingOptions, n_rows: int, n_before: int) -> None:
-        """Out-of-bag estimates draw the bags of all trees again, which must then be of one kind."""
-        bags = (n_rows, options.bag_size, options.replace)
-        alike = n_before == 0 or bags == self._bags
-        if self.oob_score and not alike:
+    def _bags(
+        self, options: TrainingOptions, n_rows: int, before: FittedForest | None
+    ) -> Bags | None:
+        """How bags are drawn; None if trees of an earlier fit have others."""
+        bags = Bags(n_rows, options.bag_size, options.replace, options.seed)
+        if before is None or before.bags == bags:
+            return bags
+        if self.oob_score:
+            # Out-of-bag estimates draw the bags of all trees again, which must be of one kind.
+            old = before.bags and (before.bags.n_rows, before.bags.size, before.bags.replace)
             raise ValueError(
                 "oob_score with warm_start needs the same number of rows, max_samples and replace "
-                f"in every fit; got {bags} after {self._bags} (rows, draws, replace). Keep them, "
-                "or set oob_score=False."
+                f"in every fit; got {(n_rows, bags.size, bags.replace)} after {old} (rows, draws, "
+                "replace). Keep them, or set oob_score=False."
             )
-        self._bags = bags if alike else None
+        return None
 
     def _grow(
         self,
         dataset: Dataset,
         target: Target,
         options: TrainingOptions,
-        trees: range,
+        before: FittedForest | None,
         n_threads: int,
-    ) -> None:
-        if len(trees):
-            grown = self._train(dataset, target, options, trees, n_threads)
-            forest = join_forests(self.forest_, grown) if trees.start else grown
-            self._predictor = PackedPredictor(forest)
-        self._encoding = dataset.encoding
-        self._seed = options.seed
+    ) -> tuple[FlatForest, RotationRecord | None]:
+        """The forest of this fit: the trees there were, and the new ones."""
+        n_before = 0 if before is None else before.forest.n_trees
+        trees = range(n_before, self.n_estimators)
+        if before is not None and not len(trees):
+            return before.forest, before.rotations
+        grown, rotations = self._train(dataset, target, options, trees, n_threads)
+        forest = grown if before is None else join_forests(before.forest, grown)
+        return forest, rotations
 
     def _train(
         self,
@@ -359,26 +387,28 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         options: TrainingOptions,
         trees: range,
         n_threads: int,
-    ) -> FlatForest:
-        return train(dataset, target, options, trees, n_threads, self._progress(trees))
+    ) -> tuple[FlatForest, RotationRecord | None]:
+        return train(dataset, target, options, trees, n_threads, self._progress(trees)), None
 
     def _progress(self, trees: range, label: str = "growing trees") -> Progress:
         """Whom to tell of finished trees."""
         show = bool(self.verbose)
         return Progress(trees.start, trees.stop, show, self.callback, label=label)
 
-    def _remember_targets(
+    def _targets_to_keep(
         self,
-        dataset: Dataset,
-        target: Target,
-        options: TrainingOptions,
-        n_before: int,
-        n_threads: int,
-    ) -> None:
-        """Keep the training targets of the new leaves, if that was asked for."""
+        forest: FlatForest,  # noqa: ARG002
+        dataset: Dataset,  # noqa: ARG002
+        target: Target,  # noqa: ARG002
+        options: TrainingOptions,  # noqa: ARG002
+        before: FittedForest | None,  # noqa: ARG002
+        n_threads: int,  # noqa: ARG002
+    ) -> KeptTargets | None:
+        """Training targets of the leaves, if that was asked for."""
+        return None
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_predictor")
+        return hasattr(self, "_fitted")
 
 
 def _shape(dataset: Dataset) -> TableShape:

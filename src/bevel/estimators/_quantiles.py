@@ -9,13 +9,16 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.data.dataset import Dataset
+from bevel.estimators._reading import encode_rows
 from bevel.estimators._slimming import Slimming
+from bevel.forest.bags import Bags
+from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.kept_targets import KeptTargets, join_targets, keep_targets
 from bevel.forest.leaf_rows import collect_leaf_rows
 from bevel.forest.quantiles import conditional_quantiles, interval_levels, read_levels
 from bevel.forest.subforest import take_trees
-from bevel.forest.training_rows import Bags
+from bevel.forest.training_rows import leaf_rows_of
 from bevel.training.options import TrainingOptions
 from bevel.training.threads import count_threads
 from bevel.training.trainer import Target
@@ -111,10 +114,11 @@ class Quantiles(Slimming):
         self, asked: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
     ) -> Floats:
         check_is_fitted(self)
-        self.verify()
+        fitted = self._fitted = self._fitted.in_memory()
         n_threads = count_threads(self.n_jobs)
         targets = self._targets_for(asked, training, n_threads)
-        return conditional_quantiles(self._predictor, targets, self._encode(X), levels, n_threads)
+        rows = encode_rows(self, X)
+        return conditional_quantiles(fitted.packed_predictor, targets, rows, levels, n_threads)
 
     def _targets_for(
         self, asked: str, training: tuple[Any, Any, Any], n_threads: int
@@ -122,9 +126,12 @@ class Quantiles(Slimming):
         """Kept targets, or those of the training rows given again."""
         X, y, sample_weight = training
         if X is not None and y is not None:
-            leaf_rows, rows, weighting = self._leaf_rows(asked, X, y, sample_weight, n_threads)
+            encoded = encode_rows(self, X)
+            leaf_rows, rows, weighting = leaf_rows_of(
+                self._fitted, encoded, y, sample_weight, asked, n_threads
+            )
             return keep_targets(leaf_rows, np.asarray(rows.target, float), weighting.weights)
-        targets = self._kept_targets()
+        targets = self._fitted.kept_targets
         if targets is None or not X is y is sample_weight is None:
             got = "a forest that kept none" if X is y is sample_weight is None else "part of them"
             raise ValueError(
@@ -133,30 +140,32 @@ class Quantiles(Slimming):
             )
         return targets
 
-    def _check_targets_of_earlier_trees(self) -> None:
+    def _check_targets_of_earlier_trees(self, before: FittedForest | None) -> None:
         """Raise if targets are to be kept beside trees whose own were not."""
-        if self.keep_targets and self._trees_are_kept() and self._targets is None:
+        if self.keep_targets and before is not None and before.targets is None:
             raise ValueError(
                 "keep_targets=True with warm_start needs the targets of the trees there are; got "
                 "trees grown without it, or slimmed. Set keep_targets=False, or warm_start=False."
             )
 
-    def _remember_targets(
+    def _targets_to_keep(
         self,
+        forest: FlatForest,
         dataset: Dataset,
         target: Target,
         options: TrainingOptions,
-        n_before: int,
+        before: FittedForest | None,
         n_threads: int,
-    ) -> None:
-        before = self._kept_targets() if n_before else None
-        self._targets = before if self.keep_targets else None
-        forest = self._predictor.forest
-        if not self.keep_targets or forest.n_trees == n_before:
-            return
+    ) -> KeptTargets | None:
+        if not self.keep_targets:
+            return None
+        earlier = None if before is None else before.kept_targets
+        n_before = 0 if before is None else before.forest.n_trees
+        if forest.n_trees == n_before:
+            return earlier
         grown = take_trees(forest, range(n_before, forest.n_trees)) if n_before else forest
         targets = _targets_of(grown, dataset, target, options, n_before, n_threads)
-        self._targets = targets if before is None else join_targets(before, targets)
+        return targets if earlier is None else join_targets(earlier, targets)
 
 
 def _targets_of(

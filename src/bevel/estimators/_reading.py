@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bevel.data.columns import Columns
+from bevel.data.dataset import encode
 from bevel.data.tables import Table, read_table
 from bevel.errors import join_names
+from bevel.training.threads import count_threads
 
 
 class ReadsTables:
@@ -58,3 +60,11 @@ class ReadsTables:
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
+
+
+def encode_rows(estimator: Any, X: Any) -> npt.NDArray[np.float32]:
+    """Rows to predict, read as the training rows of a fitted estimator were."""
+    check_is_fitted(estimator)
+    table = estimator._read(X, "no_validation", reset=False)
+    encoding = estimator._fitted.encoding
+    return encode(table, encoding, n_threads=count_threads(estimator.n_jobs))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from bevel.data.dataset import Dataset
 from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.estimators._base import ObliqueForest
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.rotation_record import RotationRecord
 from bevel.projections import RandomRotation
 from bevel.projections.families import Member
 from bevel.training.options import TrainingOptions
@@ -24,7 +24,7 @@ from bevel.training.rotation_ensemble.axes import (
     count_entries,
     draw_rotations,
 )
-from bevel.training.rotation_ensemble.growing import Plan, RotationRecord, grow_ensemble
+from bevel.training.rotation_ensemble.growing import Plan, grow_ensemble
 from bevel.training.rotation_ensemble.weights import needs_errors
 from bevel.training.trainer import Target
 
@@ -35,13 +35,11 @@ AUTOMATIC_ROTATIONS, AUTOMATIC_TREES = 100, 10
 class RegularizedRotation(ObliqueForest):
     """Base of the regularised rotation ensembles; not used by itself."""
 
-    _rotations: RotationRecord
-
     @property
     def rotations_(self) -> npt.NDArray[np.float32]:
         """Rotations as matrices whose columns are axes, the identity first."""
         record = self._record
-        n_numeric = count_numeric(self._encoding)
+        n_numeric = count_numeric(self._fitted.encoding)
         if n_numeric == 0:
             return np.zeros((record.n_rotations, 0, 0), np.float32)
         drawn = draw_rotations(record.seed, record.n_rotations, n_numeric, record.max_rotated)
@@ -80,7 +78,9 @@ class RegularizedRotation(ObliqueForest):
     @property
     def _record(self) -> RotationRecord:
         check_is_fitted(self)
-        return self._rotations
+        record = self._fitted.rotations
+        assert record is not None  # every fit of this class makes one
+        return record
 
     def _settings(self) -> dict[str, Any]:
         # Nodes draw among all axes of the tree's rotation.
@@ -116,21 +116,13 @@ class RegularizedRotation(ObliqueForest):
         options: TrainingOptions,
         trees: range,  # noqa: ARG002
         n_threads: int,
-    ) -> FlatForest:
+    ) -> tuple[FlatForest, RotationRecord | None]:
         plan = self._plan()
         wants = _wants_errors(plan)
         if wants and not options.leaves_rows_out(len(dataset.X)):
             raise _no_errors(wants, "bags of all rows without replacement")
         _check_memory(plan, count_numeric(dataset.encoding))
-        forest, self._rotations = grow_ensemble(
-            dataset, target, options, plan, n_threads, self._progress
-        )
-        return forest
-
-    def _keep_trees(self, trees: npt.NDArray[np.int64]) -> Self:
-        pruned = super()._keep_trees(trees)
-        pruned._rotations = replace(self._rotations, of_tree=self._rotations.of_tree[trees])
-        return pruned
+        return grow_ensemble(dataset, target, options, plan, n_threads, self._progress)
 
 
 def _check_sizes(plan: Plan) -> None:

@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.errors import wrong_type, wrong_value
-from bevel.estimators._recall import Recall
-from bevel.files.targets import StoredTargets
-from bevel.forest.kept_targets import KeptTargets, take_targets
+from bevel.estimators._reading import encode_rows
+from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.kept_targets import take_targets
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.subforest import take_trees
+from bevel.forest.training_rows import out_of_bag_rows
 from bevel.forest.tree_selection import best_subset, pair_errors
 from bevel.parameters.constraints import Integer
 from bevel.training.threads import count_threads
 
+Estimator = TypeVar("Estimator", bound="Slimming")
 
-class Slimming(Recall):
+
+class Slimming:
     """The methods that make a fitted estimator smaller."""
 
     n_estimators: int
     n_jobs: int | None
-    # Training targets of the leaves; None: not kept. A mapped file is read when they are wanted.
-    _targets: KeptTargets | StoredTargets | None = None
+    _fitted: FittedForest
+
+    @property
+    def fitted_forest_(self) -> FittedForest:
+        """The fitted forest as files, exports and analysis read it."""
+        check_is_fitted(self)
+        hard = getattr(self, "voting", "soft") == "hard"  # may be set after fit
+        return self._fitted if self._fitted.hard == hard else replace(self._fitted, hard=hard)
 
     def slim(self) -> Self:
         """Drop what only training and analysis need of the trees; predictions stay the same.
@@ -40,8 +50,8 @@ class Slimming(Recall):
             The estimator.
         """
         check_is_fitted(self)
-        self._predictor = PackedPredictor(self._predictor.forest.slim())
-        self._targets = None
+        predictor = PackedPredictor(self._fitted.forest.slim())
+        self._fitted = replace(self._fitted, predictor=predictor, targets=None)
         return self
 
     def prune_trees(self, n_trees: int, X: Any, y: Any) -> Self:
@@ -67,45 +77,48 @@ class Slimming(Recall):
         """
         check_is_fitted(self)
         self._check_budget(n_trees)
-        rows = self._out_of_bag_rows("prune_trees", X, y)
-        hard = getattr(self, "voting", "soft") == "hard"
-        errors = pair_errors(self._predictor, rows, count_threads(self.n_jobs), hard)
-        return self._keep_trees(best_subset(errors, n_trees))
-
-    def _kept_targets(self) -> KeptTargets | None:
-        """Training targets of the leaves, if they were kept."""
-        if isinstance(self._targets, StoredTargets):
-            self._targets = self._targets.in_memory().read(self._predictor.forest)
-        return self._targets
+        fitted = self.fitted_forest_.in_memory()
+        rows = out_of_bag_rows(fitted, encode_rows(self, X), y, "prune_trees")
+        errors = pair_errors(fitted.packed_predictor, rows, count_threads(self.n_jobs), fitted.hard)
+        return keep_trees(self, best_subset(errors, n_trees))
 
     def _check_budget(self, n_trees: object) -> None:
-        n_there = self._predictor.forest.n_trees
+        n_there = self._fitted.forest.n_trees
         complaint = (f"an integer from 1 to the {n_there} trees there are", n_trees)
         if not Integer().describes(n_trees):
             raise wrong_type("n_trees", *complaint, "Write for example n_trees=100.")
         if n_trees not in range(1, n_there + 1):
             raise wrong_value("n_trees", *complaint, "Choose fewer trees, or grow more.")
 
-    def _keep_trees(self, trees: npt.NDArray[np.int64]) -> Self:
-        """New estimator with some of the trees, and without what was said of all of them."""
-        pruned = copy.copy(self)
-        pruned.n_estimators = len(trees)
-        pruned._predictor = PackedPredictor(take_trees(self._predictor.forest, trees))
-        pruned._bags = pruned._seed = None
-        targets = self._kept_targets()
-        if targets is not None:
-            pruned._targets = take_targets(targets, self._predictor.forest, trees)
-        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
-            if hasattr(pruned, name):
-                delattr(pruned, name)
-        return pruned
-
     def _seed_to_go_on(self) -> int:
         """Seed of the trees there are; raises if its next trees could repeat some of them."""
-        if self._seed is None:
+        if self._fitted.seed is None:
             raise ValueError(
                 "warm_start needs all trees of the seed up to some number, to go on from there; "
                 "got some of them, chosen by prune_trees. Grow first and prune last, or set "
                 "warm_start=False."
             )
-        return self._seed
+        return self._fitted.seed
+
+
+def keep_trees(estimator: Estimator, trees: npt.NDArray[np.int64]) -> Estimator:
+    """New estimator with some of the trees, and without estimates that describe all of them."""
+    pruned = copy.copy(estimator)
+    pruned.n_estimators = len(trees)
+    pruned._fitted = _take(estimator._fitted, trees)
+    for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
+        if hasattr(pruned, name):
+            delattr(pruned, name)
+    return pruned
+
+
+def _take(fitted: FittedForest, trees: npt.NDArray[np.int64]) -> FittedForest:
+    forest, targets, rotations = fitted.forest, fitted.kept_targets, fitted.rotations
+    return replace(
+        fitted,
+        predictor=PackedPredictor(take_trees(forest, trees)),
+        bags=None,
+        seed=None,
+        targets=None if targets is None else take_targets(targets, forest, trees),
+        rotations=rotations and replace(rotations, of_tree=rotations.of_tree[trees]),
+    )

@@ -10,11 +10,10 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from bevel.data.row_weights import read_weights
+from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.target import read_labels
-from bevel.errors import shorten
 from bevel.estimators._base import ObliqueForest
-from bevel.estimators._recall import Weighting
+from bevel.estimators.registry import savable
 from bevel.forest.out_of_bag import OutOfBag
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, documented
@@ -22,6 +21,7 @@ from bevel.training.progress import Callback
 from bevel.training.trainer import Target
 
 
+@savable
 @documented(CLASSIFIER_PARAMETERS)
 class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[misc]
     """A forest of decision trees that cut along oblique directions, for classification.
@@ -171,37 +171,11 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         classes, codes = read_labels(y, n_rows)
         self._check_same_classes(classes)
         weights = read_weights(
-            sample_weight, self._weights_of_classes(draws_bags), classes[codes], n_rows
+            sample_weight, weights_of_classes(self.class_weight, draws_bags), classes[codes], n_rows
         )
         self.classes_ = classes
         self.n_classes_ = len(classes)
         return Target(codes, len(classes), weights)
-
-    def _reread_target(self, y: Any, n_rows: int) -> npt.NDArray[np.int32]:
-        classes, codes = read_labels(y, n_rows)
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"y must have the classes of the fit ({shorten(self.classes_.tolist())}); got "
-                f"{shorten(classes.tolist())}. Pass the y that the forest was fitted on."
-            )
-        return codes
-
-    def _reread_weights(self, sample_weight: Any, target: npt.NDArray[Any]) -> Weighting:
-        draws_bags = self._bags is not None and self._bags[1] > 0
-        of_classes = self._weights_of_classes(draws_bags)
-        labels = self.classes_[target]
-        balances = draws_bags and self.class_weight == "balanced_subsample"
-        return Weighting(
-            read_weights(sample_weight, of_classes, labels, len(target)),
-            target if balances else None,
-        )
-
-    def _weights_of_classes(self, draws_bags: bool) -> Any:
-        """Class weights that do not depend on the bag."""
-        if self.class_weight != "balanced_subsample":
-            return self.class_weight
-        # The core balances bags by itself; without bags it is the same as "balanced".
-        return None if draws_bags else "balanced"
 
     def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
         if self._trees_are_kept() and not np.array_equal(classes, self.classes_):

@@ -14,7 +14,7 @@ from bevel.data.row_weights import read_weights
 from bevel.data.target import read_numbers
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._quantiles import Quantiles
-from bevel.estimators._recall import Weighting
+from bevel.estimators.registry import savable
 from bevel.forest.out_of_bag import OutOfBag
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import REGRESSOR_PARAMETERS, documented
@@ -22,6 +22,7 @@ from bevel.training.progress import Callback
 from bevel.training.trainer import Target
 
 
+@savable
 @documented(REGRESSOR_PARAMETERS)
 class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type: ignore[misc]
     """A forest of decision trees that cut along oblique directions, for regression.
@@ -129,15 +130,9 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         return values
 
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool) -> Target:
-        self._check_targets_of_earlier_trees()
+        self._check_targets_of_earlier_trees(self._fitted if self._trees_are_kept() else None)
         weights = read_weights(sample_weight, None, None, n_rows)
         return Target(read_numbers(y, n_rows), 0, weights)
-
-    def _reread_target(self, y: Any, n_rows: int) -> npt.NDArray[np.float64]:
-        return read_numbers(y, n_rows)
-
-    def _reread_weights(self, sample_weight: Any, target: npt.NDArray[Any]) -> Weighting:
-        return Weighting(read_weights(sample_weight, None, None, len(target)))
 
     def _remember_out_of_bag(self, estimates: OutOfBag, target: Target) -> None:
         self.oob_prediction_ = estimates.predictions[:, 0]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from bevel.estimators._rotations import RegularizedRotation
 from bevel.estimators.classifier import ObliqueForestClassifier
+from bevel.estimators.registry import savable
 from bevel.estimators.regressor import ObliqueForestRegressor
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import (
@@ -18,6 +19,7 @@ from bevel.projections import RandomRotation
 from bevel.training.progress import Callback
 
 
+@savable
 @documented(ROTATION_CLASSIFIER_PARAMETERS)
 class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier):
     """A rotation ensemble with more trees on rotations that make trees simple, for classification.
@@ -129,6 +131,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
         self.max_rotated = max_rotated
 
 
+@savable
 @documented(ROTATION_REGRESSOR_PARAMETERS)
 class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
     """A rotation ensemble with more trees on rotations that make trees simple, for regression.

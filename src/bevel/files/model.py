@@ -7,11 +7,11 @@ score. Out-of-bag predictions, which have an entry for every training row, stay 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from bevel.files.faults import damaged
@@ -23,75 +23,89 @@ from bevel.files.rotations import decode_rotations, encode_rotations
 from bevel.files.scalars import UnstorableError, decode_scalar, encode_scalar
 from bevel.files.sections import Sections
 from bevel.files.tables import decode_table, encode_table
-from bevel.files.targets import StoredTargets, decode_targets, encode_targets
+from bevel.files.targets import decode_targets, encode_targets
 from bevel.files.trees import FileForest, MappedFile, decode_trees, encode_trees
+from bevel.forest.bags import Bags
+from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
 from bevel.parameters.constraints import Parameter
-from bevel.parameters.forest_parameters import (
-    CLASSIFIER_PARAMETERS,
-    REGRESSOR_PARAMETERS,
-    ROTATION_CLASSIFIER_PARAMETERS,
-    ROTATION_REGRESSOR_PARAMETERS,
-)
+from bevel.projections.families import read_projection, tuned_out_of_bag
 
-__all__ = ["read_model", "write_model"]
+__all__ = ["StorableKind", "StoredEstimator", "read_model", "write_model"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-_PARAMETERS: Mapping[str, Mapping[str, Parameter]] = {
-    "ObliqueForestClassifier": CLASSIFIER_PARAMETERS,
-    "ObliqueForestRegressor": REGRESSOR_PARAMETERS,
-    "RegularizedRotationClassifier": ROTATION_CLASSIFIER_PARAMETERS,
-    "RegularizedRotationRegressor": ROTATION_REGRESSOR_PARAMETERS,
-}
-_CLASSIFIERS = ("ObliqueForestClassifier", "RegularizedRotationClassifier")
-_OF_ROTATIONS = ("RegularizedRotationClassifier", "RegularizedRotationRegressor")
 MOST_FEATURES = MOST_ROWS = 2**31 - 1
 
 
-def write_model(estimator: Any) -> Iterator[bytes | memoryview]:
+@dataclass(frozen=True)
+class StorableKind:
+    """A class of estimators that files can hold.
+
+    Attributes
+    ----------
+    parameters : mapping of str to Parameter
+        Its parameters.
+    is_classifier : bool
+        Whether it has classes.
+    has_rotations : bool
+        Whether it has a `RotationRecord`.
+    """
+
+    parameters: Mapping[str, Parameter]
+    is_classifier: bool
+    has_rotations: bool
+
+
+@dataclass(frozen=True, eq=False)
+class StoredEstimator:
+    """What a file holds of an estimator.
+
+    Attributes
+    ----------
+    name : str
+        Of its class.
+    parameters : mapping
+        As `get_params(deep=False)` gives them.
+    fitted : FittedForest
+        What `fit` has made.
+    oob_score : float or None
+        The out-of-bag score, if there is one.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    fitted: FittedForest
+    oob_score: float | None
+
+
+def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes | memoryview]:
     """The bytes of the file of a fitted estimator, piece by piece.
 
-    Parameters
-    ----------
-    estimator : object
-        A fitted estimator of Bevel. Raises TypeError if it holds what files cannot; warns of
-        parameters that become defaults.
+    Raises TypeError if it holds what files cannot; warns of parameters that become defaults.
     """
-    name = type(estimator).__name__
-    parameters = _PARAMETERS.get(name)
-    if parameters is None or estimator._parameters is not parameters:
-        raise TypeError(
-            f"An estimator must be of class {' or '.join(_PARAMETERS)} to be saved; got {name}. "
-            "Pickle it instead."
-        )
     arrays: Arrays = {}
+    fitted = stored.fitted
     header = {
         "bevel": version("bevel"),
-        "estimator": name,
-        "parameters": encode_parameters(estimator.get_params(deep=False), parameters, arrays),
-        "n_features": int(estimator.n_features_in_),
-        "feature_names": _encode_names(estimator),
-        "classes": _encode_classes(estimator),
-        **encode_table(estimator._encoding, arrays),
-        "seed": None if estimator._seed is None else int(estimator._seed),
-        "bags": _encode_bags(estimator._bags),
-        "oob_score": _encode_score(estimator),
-        "columns": encode_trees(estimator.forest_, arrays),
-        "targets": encode_targets(estimator._kept_targets(), arrays),
+        "estimator": stored.name,
+        "parameters": encode_parameters(stored.parameters, kind.parameters, arrays),
+        "n_features": fitted.n_features,
+        "feature_names": None if fitted.feature_names is None else list(fitted.feature_names),
+        "classes": _encode_classes(fitted.classes),
+        **encode_table(fitted.encoding, arrays),
+        "seed": None if fitted.seed is None else int(fitted.seed),
+        "bags": _encode_bags(fitted.bags),
+        "oob_score": None if stored.oob_score is None else encode_scalar(float(stored.oob_score)),
+        "columns": encode_trees(fitted.forest, arrays),
+        "targets": encode_targets(fitted.kept_targets, arrays),
     }
-    if name in _OF_ROTATIONS:
-        header["rotations"] = encode_rotations(estimator._rotations, arrays)
+    if fitted.rotations is not None:
+        header["rotations"] = encode_rotations(fitted.rotations, arrays)
     return write_layout(header, arrays)
 
 
-def _encode_names(estimator: Any) -> list[str] | None:
-    names = getattr(estimator, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
-
-
-def _encode_classes(estimator: Any) -> dict[str, Any] | None:
-    classes = getattr(estimator, "classes_", None)
+def _encode_classes(classes: npt.NDArray[Any] | None) -> dict[str, Any] | None:
     if classes is None:
         return None
     try:
@@ -103,26 +117,21 @@ def _encode_classes(estimator: Any) -> dict[str, Any] | None:
         ) from None
 
 
-def _encode_bags(bags: tuple[int, int, bool] | None) -> list[int | bool] | None:
-    return None if bags is None else [int(bags[0]), int(bags[1]), bool(bags[2])]
-
-
-def _encode_score(estimator: Any) -> Any:
-    score = getattr(estimator, "oob_score_", None)
-    return None if score is None else encode_scalar(float(score))
+def _encode_bags(bags: Bags | None) -> list[int | bool] | None:
+    return None if bags is None else [int(bags.n_rows), int(bags.size), bool(bags.replace)]
 
 
 def read_model(
-    source: bytes | memoryview, classes: Mapping[str, Callable[..., Any]], *, mapped: bool = False
-) -> Any:
+    source: bytes | memoryview, kinds: Mapping[str, StorableKind], *, mapped: bool = False
+) -> StoredEstimator:
     """The estimator of a file.
 
     Parameters
     ----------
     source : bytes or memoryview
         The whole file; raises ModelFileError unless it is sound.
-    classes : mapping of str to class
-        The estimators, by name.
+    kinds : mapping of str to StorableKind
+        The estimators, by the names of their classes.
     mapped : bool, default=False
         Verify all but the columns of the forest, and predict from `source` itself.
     """
@@ -130,68 +139,72 @@ def read_model(
     header, sections = Fields(layout.header, "header"), Sections(layout)
     header.take("bevel", str)
     name = header.take("estimator", str)
-    if name not in _PARAMETERS:
-        raise damaged("header.estimator", " or ".join(_PARAMETERS), name)
-    values = decode_parameters(header.take("parameters", dict), _PARAMETERS[name], sections)
+    if name not in kinds:
+        raise damaged("header.estimator", " or ".join(kinds), name)
+    kind = kinds[name]
+    values = decode_parameters(header.take("parameters", dict), kind.parameters, sections)
     n_features = header.take_count("n_features", 1, MOST_FEATURES)
-    fitted = _decode_fitted(header, sections, name, n_features)
-    fitted["_encoding"] = encoding = decode_table(header, sections, n_features)
+    facts = _decode_facts(header, sections, kind, n_features)
+    score = decode_scalar(header.take_any("oob_score"))
+    encoding = decode_table(header, sections, n_features)
     columns = decode_trees(header, sections)
-    if name in _OF_ROTATIONS:
-        n_trees = columns["tree_offset"].length - 1
-        fitted["_rotations"] = decode_rotations(header, sections, n_trees)
-    n_classes = fitted.get("n_classes_", 0)
-    about = (n_features, n_classes, encoding.levels, encoding.medians)
-    forest = FileForest(layout, columns, *about)
+    n_trees = columns["tree_offset"].length - 1
+    rotations = decode_rotations(header, sections, n_trees) if kind.has_rotations else None
+    n_classes = 0 if facts["classes"] is None else len(facts["classes"])
+    forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
     targets = decode_targets(header, sections, layout, forest)
     header.finish()
     sections.finish()
-    fitted |= _mapped(forest, targets) if mapped else _in_memory(forest, targets)
-    estimator = classes[name](**values)
-    vars(estimator).update(fitted)
-    return estimator
+    fitted = FittedForest(
+        predictor=MappedFile(forest) if mapped else _read_forest(forest),
+        encoding=encoding,
+        **facts,
+        hard=values.get("voting") == "hard",
+        class_weight=values.get("class_weight"),
+        tuned_out_of_bag=_tuned_out_of_bag(values),
+        targets=targets,
+        rotations=rotations,
+    )
+    oob_score = None if score is None else check_kind("header.oob_score", score, float)
+    return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)
 
 
-def _mapped(forest: FileForest, targets: StoredTargets | None) -> dict[str, Any]:
-    return {"_predictor": MappedFile(forest), "_targets": targets}
-
-
-def _in_memory(forest: FileForest, targets: StoredTargets | None) -> dict[str, Any]:
+def _read_forest(forest: FileForest) -> PackedPredictor:
     predictor = PackedPredictor(forest.read())
     predictor.packed  # noqa: B018  # who loads a model is about to use it
-    kept = None if targets is None else targets.read(predictor.forest)
-    return {"_predictor": predictor, "_targets": kept}
+    return predictor
 
 
-def _decode_fitted(
-    header: Fields, sections: Sections, name: str, n_features: int
+def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
+    if "projection" not in values:
+        return ""
+    return tuned_out_of_bag(read_projection(values["projection"], values["n_projections"]))
+
+
+def _decode_facts(
+    header: Fields, sections: Sections, kind: StorableKind, n_features: int
 ) -> dict[str, Any]:
-    """Attributes that fit has set, but for the table and the forest."""
-    fitted: dict[str, Any] = {"n_features_in_": n_features}
+    """What the header says of columns, classes and bags."""
     names = header.take_any("feature_names")
-    if names is not None:
-        fitted["feature_names_in_"] = _decode_names(names, n_features)
     classes = header.take_any("classes")
-    if (name in _CLASSIFIERS) != (classes is not None):
+    if kind.is_classifier != (classes is not None):
         raise damaged("header.classes", "there for a classifier only", type(classes).__name__)
-    if classes is not None:
-        fitted["classes_"] = _decode_classes(classes, sections)
-        fitted["n_classes_"] = len(fitted["classes_"])
-    fitted["_seed"] = header.take_count_or_null("seed", most=2**64 - 1)
-    fitted["_bags"] = _decode_bags(header.take_any("bags"))
-    score = decode_scalar(header.take_any("oob_score"))
-    if score is not None:
-        fitted["oob_score_"] = check_kind("header.oob_score", score, float)
-    return fitted
+    seed = header.take_count_or_null("seed", most=2**64 - 1)
+    return {
+        "feature_names": None if names is None else _decode_names(names, n_features),
+        "classes": None if classes is None else _decode_classes(classes, sections),
+        "seed": seed,
+        "bags": _decode_bags(header.take_any("bags"), seed),
+    }
 
 
-def _decode_names(value: object, n_features: int) -> npt.NDArray[np.object_]:
+def _decode_names(value: object, n_features: int) -> tuple[str, ...]:
     names = check_kind("header.feature_names", value, list)
     if len(names) != n_features:
         raise damaged("header.feature_names", f"{n_features} names", len(names))
     for name in names:
         check_kind("A name of a feature", name, str)
-    return np.array(names, dtype=object)
+    return tuple(names)
 
 
 def _decode_classes(value: object, sections: Sections) -> npt.NDArray[Any]:
@@ -201,7 +214,7 @@ def _decode_classes(value: object, sections: Sections) -> npt.NDArray[Any]:
     return classes
 
 
-def _decode_bags(value: object) -> tuple[int, int, bool] | None:
+def _decode_bags(value: object, seed: int | None) -> Bags | None:
     if value is None:
         return None
     bags = check_kind("header.bags", value, list)
@@ -211,4 +224,6 @@ def _decode_bags(value: object) -> tuple[int, int, bool] | None:
     if not 0 <= n_draws <= n_rows or not 1 <= n_rows <= MOST_ROWS:
         required = f"at most as many draws as rows, which are from 1 to {MOST_ROWS}"
         raise damaged("header.bags", required, f"{n_draws} draws from {n_rows} rows")
-    return n_rows, n_draws, replace
+    if seed is None:
+        raise damaged("header.bags", "null without a seed", bags)
+    return Bags(n_rows, n_draws, replace, seed)

@@ -18,7 +18,7 @@ from bevel.files.faults import damaged
 from bevel.files.fields import Fields, check_kind
 from bevel.files.scalars import decode_scalar
 from bevel.files.sections import Sections
-from bevel.training.rotation_ensemble.growing import RotationRecord
+from bevel.forest.rotation_record import RotationRecord
 
 __all__ = ["decode_rotations", "encode_rotations"]
 

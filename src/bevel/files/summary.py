@@ -7,31 +7,35 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bevel.files.contents import read_contents
 from bevel.files.faults import only_file_errors
 from bevel.files.layout import Layout, read_layout
-from bevel.files.loading import ESTIMATORS, read_contents
-from bevel.files.model import read_model
+from bevel.files.model import StorableKind, read_model
 
 __all__ = ["summarise"]
 
 
-def summarise(path: str | os.PathLike[str], verify: bool = False) -> dict[str, Any]:
+def summarise(
+    path: str | os.PathLike[str], kinds: Mapping[str, StorableKind], verify: bool = False
+) -> dict[str, Any]:
     """Facts about a model file that JSON can hold; raises ModelFileError if it is damaged.
 
     Parameters
     ----------
     path : str or path
         The file.
+    kinds : mapping of str to StorableKind
+        The estimators, by the names of their classes.
     verify : bool, default=False
         Read and verify all of it; otherwise its header only.
     """
     with only_file_errors(os.fspath(path)):
         contents = read_contents(Path(path), mapped=not verify)
-        estimator = read_model(contents, ESTIMATORS, mapped=not verify)
-        return {"file": os.fspath(path), "verified": verify, **_facts(contents, estimator)}
+        kind = kinds[read_model(contents, kinds, mapped=not verify).name]
+        return {"file": os.fspath(path), "verified": verify, **_facts(contents, kind)}
 
 
-def _facts(contents: bytes | memoryview, estimator: Any) -> dict[str, Any]:
+def _facts(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]:
     layout = read_layout(contents)
     header = layout.header
     columns = header["columns"] | (header.get("targets") or {})
@@ -44,15 +48,15 @@ def _facts(contents: bytes | memoryview, estimator: Any) -> dict[str, Any]:
         "n_trees": header["columns"]["tree_offset"]["length"] - 1,
         "n_nodes": header["columns"]["left_leaves"]["length"],
         **{name: header[name] for name in ("seed", "bags", "oob_score")},
-        "parameters": _changed(header["parameters"], estimator),
+        "parameters": _changed(header["parameters"], kind),
         "columns": [_column(name, each, layout) for name, each in columns.items()],
         "other_sections": _others(layout, columns),
     }
 
 
-def _changed(parameters: Mapping[str, Any], estimator: Any) -> dict[str, Any]:
+def _changed(parameters: Mapping[str, Any], kind: StorableKind) -> dict[str, Any]:
     """Parameters that are not at their defaults, as the file has them."""
-    defaults = {name: each.default for name, each in estimator._parameters.items()}
+    defaults = {name: each.default for name, each in kind.parameters.items()}
     return {name: value for name, value in parameters.items() if value != defaults[name]}
 
 

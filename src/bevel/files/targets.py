@@ -90,6 +90,10 @@ class StoredTargets(FileColumns):
             raise damaged("target_weight", "above 0 for rows in leaves", "0")
         return KeptTargets(value, weight, offset, row)
 
+    def load(self, forest: FlatForest) -> KeptTargets:
+        """The targets from a copy of the file, which nobody can change any more."""
+        return self.in_memory().read(forest)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy as targets in memory: the file may be elsewhere, or gone."""
         return self.in_memory().read(self.forest.in_memory().read()).__reduce__()

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.subforest import take_trees
-from bevel.forest.training_rows import Bags, Target
 
 __all__ = ["LeafRows", "agrees_with_leaves", "collect_leaf_rows"]
 
 Floats = npt.NDArray[np.float64]
+Target = npt.NDArray[np.int32] | npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 

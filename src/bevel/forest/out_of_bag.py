@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.dataset import Dataset
-from bevel.forest.predictor import PackedPredictor
-from bevel.training.options import TrainingOptions
-from bevel.training.trainer import native_options
+from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.training_rows import known_bags
 
 __all__ = ["OutOfBag", "predict_out_of_bag"]
 
@@ -48,34 +46,27 @@ class OutOfBag:
 
 
 def predict_out_of_bag(
-    predictor: PackedPredictor,
-    dataset: Dataset,
-    options: TrainingOptions,
+    fitted: FittedForest,
+    X: npt.NDArray[np.float32],
     n_threads: int,
-    hard: bool = False,
     weights: Floats | None = None,
 ) -> OutOfBag:
     """Predict the training rows of a forest out of bag; warns if some were in every bag.
 
     Parameters
     ----------
-    predictor : PackedPredictor
-        The forest.
-    dataset : Dataset
-        Its training rows.
-    options : TrainingOptions
-        With which it was grown; the bags are drawn again from their seed.
+    fitted : FittedForest
+        The forest, whose bags are drawn again from their seed.
+    X : ndarray of float32
+        Its training rows, encoded.
     n_threads : int
         Threads to use.
-    hard : bool, default=False
-        Whether trees vote.
     weights : ndarray of float64, default=None
         Of the training rows; None when all are one.
     """
-    native = native_options(options)
-    sums, n_trees = predictor.view.out_of_bag(
-        dataset.X, native, 0, hard, n_threads, weights=weights
-    )
+    options = known_bags(fitted, "An out-of-bag estimate").native_options()
+    view = fitted.packed_predictor.view
+    sums, n_trees = view.out_of_bag(X, options, 0, fitted.hard, n_threads, weights=weights)
     known = n_trees > 0
     predictions = np.full(sums.shape, np.nan)
     predictions[known] = sums[known] / n_trees[known, None]

@@ -7,61 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bevel import _core
-from bevel.errors import NoOutOfBagError
+from bevel.data.row_weights import Weights, read_weights, weights_of_classes
+from bevel.data.target import read_labels, read_numbers
+from bevel.errors import NoOutOfBagError, shorten
+from bevel.forest.bags import Bags, check_leaves_rows_out
+from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.leaf_rows import LeafRows, agrees_with_leaves, collect_leaf_rows
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.subforest import take_trees
 
-__all__ = ["Bags", "TrainingRows", "check_leaves_rows_out", "recall_rows"]
+__all__ = [
+    "TrainingRows",
+    "Weighting",
+    "bags_that_leave_rows_out",
+    "known_bags",
+    "leaf_rows_of",
+    "out_of_bag_rows",
+    "recall_rows",
+    "reread_target",
+    "training_rows_of",
+]
 
 Target = npt.NDArray[np.int32] | npt.NDArray[np.float64]
-Weights = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Bags:
-    """How the bags of a forest were drawn.
-
-    Attributes
-    ----------
-    n_rows : int
-        Training rows.
-    size : int
-        Draws for each bag; 0: no bags, every tree has seen all rows.
-    replace : bool
-        Whether a row can be drawn twice.
-    seed : int
-        Of the forest.
-    """
-
-    n_rows: int
-    size: int
-    replace: bool
-    seed: int
-
-    def counts(self, tree: int, weights: Weights | None = None) -> npt.NDArray[np.int32]:
-        """How often each row is in the bag of a tree, numbered from 0; once without bags.
-
-        A bag without rows that weigh anything is all those that do.
-        """
-        return _core.bag(self._options(), self.n_rows, tree, weights)
-
-    def rows_out(self, n_trees: int, weights: Weights | None = None) -> npt.NDArray[np.bool_]:
-        """Whether each row (first axis) is out of the bag of each tree, numbered from 0."""
-        out = np.empty((self.n_rows, n_trees), dtype=bool)
-        for tree in range(n_trees):
-            out[:, tree] = self.counts(tree, weights) == 0
-        return out
-
-    def _options(self) -> _core.Options:
-        options = _core.Options()
-        options.bag_size, options.replace, options.seed = self.size, self.replace, self.seed
-        return options
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +59,125 @@ class TrainingRows:
     bags: Bags
 
 
-def check_leaves_rows_out(bags: Bags) -> None:
-    """Raise if every tree has seen all rows."""
-    if bags.size == 0 or (not bags.replace and bags.size >= bags.n_rows):
-        raise NoOutOfBagError(
-            "Out-of-bag errors need trees that have not seen all rows; got a forest grown without "
-            "bags, or with bags of all rows. Fit with bootstrap=True."
+class Weighting(NamedTuple):
+    """How the rows of a fit were weighed."""
+
+    weights: npt.NDArray[np.float64] | None  # of the rows; None if all are one
+    balanced: npt.NDArray[np.int32] | None = None  # their classes, if each bag was balanced
+
+
+def training_rows_of(
+    fitted: FittedForest,
+    X: npt.NDArray[np.float32],
+    y: Any,
+    asked: str,
+    sample_weight: Any = None,
+) -> TrainingRows:
+    """The rows of a fit, given again; raises if they are others.
+
+    Parameters
+    ----------
+    fitted : FittedForest
+        The forest.
+    X : ndarray of float32
+        Encoded as for prediction.
+    y : array-like
+        As given to fit.
+    asked : str
+        What needs them, for messages.
+    sample_weight : array-like, default=None
+        As given to fit, if it is known.
+    """
+    bags, target = known_bags(fitted, asked), reread_target(fitted, y, len(X))
+    weights = _reread_weights(fitted, sample_weight, target).weights
+    return recall_rows(fitted.forest, bags, X, target, weights)
+
+
+def out_of_bag_rows(
+    fitted: FittedForest, X: npt.NDArray[np.float32], y: Any, asked: str
+) -> TrainingRows:
+    """The same of a forest whose bags leave rows out that no tree has learnt from."""
+    bags_that_leave_rows_out(fitted, asked)
+    return training_rows_of(fitted, X, y, asked)
+
+
+def leaf_rows_of(
+    fitted: FittedForest,
+    X: npt.NDArray[np.float32],
+    y: Any,
+    sample_weight: Any,
+    asked: str,
+    n_threads: int,
+) -> tuple[LeafRows, TrainingRows, Weighting]:
+    """The rows of a fit in their leaves; raises if they do not give what leaves predict."""
+    rows = training_rows_of(fitted, X, y, asked, sample_weight)
+    weighting = _reread_weights(fitted, sample_weight, rows.target)
+    leaf_rows = collect_leaf_rows(
+        fitted.forest,
+        rows.X,
+        rows.bags,
+        weights=weighting.weights,
+        balanced=weighting.balanced,
+        n_threads=n_threads,
+    )
+    if not agrees_with_leaves(fitted.forest, leaf_rows, rows.target):
+        raise ValueError(
+            f"{asked} needs the rows, targets and weights of the fit; got others, which do not "
+            "give what the leaves predict. Pass the X, y and sample_weight of the fit."
         )
+    return leaf_rows, rows, weighting
+
+
+def known_bags(fitted: FittedForest, asked: str) -> Bags:
+    """How the bags were drawn; raises if they cannot be drawn again."""
+    if fitted.bags is None or fitted.seed is None:
+        raise ValueError(
+            f"{asked} needs a forest whose bags can be drawn again; got trees chosen by "
+            "prune_trees, or grown with other bags by warm_start. Ask the whole forest, after "
+            "its last fit."
+        )
+    return fitted.bags
+
+
+def bags_that_leave_rows_out(fitted: FittedForest, asked: str) -> Bags:
+    """How the bags were drawn; raises unless they leave rows out that trees know nothing of."""
+    if fitted.tuned_out_of_bag:
+        raise NoOutOfBagError(
+            f"{asked} needs out-of-bag rows that no tree has learnt from; got "
+            f"{fitted.tuned_out_of_bag}, which chose its penalties on them. Use "
+            'Ridge(tune="gcv").'
+        )
+    bags = known_bags(fitted, asked)
+    check_leaves_rows_out(bags)
+    return bags
+
+
+def reread_target(fitted: FittedForest, y: Any, n_rows: int) -> Target:
+    """The y of an earlier fit, given again: classes by number, or values."""
+    if fitted.classes is None:
+        return read_numbers(y, n_rows)
+    classes, codes = read_labels(y, n_rows)
+    if not np.array_equal(classes, fitted.classes):
+        raise ValueError(
+            f"y must have the classes of the fit ({shorten(fitted.classes.tolist())}); got "
+            f"{shorten(classes.tolist())}. Pass the y that the forest was fitted on."
+        )
+    return codes
+
+
+def _reread_weights(fitted: FittedForest, sample_weight: Any, target: Target) -> Weighting:
+    """Weights of the rows of an earlier fit, given again."""
+    if fitted.classes is None:
+        return Weighting(read_weights(sample_weight, None, None, len(target)))
+    draws_bags = fitted.bags is not None and fitted.bags.size > 0
+    weights = read_weights(
+        sample_weight,
+        weights_of_classes(fitted.class_weight, draws_bags),
+        fitted.classes[target],
+        len(target),
+    )
+    balances = draws_bags and fitted.class_weight == "balanced_subsample"
+    return Weighting(weights, target.astype(np.int32) if balances else None)
 
 
 def recall_rows(

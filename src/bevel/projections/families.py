@@ -14,7 +14,7 @@ from bevel.projections import NAMED, NEED_SETTINGS, Projection
 from bevel.projections.base import FamilySpec
 from bevel.projections.counts import Count, resolve_count
 
-__all__ = ["Member", "TableShape", "read_projection", "resolve_families"]
+__all__ = ["Member", "TableShape", "read_projection", "resolve_families", "tuned_out_of_bag"]
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,12 @@ def resolve_families(
 def combines_units(members: Sequence[Member]) -> bool:
     """Whether some member combines features that may be in different units."""
     return any(member.projection.combines_units for member in members)
+
+
+def tuned_out_of_bag(members: Sequence[Member]) -> str:
+    """The first projection that chooses penalties on out-of-bag rows, as text; empty if none."""
+    tuned = [member.projection for member in members if member.projection.needs_out_of_bag]
+    return shorten(tuned[0]) if tuned else ""
 
 
 def _projection_for(member: Member, shape: TableShape) -> Projection:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.data.dataset import Encoding
+from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
 from bevel.printable import printable
 from bevel.text.decimals import round_within, written
@@ -19,7 +20,7 @@ from bevel.text.style import Style
 from bevel.text.tree_rules import TreeRules, read_tree
 from bevel.text.units import Units, units_of
 
-__all__ = ["Vocabulary"]
+__all__ = ["Vocabulary", "vocabulary_of"]
 
 Floats = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float32]
@@ -103,6 +104,12 @@ class Vocabulary:
             inside = f"{ends[0]}, and 1 more above" if same else f"{ends[0]} to {ends[1]}"
             parts.append(f"[{self.names[feature]}] {inside}")
         return f"[x] is x within bounds, and beyond them little more: {'; '.join(parts)}."
+
+
+def vocabulary_of(fitted: FittedForest) -> Vocabulary:
+    """The words for a fitted forest."""
+    classes = () if fitted.classes is None else tuple(map(str, fitted.classes))
+    return Vocabulary(fitted.names, classes, fitted.encoding)
 
 
 class Interviewer:

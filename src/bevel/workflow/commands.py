@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bevel.files.loading import load
+from bevel.estimators.loading import load
 from bevel.workflow import explaining, fitting, tuning
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.fitting import Settings, check_keep_targets, score_fitted

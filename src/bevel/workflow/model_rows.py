@@ -114,7 +114,7 @@ def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
     """What fit saw in each column; a nominal column of numbers is compared as numbers."""
     words = {
         feature
-        for feature, levels in model._encoding.nominal.items()
+        for feature, levels in model.fitted_forest_.encoding.nominal.items()
         if not all(isinstance(label, int | float) for label in levels.labels)
     }
     return {
@@ -125,7 +125,7 @@ def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
 def _strange_labels(model: Any, X: Columns) -> list[str]:
     """Notes on labels that fit has not seen: another spelling would spoil answers quietly."""
     notes = []
-    for feature, levels in model._encoding.nominal.items():
+    for feature, levels in model.fitted_forest_.encoding.nominal.items():
         seen, column = set(levels.labels), X.values[feature]
         strange = {label for label in column[~X.missing(feature)].tolist() if label not in seen}
         if strange:

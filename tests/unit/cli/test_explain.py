@@ -12,6 +12,8 @@ import bevel
 from bevel.analysis import forest_weights, importance, shapley_values
 from bevel.cli.app import app
 from bevel.data.columns import Columns
+from bevel.estimators._reading import encode_rows
+from bevel.forest.training_rows import training_rows_of
 from bevel.report import explain_figures
 from bevel.report.explain_sections import _quantiles, explain_sections
 from bevel.workflow import explaining, target_quantiles
@@ -425,7 +427,10 @@ def test_shapley_importance_is_the_mean_over_all_rows_if_they_are_few():
 def test_row_that_no_tree_may_judge_is_explained_but_not_scored():
     X, y = mixed_columns(40)
     model = bevel.ObliqueForestClassifier(2, random_state=0, n_jobs=1).fit(X, y)
-    in_both = model._training_rows("test", X, y).out.sum(axis=1) == 0
+    in_both = (
+        training_rows_of(model.fitted_forest_, encode_rows(model, X), y, "test").out.sum(axis=1)
+        == 0
+    )
     place = int(np.flatnonzero(in_both)[0])
     found = explain(model, X, y, asked=[place + 1])
     alone = explain(model, X, y)

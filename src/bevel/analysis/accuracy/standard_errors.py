@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel.analysis.subject import Subject, read_subject
 from bevel.errors import NoOutOfBagError
-from bevel.forest.training_rows import Bags
+from bevel.forest.bags import Bags
 from bevel.forest.tree_predictions import tree_answers
 
 __all__ = ["StandardErrors", "predict_standard_error"]

@@ -135,7 +135,7 @@ def measure_directions(subject: Subject, found: SplitDirections) -> Directions:
         share=share[order],
         std=None if spread is None else spread[order],
         count=np.bincount(found.direction, minlength=len(found.rows))[order],
-        is_scaled=not isinstance(subject.estimator._encoding.scaler, IdentityScaler),
+        is_scaled=not isinstance(subject.fitted.encoding.scaler, IdentityScaler),
     )
 
 

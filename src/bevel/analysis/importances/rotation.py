@@ -83,12 +83,12 @@ def _multirotations(subject: Subject) -> list[FamilySpec]:
 
 
 def _seed(subject: Subject) -> int:
-    if subject.estimator._seed is None:
+    if subject.fitted.seed is None:
         raise ValueError(
             f"{subject.asked} draws the rotations again from the seed of the forest; got trees "
             "chosen by prune_trees, which have none. Ask the whole forest."
         )
-    return subject.estimator._seed
+    return subject.fitted.seed
 
 
 def _views(families: list[FamilySpec], n_numeric: int) -> tuple[list[str], Places]:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from bevel import _core
 from bevel.analysis.subject import Subject
 from bevel.errors import wrong_value
-from bevel.forest.training_rows import check_leaves_rows_out
+from bevel.forest.bags import check_leaves_rows_out
 
 __all__ = ["KINDS", "NO_LEAF", "LeafTable", "check_kind", "read_leaves", "stack"]
 

@@ -123,7 +123,7 @@ def prototypes(
     ]
     labels, rows, members = zip(*found, strict=True)
     source = read_table(X)
-    columns = read_columns(source, subject.estimator._encoding.nominal, subject.names)
+    columns = read_columns(source, subject.fitted.encoding.nominal, subject.names)
     centre, low, high = (_summary(columns, members, share) for share in (0.5, 0.25, 0.75))
     return Prototypes(classes[list(labels)], np.array(rows, np.int64), members, centre, low, high)
 

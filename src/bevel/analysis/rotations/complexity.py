@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bevel.analysis.checks import check_count
 from bevel.analysis.printing import described
 from bevel.analysis.subject import read_subject
+from bevel.forest.bags import Bags
 from bevel.forest.complexity import tree_complexities, tree_depths
 
 __all__ = ["TreeComplexity", "tree_complexity"]
@@ -82,17 +83,17 @@ def tree_complexity(forest: Any, *, n_rows: int | None = None) -> TreeComplexity
     3.006666666666667
     """
     subject = read_subject(forest, "tree_complexity")
-    n_rows = _rows_of_fit(subject.estimator._bags) if n_rows is None else n_rows
+    n_rows = _rows_of_fit(subject.fitted.bags) if n_rows is None else n_rows
     n_rows = check_count("n_rows", n_rows)
     trees = subject.forest
     complexity = tree_complexities(trees, n_rows)
     return TreeComplexity(complexity, np.diff(trees.tree_offset), tree_depths(trees), n_rows)
 
 
-def _rows_of_fit(bags: tuple[int, int, bool] | None) -> int:
+def _rows_of_fit(bags: Bags | None) -> int:
     if bags is None:
         raise ValueError(
             "tree_complexity needs the number of rows of the fit; got a forest that does not "
             "remember it, since trees were chosen, or grown with other bags. Pass n_rows."
         )
-    return bags[0]
+    return bags.n_rows

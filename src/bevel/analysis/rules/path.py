@@ -20,6 +20,7 @@ from bevel.text.decimals import round_within, written
 from bevel.text.questions import Question, ValueQuestion
 from bevel.text.style import Style
 from bevel.text.tree_text import notes_text
+from bevel.text.vocabulary import vocabulary_of
 
 __all__ = ["PathRules", "path_rules"]
 
@@ -107,7 +108,7 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
         raise wrong_value("X", "one row", f"{len(encoded)} rows", "Pass for example X[:1].")
     chosen = subject.forest.tree(tree)
     leaf = int(subject.predictor.leaves(encoded, 1)[0, chosen.index])
-    words = subject.estimator._vocabulary()
+    words = vocabulary_of(subject.fitted)
     interviewer = words.questions(chosen, Style(digits=digits, max_terms=None))
     way = _way(chosen, leaf)
     asked = [interviewer.question(int(node), encoded) for node in way[:-1]]

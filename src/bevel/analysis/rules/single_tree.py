@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bevel.analysis.subject import read_subject
+from bevel.estimators._slimming import keep_trees
 
 __all__ = ["single_tree"]
 
@@ -38,4 +39,4 @@ def single_tree(estimator: Any, tree: int = 0) -> Any:
     """
     subject = read_subject(estimator, "single_tree")
     chosen = subject.forest.tree(tree).index
-    return subject.estimator._keep_trees(np.array([chosen]))
+    return keep_trees(subject.estimator, np.array([chosen]))

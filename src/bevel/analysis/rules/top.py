@@ -20,6 +20,7 @@ from bevel.text.questions import Question, ValueQuestion
 from bevel.text.style import Style
 from bevel.text.tree_rules import subtree_ends
 from bevel.text.tree_text import notes_text
+from bevel.text.vocabulary import vocabulary_of
 
 __all__ = ["TopRules", "top_rules"]
 
@@ -277,5 +278,5 @@ def _notes(subject: Subject, asked: list[Question]) -> tuple[str, ...]:
     values = [question for question in asked if isinstance(question, ValueQuestion)]
     combined = {int(f) for question in values if not question.single for f in question.features}
     had_missing = bool(subject.forest.columns_with_missing.any())
-    words = subject.estimator._vocabulary()
+    words = vocabulary_of(subject.fitted)
     return words.notes(combined, had_missing, len(values) < len(asked))

@@ -8,7 +8,6 @@ spells things.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from bevel.export.c.heading import write_ending, write_heading
 from bevel.export.c.labels import write_class_names, write_levels
@@ -18,21 +17,22 @@ from bevel.export.c.predict import write_predict
 from bevel.export.c.rows import write_rows
 from bevel.export.c.trees import answers, steps
 from bevel.export.c.walk import write_walk
+from bevel.forest.fitted_forest import FittedForest
 
 __all__ = ["write_c"]
 
 
-def write_c(estimator: Any, name: str = "model") -> Iterator[str]:
+def write_c(fitted: FittedForest, name: str = "model") -> Iterator[str]:
     """Write a fitted estimator as C, in pieces of text.
 
     Parameters
     ----------
-    estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        Fitted.
+    fitted : FittedForest
+        The forest.
     name : str, default="model"
         Prefix of everything in the file: `model_predict`, `MODEL_N_FEATURES`.
     """
-    return _write(read_model(estimator, name))
+    return _write(read_model(fitted, name))
 
 
 def _write(model: Model) -> Iterator[str]:

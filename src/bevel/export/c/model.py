@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 from bevel.data.dataset import Encoding
 from bevel.errors import wrong_type, wrong_value
+from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["Model", "read_model"]
@@ -18,30 +19,44 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A forest with all that stands between the user's rows and its answers.
+    """A fitted forest and the name it has in C.
 
     Attributes
     ----------
     name : str
         Prefix of everything in the C file.
-    forest : FlatForest
-        The trees.
-    encoding : Encoding
-        How rows are read.
-    classes : sequence of str
-        Text of each class; empty in regression.
-    hard : bool
-        Whether trees vote.
-    feature_names : sequence of str or None
-        Names of the columns, if they have any.
+    fitted : FittedForest
+        The forest with all that stands between the user's rows and its predictions.
     """
 
     name: str
-    forest: FlatForest
-    encoding: Encoding
-    classes: Sequence[str]
-    hard: bool
-    feature_names: Sequence[str] | None
+    fitted: FittedForest
+
+    @property
+    def forest(self) -> FlatForest:
+        """The trees."""
+        return self.fitted.forest
+
+    @property
+    def encoding(self) -> Encoding:
+        """How rows are read."""
+        return self.fitted.encoding
+
+    @property
+    def hard(self) -> bool:
+        """Whether trees vote."""
+        return self.fitted.hard
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Names of the columns, if they have any."""
+        return self.fitted.feature_names
+
+    @cached_property
+    def classes(self) -> Sequence[str]:
+        """Text of each class; empty in regression."""
+        classes = self.fitted.classes
+        return [] if classes is None else [str(label) for label in classes.tolist()]
 
     @property
     def has_splits(self) -> bool:
@@ -49,20 +64,10 @@ class Model:
         return bool((self.forest.right >= 0).any())
 
 
-def read_model(estimator: Any, name: str) -> Model:
-    """Collect the facts of a fitted estimator; `name` is checked."""
+def read_model(fitted: FittedForest, name: str) -> Model:
+    """A fitted forest under a name for C, which is checked."""
     _check_name(name)
-    forest = estimator.forest_
-    names = getattr(estimator, "feature_names_in_", None)
-    is_classifier = forest.n_classes > 0
-    return Model(
-        name=name,
-        forest=forest,
-        encoding=estimator._encoding,
-        classes=[str(label) for label in estimator.classes_.tolist()] if is_classifier else [],
-        hard=is_classifier and estimator.voting == "hard",
-        feature_names=None if names is None else [str(each) for each in names],
-    )
+    return Model(name, fitted)
 
 
 def _check_name(name: object) -> None:

@@ -16,6 +16,7 @@ from bevel.export.onnx.inputs import write_inputs
 from bevel.export.onnx.leaves import Route, write_sums
 from bevel.export.onnx.votes import read_votes
 from bevel.files.atomic import write_whole
+from bevel.forest.fitted_forest import FittedForest
 
 if TYPE_CHECKING:
     import onnx
@@ -29,7 +30,7 @@ DTYPES = ("float32", "float64")
 
 
 def to_onnx(
-    estimator: Any,
+    fitted: FittedForest,
     *,
     dtype: str = "float32",
     target_opset: int = DEFAULT_OPSET,
@@ -40,8 +41,8 @@ def to_onnx(
 
     Parameters
     ----------
-    estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        A fitted forest.
+    fitted : FittedForest
+        The forest.
     dtype : {"float32", "float64"}, default="float32"
         Type of numeric inputs and of the answers.
     target_opset : int, default=18
@@ -51,39 +52,38 @@ def to_onnx(
     route : {"auto", "trees", "walk"}, default="auto"
         How leaves are found: "auto" takes what should be faster.
     """
-    forest = estimator.forest_
+    forest = fitted.forest
     graph = Graph()
     _check_options(graph, dtype, target_opset, name)
-    names = getattr(estimator, "feature_names_in_", None)
-    is_classifier = forest.n_classes > 0
-    outputs = ["label", "probabilities"] if is_classifier else ["prediction"]
+    names = fitted.feature_names
+    outputs = ["prediction"] if fitted.classes is None else ["label", "probabilities"]
     outputs = [graph.name(output) for output in outputs]
-    inputs, rows = write_inputs(graph, estimator._encoding, names, dtype)
-    votes = read_votes(forest, is_classifier and estimator.voting == "hard")
+    inputs, rows = write_inputs(graph, fitted.encoding, names, dtype)
+    votes = read_votes(forest, fitted.hard)
     sums = write_sums(graph, rows, forest, votes, route)
     means = graph.add("Div", sums, graph.constant(np.float64(forest.n_trees)))
-    if is_classifier:
-        declared = _write_classes(graph, means, estimator.classes_, outputs, dtype)
-    else:
+    if fitted.classes is None:
         declared = _write_value(graph, means, outputs[0], dtype)
+    else:
+        declared = _write_classes(graph, means, fitted.classes, outputs, dtype)
     model = _assemble(graph, inputs, declared, target_opset, name)
     _describe(model, forest.n_trees, names)
     return model
 
 
-def write_onnx(estimator: Any, path: str | os.PathLike[str], **options: Any) -> None:
+def write_onnx(fitted: FittedForest, path: str | os.PathLike[str], **options: Any) -> None:
     """Write the ONNX model of a fitted forest to a file; a failure leaves an older file whole.
 
     Parameters
     ----------
-    estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        A fitted forest.
+    fitted : FittedForest
+        The forest.
     path : str or path
         The file, usually called ....onnx.
     **options
         As for `to_onnx`.
     """
-    write_whole(path, [to_onnx(estimator, **options).SerializeToString()])
+    write_whole(path, [to_onnx(fitted, **options).SerializeToString()])
 
 
 def _check_options(graph: Graph, dtype: object, target_opset: object, name: object) -> None:

@@ -20,6 +20,7 @@ from bevel.data.dataset import Dataset
 from bevel.forest.complexity import tree_complexities
 from bevel.forest.flat_forest import FlatForest, join_forests
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.rotation_record import RotationRecord
 from bevel.forest.subforest import take_trees
 from bevel.projections.base import Directions
 from bevel.training.options import TrainingOptions
@@ -34,7 +35,7 @@ from bevel.training.rotation_ensemble.weights import (
 )
 from bevel.training.trainer import Target, native_options, train
 
-__all__ = ["Plan", "RotationRecord", "grow_ensemble"]
+__all__ = ["Plan", "grow_ensemble"]
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -73,46 +74,6 @@ class Plan:
     def needs_errors(self) -> bool:
         """Whether out-of-bag errors have a say."""
         return self.n_dropped > 0 or needs_errors(self.weighting, self.h)
-
-
-@dataclass(frozen=True, eq=False)
-class RotationRecord:
-    """What is known of the rotations of an ensemble, the identity first.
-
-    Attributes
-    ----------
-    seed : int
-        From which they are drawn.
-    max_rotated : int
-        Features that they rotate together.
-    complexities : ndarray of shape (n_rotations,)
-        Median complexity of the trees of each micro-forest.
-    errors : ndarray of shape (n_rotations,)
-        Their out-of-bag errors; NaN where not known, or not asked for.
-    weights : ndarray of shape (n_rotations,)
-        Share of trees that each rotation was to have.
-    h : float or None
-        The tuning parameter of the weights.
-    of_tree : ndarray of int32, shape (n_trees,)
-        Rotation of each tree.
-    """
-
-    seed: int
-    max_rotated: int
-    complexities: Floats
-    errors: Floats
-    weights: Floats
-    h: float | None
-    of_tree: npt.NDArray[np.int32]
-
-    @property
-    def n_rotations(self) -> int:
-        return len(self.complexities)
-
-    @property
-    def n_trees(self) -> Numbers:
-        """Trees on each rotation."""
-        return np.bincount(self.of_tree, minlength=self.n_rotations)
 
 
 def grow_ensemble(

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import mmap as memory_map
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bevel.estimators import (
-    ObliqueForestClassifier,
-    ObliqueForestRegressor,
-    RegularizedRotationClassifier,
-    RegularizedRotationRegressor,
-)
-from bevel.files.faults import damaged, only_file_errors
-from bevel.files.layout import PRELUDE
-from bevel.files.model import read_model
+import numpy as np
 
-__all__ = ["ESTIMATORS", "load", "read_contents"]
+from bevel.estimators.classifier import ObliqueForestClassifier
+from bevel.estimators.registry import KINDS, SAVABLE
+from bevel.estimators.regressor import ObliqueForestRegressor
+from bevel.files.contents import read_contents
+from bevel.files.faults import only_file_errors
+from bevel.files.model import StoredEstimator, read_model
 
-ESTIMATORS: Mapping[str, type[Any]] = {
-    each.__name__: each
-    for each in (
-        ObliqueForestClassifier,
-        ObliqueForestRegressor,
-        RegularizedRotationClassifier,
-        RegularizedRotationRegressor,
-    )
-}
+__all__ = ["load", "restore"]
 
 
 def load(
@@ -70,16 +57,20 @@ def load(
     array([0])
     """
     with only_file_errors(os.fspath(path)):
-        return read_model(read_contents(Path(path), mmap), ESTIMATORS, mapped=mmap)  # type: ignore[no-any-return]
+        stored = read_model(read_contents(Path(path), mmap), KINDS, mapped=mmap)
+        return restore(stored)  # type: ignore[no-any-return]
 
 
-def read_contents(path: Path, mapped: bool) -> bytes | memoryview:
-    """The bytes of a file, or a map of them."""
-    with path.open("rb") as stream:
-        size = os.fstat(stream.fileno()).st_size
-        if size < PRELUDE.size:
-            raise damaged("The file", f"of {PRELUDE.size} bytes or more", size)
-        if mapped:
-            # The map stays open as long as a view of it is in use.
-            return memoryview(memory_map.mmap(stream.fileno(), 0, access=memory_map.ACCESS_READ))
-        return stream.read()
+def restore(stored: StoredEstimator) -> Any:
+    """The estimator, as `fit` would have left it."""
+    estimator = SAVABLE[stored.name](**stored.parameters)
+    fitted = stored.fitted
+    estimator.n_features_in_ = fitted.n_features
+    if fitted.feature_names is not None:
+        estimator.feature_names_in_ = np.array(fitted.feature_names, dtype=object)
+    if fitted.classes is not None:
+        estimator.classes_, estimator.n_classes_ = fitted.classes, len(fitted.classes)
+    if stored.oob_score is not None:
+        estimator.oob_score_ = stored.oob_score
+    estimator._fitted = fitted
+    return estimator

@@ -1,0 +1,38 @@
+"""The estimators that files can hold, by the names of their classes."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from sklearn.base import ClassifierMixin
+
+from bevel.files.model import StorableKind
+
+__all__ = ["KINDS", "SAVABLE", "kind_of", "savable"]
+
+SAVABLE: dict[str, type[Any]] = {}
+KINDS: dict[str, StorableKind] = {}
+
+Estimator = TypeVar("Estimator", bound=type[Any])
+
+
+def savable(cls: Estimator) -> Estimator:
+    """Class decorator: let `save` and `bevel.load` handle this class."""
+    KINDS[cls.__name__] = StorableKind(
+        parameters=cls._parameters,
+        is_classifier=issubclass(cls, ClassifierMixin),
+        has_rotations=hasattr(cls, "rotations_"),
+    )
+    SAVABLE[cls.__name__] = cls
+    return cls
+
+
+def kind_of(estimator: object) -> StorableKind:
+    """How files hold an estimator; raises TypeError if they cannot."""
+    name = type(estimator).__name__
+    if SAVABLE.get(name) is not type(estimator):
+        raise TypeError(
+            f"An estimator must be of class {' or '.join(SAVABLE)} to be saved; got {name}. "
+            "Pickle it instead."
+        )
+    return KINDS[name]

@@ -1,0 +1,130 @@
+"""The fitted forest: all that prediction, files, exports, analysis and text read of an estimator.
+
+An estimator makes one at the end of `fit` and hands it out as `fitted_forest_`. Nobody else looks
+into estimators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from bevel import _core
+from bevel.data.dataset import Encoding
+from bevel.forest.bags import Bags
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.kept_targets import KeptTargets
+from bevel.forest.predictor import PackedPredictor
+from bevel.forest.rotation_record import RotationRecord
+
+__all__ = ["FittedForest", "Predictor", "StoredTargets"]
+
+Matrix = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float64]
+
+
+class Predictor(Protocol):
+    """What `PackedPredictor` and the predictor of a mapped file have in common."""
+
+    @property
+    def forest(self) -> FlatForest:
+        """The whole forest."""
+
+    @property
+    def packed(self) -> _core.PackedForest:
+        """The forest laid out for speed."""
+
+    def leaves(self, X: Matrix, n_threads: int) -> npt.NDArray[np.int32]:
+        """Leaf of each row in each tree."""
+
+    def paths(self, X: Matrix, n_threads: int) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
+        """Nodes that each row passes."""
+
+
+class StoredTargets(Protocol):
+    """Kept targets in a file, which are read when they are first needed."""
+
+    def load(self, forest: FlatForest) -> KeptTargets:
+        """The targets, read and checked."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedForest:
+    """A fitted forest.
+
+    Attributes
+    ----------
+    predictor : Predictor
+        Predicts from the trees, in memory or in a mapped file.
+    encoding : Encoding
+        How the columns of a table become what trees read.
+    feature_names : tuple of str or None
+        Of the columns, if the table of the fit had names.
+    classes : ndarray or None
+        Labels of the classes; None in regression.
+    hard : bool
+        Whether trees vote; otherwise class shares are averaged.
+    bags : Bags or None
+        How the bags were drawn; None if trees were chosen, or differ in it.
+    seed : int or None
+        Of the trees 0, 1, ...; None if they are some of these, chosen.
+    class_weight : dict, str or None
+        As given to the estimator.
+    tuned_out_of_bag : str
+        The projection that chose its penalties on out-of-bag rows; empty if none did.
+    targets : KeptTargets, StoredTargets or None
+        Training targets of the leaves, if they were kept.
+    rotations : RotationRecord or None
+        Of a regularised rotation ensemble.
+    """
+
+    predictor: Predictor
+    encoding: Encoding
+    feature_names: tuple[str, ...] | None
+    classes: npt.NDArray[Any] | None
+    hard: bool
+    bags: Bags | None
+    seed: int | None
+    class_weight: Any = None
+    tuned_out_of_bag: str = ""
+    targets: KeptTargets | StoredTargets | None = None
+    rotations: RotationRecord | None = None
+
+    @property
+    def forest(self) -> FlatForest:
+        """The trees."""
+        return self.predictor.forest
+
+    @property
+    def packed_predictor(self) -> PackedPredictor:
+        """The predictor of a forest in memory; reads and checks all of a mapped one."""
+        predictor = self.predictor
+        return predictor if isinstance(predictor, PackedPredictor) else PackedPredictor(self.forest)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the training table."""
+        return len(self.encoding.levels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features; x0, x1, ... if the fit saw none."""
+        return self.feature_names or tuple(f"x{feature}" for feature in range(self.n_features))
+
+    @property
+    def kept_targets(self) -> KeptTargets | None:
+        """Training targets of the leaves, read from the file if need be."""
+        if self.targets is None or isinstance(self.targets, KeptTargets):
+            return self.targets
+        return self.targets.load(self.forest)
+
+    def in_memory(self) -> FittedForest:
+        """The same with nothing left in a file; raises ModelFileError if the file is damaged."""
+        predictor, targets = self.packed_predictor, self.kept_targets
+        if predictor is self.predictor and targets is self.targets:
+            return self
+        return replace(self, predictor=predictor, targets=targets)

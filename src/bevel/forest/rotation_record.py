@@ -1,0 +1,52 @@
+"""What a regularised rotation ensemble remembers of its rotations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["RotationRecord"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RotationRecord:
+    """What is known of the rotations of an ensemble, the identity first.
+
+    Attributes
+    ----------
+    seed : int
+        From which they are drawn.
+    max_rotated : int
+        Features that they rotate together.
+    complexities : ndarray of shape (n_rotations,)
+        Median complexity of the trees of each micro-forest.
+    errors : ndarray of shape (n_rotations,)
+        Their out-of-bag errors; NaN where not known, or not asked for.
+    weights : ndarray of shape (n_rotations,)
+        Share of trees that each rotation was to have.
+    h : float or None
+        The tuning parameter of the weights.
+    of_tree : ndarray of int32, shape (n_trees,)
+        Rotation of each tree.
+    """
+
+    seed: int
+    max_rotated: int
+    complexities: Floats
+    errors: Floats
+    weights: Floats
+    h: float | None
+    of_tree: npt.NDArray[np.int32]
+
+    @property
+    def n_rotations(self) -> int:
+        return len(self.complexities)
+
+    @property
+    def n_trees(self) -> npt.NDArray[np.int64]:
+        """Trees on each rotation."""
+        return np.bincount(self.of_tree, minlength=self.n_rotations)
