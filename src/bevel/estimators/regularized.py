@@ -45,7 +45,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
     {weighted_rotations}
     classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_
         As those of `ObliqueForestClassifier`.
-    forest_, predictor_, oob_score_, oob_decision_function_
+    forest_, fitted_forest_, predictor_, oob_score_, oob_decision_function_
         As those of `ObliqueForestClassifier`.
 
     Examples
@@ -148,7 +148,7 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
     {weighted_rotations}
     n_features_in_, feature_names_in_, feature_importances_
         As those of `ObliqueForestRegressor`.
-    forest_, predictor_, oob_score_, oob_prediction_
+    forest_, fitted_forest_, predictor_, oob_score_, oob_prediction_
         As those of `ObliqueForestRegressor`.
 
     Examples

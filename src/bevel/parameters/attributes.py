@@ -27,6 +27,8 @@ feature_importances_ : ndarray of shape (n_features_in_,)
     Gain importance of each feature, summing to one.
 forest_ : FlatForest
     The trees.
+fitted_forest_ : FittedForest
+    The trees with all that files, exports and analysis need beside them.
 predictor_ : RowPredictor
     The forest for servers: no checks, any thread.
 """,

@@ -75,7 +75,7 @@ def test_name_without_c_is_refused(tmp_path):
 
 def test_onnx_is_written_by_its_own_room(estimator, tmp_path, monkeypatch):
     def write_onnx(written, path):
-        path.write_bytes(written.forest_.threshold.tobytes())
+        path.write_bytes(written.forest.threshold.tobytes())
 
     room = ModuleType("bevel.export.onnx")
     room.write_onnx = write_onnx
