@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "arrays.h"
-#include "bevel/analysis/shapley.h"
+#include "bevel/analysis/shapley/shapley.h"
 #include "bevel/support/check.h"
 #include "forest_view.h"
 #include "reporter.h"

@@ -10,8 +10,8 @@
 #include "bevel/models/linear_model.h"
 #include "bevel/models/logistic.h"
 #include "bevel/models/pls.h"
+#include "bevel/support/arithmetic/normal_tail.h"
 #include "bevel/support/check.h"
-#include "bevel/support/normal_tail.h"
 
 using namespace bevel;
 

@@ -12,7 +12,7 @@
 #include "arrays.h"
 #include "bevel/options.h"
 #include "bevel/projection/candidates.h"
-#include "bevel/split/kernels.h"
+#include "bevel/split/kernels/kernels.h"
 #include "python_source.h"
 
 namespace nb = nanobind;

@@ -4,12 +4,12 @@
 #include <numeric>
 #include <vector>
 
-#include "bevel/analysis/credit.h"
 #include "bevel/analysis/disturbance.h"
 #include "bevel/analysis/error_increase.h"
 #include "bevel/analysis/leaf_sharing.h"
 #include "bevel/analysis/neighbours.h"
-#include "bevel/analysis/shapley.h"
+#include "bevel/analysis/shapley/credit.h"
+#include "bevel/analysis/shapley/shapley.h"
 #include "bevel/predict/packed_forest.h"
 #include "check.h"
 #include "problems.h"

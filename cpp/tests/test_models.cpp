@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "bevel/models/algebra/dense.h"
+#include "bevel/models/algebra/pivoted_qr.h"
+#include "bevel/models/algebra/singular_vectors.h"
+#include "bevel/models/algebra/symmetric_eigen.h"
+#include "bevel/models/algebra/tridiagonal.h"
 #include "bevel/models/cca.h"
-#include "bevel/models/dense.h"
 #include "bevel/models/linear_model.h"
 #include "bevel/models/logistic.h"
-#include "bevel/models/pivoted_qr.h"
 #include "bevel/models/pls.h"
-#include "bevel/models/singular_vectors.h"
 #include "bevel/models/standard_rows.h"
-#include "bevel/models/symmetric_eigen.h"
-#include "bevel/models/tridiagonal.h"
 #include "bevel/random/stream.h"
 #include "bevel/support/cancellation.h"
 #include "check.h"

@@ -10,18 +10,18 @@
 #include <thread>
 #include <vector>
 
+#include "bevel/support/arithmetic/dot.h"
+#include "bevel/support/arithmetic/exponential.h"
+#include "bevel/support/arithmetic/float_environment.h"
+#include "bevel/support/arithmetic/grid_scale.h"
+#include "bevel/support/arithmetic/logarithm.h"
+#include "bevel/support/arithmetic/normal_tail.h"
+#include "bevel/support/arithmetic/sortable.h"
+#include "bevel/support/arithmetic/student_t.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/support/crew.h"
-#include "bevel/support/dot.h"
-#include "bevel/support/exponential.h"
-#include "bevel/support/float_environment.h"
-#include "bevel/support/grid_scale.h"
 #include "bevel/support/huge_pages.h"
 #include "bevel/support/instruction_set.h"
-#include "bevel/support/logarithm.h"
-#include "bevel/support/normal_tail.h"
-#include "bevel/support/sortable.h"
-#include "bevel/support/student_t.h"
 #include "check.h"
 
 using namespace bevel;

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "bevel/analysis/departures.h"
+#include "bevel/support/arithmetic/grid_scale.h"
 #include "bevel/support/crew.h"
-#include "bevel/support/grid_scale.h"
 
 namespace bevel {
 namespace {

@@ -4,8 +4,8 @@
 #include <bit>
 #include <limits>
 
+#include "bevel/support/arithmetic/sortable.h"
 #include "bevel/support/crew.h"
-#include "bevel/support/sortable.h"
 #include "bevel/support/wide_loops.h"
 
 namespace bevel {

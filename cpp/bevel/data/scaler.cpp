@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "bevel/data/scaling_loops.h"
+#include "bevel/support/arithmetic/float_environment.h"
 #include "bevel/support/check.h"
 #include "bevel/support/crew.h"
-#include "bevel/support/float_environment.h"
 
 namespace bevel {
 namespace {

@@ -11,11 +11,11 @@
 #include "bevel/data/codes.h"
 #include "bevel/forest/bag.h"
 #include "bevel/projection/tree_axes.h"
-#include "bevel/split/kernels.h"
+#include "bevel/split/kernels/kernels.h"
 #include "bevel/split/projection_bound.h"
+#include "bevel/support/arithmetic/grid_scale.h"
 #include "bevel/support/check.h"
 #include "bevel/support/crew.h"
-#include "bevel/support/grid_scale.h"
 #include "bevel/tree/column_use.h"
 #include "bevel/tree/tree_builder_impl.h"
 

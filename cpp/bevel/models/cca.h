@@ -13,9 +13,9 @@
 // spreads the weight over all; in nodes of full rank both give the same directions.
 #pragma once
 
-#include "bevel/models/pivoted_qr.h"
+#include "bevel/models/algebra/pivoted_qr.h"
+#include "bevel/models/algebra/singular_vectors.h"
 #include "bevel/models/responses.h"
-#include "bevel/models/singular_vectors.h"
 #include "bevel/models/standard_rows.h"
 
 namespace bevel {

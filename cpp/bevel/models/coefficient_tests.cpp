@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "bevel/models/linear_model.h"
+#include "bevel/support/arithmetic/student_t.h"
 #include "bevel/support/cancellation.h"
-#include "bevel/support/student_t.h"
 
 namespace bevel {
 

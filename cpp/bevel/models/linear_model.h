@@ -15,10 +15,10 @@
 #include <span>
 #include <vector>
 
+#include "bevel/models/algebra/singular_vectors.h"
+#include "bevel/models/algebra/tridiagonal.h"
 #include "bevel/models/responses.h"
-#include "bevel/models/singular_vectors.h"
 #include "bevel/models/standard_rows.h"
-#include "bevel/models/tridiagonal.h"
 
 namespace bevel {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bevel/support/arithmetic/exponential.h"
+#include "bevel/support/arithmetic/logarithm.h"
 #include "bevel/support/cancellation.h"
-#include "bevel/support/exponential.h"
-#include "bevel/support/logarithm.h"
 
 namespace bevel {
 namespace {

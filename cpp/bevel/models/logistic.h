@@ -7,8 +7,8 @@
 // for which "this class or not" is a natural family of candidates.
 #pragma once
 
+#include "bevel/models/algebra/pivoted_qr.h"
 #include "bevel/models/node_sample.h"
-#include "bevel/models/pivoted_qr.h"
 #include "bevel/models/standard_rows.h"
 
 namespace bevel {

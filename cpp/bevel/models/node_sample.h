@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "bevel/models/dense.h"
+#include "bevel/models/algebra/dense.h"
 
 namespace bevel {
 

@@ -8,8 +8,8 @@
 // Gram matrix is made.
 #pragma once
 
+#include "bevel/models/algebra/singular_vectors.h"
 #include "bevel/models/responses.h"
-#include "bevel/models/singular_vectors.h"
 #include "bevel/models/standard_rows.h"
 
 namespace bevel {

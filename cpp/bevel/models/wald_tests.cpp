@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "bevel/models/logistic.h"
+#include "bevel/support/arithmetic/normal_tail.h"
 #include "bevel/support/cancellation.h"
-#include "bevel/support/normal_tail.h"
 
 namespace bevel {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "bevel/support/arithmetic/float_environment.h"
 #include "bevel/support/crew.h"
-#include "bevel/support/float_environment.h"
 
 namespace bevel {
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <type_traits>
 
-#include "bevel/predict/crown_kernel.h"
+#include "bevel/predict/crown/kernel.h"
+#include "bevel/support/arithmetic/float_range.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
-#include "bevel/support/float_range.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {

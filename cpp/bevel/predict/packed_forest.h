@@ -78,7 +78,7 @@ struct GeneralSplit {
   int32_t n;        // entries
 };
 
-// How a block of rows passes the first levels of a tree (crown_kernel.h).
+// How a block of rows passes the first levels of a tree (predict/crown/kernel.h).
 struct Crown;
 struct GroupedRows;
 using PassCrown = void (*)(const Crown& crown, const GroupedRows& rows, Child* out);

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "bevel/predict/crown.h"
+#include "bevel/predict/crown/crown.h"
 #include "bevel/predict/packed_walk.h"
 #include "bevel/predict/tree_ahead.h"
+#include "bevel/support/arithmetic/float_environment.h"
 #include "bevel/support/crew.h"
-#include "bevel/support/float_environment.h"
 
 namespace bevel {
 namespace {

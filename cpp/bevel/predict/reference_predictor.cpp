@@ -7,8 +7,8 @@
 
 #include "bevel/forest/bag.h"
 #include "bevel/predict/over_rows.h"
+#include "bevel/support/arithmetic/grid_scale.h"
 #include "bevel/support/crew.h"
-#include "bevel/support/grid_scale.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "bevel/projection/deck.h"
+#include "bevel/support/arithmetic/dot.h"
 #include "bevel/support/cancellation.h"
-#include "bevel/support/dot.h"
 
 namespace bevel {
 namespace {

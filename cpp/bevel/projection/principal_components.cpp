@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "bevel/models/symmetric_eigen.h"
+#include "bevel/models/algebra/symmetric_eigen.h"
+#include "bevel/support/arithmetic/dot.h"
 #include "bevel/support/cancellation.h"
-#include "bevel/support/dot.h"
 
 namespace bevel {
 namespace {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "bevel/projection/samplers.h"
+#include "bevel/projection/samplers/samplers.h"
 #include "bevel/projection/tree_axes.h"
 
 namespace bevel {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "bevel/support/logarithm.h"
+#include "bevel/support/arithmetic/logarithm.h"
 
 namespace bevel {
 

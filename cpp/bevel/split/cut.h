@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "bevel/split/kernels.h"
+#include "bevel/split/kernels/kernels.h"
 
 namespace bevel {
 

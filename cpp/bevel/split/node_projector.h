@@ -8,9 +8,9 @@
 
 #include "bevel/data/dataset_view.h"
 #include "bevel/projection/candidates.h"
-#include "bevel/split/kernels.h"
+#include "bevel/split/kernels/kernels.h"
 #include "bevel/split/node_view.h"
-#include "bevel/split/screening.h"
+#include "bevel/split/search/screening.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {

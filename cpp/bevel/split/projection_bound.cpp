@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "bevel/support/float_range.h"
+#include "bevel/support/arithmetic/float_range.h"
 #include "bevel/support/wide_loops.h"
 
 namespace bevel {

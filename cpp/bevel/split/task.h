@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "bevel/split/kernels.h"
+#include "bevel/split/kernels/kernels.h"
+#include "bevel/support/arithmetic/logarithm.h"
 #include "bevel/support/check.h"
-#include "bevel/support/logarithm.h"
 
 namespace bevel {
 

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "bevel/support/float_environment.h"
+#include "bevel/support/arithmetic/float_environment.h"
 
 namespace bevel {
 namespace {

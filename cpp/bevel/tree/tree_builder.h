@@ -10,7 +10,7 @@
 #include "bevel/data/dataset_view.h"
 #include "bevel/options.h"
 #include "bevel/projection/sampler.h"
-#include "bevel/split/kernels.h"
+#include "bevel/split/kernels/kernels.h"
 #include "bevel/support/crew.h"
 #include "bevel/tree/node_store.h"
 #include "bevel/tree/tree_data.h"

@@ -1,0 +1,12 @@
+#include "bevel/predict/crown/kernel.h"
+
+#define BEVEL_LANE_BYTES 64
+
+namespace bevel::crown_avx512 {
+namespace {
+#include "bevel/predict/crown/impl.inc"
+}  // namespace
+
+PassCrown find() { return pass_crown; }
+
+}  // namespace bevel::crown_avx512

@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <cmath>
+
+#include "bevel/projection/samplers/samplers.h"
+
+namespace bevel {
+namespace {
+
+// Dividing the weight by the node's standard deviation standardises; the mean only moves
+// thresholds.
+class GaussianSampler : public Sampler {
+ public:
+  GaussianSampler(const DatasetView& data, int32_t n_draws, int64_t n_features)
+      : data_(data),
+        n_draws_(n_draws),
+        n_features_(std::min<int64_t>(n_features, static_cast<int64_t>(data.numeric.size()))) {}
+
+  void prepare(SamplerScratch& scratch) const override {
+    scratch.subset.resize(static_cast<int32_t>(data_.numeric.size()));
+  }
+  void sample(const NodeRows& node, Stream& stream, SamplerScratch& scratch,
+              Candidates& out) const override {
+    for (int32_t i = 0; i < n_draws_; ++i) {
+      for (int64_t k = 0; k < n_features_; ++k) {
+        const int32_t feature = data_.numeric[scratch.subset.deal(stream)];
+        const double weight = stream.normal();
+        const double stretched = weight / standard_deviation(node, feature);
+        // A constant feature has no direction; one that hardly varies none that a float can hold.
+        if (std::fabs(stretched) < kLargestWeight)
+          out.add_entry(feature, static_cast<float>(stretched));
+      }
+      scratch.subset.gather();
+      if (out.index.size() > out.offset.back()) out.close();
+    }
+  }
+
+ private:
+  static constexpr double kLargestWeight = 1e30;
+
+  double standard_deviation(const NodeRows& node, int32_t feature) const {
+    const float* x = node.columns[feature];
+    const float median = data_.medians[feature];
+    auto value = [&](uint32_t row) {
+      return static_cast<double>(x[row] == x[row] ? x[row] : median);
+    };
+    double mean = 0.0;
+    for (uint32_t row : node.rows) mean += value(row);
+    mean /= static_cast<double>(node.rows.size());
+    double squares = 0.0;
+    for (uint32_t row : node.rows) {
+      const double difference = value(row) - mean;
+      squares += difference * difference;
+    }
+    return std::sqrt(squares / static_cast<double>(node.rows.size()));
+  }
+
+  const DatasetView& data_;
+  int32_t n_draws_;
+  int64_t n_features_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_gaussian_sampler(const Family& family, const DatasetView& data) {
+  return std::make_unique<GaussianSampler>(data, family.n_draws, family.n_nonzeros);
+}
+
+}  // namespace bevel

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <limits>
+
+#include "bevel/models/node_sample.h"
+#include "bevel/projection/samplers/node_model.h"
+#include "bevel/projection/samplers/samplers.h"
+#include "bevel/support/cancellation.h"
+
+namespace bevel {
+namespace {
+
+struct ModelScratch : FamilyScratch {
+  std::unique_ptr<NodeModel> model;
+  std::vector<int32_t> features;
+  NodeSample sample, out_of_bag;
+  std::vector<int32_t> class_id;  // class of the data -> class of the node, -1: not in the node
+  Directions directions;
+  std::vector<double> p_values;
+};
+
+class ModelSampler : public Sampler {
+ public:
+  ModelSampler(const Family& family, const DatasetView& data)
+      : family_(family),
+        data_(data),
+        n_features_(
+            std::min<int64_t>(family.n_nonzeros, static_cast<int64_t>(data.numeric.size()))) {}
+
+  void prepare(SamplerScratch& scratch) const override {
+    scratch.subset.resize(static_cast<int32_t>(data_.numeric.size()));
+    auto own = std::make_unique<ModelScratch>();
+    own->model = make_node_model(family_);
+    scratch.family = std::move(own);
+  }
+
+  void sample(const NodeRows& node, Stream& stream, SamplerScratch& scratch,
+              Candidates& out) const override {
+    auto& own = static_cast<ModelScratch&>(*scratch.family);
+    int32_t nothing = -1;
+    for (int32_t draw = 0; draw < family_.n_draws; ++draw) {
+      draw_features(stream, scratch.subset, own.features);
+      read_bag(node, own);
+      if (own.sample.n_classes == 1) return;
+      own.out_of_bag.n = 0;
+      if (family_.asks_out_of_bag()) read_out_of_bag(node, own);
+      own.p_values.clear();
+      own.model->fit(
+          {own.sample, own.out_of_bag, stream, node.inherited ? *node.inherited : nothing},
+          own.directions, family_.model.record ? &own.p_values : nullptr);
+      emit(own, out);
+    }
+  }
+
+ private:
+  void draw_features(Stream& stream, Deck& deck, std::vector<int32_t>& features) const {
+    features.clear();
+    for (int64_t k = 0; k < n_features_; ++k) features.push_back(data_.numeric[deck.deal(stream)]);
+    deck.gather();
+    std::sort(features.begin(), features.end());
+  }
+
+  void read_values(const float* const* columns, std::span<const uint32_t> rows,
+                   const std::vector<int32_t>& features, NodeSample& sample) const {
+    sample.resize(rows.size(), features.size());
+    for (size_t j = 0; j < features.size(); ++j) {
+      poll_cancellation(rows.size());
+      const float* x = columns[features[j]];
+      const float median = data_.medians[features[j]];
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const float value = x[rows[i]];
+        sample.row(i)[j] = value == value ? value : median;
+      }
+    }
+  }
+
+  // Rows of the bag. The classes that they have are renumbered in the order of their first row.
+  void read_bag(const NodeRows& node, ModelScratch& own) const {
+    const RowFacts& facts = *node.facts;
+    NodeSample& sample = own.sample;
+    read_values(node.columns, node.rows, own.features, sample);
+    own.class_id.assign(static_cast<size_t>(facts.n_classes), -1);
+    sample.n_classes = 0;
+    sample.label.resize(facts.n_classes > 0 ? sample.n : 0);
+    sample.target.resize(facts.n_classes > 0 ? 0 : sample.n);
+    for (size_t i = 0; i < sample.n; ++i) {
+      const size_t row = node.data_row(i);
+      sample.weight[i] = facts.weight(row);
+      if (facts.n_classes == 0) {
+        sample.target[i] = facts.targets[row];
+        continue;
+      }
+      int32_t& id = own.class_id[facts.labels[row]];
+      if (id < 0) id = sample.n_classes++;
+      sample.label[i] = id;
+    }
+  }
+
+  void read_out_of_bag(const NodeRows& node, ModelScratch& own) const {
+    const OutOfBagRows& outside = node.out_of_bag;
+    const RowFacts& facts = *node.facts;
+    NodeSample& sample = own.out_of_bag;
+    read_values(outside.columns, outside.rows, own.features, sample);
+    sample.n_classes = own.sample.n_classes;
+    sample.label.resize(facts.n_classes > 0 ? sample.n : 0);
+    sample.target.resize(facts.n_classes > 0 ? 0 : sample.n);
+    for (size_t i = 0; i < sample.n; ++i) {
+      const size_t row = outside.origin ? outside.origin[outside.rows[i]] : outside.rows[i];
+      sample.weight[i] = facts.weight_outside(row);
+      if (facts.n_classes > 0)
+        sample.label[i] = own.class_id[facts.labels[row]];
+      else
+        sample.target[i] = facts.targets[row];
+    }
+  }
+
+  void emit(const ModelScratch& own, Candidates& out) const {
+    for (size_t d = 0; d < own.directions.count(); ++d) {
+      const auto coefficients = own.directions[d];
+      for (size_t j = 0; j < coefficients.size(); ++j) {
+        const auto weight = static_cast<float>(coefficients[j]);
+        if (weight == 0.0f) continue;
+        if (family_.model.record)
+          out.p_value.resize(out.index.size(), std::numeric_limits<float>::quiet_NaN());
+        out.add_entry(own.features[j], weight);
+        if (family_.model.record)
+          out.p_value.push_back(static_cast<float>(own.p_values[d * coefficients.size() + j]));
+      }
+      if (out.index.size() > out.offset.back()) out.close();
+    }
+  }
+
+  const Family& family_;
+  const DatasetView& data_;
+  int64_t n_features_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data) {
+  return std::make_unique<ModelSampler>(family, data);
+}
+
+}  // namespace bevel

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <utility>
+
+#include "bevel/projection/samplers/samplers.h"
+
+namespace bevel {
+namespace {
+
+class PatchesSampler : public Sampler {
+ public:
+  PatchesSampler(const Patch& patch, int32_t n_draws) : patch_(patch), n_draws_(n_draws) {
+    pixels_.push_back(0);
+    if (!patch.shuffle) return;
+    for (const PatchAxis& axis : patch.axes) {
+      std::vector<int32_t> outer = std::move(pixels_);
+      pixels_.clear();
+      for (int32_t pixel : outer)
+        for (int32_t i = 0; i < axis.length; ++i) pixels_.push_back(pixel + i * axis.stride);
+    }
+  }
+
+  void prepare(SamplerScratch& scratch) const override {
+    scratch.subset.resize(static_cast<int32_t>(pixels_.size()));
+  }
+  void sample(const NodeRows&, Stream& stream, SamplerScratch& scratch,
+              Candidates& out) const override {
+    for (int32_t i = 0; i < n_draws_; ++i) {
+      draw_patch(stream, scratch);
+      if (patch_.shuffle) move_pixels(stream, scratch);
+      int32_t first_channel = 0, n_channels = patch_.n_channels;
+      if (patch_.one_channel) {
+        first_channel = static_cast<int32_t>(stream.below(static_cast<uint64_t>(n_channels)));
+        n_channels = 1;
+      }
+      SignSource signs;
+      for (int32_t pixel : scratch.row)
+        for (int32_t c = first_channel; c < first_channel + n_channels; ++c)
+          out.add_entry(pixel + c * patch_.channel_stride, weight(stream, signs));
+      out.close();
+    }
+  }
+
+ private:
+  struct SignSource {
+    uint64_t bits = 0;
+    int left = 0;
+    float next(Stream& stream) {
+      if (left == 0) {
+        bits = stream.next();
+        left = 64;
+      }
+      const bool positive = bits & 1;
+      bits >>= 1;
+      --left;
+      return positive ? 1.0f : -1.0f;
+    }
+  };
+
+  // Pixels of a patch, as features of channel 0. Along each axis a size is drawn, then a start: any
+  // of the L entries when the array wraps around, else any of the L + size - 1 places where patch
+  // and array overlap, of which each entry is covered by `size`.
+  void draw_patch(Stream& stream, SamplerScratch& scratch) const {
+    auto& pixels = scratch.row;
+    auto& outer = scratch.column;
+    pixels.assign(1, 0);
+    for (const PatchAxis& axis : patch_.axes) {
+      const auto choices = static_cast<uint64_t>(axis.longest - axis.shortest + 1);
+      const int32_t size = axis.shortest + static_cast<int32_t>(stream.below(choices));
+      const int32_t places = patch_.wrap ? axis.length : axis.length + size - 1;
+      const auto place = static_cast<int32_t>(stream.below(static_cast<uint64_t>(places)));
+      const int32_t start = patch_.wrap ? place : std::max(0, place - size + 1);
+      const int32_t end = patch_.wrap ? place + size : std::min(axis.length, place + 1);
+      std::swap(pixels, outer);
+      pixels.clear();
+      for (int32_t pixel : outer)
+        for (int32_t i = start; i < end; ++i)
+          pixels.push_back(pixel + (i < axis.length ? i : i - axis.length) * axis.stride);
+    }
+  }
+
+  // As many pixels, anywhere.
+  void move_pixels(Stream& stream, SamplerScratch& scratch) const {
+    for (int32_t& pixel : scratch.row)
+      pixel = pixels_[static_cast<size_t>(scratch.subset.deal(stream))];
+    scratch.subset.gather();
+  }
+
+  float weight(Stream& stream, SignSource& signs) const {
+    switch (patch_.weights) {
+      case PatchWeights::signs:
+        return signs.next(stream);
+      case PatchWeights::uniform:
+        return static_cast<float>(2.0 * stream.uniform() - 1.0);
+      case PatchWeights::ones:
+        break;
+    }
+    return 1.0f;
+  }
+
+  const Patch patch_;
+  const int32_t n_draws_;
+  std::vector<int32_t> pixels_;  // to shuffle: all of them, as features of channel 0
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_patches_sampler(const Family& family) {
+  return std::make_unique<PatchesSampler>(family.patch, family.n_draws);
+}
+
+}  // namespace bevel

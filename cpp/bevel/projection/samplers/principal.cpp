@@ -1,0 +1,71 @@
+#include <algorithm>
+#include <utility>
+
+#include "bevel/projection/principal_components.h"
+#include "bevel/projection/samplers/samplers.h"
+
+namespace bevel {
+namespace {
+
+class PrincipalSampler : public Sampler {
+ public:
+  PrincipalSampler(const DatasetView& data, int32_t n_draws, int64_t group_size)
+      : data_(data),
+        n_draws_(std::min<int32_t>(n_draws, static_cast<int32_t>(data.numeric.size()))),
+        group_size_(group_size) {}
+
+  void prepare(SamplerScratch& scratch) const override {
+    scratch.subset.resize(static_cast<int32_t>(data_.numeric.size()));
+  }
+  void sample(const NodeRows& node, Stream& stream, SamplerScratch& scratch,
+              Candidates& out) const override {
+    scratch.weights.resize(node.rows.size());
+    for (size_t i = 0; i < node.rows.size(); ++i)
+      scratch.weights[i] = node.facts->weight(node.data_row(i));
+    const WeightedRows rows{node.columns, node.rows, scratch.weights};
+    size_t wanted = static_cast<size_t>(n_draws_);
+    while (wanted > 0 && !scratch.subset.empty()) {
+      const PrincipalComponents components =
+          principal_components(deal_group(stream, scratch), rows, data_.medians);
+      wanted -= append_some(components, wanted, stream, out);
+    }
+    scratch.subset.gather();
+  }
+
+ private:
+  std::vector<int32_t> deal_group(Stream& stream, SamplerScratch& scratch) const {
+    std::vector<int32_t> group;
+    while (static_cast<int64_t>(group.size()) < group_size_ && !scratch.subset.empty())
+      group.push_back(data_.numeric[static_cast<size_t>(scratch.subset.deal(stream))]);
+    std::sort(group.begin(), group.end());
+    return group;
+  }
+  // All components that are not zero or, of more than wanted, some of them, all sets as likely.
+  static size_t append_some(const PrincipalComponents& components, size_t wanted, Stream& stream,
+                            Candidates& out) {
+    size_t left = 0, taken = 0;
+    for (size_t c = 0; c < components.size(); ++c) left += components.is_nonzero(c);
+    const bool take_all = left <= wanted;
+    for (size_t c = 0; c < components.size(); ++c) {
+      if (!components.is_nonzero(c)) continue;
+      if (take_all || stream.below(left) < wanted - taken) {
+        components.append_to(out, c);
+        ++taken;
+      }
+      --left;
+    }
+    return taken;
+  }
+
+  const DatasetView& data_;
+  int32_t n_draws_;
+  int64_t group_size_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_principal_sampler(const Family& family, const DatasetView& data) {
+  return std::make_unique<PrincipalSampler>(data, family.n_draws, family.n_nonzeros);
+}
+
+}  // namespace bevel

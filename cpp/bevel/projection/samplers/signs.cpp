@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <utility>
+
+#include "bevel/projection/samplers/samplers.h"
+
+namespace bevel {
+namespace {
+
+class SignsSampler : public Sampler {
+ public:
+  SignsSampler(std::vector<int32_t> features, int32_t n_draws, int64_t n_nonzeros)
+      : features_(std::move(features)),
+        n_draws_(n_draws),
+        n_nonzeros_(
+            std::min<int64_t>(n_nonzeros, static_cast<int64_t>(features_.size()) * n_draws)) {}
+
+  void sample(const NodeRows&, Stream& stream, SamplerScratch& scratch,
+              Candidates& out) const override {
+    const auto p = static_cast<uint64_t>(features_.size());
+    const auto d = static_cast<uint64_t>(n_draws_);
+    const auto n_nonzeros = static_cast<uint64_t>(n_nonzeros_);
+    // Above one half it is cheaper to throw the empty cells and to keep the others.
+    const bool dense = 2 * n_nonzeros > p * d;
+    throw_cells(dense ? p * d - n_nonzeros : n_nonzeros, p, d, stream, scratch);
+    if (dense) complement(p, d, scratch);
+    emit(stream, scratch, out);
+  }
+
+ private:
+  static void throw_cells(uint64_t n, uint64_t p, uint64_t d, Stream& stream,
+                          SamplerScratch& scratch) {
+    scratch.cells.begin(n);
+    scratch.column.resize(n);
+    scratch.row.resize(n);
+    for (size_t k = 0; k < n;) {
+      // The high half of x d is the column; its low half, uniform again, gives the row.
+      const uint64_t x = stream.next();
+      const uint64_t column = multiply_high(x, d);
+      const uint64_t row = multiply_high(x * d, p);
+      scratch.column[k] = static_cast<int32_t>(column);
+      scratch.row[k] = static_cast<int32_t>(row);
+      k += scratch.cells.insert(column * p + row);
+    }
+  }
+  static void complement(uint64_t p, uint64_t d, SamplerScratch& scratch) {
+    scratch.column.clear();
+    scratch.row.clear();
+    for (uint64_t cell = 0; cell < p * d; ++cell) {
+      if (scratch.cells.contains(cell)) continue;
+      scratch.column.push_back(static_cast<int32_t>(cell / p));
+      scratch.row.push_back(static_cast<int32_t>(cell % p));
+    }
+  }
+  // Entries sorted by column, each with a random sign.
+  void emit(Stream& stream, SamplerScratch& scratch, Candidates& out) const {
+    auto& next = scratch.next_entry;
+    next.assign(static_cast<size_t>(n_draws_), 0);
+    for (int32_t column : scratch.column) ++next[column];
+    uint32_t end = out.offset.back();
+    for (uint32_t& n : next) {
+      const uint32_t start = end;
+      end += n;
+      if (n > 0) out.offset.push_back(end);
+      n = start;
+    }
+    out.index.resize(end);
+    out.weight.resize(end);
+    uint64_t signs = 0;
+    for (size_t k = 0; k < scratch.column.size(); ++k) {
+      if (k % 64 == 0) signs = stream.next();
+      const uint32_t slot = next[scratch.column[k]]++;
+      out.index[slot] = features_[scratch.row[k]];
+      out.weight[slot] = (signs >> (k % 64) & 1) ? 1.0f : -1.0f;
+    }
+  }
+
+  std::vector<int32_t> features_;
+  int32_t n_draws_;
+  int64_t n_nonzeros_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_signs_sampler(const Family& family, const DatasetView& data) {
+  return std::make_unique<SignsSampler>(data.numeric, family.n_draws, family.n_nonzeros);
+}
+
+}  // namespace bevel

@@ -1,0 +1,20 @@
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "bevel/split/kernels/kernels.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define BEVEL_KERNELS_NAME "baseline"
+
+namespace bevel::kernels_baseline {
+namespace {
+#include "bevel/split/kernels/impl.inc"
+}  // namespace
+
+const Kernels& table() { return kTable; }
+
+}  // namespace bevel::kernels_baseline

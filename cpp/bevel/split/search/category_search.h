@@ -1,0 +1,130 @@
+// Cuts on a nominal column: a subset of its levels goes left.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "bevel/data/dataset_view.h"
+#include "bevel/options.h"
+#include "bevel/random/stream.h"
+#include "bevel/split/node_view.h"
+#include "bevel/split/search/search_context.h"
+#include "bevel/support/cancellation.h"
+
+namespace bevel {
+
+template <class Task>
+class CategorySearch {
+ public:
+  using Payload = typename Task::Payload;
+
+  CategorySearch(const Options& options, const DatasetView& data)
+      : options_(options), data_(data) {}
+
+  // A nominal column: levels in the order of their mean target, cut like values.
+  void search(const NodeView& node, const Task& task, const SearchContext& c, int32_t feature,
+              Found& found) {
+    node_ = &node;
+    task_ = &task;
+    found_ = &found;
+    poll_cancellation(node.n);
+    const size_t n_groups = group_by_level(feature);
+    if (n_groups < 2) return;
+    order_.resize(n_groups);
+    std::iota(order_.begin(), order_.end(), 0);
+    size_t only_cut = 0;  // 0: all of them
+    if (options_.threshold == ThresholdRule::best) {
+      keys_.resize(n_groups);
+      task_->order_keys(cells_, n_groups, keys_);
+      std::sort(order_.begin(), order_.end(), [this](int32_t a, int32_t b) {
+        return keys_[a] != keys_[b] ? keys_[a] < keys_[b] : group_level_[a] < group_level_[b];
+      });
+    } else {
+      only_cut = random_subset(static_cast<size_t>(c.candidate), n_groups);
+    }
+    const size_t m = task_->n_moments();
+    left_moments_.assign(m, 0.0);
+    size_t rows_left = 0;
+    size_t best = 0;
+    for (size_t g = 0; g + 1 < n_groups; ++g) {
+      for (size_t k = 0; k < m; ++k) left_moments_[k] += cells_[order_[g] * m + k];
+      rows_left += group_rows_[order_[g]];
+      if (only_cut && g + 1 != only_cut) continue;
+      const Cut last = found_->cut;
+      c.offer(task_->moments_score(left_moments_.data()), rows_left,
+              task_->moments_weight(left_moments_.data()), 0.0f, 0.0f);
+      if (beats(found_->cut, last)) best = g + 1;
+    }
+    if (best) keep_levels(feature, n_groups, best);
+  }
+
+ private:
+  // Sums per level that is present in the node, in the order of first appearance.
+  size_t group_by_level(int32_t feature) {
+    const float* codes = node_->columns[feature];
+    const size_t m = task_->n_moments();
+    if (group_of_.size() < static_cast<size_t>(data_.levels[feature]))
+      group_of_.resize(static_cast<size_t>(data_.levels[feature]), -1);
+    group_level_.clear();
+    group_rows_.clear();
+    cells_.clear();
+    const Payload* payload = task_->payload();
+    for (size_t i = 0; i < node_->n; ++i) {
+      const auto level = static_cast<int32_t>(codes[node_->rows[i]]);
+      int32_t& group = group_of_[level];
+      if (group < 0) {
+        group = static_cast<int32_t>(group_level_.size());
+        group_level_.push_back(level);
+        group_rows_.push_back(0);
+        cells_.resize(cells_.size() + m, 0.0);
+      }
+      ++group_rows_[group];
+      task_->add_moments(&cells_[group * m], payload[i]);
+    }
+    for (int32_t level : group_level_) group_of_[level] = -1;
+    return group_level_.size();
+  }
+
+  // Shuffles the levels; returns how many go left, each subset but none and all being as likely.
+  size_t random_subset(size_t candidate, size_t n_groups) {
+    Stream stream(mix(node_->key + candidate), Purpose::thresholds);
+    std::vector<int32_t> left, right;
+    do {
+      left.clear();
+      right.clear();
+      for (size_t g = 0; g < n_groups; ++g)
+        (stream.next() & 1 ? left : right).push_back(static_cast<int32_t>(g));
+    } while (left.empty() || right.empty());
+    std::copy(left.begin(), left.end(), order_.begin());
+    std::copy(right.begin(), right.end(), order_.begin() + static_cast<ptrdiff_t>(left.size()));
+    return left.size();
+  }
+
+  // Levels that are not in the node go with the heavier child.
+  void keep_levels(int32_t feature, size_t n_groups, size_t n_left) {
+    const bool heavier_left = found_->cut.weight_left * 2.0 >= task_->weight();
+    found_->levels.reset(data_.levels[feature]);
+    std::vector<uint8_t> in_node(static_cast<size_t>(data_.levels[feature]), 0);
+    for (size_t g = 0; g < n_groups; ++g) in_node[group_level_[order_[g]]] = g < n_left ? 2 : 1;
+    for (int32_t level = 0; level < data_.levels[feature]; ++level)
+      if (in_node[level] == 2 || (in_node[level] == 0 && heavier_left))
+        found_->levels.insert(level);
+  }
+
+  const Options& options_;
+  const DatasetView& data_;
+
+  // The node being searched.
+  const NodeView* node_ = nullptr;
+  const Task* task_ = nullptr;
+  Found* found_ = nullptr;
+
+  std::vector<int32_t> group_of_, group_level_, order_;
+  std::vector<size_t> group_rows_;
+  std::vector<double> cells_, keys_, left_moments_;
+};
+
+}  // namespace bevel

@@ -1,0 +1,183 @@
+// Small nodes: kLanes candidates at a time through a sorting network, one lane each. A value is a
+// float made double; its low 29 bits are free and carry what must travel with it.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "bevel/split/kernels/kernels.h"
+#include "bevel/split/node_projector.h"
+#include "bevel/split/search/network.h"
+#include "bevel/split/search/node_search.h"
+#include "bevel/split/task.h"
+
+namespace bevel {
+
+template <class Task>
+class NetworkSearch {
+ public:
+  explicit NetworkSearch(const Kernels& kernels)
+      : kernels_(kernels),
+        lanes_storage_(kMaxNetworkRows * kLanes + kLanes),
+        values_(kMaxNetworkRows * kLanes + NodeProjector::kSpare),
+        payload_(kMaxNetworkRows),
+        weight_(kMaxNetworkRows),
+        sum_(kMaxNetworkRows) {
+    // Registers are loaded whole: start on a line.
+    auto address = reinterpret_cast<uintptr_t>(lanes_storage_.data());
+    lanes_ = reinterpret_cast<double*>((address + 63) & ~uintptr_t{63});
+  }
+
+  static bool fits(const NodeView& node, const Task& task) {
+    return node.n <= kMostRows && (!kPacked || task.weight() <= kMaxNetworkWeight);
+  }
+
+  void search(const NodeSearch<Task>& search, std::span<const int32_t> candidates,
+              NodeProjector& projector) {
+    search_ = &search;
+    const size_t n = search.node->n;
+    const auto& network = sorting_network(n);
+    const LaneScan scan = fill_payload(n);
+    for (size_t start = 0; start < candidates.size(); start += kLanes) {
+      if (search.is_settled(candidates[start])) return;
+      const auto in_lanes =
+          candidates.subspan(start, std::min<size_t>(kLanes, candidates.size() - start));
+      for (size_t lane = 0; lane < in_lanes.size(); ++lane)
+        projector.project(static_cast<size_t>(in_lanes[lane]), &values_[lane * kMaxNetworkRows]);
+      kernels_.pack_lanes(values_.data(), kMaxNetworkRows, n, payload_.data(),
+                          scan == LaneScan::counts ? 0 : kPayloadMask, lanes_);
+      std::fill(lanes_ + n * kLanes, lanes_ + network_length(n) * kLanes,
+                std::numeric_limits<double>::infinity());
+      kernels_.sort_lanes(lanes_, network.data(), network.size());
+      scan_lanes(in_lanes, scan);
+    }
+  }
+
+ private:
+  using Payload = typename Task::Payload;
+  using Accumulator = typename Task::Accumulator;
+  static constexpr bool kPacked = std::is_same_v<Task, PackedTask>;
+  static constexpr bool kClasses = std::is_same_v<Task, CountTask>;
+  static constexpr bool kWide = std::is_same_v<Task, WideTask>;
+  // The histogram takes over where it is faster: at 64 rows with one add per row, later for others.
+  static constexpr size_t kMostRows = kPacked ? 64 : Task::kIsPair ? 192 : 512;
+  static constexpr uint64_t kPayloadMask = (uint64_t{1} << 29) - 1;
+
+  // What travels with a value through the network: weight and class; the position of the row, for
+  // lanes that can be scanned together; or the same for lanes that must be scanned one by one.
+  enum class LaneScan { counts, pairs, single };
+
+  const Task& task() const { return *search_->task; }
+
+  LaneScan fill_payload(size_t n) {
+    if constexpr (kPacked) {
+      for (size_t i = 0; i < n; ++i) {
+        const uint64_t payload = task().payload()[i];
+        payload_[i] = (payload >> 32) << 1 | (payload & 0xffffffffULL ? 1 : 0);
+      }
+      return LaneScan::counts;
+    }
+    if constexpr (kClasses) {
+      if (task().n_present() <= kMaxLaneClasses && task().weight() <= kMaxClassLaneWeight) {
+        for (size_t i = 0; i < n; ++i)
+          payload_[i] = uint64_t{task().payload()[i].weight} << 4 | task().payload()[i].label;
+        return LaneScan::counts;
+      }
+    }
+    std::iota(payload_.begin(), payload_.begin() + static_cast<ptrdiff_t>(n), 0);
+    return fill_pairs(n) ? LaneScan::pairs : LaneScan::single;
+  }
+
+  // False when some partial sum might not be a whole double.
+  bool fill_pairs(size_t n) {
+    if constexpr (kWide) {
+      constexpr double kExact = 9007199254740992.0;  // 2^53
+      double sizes = 0.0;
+      for (size_t i = 0; i < n; ++i) {
+        weight_[i] = static_cast<double>(task().payload()[i].weight);
+        sum_[i] = static_cast<double>(task().payload()[i].sum);
+        sizes += std::fabs(sum_[i]);
+      }
+      return sizes < kExact && task().weight() < kExact;
+    }
+    return false;
+  }
+
+  // Equal values sort by position, as they do in Sorter: below zero larger bits come first, so
+  // there the bits of the position are flipped. What is summed in floating point (entropy, real
+  // weights) depends on the order among equals.
+  static uint64_t position(uint64_t bits) { return (bits >> 63 ? ~bits : bits) & kPayloadMask; }
+
+  float lane_value(size_t i, size_t lane) const {
+    const auto bits = std::bit_cast<uint64_t>(lanes_[i * kLanes + lane]);
+    return static_cast<float>(std::bit_cast<double>(bits & ~kPayloadMask));
+  }
+
+  void scan_lanes(std::span<const int32_t> candidates, LaneScan scan) {
+    if (scan == LaneScan::single) {
+      Accumulator left(task());
+      for (size_t lane = 0; lane < candidates.size(); ++lane)
+        scan_lane(static_cast<size_t>(candidates[lane]), lane, left);
+      return;
+    }
+    const LaneBest best = best_of_lanes();
+    for (size_t lane = 0; lane < candidates.size(); ++lane) {
+      if (best.position[lane] < 0) continue;
+      const auto i = static_cast<size_t>(best.position[lane]);
+      search_->context(static_cast<size_t>(candidates[lane]))
+          .offer(best.numerator[lane] / best.denominator[lane], i + 1, best.weight_left[lane],
+                 lane_value(i, lane), lane_value(i + 1, lane));
+    }
+  }
+
+  LaneBest best_of_lanes() const {
+    const Limits& limits = search_->limits;
+    const size_t first = limits.min_rows - 1, last = search_->node->n - limits.min_rows;
+    LaneBest best;
+    if constexpr (kPacked)
+      kernels_.scan_lanes(lanes_, first, last, kPayloadMask, task().totals(), limits.min_weight,
+                          &best);
+    if constexpr (kClasses)
+      kernels_.scan_class_lanes(lanes_, first, last, kPayloadMask, task().counts().data(),
+                                static_cast<int>(task().n_present()), limits.min_weight, &best);
+    if constexpr (kWide)
+      kernels_.scan_pair_lanes(lanes_, first, last, kPayloadMask, weight_.data(), sum_.data(),
+                               task().totals(), limits.min_weight, &best);
+    return best;
+  }
+
+  void scan_lane(size_t candidate, size_t lane, Accumulator& left) {
+    const SearchContext c = search_->context(candidate);
+    const Payload* payload = task().payload();
+    left.begin();
+    auto bits = std::bit_cast<uint64_t>(lanes_[lane]);
+    for (size_t i = 0; i + 1 < search_->node->n; ++i) {
+      left.add(payload[position(bits)]);
+      const auto next = std::bit_cast<uint64_t>(lanes_[(i + 1) * kLanes + lane]);
+      if ((bits & ~kPayloadMask) != (next & ~kPayloadMask) && left.may_reach(c.best->score)) {
+        const double score = left.score();
+        if (score >= c.best->score)
+          c.offer(score, i + 1, left.weight(), lane_value(i, lane), lane_value(i + 1, lane));
+      }
+      bits = next;
+    }
+  }
+
+  const Kernels& kernels_;
+  const NodeSearch<Task>* search_ = nullptr;
+  std::vector<double> lanes_storage_;
+  double* lanes_;
+  std::vector<float> values_;      // kMaxNetworkRows of each lane
+  std::vector<uint64_t> payload_;  // low bits of each row
+  std::vector<double> weight_, sum_;
+};
+
+}  // namespace bevel

@@ -1,0 +1,39 @@
+// One node's search, as all kinds of search share it: the node, its task, what a cut must leave on
+// either side, and the best cut so far.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bevel/projection/candidates.h"
+#include "bevel/split/node_view.h"
+#include "bevel/split/search/search_context.h"
+
+namespace bevel {
+
+template <class Task>
+struct NodeSearch {
+  const NodeView* node = nullptr;
+  const Task* task = nullptr;
+  const Candidates* candidates = nullptr;
+  Limits limits;
+  Found* found = nullptr;
+
+  SearchContext context(size_t candidate) const {
+    SearchContext c;
+    c.limits = limits;
+    c.n_rows = node->n;
+    c.total_weight = task->weight();
+    c.candidate = static_cast<int32_t>(candidate);
+    c.best = &found->cut;
+    return c;
+  }
+
+  // Neither this candidate nor a later one can beat a cut that leaves both sides pure; what an
+  // earlier one may hide is on the histogram's list of pending bins.
+  bool is_settled(int32_t candidate) const {
+    return found->cut.score >= task->perfect_score() && found->cut.candidate < candidate;
+  }
+};
+
+}  // namespace bevel

@@ -1,0 +1,322 @@
+// Best cut of one (weight, sum) pair per row by equal-width bins and branch and bound. Edges of
+// bins are cuts; inside a bin the score is bounded by its convexity (kernels: pair_bounds), and
+// only bins whose bound reaches the best cut of all candidates are looked into, again by bins. The
+// result is that of a full sort, bit for bit, since sums are whole numbers and the score is one
+// formula.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bevel/split/kernels/kernels.h"
+#include "bevel/split/search/screening.h"
+#include "bevel/split/search/search_context.h"
+#include "bevel/split/search/sorted_scan.h"
+#include "bevel/split/task.h"
+
+namespace bevel {
+
+// Bins by the number of rows: scanning more of them costs more than sorting what they would spare.
+inline int bins_for(size_t n_rows) {
+  if (n_rows < 256) return 32;
+  if (n_rows < 1024) return 64;
+  if (n_rows < 4096) return 128;
+  if (n_rows < 65536) return 256;
+  return kMaxBins;
+}
+
+template <class Task>
+class PairHistogramSearch {
+ public:
+  using Payload = typename Task::Payload;
+
+  PairHistogramSearch(const Kernels& kernels, Sorter& sorter)
+      : kernels_(kernels),
+        sorter_(sorter),
+        histogram_(2 * kMaxBins),
+        weights_(kMaxReach + kMaxBins + kLanes),
+        sums_(kMaxReach + kMaxBins + kLanes),
+        rows_(kMaxBins + 1),
+        flags_(kMaxBins),
+        weight_(weights_.data() + kMaxReach),
+        sum_(sums_.data() + kMaxReach) {}
+
+  void begin_node(const Task& task, size_t n) {
+    task_ = &task;
+    low_ = 0.0;
+    high_ = 1.0;
+    if constexpr (sizeof(Payload) == sizeof(WidePair))
+      if (task.is_regression()) kernels_.target_range(task.payload(), n, &low_, &high_);
+    pending_.clear();
+    binnings_.clear();
+  }
+
+  // Cuts on the edges of bins; what may hide inside bins is put on the list of pending ones.
+  void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
+              Upcoming& upcoming) {
+    Binning binning;
+    const ValueRange range = kernels_.range_meanwhile(values, n, upcoming);
+    if (!Binning::make(range, bins_for(n), binning)) {
+      if (range.low < range.high) sorted(values, task_->payload(), n, {0, 0}, 0, context);
+      return;
+    }
+    edges(values, task_->payload(), n, binning, {0, 0}, 0, context, upcoming);
+    if (approximate) return;
+    bounds(binning, context);
+    const auto which = static_cast<uint32_t>(binnings_.size());
+    for (int b = 0; b < binning.n_bins; ++b)
+      if (flags_[b]) pending_.push_back(pending(which, b));
+    if (!pending_.empty() && pending_.back().binning == which)
+      binnings_.push_back({binning, context.candidate});
+  }
+
+  // A first look through numbers by codes (split/search/screening.h); their rows are the node's.
+  Glance glance(const CodedValues& coded, size_t n) {
+    Glance result;
+    if (coded.range.low >= coded.range.high) return result;
+    const int n_bins = bins_for(n / 2);  // whose scan costs more than finer ones would spare
+    const uint32_t span = uint32_t{coded.range.high} - coded.range.low + 1u;
+    const uint32_t scale = std::min(static_cast<uint32_t>(n_bins) * 65536u / span, 65535u);
+    // Bins before a cut's own that may hold rows of its right side.
+    const double reach = std::ceil(coded.width * scale / 65536.0);
+    if (!(reach <= kMaxReach)) return result;
+    const CodeBins bins{coded.range.low, static_cast<uint16_t>(scale), n_bins};
+    bins_.resize(coded.sums.size());
+    if constexpr (kPacked)
+      kernels_.code_histogram_packed(coded.sums.data(), coded.sums.size(), coded.rows, bins,
+                                     task_->payload(), n, bins_.data(), packed());
+    else
+      kernels_.code_histogram_wide(coded.sums.data(), coded.sums.size(), coded.rows, bins,
+                                   task_->payload(), n, bins_.data(), histogram_.data());
+    cumulate(n_bins, {0, 0});
+    const PairPeak peak = kernels_.pair_peak(weight_, sum_, n_bins, static_cast<int>(reach), low_,
+                                             high_, task_->totals());
+    result.guess = peak.edge;
+    result.bound = peak.bound;
+    return result;
+  }
+
+  // Looks into the pending bins that may still win. project(candidate) gives its values again.
+  template <class Project>
+  void refine(size_t n, SearchContext context, Project project) {
+    for (size_t i = 0; i < pending_.size();) {
+      const CandidateBins& which = binnings_[pending_[i].binning];
+      wanted_.clear();
+      for (const uint32_t binning = pending_[i].binning;
+           i < pending_.size() && pending_[i].binning == binning; ++i)
+        if (may_win(pending_[i], context)) wanted_.push_back(pending_[i]);
+      if (wanted_.empty()) continue;
+      context.candidate = which.candidate;
+      inside(project(context.candidate), task_->payload(), n, which.bins, wanted_, 0, context, 1);
+    }
+    pending_.clear();
+    binnings_.clear();
+  }
+
+ private:
+  static constexpr size_t kSortRows = 96;
+  static constexpr int kMaxLevels = 6;
+  static constexpr int kMaxReach = 16;
+  static constexpr bool kPacked = sizeof(Payload) == sizeof(uint64_t);
+
+  struct Pending {
+    uint32_t binning;
+    int bin;
+    WidePair before, after;  // sums left of the bin, and with it
+  };
+  struct CandidateBins {
+    Binning bins;
+    int32_t candidate;
+  };
+
+  bool may_win(const Pending& p, const SearchContext& context) const {
+    const double w[2] = {static_cast<double>(p.before.weight), static_cast<double>(p.after.weight)};
+    const double a[2] = {static_cast<double>(p.before.sum), static_cast<double>(p.after.sum)};
+    uint8_t flag = 0;
+    kernels_.pair_bounds(w, a, 1, low_, high_, task_->totals(), context.best->score, &flag);
+    return flag;
+  }
+
+  void sorted(const float* values, const Payload* payload, size_t n, WidePair before,
+              size_t rows_before, const SearchContext& context) {
+    typename Task::Accumulator left(*task_);
+    left.add_sum(before);
+    scan_sorted(sorter_.sort(values, n), payload, left, rows_before, context);
+  }
+
+  // Running sums of the histogram, as doubles too.
+  void cumulate(int n_bins, WidePair before) {
+    before_ = before;
+    weight_[0] = static_cast<double>(before.weight);
+    sum_[0] = static_cast<double>(before.sum);
+    if constexpr (kPacked) {
+      const auto all =
+          static_cast<uint64_t>(before.weight) << 32 | static_cast<uint64_t>(before.sum);
+      return kernels_.cumulate(packed(), n_bins, all, weight_ + 1, sum_ + 1);
+    }
+    for (int b = 0; b < n_bins; ++b) {
+      before = histogram_[b] = before + histogram_[b];
+      weight_[b + 1] = static_cast<double>(before.weight);
+      sum_[b + 1] = static_cast<double>(before.sum);
+    }
+  }
+  // Sums left of a bin.
+  WidePair left_of(int bin) {
+    if (bin == 0) return before_;
+    if constexpr (kPacked) return widen(packed()[bin - 1]);
+    return histogram_[bin - 1];
+  }
+  Pending pending(uint32_t binning, int bin) {
+    return {binning, bin, left_of(bin), left_of(bin + 1)};
+  }
+  uint64_t* packed() { return reinterpret_cast<uint64_t*>(histogram_.data()); }
+
+  // Fills the cumulative arrays and offers the best edge.
+  void edges(const float* values, const Payload* payload, size_t n, const Binning& binning,
+             WidePair before, size_t rows_before, const SearchContext& context,
+             Upcoming& upcoming) {
+    const int n_bins = binning.n_bins;
+    if constexpr (kPacked)
+      kernels_.histogram_packed(values, payload, n, binning.low, binning.scale, n_bins, upcoming,
+                                packed());
+    else
+      kernels_.histogram_wide(values, payload, n, binning.low, binning.scale, n_bins, upcoming,
+                              histogram_.data());
+    cumulate(n_bins, before);
+    count_rows_ = context.limits.min_rows > 1;
+    count_rows(values, n, binning, rows_before);
+    kernels_.pair_edges(&weight_[1], &sum_[1], n_bins - 1, task_->totals(), context.best->score,
+                        flags_.data());
+    for (int b = 0; b + 1 < n_bins; ++b) {
+      if (!flags_[b]) continue;
+      const double score = pair_score(weight_[b + 1], sum_[b + 1], task_->totals());
+      const size_t rows_left =
+          context.limits.min_rows > 1 ? rows_[b + 1] : 1;  // with a limit of one any edge will do
+      if (!(score >= context.best->score) || !edge_allowed(rows_left, weight_[b + 1], context))
+        continue;
+      const Cut cut = context.cut_at_edge(score, weight_[b + 1], binning, b);
+      if (beats(cut, *context.best)) *context.best = cut;
+    }
+  }
+
+  static bool edge_allowed(size_t rows_left, double weight_left, const SearchContext& context) {
+    if (context.limits.min_rows > 1) return context.allows(rows_left, weight_left);
+    return weight_left >= context.limits.min_weight &&
+           context.total_weight - weight_left >= context.limits.min_weight;
+  }
+
+  // Rows left of each edge; only a limit on them makes them worth counting.
+  void count_rows(const float* values, size_t n, const Binning& binning, size_t rows_before) {
+    rows_[0] = rows_before;
+    if (!count_rows_) return;
+    std::fill(rows_.begin() + 1, rows_.begin() + binning.n_bins + 1, 0);
+    for (size_t i = 0; i < n; ++i)
+      ++rows_[bin(values[i], binning.low, binning.scale, binning.n_bins - 1) + 1];
+    for (int b = 0; b < binning.n_bins; ++b) rows_[b + 1] += rows_[b];
+  }
+
+  void bounds(const Binning& binning, const SearchContext& context) {
+    kernels_.pair_bounds(weight_, sum_, binning.n_bins, low_, high_, task_->totals(),
+                         context.best->score, flags_.data());
+  }
+
+  // Exact search inside some of the bins of n rows, of which rows_before lie left of them all.
+  void inside(const float* values, const Payload* payload, size_t n, const Binning& binning,
+              const std::vector<Pending>& wanted, size_t rows_before, const SearchContext& context,
+              int level) {
+    if (static_cast<size_t>(level) >= levels_.size()) levels_.resize(level + 1);
+    collect(values, payload, n, binning, wanted, levels_[level]);
+    for (size_t w = 0; w < wanted.size(); ++w) {
+      const size_t first = levels_[level].start[w], last = levels_[level].start[w + 1];
+      if (!may_win(wanted[w], context)) continue;
+      run(first, last - first, wanted[w].before, rows_before + levels_[level].rows_before[w],
+          context, level);
+    }
+  }
+
+  struct Level {
+    std::vector<float> values;
+    std::vector<Payload> payload;
+    std::vector<size_t> start;        // rows of the w-th wanted bin: start[w] .. start[w + 1]
+    std::vector<size_t> rows_before;  // rows left of it
+    std::vector<int32_t> rank;        // of a bin among the wanted ones, -1: not wanted
+    std::vector<uint32_t> chosen;
+  };
+
+  // Copies the rows of the wanted bins together, bin after bin. They are few: one look at each row.
+  void collect(const float* values, const Payload* payload, size_t n, const Binning& binning,
+               const std::vector<Pending>& wanted, Level& own) {
+    own.rank.assign(static_cast<size_t>(binning.n_bins), -1);
+    for (size_t w = 0; w < wanted.size(); ++w) own.rank[wanted[w].bin] = static_cast<int32_t>(w);
+    own.start.assign(wanted.size() + 2, 0);
+    bins_.resize(n);
+    kernels_.bins(values, n, binning.low, binning.scale, binning.n_bins - 1, bins_.data());
+    own.chosen.resize(n);
+    size_t n_chosen = 0;  // no branch: which rows are wanted cannot be foreseen
+    for (size_t i = 0; i < n; ++i) {
+      own.chosen[n_chosen] = static_cast<uint32_t>(i);
+      n_chosen += own.rank[bins_[i]] >= 0;
+    }
+    own.chosen.resize(n_chosen);
+    for (const uint32_t i : own.chosen) ++own.start[own.rank[bins_[i]] + 2];
+    for (size_t w = 2; w < own.start.size(); ++w) own.start[w] += own.start[w - 1];
+    own.values.resize(own.chosen.size());
+    own.payload.resize(own.chosen.size());
+    for (const uint32_t i : own.chosen) {
+      const size_t slot = own.start[own.rank[bins_[i]] + 1]++;
+      own.values[slot] = values[i];
+      own.payload[slot] = payload[i];
+    }
+    count_rows_before(n, wanted, own);
+  }
+
+  void count_rows_before(size_t n, const std::vector<Pending>& wanted, Level& own) {
+    own.rows_before.assign(wanted.size(), 0);
+    if (!count_rows_) return;
+    std::vector<size_t> rows(own.rank.size() + 1, 0);
+    for (size_t i = 0; i < n; ++i) ++rows[bins_[i] + 1u];
+    for (size_t b = 1; b < rows.size(); ++b) rows[b] += rows[b - 1];
+    for (size_t w = 0; w < wanted.size(); ++w) own.rows_before[w] = rows[wanted[w].bin];
+  }
+
+  // Rows [first, first + n) of a level: all of one bin of the level above.
+  void run(size_t first, size_t n, WidePair before, size_t rows_before,
+           const SearchContext& context, int level) {
+    if (n < 2) return;
+    const float* values = levels_[level].values.data() + first;
+    const Payload* payload = levels_[level].payload.data() + first;
+    const ValueRange range = kernels_.range(values, n);
+    if (!(range.low < range.high)) return;
+    Binning binning;
+    if (n <= kSortRows || level >= kMaxLevels || !Binning::make(range, bins_for(n), binning))
+      return sorted(values, payload, n, before, rows_before, context);
+    Upcoming nothing;
+    edges(values, payload, n, binning, before, rows_before, context, nothing);
+    bounds(binning, context);
+    std::vector<Pending> found;
+    for (int b = 0; b < binning.n_bins; ++b)
+      if (flags_[b]) found.push_back(pending(0, b));
+    if (!found.empty()) inside(values, payload, n, binning, found, rows_before, context, level + 1);
+  }
+
+  const Kernels& kernels_;
+  Sorter& sorter_;
+  const Task* task_ = nullptr;
+  double low_ = 0.0, high_ = 1.0;       // range of the targets in the node
+  std::vector<WidePair> histogram_;     // then its running sums; of packed pairs the first half
+  WidePair before_{0, 0};               // sums left of the first bin
+  std::vector<double> weights_, sums_;  // behind kMaxReach zeros
+  std::vector<size_t> rows_;
+  std::vector<uint8_t> flags_;
+  double *weight_, *sum_;
+  std::vector<uint16_t> bins_;
+  bool count_rows_ = false;
+  std::vector<Pending> pending_, wanted_;
+  std::vector<CandidateBins> binnings_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace bevel
