@@ -52,7 +52,7 @@ class Question {
     is_classification_ = forest.n_classes > 0;
   }
 
-  Disturbance disturbance() const {
+  Perturbation perturbation() const {
     return {X_.data(),         replacement_.data(), X_.shape(0),   as_span(how_.group),
             as_span(how_.key), how_.n_repeats,      how_.permutes, how_.seed};
   }
@@ -92,7 +92,7 @@ nb::tuple ask_trees(const PackedForest& forest, RowMajorMatrix X, ColumnMatrix r
                     int n_threads, nb::object progress) {
   const Question question(forest, X, replacement, how, std::move(target), weights, judges);
   TreeErrors errors = answer<TreeErrors>(std::move(progress), [&](const ErrorProgress& report) {
-    return tree_errors(forest, question.disturbance(), question.rows(), n_threads, report);
+    return tree_errors(forest, question.perturbation(), question.rows(), n_threads, report);
   });
   const size_t n_trees = forest.n_trees();
   return nb::make_tuple(
@@ -106,7 +106,7 @@ nb::tuple ask_forest(const PackedForest& forest, RowMajorMatrix X, ColumnMatrix 
                      int n_threads, nb::object progress) {
   const Question question(forest, X, replacement, how, std::move(target), weights, judges);
   ForestErrors errors = answer<ForestErrors>(std::move(progress), [&](const ErrorProgress& report) {
-    return forest_errors(forest, question.disturbance(), question.rows(), hard, n_threads, report);
+    return forest_errors(forest, question.perturbation(), question.rows(), hard, n_threads, report);
   });
   return nb::make_tuple(errors.error,
                         to_numpy(std::move(errors.increase), {how.key.shape(0), how.n_repeats}),

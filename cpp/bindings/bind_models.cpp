@@ -30,7 +30,7 @@ NodeSample to_sample(const DoubleMatrix& X, const Vector<double>& weight) {
   return sample;
 }
 
-// Labels in double precision: one type of array for both tasks.
+// Labels in double precision: one type of array for both criteria.
 NodeSample to_sample(const DoubleMatrix& X, const Vector<double>& weight, const Vector<double>& y,
                      int32_t n_classes) {
   NodeSample sample = to_sample(X, weight);

@@ -38,7 +38,7 @@ constexpr Words<FamilyKind, 15> kFamilies{{"axis", "signs", "combination", "gaus
                                            "ridge", "lda", "logistic", "pls", "cca", "custom"}};
 constexpr Words<Tuning, 3> kTunings{{"none", "cross_validation", "out_of_bag"}};
 constexpr Words<PatchWeights, 3> kPatchWeights{{"signs", "uniform", "ones"}};
-constexpr Words<Criterion, 3> kCriteria{{"gini", "entropy", "squared_error"}};
+constexpr Words<CriterionKind, 3> kCriteria{{"gini", "entropy", "squared_error"}};
 constexpr Words<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
 constexpr Words<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};
 constexpr Words<Growth, 4> kGrowths{{"depth_first", "best_first", "breadth_first", "random_leaf"}};

@@ -18,8 +18,8 @@ using Target = nb::ndarray<Number, nb::c_contig, nb::device::cpu>;
 
 // Runs predict(rows, out); false if a number is too large, and then out holds nothing of use.
 template <class Number, class Out, class Predict>
-bool over_rows(const PackedForest& forest, const Table<Number>& X, const Scaler& scaler,
-               double limit, const Target<Out>& out, size_t width, Predict predict) {
+bool parallel_rows(const PackedForest& forest, const Table<Number>& X, const Scaler& scaler,
+                   double limit, const Target<Out>& out, size_t width, Predict predict) {
   require(static_cast<int32_t>(X.shape(1)) == forest.layout.n_features,
           "[PackedForest] wrong number of features");
   require(scaler.n_features() == X.shape(1), "[PackedForest] the scaler has other features");
@@ -48,7 +48,7 @@ bool proba(const PackedForest& forest, Table<Number> X, const Scaler& scaler, do
            bool hard, int n_threads, Target<double> out) {
   require_classes(forest, true);
   const auto k = static_cast<size_t>(forest.n_classes);
-  return over_rows(forest, X, scaler, limit, out, k, [&](const RowSource& rows, double* to) {
+  return parallel_rows(forest, X, scaler, limit, out, k, [&](const RowSource& rows, double* to) {
     predict_proba(forest, rows, voting(hard), n_threads, to);
   });
 }
@@ -57,7 +57,7 @@ template <class Number>
 bool classes(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
              bool hard, int n_threads, Target<int32_t> out) {
   require_classes(forest, true);
-  return over_rows(forest, X, scaler, limit, out, 1, [&](const RowSource& rows, int32_t* to) {
+  return parallel_rows(forest, X, scaler, limit, out, 1, [&](const RowSource& rows, int32_t* to) {
     predict_class(forest, rows, voting(hard), n_threads, to);
   });
 }
@@ -66,7 +66,7 @@ template <class Number>
 bool values(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
             int n_threads, Target<double> out) {
   require_classes(forest, false);
-  return over_rows(forest, X, scaler, limit, out, 1, [&](const RowSource& rows, double* to) {
+  return parallel_rows(forest, X, scaler, limit, out, 1, [&](const RowSource& rows, double* to) {
     predict_value(forest, rows, n_threads, to);
   });
 }

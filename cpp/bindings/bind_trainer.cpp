@@ -226,7 +226,7 @@ nb::tuple sample_tree(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
   const TrainingSet training = arrays.training(data);
   check_shapes(training, options, {&tree, 1});
   const std::vector<int32_t> multiplicity = draw_bag(options, data.n_rows, tree, training.weights);
-  RowFacts facts;
+  TrainingRowData facts;
   facts.tree = tree;
   facts.labels = training.labels;
   facts.targets = training.targets;

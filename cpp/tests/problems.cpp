@@ -73,7 +73,7 @@ Family family(FamilyKind kind, int32_t n_draws, int64_t n_nonzeros) {
 
 Options default_options(const Problem& problem) {
   Options options;
-  options.criterion = problem.n_classes ? Criterion::gini : Criterion::squared_error;
+  options.criterion = problem.n_classes ? CriterionKind::gini : CriterionKind::squared_error;
   options.bag_size = static_cast<int64_t>(problem.table.n_rows);
   options.families = {family(FamilyKind::signs, 4, 8), family(FamilyKind::categorical, 1, 0)};
   return options;

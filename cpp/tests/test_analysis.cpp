@@ -4,10 +4,10 @@
 #include <numeric>
 #include <vector>
 
-#include "bevel/analysis/disturbance.h"
 #include "bevel/analysis/error_increase.h"
 #include "bevel/analysis/leaf_sharing.h"
 #include "bevel/analysis/neighbours.h"
+#include "bevel/analysis/perturbation.h"
 #include "bevel/analysis/shapley/credit.h"
 #include "bevel/analysis/shapley/shapley.h"
 #include "bevel/predict/packed_forest.h"
@@ -130,12 +130,12 @@ TEST_CASE("errors rise most for the features that matter, alike for 1 and 3 thre
   const std::vector<float> values = by_rows(problem.table);
   const std::vector<int32_t> group{0, 1, 2, 3, 4, 5};
   const std::vector<uint64_t> key{0, 1, 2, 3, 4, 5};
-  const Disturbance disturbance{
+  const Perturbation perturbation{
       values.data(), problem.table.values.data(), 400, group, key, 3, true, 0};
   JudgedRows judged;
   judged.targets = problem.targets.data();
-  const ForestErrors one = forest_errors(packed, disturbance, judged, false, 1, go_on);
-  const ForestErrors three = forest_errors(packed, disturbance, judged, false, 3, go_on);
+  const ForestErrors one = forest_errors(packed, perturbation, judged, false, 1, go_on);
+  const ForestErrors three = forest_errors(packed, perturbation, judged, false, 3, go_on);
   CHECK(one.increase == three.increase);
   for (const size_t feature : {0, 1, 5})
     CHECK(one.increase[feature * 3] > one.increase[4 * 3]);  // feature 4 is noise

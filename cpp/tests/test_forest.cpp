@@ -6,7 +6,7 @@
 #include "bevel/forest/bag.h"
 #include "bevel/forest/flat_forest.h"
 #include "bevel/forest/forest_trainer.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 #include "check.h"
 #include "problems.h"
 

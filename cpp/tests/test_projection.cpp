@@ -7,9 +7,9 @@
 
 #include "bevel/projection/candidates.h"
 #include "bevel/projection/cell_set.h"
-#include "bevel/projection/deck.h"
 #include "bevel/projection/haar.h"
 #include "bevel/projection/principal_components.h"
+#include "bevel/projection/sample_without_replacement.h"
 #include "bevel/projection/sampler.h"
 #include "bevel/random/stream.h"
 #include "check.h"
@@ -110,16 +110,16 @@ TEST_CASE("a rotation above the limit is one of a random subset of the features"
   CHECK_EQ(features.size(), size_t{3});
 }
 
-TEST_CASE("a deck deals each card once and is in order again when gathered") {
-  Deck deck;
-  deck.resize(10);
+TEST_CASE("a undrawn deals each card once and is in order again when gathered") {
+  SampleWithoutReplacement undrawn;
+  undrawn.resize(10);
   Stream stream(root_key(5, 0), Purpose::candidates);
   std::vector<int32_t> first, second;
-  while (!deck.empty()) first.push_back(deck.deal(stream));
+  while (!undrawn.empty()) first.push_back(undrawn.deal(stream));
   CHECK_EQ(std::set<int32_t>(first.begin(), first.end()).size(), size_t{10});
-  deck.gather();
+  undrawn.gather();
   Stream again(root_key(5, 0), Purpose::candidates);
-  for (int i = 0; i < 10; ++i) second.push_back(deck.deal(again));
+  for (int i = 0; i < 10; ++i) second.push_back(undrawn.deal(again));
   CHECK(first == second);
 }
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "bevel/random/stream.h"
+#include "bevel/split/criterion.h"
 #include "bevel/split/cut.h"
 #include "bevel/split/finder.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/search/network.h"
 #include "bevel/split/search/search_context.h"
 #include "bevel/split/search/sorted_scan.h"
-#include "bevel/split/task.h"
 #include "bevel/support/huge_pages.h"
 #include "check.h"
 #include "problems.h"
@@ -32,14 +32,14 @@ std::vector<float> some_values(size_t n, uint64_t seed) {
 }
 
 // Weight 1 to 3 and label 0 or 1.
-std::vector<uint64_t> some_payload(size_t n, uint64_t seed) {
+std::vector<uint64_t> some_stats(size_t n, uint64_t seed) {
   Stream stream(root_key(seed, n), Purpose::bag);
-  std::vector<uint64_t> payload(n);
-  for (uint64_t& p : payload) {
+  std::vector<uint64_t> stats(n);
+  for (uint64_t& p : stats) {
     const uint64_t weight = 1 + stream.below(3);
     p = weight << 32 | (stream.below(2) ? weight : 0);
   }
-  return payload;
+  return stats;
 }
 
 // Runs a check with the kernels of every instruction set that the machine has.
@@ -49,17 +49,17 @@ void with_all_kernels(Check check) {
 }
 
 // All cuts between different values, by sums made anew for each: the best score of squared error.
-double naive_best(const std::vector<float>& values, const std::vector<uint64_t>& payload) {
-  PackedTask task(2.0, false);
-  task.begin_node(payload.data(), payload.size());
+double naive_best(const std::vector<float>& values, const std::vector<uint64_t>& stats) {
+  PackedCriterion criterion(2.0, false);
+  criterion.begin_node(stats.data(), stats.size());
   double best = kNoScore;
   for (const float threshold : values) {
-    PackedTask::Accumulator left(task);
+    PackedCriterion::Accumulator left(criterion);
     left.begin();
     size_t n_left = 0;
     for (size_t i = 0; i < values.size(); ++i)
       if (values[i] <= threshold) {
-        left.add(payload[i]);
+        left.add(stats[i]);
         ++n_left;
       }
     if (n_left < values.size()) best = std::max(best, left.score());
@@ -167,7 +167,7 @@ TEST_CASE("range, bins and neighbours agree with naive loops, by every instructi
 
 TEST_CASE("histograms of pairs agree with a naive loop, by every instruction set") {
   const std::vector<float> values = some_values(1003, 8);
-  const std::vector<uint64_t> packed = some_payload(1003, 9);
+  const std::vector<uint64_t> packed = some_stats(1003, 9);
   std::vector<WidePair> wide;
   for (const uint64_t p : packed) wide.push_back(widen(p));
   with_all_kernels([&](const Kernels& k) {
@@ -219,18 +219,18 @@ TEST_CASE("missing values go where they are told") {
 }
 
 TEST_CASE("the score of a pair is half the Gini impurity removed, times the weight") {
-  const std::vector<uint64_t> payload = some_payload(40, 11);
-  PackedTask task(2.0, false);
-  task.begin_node(payload.data(), payload.size());
-  PackedTask::Accumulator left(task);
+  const std::vector<uint64_t> stats = some_stats(40, 11);
+  PackedCriterion criterion(2.0, false);
+  criterion.begin_node(stats.data(), stats.size());
+  PackedCriterion::Accumulator left(criterion);
   left.begin();
   auto gini = [](double w, double a) { return w > 0.0 ? 2.0 * a * (w - a) / w : 0.0; };
   double w = 0.0, a = 0.0;
-  const double total = task.totals().weight, sum = task.totals().sum;
-  for (size_t i = 0; i + 1 < payload.size(); ++i) {
-    left.add(payload[i]);
-    w += static_cast<double>(widen(payload[i]).weight);
-    a += static_cast<double>(widen(payload[i]).sum);
+  const double total = criterion.totals().weight, sum = criterion.totals().sum;
+  for (size_t i = 0; i + 1 < stats.size(); ++i) {
+    left.add(stats[i]);
+    w += static_cast<double>(widen(stats[i]).weight);
+    a += static_cast<double>(widen(stats[i]).sum);
     const double removed = gini(total, sum) - gini(w, a) - gini(total - w, sum - a);
     CHECK(std::fabs(2.0 * left.score() / total - removed) < 1e-9);
   }
@@ -238,25 +238,25 @@ TEST_CASE("the score of a pair is half the Gini impurity removed, times the weig
 
 TEST_CASE("scores of classes are those of counts made anew") {
   const EntropyTable table(100);
-  CountTask gini(3, 1.0, nullptr);
-  CountEntropyTask entropy(3, 1.0, &table);
+  CountCriterion gini(3, 1.0, nullptr);
+  CountEntropyCriterion entropy(3, 1.0, &table);
   Stream stream(root_key(12, 0), Purpose::bag);
-  std::vector<CountTask::Payload> payload(30);
-  for (auto& p : payload)
+  std::vector<CountCriterion::RowStats> stats(30);
+  for (auto& p : stats)
     p = {static_cast<uint16_t>(stream.below(3)), static_cast<uint16_t>(1 + stream.below(2))};
-  gini.begin_node(payload.data(), payload.size());
-  entropy.begin_node(payload.data(), payload.size());
-  CountTask::Accumulator gini_left(gini);
-  CountEntropyTask::Accumulator entropy_left(entropy);
+  gini.begin_node(stats.data(), stats.size());
+  entropy.begin_node(stats.data(), stats.size());
+  CountCriterion::Accumulator gini_left(gini);
+  CountEntropyCriterion::Accumulator entropy_left(entropy);
   gini_left.begin();
   entropy_left.begin();
-  for (size_t cut = 1; cut < payload.size(); ++cut) {
-    gini_left.add(gini.payload()[cut - 1]);
-    entropy_left.add(entropy.payload()[cut - 1]);
+  for (size_t cut = 1; cut < stats.size(); ++cut) {
+    gini_left.add(gini.stats()[cut - 1]);
+    entropy_left.add(entropy.stats()[cut - 1]);
     double counts[2][3] = {}, weight[2] = {}, squares[2] = {}, terms[2] = {};
-    for (size_t i = 0; i < payload.size(); ++i) {
-      counts[i >= cut][payload[i].label] += payload[i].weight;
-      weight[i >= cut] += payload[i].weight;
+    for (size_t i = 0; i < stats.size(); ++i) {
+      counts[i >= cut][stats[i].label] += stats[i].weight;
+      weight[i >= cut] += stats[i].weight;
     }
     for (int side = 0; side < 2; ++side) {
       for (const double c : counts[side]) {
@@ -296,10 +296,10 @@ TEST_CASE("every route of the search finds the best cut that a naive loop finds"
     std::copy(first.begin(), first.end(), table.values.begin());
     std::copy(second.begin(), second.end(), table.values.begin() + static_cast<ptrdiff_t>(n));
     const DatasetView data = table.view();
-    const std::vector<uint64_t> payload = some_payload(n, 15);
-    PackedTask task(2.0, false);
-    task.begin_node(payload.data(), n);
-    const double wanted = std::max(naive_best(first, payload), naive_best(second, payload));
+    const std::vector<uint64_t> stats = some_stats(n, 15);
+    PackedCriterion criterion(2.0, false);
+    criterion.begin_node(stats.data(), n);
+    const double wanted = std::max(naive_best(first, stats), naive_best(second, stats));
     std::vector<uint32_t> rows(n);
     std::iota(rows.begin(), rows.end(), 0u);
     const float* columns[] = {data.column(0), data.column(1)};
@@ -311,9 +311,9 @@ TEST_CASE("every route of the search finds the best cut that a naive loop finds"
         Options options;
         options.split_search = route;
         const ProjectionBound bound(data);
-        Finder<PackedTask> finder(options, data, bound, k);
+        Finder<PackedCriterion> finder(options, data, bound, k);
         Found found;
-        finder.search({columns, rows.data(), n, 0}, task, {}, candidates, 0, 2, found);
+        finder.search({columns, rows.data(), n, 0}, criterion, {}, candidates, 0, 2, found);
         CHECK_EQ(found.cut.score, wanted);
       }
     });

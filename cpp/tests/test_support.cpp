@@ -19,9 +19,9 @@
 #include "bevel/support/arithmetic/sortable.h"
 #include "bevel/support/arithmetic/student_t.h"
 #include "bevel/support/cancellation.h"
-#include "bevel/support/crew.h"
 #include "bevel/support/huge_pages.h"
 #include "bevel/support/instruction_set.h"
+#include "bevel/support/thread_pool.h"
 #include "check.h"
 
 using namespace bevel;
@@ -34,54 +34,54 @@ bool is_close(double got, double wanted, double relative) {
 
 }  // namespace
 
-TEST_CASE("a crew runs every job once, for any number of threads") {
+TEST_CASE("a pool runs every job once, for any number of threads") {
   for (const int n_threads : {1, 3}) {
     std::array<std::atomic<int>, 100> runs{};
-    Crew crew(n_threads, runs.size(), [&](int, size_t job) { ++runs[job]; });
-    crew.run();
+    ThreadPool pool(n_threads, runs.size(), [&](int, size_t job) { ++runs[job]; });
+    pool.run();
     CHECK(std::all_of(runs.begin(), runs.end(), [](const auto& n) { return n == 1; }));
-    CHECK_EQ(crew.jobs_done(), runs.size());
+    CHECK_EQ(pool.jobs_done(), runs.size());
   }
 }
 
-TEST_CASE("a crew names its workers from 0 to the number of threads less 1") {
+TEST_CASE("a pool names its workers from 0 to the number of threads less 1") {
   std::atomic<int> n_strangers = 0;
-  Crew crew(3, 50, [&](int worker, size_t) { n_strangers += worker < 0 || worker >= 3; });
-  crew.run();
+  ThreadPool pool(3, 50, [&](int worker, size_t) { n_strangers += worker < 0 || worker >= 3; });
+  pool.run();
   CHECK_EQ(n_strangers.load(), 0);
 }
 
-TEST_CASE("a crew carries the exception of a job to the caller and begins no further jobs") {
+TEST_CASE("a pool carries the exception of a job to the caller and begins no further jobs") {
   std::atomic<int> n_run = 0;
-  Crew crew(1, 1000, [&](int, size_t job) {
+  ThreadPool pool(1, 1000, [&](int, size_t job) {
     ++n_run;
     if (job == 3) throw std::runtime_error("job 3");
   });
-  CHECK_EQ(tests::thrown<std::runtime_error>([&] { crew.run(); }), std::string("job 3"));
+  CHECK_EQ(tests::thrown<std::runtime_error>([&] { pool.run(); }), std::string("job 3"));
   CHECK_EQ(n_run.load(), 4);
 }
 
-TEST_CASE("a crew whose progress says no ends its jobs and throws Cancelled") {
+TEST_CASE("a pool whose progress says no ends its jobs and throws Cancelled") {
   std::atomic<int> n_begun = 0;
-  Crew crew(2, 10, [&](int, size_t) {
+  ThreadPool pool(2, 10, [&](int, size_t) {
     ++n_begun;
     for (;;) poll_cancellation();
   });
-  CHECK_THROWS_AS(crew.run([&](size_t) { return n_begun == 0; }), Cancelled);
+  CHECK_THROWS_AS(pool.run([&](size_t) { return n_begun == 0; }), Cancelled);
   CHECK(n_begun <= 2);
-  CHECK_EQ(crew.jobs_done(), size_t{0});
+  CHECK_EQ(pool.jobs_done(), size_t{0});
 }
 
-TEST_CASE("a crew ends when the token of the calling thread says so, for any number of threads") {
+TEST_CASE("a pool ends when the token of the calling thread says so, for any number of threads") {
   for (const int n_threads : {1, 3}) {
     std::atomic<bool> begun = false;
     CancellationToken token([&] { return begun.load(); });
     const CancellationScope scope(token);
-    Crew crew(n_threads, 10, [&](int, size_t) {
+    ThreadPool pool(n_threads, 10, [&](int, size_t) {
       begun = true;
       for (;;) poll_cancellation();
     });
-    CHECK_THROWS_AS(crew.run(), Cancelled);
+    CHECK_THROWS_AS(pool.run(), Cancelled);
   }
 }
 
@@ -124,8 +124,8 @@ TEST_CASE("little work between polls adds up") {
 TEST_CASE("a job waits for all of its parts, for any number of threads") {
   for (const int n_threads : {1, 3}) {
     std::vector<int64_t> sums(4);
-    Crew* self = nullptr;
-    Crew crew(n_threads, sums.size(), [&](int worker, size_t job) {
+    ThreadPool* self = nullptr;
+    ThreadPool pool(n_threads, sums.size(), [&](int worker, size_t job) {
       std::array<int64_t, 16> squares{};
       Parts parts(*self);
       for (size_t i = 0; i < squares.size(); ++i)
@@ -133,34 +133,34 @@ TEST_CASE("a job waits for all of its parts, for any number of threads") {
       parts.wait(worker, true);
       sums[job] = std::accumulate(squares.begin(), squares.end(), int64_t{0});
     });
-    self = &crew;
-    crew.run();
+    self = &pool;
+    pool.run();
     CHECK(sums == std::vector<int64_t>(4, 1240));
   }
 }
 
 TEST_CASE("the exception of a part reaches the job that waits for it") {
   std::string message;
-  Crew* self = nullptr;
-  Crew crew(1, 1, [&](int worker, size_t) {
+  ThreadPool* self = nullptr;
+  ThreadPool pool(1, 1, [&](int worker, size_t) {
     Parts parts(*self);
     parts.offer([](int) { throw std::runtime_error("a part"); });
     message = tests::thrown<std::runtime_error>([&] { parts.wait(worker, false); });
   });
-  self = &crew;
-  crew.run();
+  self = &pool;
+  pool.run();
   CHECK_EQ(message, std::string("a part"));
 }
 
 TEST_CASE("parts that nobody has begun are dropped with their owner") {
   std::atomic<int> n_run = 0;
-  Crew* self = nullptr;
-  Crew crew(1, 1, [&](int, size_t) {
+  ThreadPool* self = nullptr;
+  ThreadPool pool(1, 1, [&](int, size_t) {
     Parts parts(*self);
     for (int i = 0; i < 8; ++i) parts.offer([&](int) { ++n_run; });
   });
-  self = &crew;
-  crew.run();
+  self = &pool;
+  pool.run();
   CHECK_EQ(n_run.load(), 0);
 }
 

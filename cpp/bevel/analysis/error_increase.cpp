@@ -6,30 +6,30 @@
 #include <memory>
 #include <numeric>
 
-#include "bevel/analysis/departures.h"
+#include "bevel/analysis/path_changes.h"
 #include "bevel/support/arithmetic/grid_scale.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 
 namespace bevel {
 namespace {
 
 // The room of one thread.
 struct Workplace {
-  DisturbedBlock block;
-  Departures departures;
+  PerturbedBlock block;
+  PathChanges path_changes;
   std::vector<uint32_t> rows, lenders, chosen;
   std::vector<int64_t> sums, changes;
   std::vector<int32_t> n_judges;
 };
 
 std::vector<std::unique_ptr<Workplace>> make_workplaces(const PackedForest& forest,
-                                                        const Disturbance& disturbance,
+                                                        const Perturbation& perturbation,
                                                         int n_threads) {
-  const bool plain = is_plain(disturbance, forest);
+  const bool plain = is_plain(perturbation, forest);
   std::vector<std::unique_ptr<Workplace>> places;
   for (int w = 0; w < n_threads; ++w)
     places.push_back(std::make_unique<Workplace>(
-        Workplace{DisturbedBlock(disturbance, forest, plain), {}, {}, {}, {}, {}, {}, {}}));
+        Workplace{PerturbedBlock(perturbation, forest, plain), {}, {}, {}, {}, {}, {}, {}}));
   return places;
 }
 
@@ -45,12 +45,12 @@ double leaf_error(const PackedForest& forest, const JudgedRows& rows, size_t row
 // One tree on the rows it judges.
 class TreeJob {
  public:
-  TreeJob(const PackedForest& forest, const Disturbance& disturbance, const JudgedRows& rows,
+  TreeJob(const PackedForest& forest, const Perturbation& perturbation, const JudgedRows& rows,
           TreeErrors& errors)
-      : forest_(forest), disturbance_(disturbance), rows_(rows), errors_(errors) {}
+      : forest_(forest), perturbation_(perturbation), rows_(rows), errors_(errors) {}
 
   void run(size_t tree, Workplace& place) {
-    const size_t n_variants = disturbance_.n_variants();
+    const size_t n_variants = perturbation_.n_variants();
     double* increase = &errors_.increase[tree * n_variants];
     const double weight = find_rows(tree, place);
     if (!(weight > 0.0)) {
@@ -58,13 +58,13 @@ class TreeJob {
       std::fill(increase, increase + n_variants, std::numeric_limits<double>::quiet_NaN());
       return;
     }
-    if (disturbance_.permutes) draw_lenders(tree, place);
-    const size_t n_block = DisturbedBlock::good_size(disturbance_, forest_.layout);
+    if (perturbation_.permutes) draw_lenders(tree, place);
+    const size_t n_block = PerturbedBlock::good_size(perturbation_, forest_.layout);
     for (size_t first = 0; first < place.rows.size(); first += n_block) {
       poll_cancellation();
       const size_t n = std::min(n_block, place.rows.size() - first);
       read_block(place, first, n);
-      find_departures(forest_, tree, place.chosen, place.block, place.departures);
+      find_path_changes(forest_, tree, place.chosen, place.block, place.path_changes);
       add_errors(place, first, n, errors_.error[tree], increase);
     }
     errors_.error[tree] /= weight;
@@ -76,7 +76,7 @@ class TreeJob {
   double find_rows(size_t tree, Workplace& place) const {
     double weight = 0.0;
     place.rows.clear();
-    for (size_t row = 0; row < disturbance_.n_rows; ++row) {
+    for (size_t row = 0; row < perturbation_.n_rows; ++row) {
       if (rows_.judges && !rows_.judges[row * forest_.n_trees() + tree]) continue;
       place.rows.push_back(static_cast<uint32_t>(row));
       weight += rows_.weight(row);
@@ -86,12 +86,12 @@ class TreeJob {
 
   void draw_lenders(size_t tree, Workplace& place) const {
     const size_t m = place.rows.size();
-    place.lenders.resize(disturbance_.n_variants() * m);
-    for (size_t g = 0; g < disturbance_.n_groups(); ++g)
-      for (size_t r = 0; r < disturbance_.n_repeats; ++r) {
+    place.lenders.resize(perturbation_.n_variants() * m);
+    for (size_t g = 0; g < perturbation_.n_groups(); ++g)
+      for (size_t r = 0; r < perturbation_.n_repeats; ++r) {
         poll_cancellation(m);
-        draw_permutation(disturbance_.seed, tree, disturbance_.key[g], r,
-                         {&place.lenders[disturbance_.variant(g, r) * m], m});
+        draw_permutation(perturbation_.seed, tree, perturbation_.key[g], r,
+                         {&place.lenders[perturbation_.variant(g, r) * m], m});
       }
   }
 
@@ -99,31 +99,31 @@ class TreeJob {
     const size_t m = place.rows.size();
     const uint32_t* lenders = place.lenders.data();
     place.block.read({&place.rows[first], n}, [&](size_t variant, size_t i) {
-      return disturbance_.permutes ? place.rows[lenders[variant * m + first + i]]
-                                   : place.rows[first + i];
+      return perturbation_.permutes ? place.rows[lenders[variant * m + first + i]]
+                                    : place.rows[first + i];
     });
     place.chosen.resize(n);
     std::iota(place.chosen.begin(), place.chosen.end(), 0u);
   }
 
   void add_errors(Workplace& place, size_t first, size_t n, double& error, double* increase) const {
-    const Departures& departures = place.departures;
+    const PathChanges& path_changes = place.path_changes;
     for (size_t i = 0; i < n; ++i) {
       const size_t row = place.rows[first + i];
-      error += rows_.weight(row) * leaf_error(forest_, rows_, row, departures.own_leaf[i]);
+      error += rows_.weight(row) * leaf_error(forest_, rows_, row, path_changes.own_leaf[i]);
     }
-    for (const Departure& d : departures.found) {
-      const int32_t own = departures.own_leaf[d.row];
+    for (const PathChange& d : path_changes.found) {
+      const int32_t own = path_changes.own_leaf[d.row];
       if (d.leaf == own) continue;
       const size_t row = place.rows[first + d.row];
-      increase[disturbance_.variant(static_cast<size_t>(d.group), d.repeat)] +=
+      increase[perturbation_.variant(static_cast<size_t>(d.group), d.repeat)] +=
           rows_.weight(row) *
           (leaf_error(forest_, rows_, row, d.leaf) - leaf_error(forest_, rows_, row, own));
     }
   }
 
   const PackedForest& forest_;
-  const Disturbance& disturbance_;
+  const Perturbation& perturbation_;
   const JudgedRows& rows_;
   TreeErrors& errors_;
 };
@@ -186,7 +186,7 @@ struct BlockErrors {
   std::vector<double> increase;            // n_groups x n_repeats
   std::vector<double> mean, mean_squared;  // n_groups: of weight^2 times increase, over repeats
 
-  explicit BlockErrors(const Disturbance& d)
+  explicit BlockErrors(const Perturbation& d)
       : increase(d.n_variants()), mean(d.n_groups()), mean_squared(d.n_groups()) {}
 
   void operator+=(const BlockErrors& other) {
@@ -204,10 +204,10 @@ struct BlockErrors {
 // Some rows and all the trees that judge them.
 class ForestJob {
  public:
-  ForestJob(const PackedForest& forest, const Disturbance& disturbance, const JudgedRows& rows,
+  ForestJob(const PackedForest& forest, const Perturbation& perturbation, const JudgedRows& rows,
             const WholeLeaves& leaves, const std::vector<uint32_t>& lenders)
       : forest_(forest),
-        disturbance_(disturbance),
+        perturbation_(perturbation),
         rows_(rows),
         leaves_(leaves),
         lenders_(lenders) {}
@@ -216,16 +216,16 @@ class ForestJob {
     read_block(first, last, place);
     const size_t k = leaves_.width();
     place.sums.assign((last - first) * k, 0);
-    place.changes.assign((last - first) * disturbance_.n_variants() * k, 0);
+    place.changes.assign((last - first) * perturbation_.n_variants() * k, 0);
     place.n_judges.assign(last - first, 0);
     for (size_t tree = 0; tree < forest_.n_trees(); ++tree) {
       poll_cancellation();
       choose_rows(tree, first, last, place);
       if (place.chosen.empty()) continue;
-      find_departures(forest_, tree, place.chosen, place.block, place.departures);
+      find_path_changes(forest_, tree, place.chosen, place.block, place.path_changes);
       add_tree(place);
     }
-    BlockErrors errors(disturbance_);
+    BlockErrors errors(perturbation_);
     for (size_t i = 0; i < last - first; ++i)
       if (place.n_judges[i] > 0) add_row(first + i, i, place, errors);
     return errors;
@@ -235,10 +235,10 @@ class ForestJob {
   void read_block(size_t first, size_t last, Workplace& place) const {
     place.rows.resize(last - first);
     std::iota(place.rows.begin(), place.rows.end(), static_cast<uint32_t>(first));
-    const size_t n = disturbance_.n_rows;
+    const size_t n = perturbation_.n_rows;
     place.block.read(place.rows, [&](size_t variant, size_t i) {
-      return disturbance_.permutes ? lenders_[variant * n + first + i]
-                                   : static_cast<uint32_t>(first + i);
+      return perturbation_.permutes ? lenders_[variant * n + first + i]
+                                    : static_cast<uint32_t>(first + i);
     });
   }
 
@@ -251,13 +251,13 @@ class ForestJob {
 
   void add_tree(Workplace& place) const {
     const size_t k = leaves_.width();
-    const Departures& departures = place.departures;
+    const PathChanges& path_changes = place.path_changes;
     for (uint32_t i : place.chosen) {
-      leaves_.add(departures.own_leaf[i], 1, &place.sums[i * k]);
+      leaves_.add(path_changes.own_leaf[i], 1, &place.sums[i * k]);
       ++place.n_judges[i];
     }
-    for (const Departure& d : departures.found) {
-      const int32_t own = departures.own_leaf[d.row];
+    for (const PathChange& d : path_changes.found) {
+      const int32_t own = path_changes.own_leaf[d.row];
       if (d.leaf == own) continue;
       int64_t* changes = changes_of(place, d.row, static_cast<size_t>(d.group), d.repeat);
       leaves_.add(d.leaf, 1, changes);
@@ -266,7 +266,7 @@ class ForestJob {
   }
 
   int64_t* changes_of(Workplace& place, size_t i, size_t group, size_t repeat) const {
-    const size_t variant = i * disturbance_.n_variants() + disturbance_.variant(group, repeat);
+    const size_t variant = i * perturbation_.n_variants() + perturbation_.variant(group, repeat);
     return &place.changes[variant * leaves_.width()];
   }
 
@@ -278,57 +278,57 @@ class ForestJob {
     errors.error += weight * own;
     errors.weight += weight;
     errors.weight_squared += weight * weight;
-    for (size_t g = 0; g < disturbance_.n_groups(); ++g) {
+    for (size_t g = 0; g < perturbation_.n_groups(); ++g) {
       double total = 0.0;
-      for (size_t r = 0; r < disturbance_.n_repeats; ++r) {
+      for (size_t r = 0; r < perturbation_.n_repeats; ++r) {
         const int64_t* changes = changes_of(place, i, g, r);
         const double increase = leaves_.error(rows_, row, sums, changes, n) - own;
-        errors.increase[disturbance_.variant(g, r)] += weight * increase;
+        errors.increase[perturbation_.variant(g, r)] += weight * increase;
         total += increase;
       }
-      const double mean = weight * total / static_cast<double>(disturbance_.n_repeats);
+      const double mean = weight * total / static_cast<double>(perturbation_.n_repeats);
       errors.mean[g] += weight * mean;
       errors.mean_squared[g] += mean * mean;
     }
   }
 
   const PackedForest& forest_;
-  const Disturbance& disturbance_;
+  const Perturbation& perturbation_;
   const JudgedRows& rows_;
   const WholeLeaves& leaves_;
   const std::vector<uint32_t>& lenders_;
 };
 
 // Permutations of all rows, one for each group and repeat; none where rows are not permuted.
-std::vector<uint32_t> draw_lenders(const Disturbance& disturbance, int n_threads,
+std::vector<uint32_t> draw_lenders(const Perturbation& perturbation, int n_threads,
                                    const ErrorProgress& progress) {
-  if (!disturbance.permutes) return {};
-  const size_t n = disturbance.n_rows, n_repeats = disturbance.n_repeats;
-  std::vector<uint32_t> lenders(disturbance.n_variants() * n);
-  Crew crew(n_threads, disturbance.n_variants(), [&](int, size_t variant) {
-    draw_permutation(disturbance.seed, 0, disturbance.key[variant / n_repeats], variant % n_repeats,
-                     {&lenders[variant * n], n});
+  if (!perturbation.permutes) return {};
+  const size_t n = perturbation.n_rows, n_repeats = perturbation.n_repeats;
+  std::vector<uint32_t> lenders(perturbation.n_variants() * n);
+  ThreadPool pool(n_threads, perturbation.n_variants(), [&](int, size_t variant) {
+    draw_permutation(perturbation.seed, 0, perturbation.key[variant / n_repeats],
+                     variant % n_repeats, {&lenders[variant * n], n});
   });
-  crew.run([&](size_t) { return progress(0); });
+  pool.run([&](size_t) { return progress(0); });
   return lenders;
 }
 
 // Rows that are worked on together, whatever the number of threads.
-size_t rows_of_block(const PackedForest& forest, const Disturbance& disturbance, size_t width) {
+size_t rows_of_block(const PackedForest& forest, const Perturbation& perturbation, size_t width) {
   constexpr size_t kMostSums = 1 << 22;
-  const size_t fit = kMostSums / std::max<size_t>(1, disturbance.n_variants() * width);
-  return std::clamp<size_t>(fit, 16, DisturbedBlock::good_size(disturbance, forest.layout));
+  const size_t fit = kMostSums / std::max<size_t>(1, perturbation.n_variants() * width);
+  return std::clamp<size_t>(fit, 16, PerturbedBlock::good_size(perturbation, forest.layout));
 }
 
-ForestErrors summarise(const BlockErrors& sums, const Disturbance& disturbance) {
+ForestErrors summarise(const BlockErrors& sums, const Perturbation& perturbation) {
   ForestErrors result;
   result.error = sums.error / sums.weight;
   for (double increase : sums.increase) result.increase.push_back(increase / sums.weight);
-  for (size_t g = 0; g < disturbance.n_groups(); ++g) {
+  for (size_t g = 0; g < perturbation.n_groups(); ++g) {
     double mean = 0.0;
-    for (size_t r = 0; r < disturbance.n_repeats; ++r)
-      mean += result.increase[disturbance.variant(g, r)];
-    mean /= static_cast<double>(disturbance.n_repeats);
+    for (size_t r = 0; r < perturbation.n_repeats; ++r)
+      mean += result.increase[perturbation.variant(g, r)];
+    mean /= static_cast<double>(perturbation.n_repeats);
     // Sum over rows of (weight (increase - mean))^2, multiplied out.
     const double scatter =
         sums.mean_squared[g] - 2.0 * mean * sums.mean[g] + mean * mean * sums.weight_squared;
@@ -339,39 +339,39 @@ ForestErrors summarise(const BlockErrors& sums, const Disturbance& disturbance) 
 
 }  // namespace
 
-TreeErrors tree_errors(const PackedForest& forest, const Disturbance& disturbance,
+TreeErrors tree_errors(const PackedForest& forest, const Perturbation& perturbation,
                        const JudgedRows& rows, int n_threads, const ErrorProgress& progress) {
   const size_t n_trees = forest.n_trees();
   TreeErrors errors{std::vector<double>(n_trees, 0.0),
-                    std::vector<double>(n_trees * disturbance.n_variants(), 0.0)};
+                    std::vector<double>(n_trees * perturbation.n_variants(), 0.0)};
   n_threads = useful_threads(n_threads, n_trees);
-  const auto places = make_workplaces(forest, disturbance, n_threads);
-  TreeJob job(forest, disturbance, rows, errors);
-  Crew crew(n_threads, n_trees,
-            [&](int w, size_t tree) { job.run(tree, *places[static_cast<size_t>(w)]); });
-  crew.run(progress);
+  const auto places = make_workplaces(forest, perturbation, n_threads);
+  TreeJob job(forest, perturbation, rows, errors);
+  ThreadPool pool(n_threads, n_trees,
+                  [&](int w, size_t tree) { job.run(tree, *places[static_cast<size_t>(w)]); });
+  pool.run(progress);
   return errors;
 }
 
-ForestErrors forest_errors(const PackedForest& forest, const Disturbance& disturbance,
+ForestErrors forest_errors(const PackedForest& forest, const Perturbation& perturbation,
                            const JudgedRows& rows, bool hard, int n_threads,
                            const ErrorProgress& progress) {
   const WholeLeaves leaves(forest, hard);
-  const std::vector<uint32_t> lenders = draw_lenders(disturbance, n_threads, progress);
-  const ForestJob job(forest, disturbance, rows, leaves, lenders);
-  const size_t n = disturbance.n_rows;
-  const size_t n_block = rows_of_block(forest, disturbance, leaves.width());
-  std::vector<BlockErrors> of_block((n + n_block - 1) / n_block, BlockErrors(disturbance));
+  const std::vector<uint32_t> lenders = draw_lenders(perturbation, n_threads, progress);
+  const ForestJob job(forest, perturbation, rows, leaves, lenders);
+  const size_t n = perturbation.n_rows;
+  const size_t n_block = rows_of_block(forest, perturbation, leaves.width());
+  std::vector<BlockErrors> of_block((n + n_block - 1) / n_block, BlockErrors(perturbation));
   n_threads = useful_threads(n_threads, of_block.size());
-  const auto places = make_workplaces(forest, disturbance, n_threads);
-  Crew crew(n_threads, of_block.size(), [&](int w, size_t b) {
+  const auto places = make_workplaces(forest, perturbation, n_threads);
+  ThreadPool pool(n_threads, of_block.size(), [&](int w, size_t b) {
     of_block[b] =
         job.run(b * n_block, std::min(n, (b + 1) * n_block), *places[static_cast<size_t>(w)]);
   });
-  crew.run([&](size_t n_done) { return progress(std::min(n, n_done * n_block)); });
-  BlockErrors sums(disturbance);
+  pool.run([&](size_t n_done) { return progress(std::min(n, n_done * n_block)); });
+  BlockErrors sums(perturbation);
   for (const BlockErrors& block : of_block) sums += block;
-  return summarise(sums, disturbance);
+  return summarise(sums, perturbation);
 }
 
 }  // namespace bevel

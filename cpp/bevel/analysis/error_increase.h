@@ -1,4 +1,4 @@
-// By how much errors rise when a group of features is disturbed: the share of wrong classes, or the
+// By how much errors rise when a group of features is perturbed: the share of wrong classes, or the
 // mean squared error in regression.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "bevel/analysis/disturbance.h"
+#include "bevel/analysis/perturbation.h"
 #include "bevel/predict/packed_forest.h"
 
 namespace bevel {
@@ -31,7 +31,7 @@ struct TreeErrors {
 };
 
 // Each tree by itself, on the rows it judges; their values are permuted among these rows.
-TreeErrors tree_errors(const PackedForest& forest, const Disturbance& disturbance,
+TreeErrors tree_errors(const PackedForest& forest, const Perturbation& perturbation,
                        const JudgedRows& rows, int n_threads, const ErrorProgress& progress);
 
 struct ForestErrors {
@@ -41,7 +41,7 @@ struct ForestErrors {
 };
 
 // All judges of a row together, by shares or (hard) by votes; values are permuted among all rows.
-ForestErrors forest_errors(const PackedForest& forest, const Disturbance& disturbance,
+ForestErrors forest_errors(const PackedForest& forest, const Perturbation& perturbation,
                            const JudgedRows& rows, bool hard, int n_threads,
                            const ErrorProgress& progress);
 

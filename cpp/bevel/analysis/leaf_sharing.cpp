@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "bevel/support/check.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 
 namespace bevel {
 namespace {
@@ -159,7 +159,7 @@ SparseRows LeafSharing::nearest(const LeafMatrix& queries, int64_t first_own, si
   const size_t n_blocks = (queries.n_rows + kBlockRows - 1) / kBlockRows;
   std::vector<SparseRows> blocks(n_blocks);
   std::vector<Counter> counters;
-  Crew crew(n_threads, n_blocks, [&](int worker, size_t block) {
+  ThreadPool pool(n_threads, n_blocks, [&](int worker, size_t block) {
     const size_t last = std::min(queries.n_rows, (block + 1) * kBlockRows);
     for (size_t q = block * kBlockRows; q < last; ++q) {
       Counter& counter = counters[static_cast<size_t>(worker)];
@@ -168,8 +168,8 @@ SparseRows LeafSharing::nearest(const LeafMatrix& queries, int64_t first_own, si
       counter.write_to(blocks[block]);
     }
   });
-  for (int worker = 0; worker < crew.size(); ++worker) counters.emplace_back(*this);
-  crew.run();
+  for (int worker = 0; worker < pool.size(); ++worker) counters.emplace_back(*this);
+  pool.run();
   return joined(blocks);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "bevel/predict/over_rows.h"
+#include "bevel/predict/parallel_rows.h"
 
 namespace bevel {
 namespace {
@@ -76,7 +76,7 @@ void over_weights(const ForestArrays& forest, const RowMatrix& rows, const LeafR
   const size_t n_trees = forest.n_trees();
   std::vector<int32_t> leaves(rows.n_rows * n_trees);
   apply(forest, rows, n_threads, leaves.data());
-  over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+  parallel_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     Weights weights(leaf_rows.n_rows);
     for (size_t r = first; r < last; ++r) {
       weights.collect(forest, leaf_rows, leaves.data() + r * n_trees,

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "bevel/support/arithmetic/sortable.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 #include "bevel/support/wide_loops.h"
 
 namespace bevel {
@@ -49,7 +49,7 @@ ColumnCodes::ColumnCodes(const DatasetView& data, int n_threads)
       scales_(static_cast<size_t>(data.n_features)) {
   constexpr size_t kColumnsPerJob = 64;
   const size_t n_jobs = (data.numeric.size() + kColumnsPerJob - 1) / kColumnsPerJob;
-  Crew crew(n_threads, n_jobs, [&](int, size_t job) {
+  ThreadPool pool(n_threads, n_jobs, [&](int, size_t job) {
     std::vector<float> filled;
     const size_t last = std::min(data.numeric.size(), (job + 1) * kColumnsPerJob);
     for (size_t c = job * kColumnsPerJob; c < last; ++c) {
@@ -65,7 +65,7 @@ ColumnCodes::ColumnCodes(const DatasetView& data, int n_threads)
       code(values, data.n_rows, feature);
     }
   });
-  crew.run();
+  pool.run();
 }
 
 ColumnCodes::~ColumnCodes() { HugePageAllocator<uint8_t>().deallocate(codes_, n_bytes_); }

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "bevel/support/arithmetic/sortable.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 #include "bevel/support/wide_loops.h"
 
 namespace bevel {
@@ -122,7 +122,7 @@ ColumnFacts column_facts(const float* values, size_t n_rows, std::span<const int
     run(0, 0);
     return facts;
   }
-  Crew(n_threads, n_jobs, run).run();
+  ThreadPool(n_threads, n_jobs, run).run();
   return facts;
 }
 

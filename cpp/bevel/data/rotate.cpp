@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 
 namespace bevel {
 namespace {
@@ -63,11 +63,11 @@ void rotate_rows(const float* rows, size_t n_rows, size_t n_features, const doub
   const BlockRotation rotate(rows, n_rows, n_features, rotation, target);
   if (n_rows * n_features * n_features < kFewProducts) n_threads = 1;
   std::vector<std::vector<double>> features;
-  Crew crew(n_threads, rotate.n_blocks(), [&](int worker, size_t block) {
+  ThreadPool pool(n_threads, rotate.n_blocks(), [&](int worker, size_t block) {
     rotate.run(block, features[static_cast<size_t>(worker)]);
   });
-  features.resize(static_cast<size_t>(crew.size()));
-  crew.run();
+  features.resize(static_cast<size_t>(pool.size()));
+  pool.run();
 }
 
 }  // namespace bevel

@@ -6,7 +6,7 @@
 #include "bevel/data/scaling_loops.h"
 #include "bevel/support/arithmetic/float_environment.h"
 #include "bevel/support/check.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 
 namespace bevel {
 namespace {
@@ -199,7 +199,7 @@ void Scaler::transform(const StridedTable<Number>& source, size_t first_feature,
     const PlainArithmetic arithmetic;
     run(0, 0);
   } else {
-    Crew(n_threads, n_jobs, run).run();
+    ThreadPool(n_threads, n_jobs, run).run();
   }
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 
 namespace bevel {
 namespace {
@@ -84,7 +84,7 @@ std::optional<TablePlace> store_columns(const StridedTable<Number>& table, doubl
   if (n_jobs == 1)
     run(0, 0);
   else
-    Crew(n_threads, n_jobs, run).run();
+    ThreadPool(n_threads, n_jobs, run).run();
   for (const auto& place : beyond)
     if (place) return place;
   return std::nullopt;

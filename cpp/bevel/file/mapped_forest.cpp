@@ -6,7 +6,7 @@
 #include <string>
 
 #include "bevel/file/fault.h"
-#include "bevel/predict/over_rows.h"
+#include "bevel/predict/parallel_rows.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
@@ -186,7 +186,7 @@ void MappedForest::add_shares(const Leaf& leaf, bool hard, double* sums) const {
 
 template <class Add, class Finish>
 void MappedForest::over_leaves(const RowMatrix& rows, int n_threads, Add add, Finish finish) const {
-  over_rows(n_trees(), rows.n_rows, n_threads, [&](size_t first, size_t last) {
+  parallel_rows(n_trees(), rows.n_rows, n_threads, [&](size_t first, size_t last) {
     for (size_t tree = 0; tree < n_trees(); ++tree)
       for (size_t i = first; i < last; ++i)
         add(i, tree, leaf_of(tree, {rows.values + i * rows.row_stride, rows.feature_stride}));

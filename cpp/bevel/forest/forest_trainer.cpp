@@ -15,14 +15,14 @@
 #include "bevel/split/projection_bound.h"
 #include "bevel/support/arithmetic/grid_scale.h"
 #include "bevel/support/check.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 #include "bevel/tree/column_use.h"
 #include "bevel/tree/tree_builder_impl.h"
 
 namespace bevel {
 namespace {
 
-// Weights of the rows of a training set and how tasks are to carry them.
+// Weights of the rows of a training set and how criteria are to carry them.
 struct Weighting {
   const double* values = nullptr;  // null: all 1
   bool whole = true;               // small whole numbers: multiplicities can take them in
@@ -61,16 +61,16 @@ std::vector<double> balance(const TrainingSet& training, const std::vector<int32
   return counts;
 }
 
-// How a task is made and how rows become its payload.
-template <class Task>
-struct TaskMaker;
+// How a criterion is made and how rows become its stats.
+template <class Criterion>
+struct CriterionMaker;
 
 struct RowWeight {
   int64_t whole;  // multiplicity times a whole weight
   double real;    // multiplicity times weight times class weight
 };
 
-struct TaskScales {
+struct CriterionScales {
   double weight = 1.0;  // whole units per unit of weight
   double target = 1.0;  // whole units per unit of weight times target
   double centre = 0.0;
@@ -78,23 +78,25 @@ struct TaskScales {
 };
 
 template <>
-struct TaskMaker<PackedTask> {
-  static PackedTask task(const TrainingSet&, const Options&, TaskScales, const EntropyTable*) {
-    return PackedTask(2.0, false);
+struct CriterionMaker<PackedCriterion> {
+  static PackedCriterion criterion(const TrainingSet&, const Options&, CriterionScales,
+                                   const EntropyTable*) {
+    return PackedCriterion(2.0, false);
   }
-  static uint64_t payload(const TrainingSet& t, size_t row, RowWeight w, TaskScales) {
+  static uint64_t stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales) {
     const auto weight = static_cast<uint64_t>(w.whole);
     return weight << 32 | (t.labels[row] == 1 ? weight : 0);
   }
 };
 
 template <>
-struct TaskMaker<WideTask> {
-  static WideTask task(const TrainingSet& t, const Options&, TaskScales s, const EntropyTable*) {
-    if (t.targets) return WideTask(s.weight / (s.target * s.target), true);
-    return WideTask(2.0 / s.weight, false);
+struct CriterionMaker<WideCriterion> {
+  static WideCriterion criterion(const TrainingSet& t, const Options&, CriterionScales s,
+                                 const EntropyTable*) {
+    if (t.targets) return WideCriterion(s.weight / (s.target * s.target), true);
+    return WideCriterion(2.0 / s.weight, false);
   }
-  static WidePair payload(const TrainingSet& t, size_t row, RowWeight w, TaskScales s) {
+  static WidePair stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales s) {
     // A row drawn three times carries three times the same: equal targets keep equal means.
     if (t.targets && w.whole > 0)
       return {w.whole, w.whole * std::llround((t.targets[row] - s.centre) * s.target)};
@@ -106,13 +108,15 @@ struct TaskMaker<WideTask> {
 };
 
 template <class Weight, bool kEntropy>
-struct TaskMaker<ClassTask<Weight, kEntropy>> {
-  using Task = ClassTask<Weight, kEntropy>;
-  static Task task(const TrainingSet& t, const Options&, TaskScales, const EntropyTable* table) {
-    return Task(t.n_classes, 1.0, table);
+struct CriterionMaker<ClassCriterion<Weight, kEntropy>> {
+  using Criterion = ClassCriterion<Weight, kEntropy>;
+  static Criterion criterion(const TrainingSet& t, const Options&, CriterionScales,
+                             const EntropyTable* table) {
+    return Criterion(t.n_classes, 1.0, table);
   }
-  static typename Task::Payload payload(const TrainingSet& t, size_t row, RowWeight w, TaskScales) {
-    const auto label = static_cast<decltype(Task::Payload::label)>(t.labels[row]);
+  static typename Criterion::RowStats stats(const TrainingSet& t, size_t row, RowWeight w,
+                                            CriterionScales) {
+    const auto label = static_cast<decltype(Criterion::RowStats::label)>(t.labels[row]);
     if constexpr (std::is_same_v<Weight, double>) {
       return {label, w.real};
     } else {
@@ -131,7 +135,7 @@ double gain_unit(double largest_gain) {
   return largest_gain < kSmall || largest_gain > kLarge ? grid_scale(largest_gain, 0) : 1.0;
 }
 
-template <class Task>
+template <class Criterion>
 class Trainer {
  public:
   Trainer(const TrainingSet& training, const Options& options, const Weighting& weighting,
@@ -143,7 +147,7 @@ class Trainer {
         numbers_(numbers),
         kernels_(kernels(options.simd)),
         bound_(data_),
-        table_(options.criterion == Criterion::entropy && weighting.whole ? table_size() : 0),
+        table_(options.criterion == CriterionKind::entropy && weighting.whole ? table_size() : 0),
         trees_(numbers.size()),
         samplers_(make_samplers(options, data_)) {
     set_scales();
@@ -156,18 +160,18 @@ class Trainer {
         trees_.size() * std::max<size_t>(1, data_.n_rows / growing::kParallelSubtreeRows);
     n_threads = useful_threads(n_threads, n_parts);
     for (int w = 0; w < n_threads; ++w) {
-      auto task = TaskMaker<Task>::task(training_, options_, scales_, &table_);
-      auto space =
-          std::make_unique<Workspace<Task>>(options_, data_, bound_, kernels_, std::move(task));
+      auto criterion = CriterionMaker<Criterion>::criterion(training_, options_, scales_, &table_);
+      auto space = std::make_unique<Workspace<Criterion>>(options_, data_, bound_, kernels_,
+                                                          std::move(criterion));
       for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(space->samplers[f]);
       workspaces_.push_back(std::move(space));
     }
-    if (Task::kIsPair && worth_coding(options_, data_, trees_.size()))
+    if (Criterion::kIsPair && worth_coding(options_, data_, trees_.size()))
       codes_.emplace(data_, n_threads);
-    Crew crew(
+    ThreadPool pool(
         n_threads, trees_.size(), [this](int worker, size_t job) { grow(worker, job); }, n_parts);
-    crew_ = &crew;
-    crew.run(progress);
+    pool_ = &pool;
+    pool.run(progress);
     workspaces_.clear();  // not needed any more, while the forest is copied
     codes_.reset();
     return flatten(trees_, training_.targets != nullptr);
@@ -211,7 +215,7 @@ class Trainer {
         draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
     std::vector<double> class_weights;
     if (options_.balanced_subsample) class_weights = balance(training_, multiplicity);
-    RowFacts facts;
+    TrainingRowData facts;
     facts.tree = tree_number;
     facts.labels = training_.labels;
     facts.targets = training_.targets;
@@ -219,33 +223,33 @@ class Trainer {
     facts.weights = weighting_.values;
     facts.class_weights = class_weights.empty() ? nullptr : class_weights.data();
     facts.multiplicity = multiplicity.data();
-    TreeData<Task> tree = gather(facts, tree_number);
-    TreeBuilder<Task> builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_, workspaces_,
-                              kernels_, *crew_);
+    TreeData<Criterion> tree = gather(facts, tree_number);
+    TreeBuilder<Criterion> builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_,
+                                   workspaces_, kernels_, *pool_);
     trees_[job] = with_used_axes(builder.grow(tree, worker), tree.axes, data_.n_features);
     trees_[job].nodes.shrink();
   }
 
-  TreeData<Task> gather(const RowFacts& facts, uint64_t tree_number) const {
-    TreeData<Task> tree;
+  TreeData<Criterion> gather(const TrainingRowData& facts, uint64_t tree_number) const {
+    TreeData<Criterion> tree;
     tree.root = root_key(options_.seed, tree_number);
     tree.facts = facts;
     tree.gain_unit = scales_.gain;
-    tree.weight_unit = std::is_same_v<Task, WideTask> ? scales_.weight : 1.0;
+    tree.weight_unit = std::is_same_v<Criterion, WideCriterion> ? scales_.weight : 1.0;
     size_t n = 0;
     for (size_t row = 0; row < data_.n_rows; ++row) n += facts.multiplicity[row] > 0;
     tree.rows.reserve(n);
-    tree.payload.reserve(n);
+    tree.stats.reserve(n);
     for (size_t row = 0; row < data_.n_rows; ++row) {
       if (facts.multiplicity[row] == 0 || (facts.weights && facts.weights[row] == 0.0)) continue;
       RowWeight w{0, facts.weight(row)};
       if (weighting_.whole) w.whole = static_cast<int64_t>(w.real);
       tree.rows.push_back(static_cast<uint32_t>(row));
-      tree.payload.push_back(TaskMaker<Task>::payload(training_, row, w, scales_));
+      tree.stats.push_back(CriterionMaker<Criterion>::stats(training_, row, w, scales_));
     }
-    auto task = TaskMaker<Task>::task(training_, options_, scales_, &table_);
-    task.begin_node(tree.payload.data(), tree.payload.size());
-    tree.total_weight = task.weight();
+    auto criterion = CriterionMaker<Criterion>::criterion(training_, options_, scales_, &table_);
+    criterion.begin_node(tree.stats.data(), tree.stats.size());
+    tree.total_weight = criterion.weight();
     BEVEL_CHECK(!tree.rows.empty() && tree.total_weight > 0.0 && std::isfinite(tree.total_weight));
     if (options_.any_family(&Family::asks_out_of_bag))
       for (size_t row = 0; row < data_.n_rows; ++row)
@@ -274,7 +278,7 @@ class Trainer {
 
   // A tree with axes works on columns of its own: the axes and whatever else it reads, for the rows
   // of its bag and behind them for those out of it, if they are asked for.
-  void add_axes(TreeData<Task>& tree) const {
+  void add_axes(TreeData<Criterion>& tree) const {
     Stream stream(tree.root, Purpose::rotation);
     draw_tree_axes(options_, data_, {tree.rows, tree.facts}, stream, tree.axes);
     tree.origin = tree.rows;
@@ -331,14 +335,14 @@ class Trainer {
   const Kernels& kernels_;
   const ProjectionBound bound_;
   EntropyTable table_;
-  TaskScales scales_;
+  CriterionScales scales_;
   std::vector<const float*> columns_;
   std::vector<int32_t> used_;
   std::optional<ColumnCodes> codes_;
   std::vector<GrownTree> trees_;
   Samplers samplers_;
-  std::vector<std::unique_ptr<Workspace<Task>>> workspaces_;
-  Crew* crew_ = nullptr;
+  std::vector<std::unique_ptr<Workspace<Criterion>>> workspaces_;
+  ThreadPool* pool_ = nullptr;
 };
 
 }  // namespace
@@ -346,19 +350,19 @@ class Trainer {
 FlatForest train(const TrainingSet& training, const Options& options,
                  std::span<const uint64_t> trees, int n_threads, const Progress& progress) {
   const Weighting weighting = inspect_weights(training, options);
-  auto run = [&]<class Task>(std::type_identity<Task>) {
-    return Trainer<Task>(training, options, weighting, trees).run(n_threads, progress);
+  auto run = [&]<class Criterion>(std::type_identity<Criterion>) {
+    return Trainer<Criterion>(training, options, weighting, trees).run(n_threads, progress);
   };
-  const bool entropy = options.criterion == Criterion::entropy;
-  if (training.targets) return run(std::type_identity<WideTask>{});
+  const bool entropy = options.criterion == CriterionKind::entropy;
+  if (training.targets) return run(std::type_identity<WideCriterion>{});
   if (training.n_classes == 2 && !entropy)
-    return weighting.whole ? run(std::type_identity<PackedTask>{})
-                           : run(std::type_identity<WideTask>{});
+    return weighting.whole ? run(std::type_identity<PackedCriterion>{})
+                           : run(std::type_identity<WideCriterion>{});
   if (weighting.whole)
-    return entropy ? run(std::type_identity<CountEntropyTask>{})
-                   : run(std::type_identity<CountTask>{});
-  return entropy ? run(std::type_identity<WeightEntropyTask>{})
-                 : run(std::type_identity<WeightTask>{});
+    return entropy ? run(std::type_identity<CountEntropyCriterion>{})
+                   : run(std::type_identity<CountCriterion>{});
+  return entropy ? run(std::type_identity<WeightEntropyCriterion>{})
+                 : run(std::type_identity<WeightCriterion>{});
 }
 
 }  // namespace bevel

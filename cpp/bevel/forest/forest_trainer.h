@@ -1,4 +1,4 @@
-// Runs independent trees on a crew of threads and freezes them into arrays.
+// Runs independent trees on a pool of threads and freezes them into arrays.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "bevel/predict/crown/kernel.h"
+#include "bevel/predict/top_levels/kernel.h"
 #include "bevel/support/arithmetic/float_range.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
@@ -282,7 +282,7 @@ class Packer {
 }  // namespace
 
 PackedForest::PackedForest(const ForestArrays& forest, const std::string& simd)
-    : n_classes(forest.n_classes), pass_crown(find_pass_crown(simd)) {
+    : n_classes(forest.n_classes), pass_top_levels(find_pass_top_levels(simd)) {
   Packer(forest, *this).run();
 }
 

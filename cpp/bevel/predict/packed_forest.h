@@ -78,10 +78,10 @@ struct GeneralSplit {
   int32_t n;        // entries
 };
 
-// How a block of rows passes the first levels of a tree (predict/crown/kernel.h).
-struct Crown;
+// How a block of rows passes the first levels of a tree (predict/top_levels/kernel.h).
+struct TopLevels;
 struct GroupedRows;
-using PassCrown = void (*)(const Crown& crown, const GroupedRows& rows, Child* out);
+using PassTopLevels = void (*)(const TopLevels& top_levels, const GroupedRows& rows, Child* out);
 
 struct PackedForest {
   // simd: the instruction set, "auto" for the best there is; answers do not depend on it.
@@ -97,7 +97,7 @@ struct PackedForest {
   std::vector<Child> roots;
   std::vector<size_t> first_split;    // by tree, and one more: where its splits begin
   std::vector<TreeAxesProduct> axes;  // by tree; empty without axes
-  PassCrown pass_crown;
+  PassTopLevels pass_top_levels;
 
   std::vector<GeneralSplit> general;
   std::vector<int32_t> general_place;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "bevel/predict/crown/crown.h"
 #include "bevel/predict/packed_walk.h"
-#include "bevel/predict/tree_ahead.h"
+#include "bevel/predict/top_levels/top_levels.h"
+#include "bevel/predict/tree_prefetch.h"
 #include "bevel/support/arithmetic/float_environment.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 
 namespace bevel {
 namespace {
@@ -19,13 +19,13 @@ constexpr size_t kLeastRows = 16, kMostRows = 4096;
 constexpr size_t kLeastWalks = 20000;
 // Blocks so small go down all trees at once, row by row.
 constexpr size_t kFewRows = 8;
-// Crowns are passed by all rows of a block as long as one in so many is asked for.
+// TopLevelsOfTrees are passed by all rows of a block as long as one in so many is asked for.
 constexpr size_t kRowsPerAsked = 4;
 // Trees between two looks at which rows are decided.
 constexpr size_t kTreesBetweenLooks = 16;
 
 struct Room : BlockRoom {
-  CrownRows crown;
+  TopLevelRows top_levels;
 };
 
 // Calls use(walk) with the walk that fits the forest's nodes and the block's rows.
@@ -54,10 +54,10 @@ void walk_tree(const PackedForest& forest, const Walk& walk, size_t tree, const 
                std::span<const int32_t> chosen, Room& room) {
   if (!forest.axes.empty()) add_axes(forest, tree, block, room);
   const Child root = forest.roots[tree];
-  const bool has_crown = !room.crown.empty() && chosen.size() * kRowsPerAsked >= block.n;
-  const Child* below = has_crown ? room.crown.pass(forest, tree) : nullptr;
+  const bool has_top_levels = !room.top_levels.empty() && chosen.size() * kRowsPerAsked >= block.n;
+  const Child* below = has_top_levels ? room.top_levels.pass(forest, tree) : nullptr;
   int32_t* leaf = room.leaf.data();
-  TreeAhead ahead(walk.splits(tree + 1), chosen.size());
+  TreePrefetch ahead(walk.splits(tree + 1), chosen.size());
   walk.template run<false>(
       chosen.size(),
       [&](size_t i) {
@@ -171,10 +171,10 @@ void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work 
   n_block = std::max(kLeastRows, (n_rows + n_rounds * n_shares - 1) / (n_rounds * n_shares));
   const size_t n_blocks = (n_rows + n_block - 1) / n_block;
   std::vector<Room> rooms(static_cast<size_t>(n_threads));
-  Crew crew(n_threads, n_blocks, [&](int worker, size_t b) {
+  ThreadPool pool(n_threads, n_blocks, [&](int worker, size_t b) {
     work(b * n_block, std::min(n_rows, (b + 1) * n_block), rooms[static_cast<size_t>(worker)]);
   });
-  crew.run();
+  pool.run();
 }
 
 // Means over the trees of what leaves add; out: n_rows x leaves.width().
@@ -184,7 +184,7 @@ void predict_means(const PackedForest& forest, const RowSource& rows, const Leav
   const size_t width = leaves.width();
   over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Room& room) {
     const RowBlock block = rows.read(first, last, forest, room);
-    room.crown.read(forest, block);
+    room.top_levels.read(forest, block);
     const std::vector<int32_t> chosen = all_rows(block.n);
     double* sums = out + first * width;
     std::fill(sums, sums + block.n * width, 0.0);
@@ -214,7 +214,7 @@ void predict_classes(const PackedForest& forest, const RowSource& rows, const Vo
   const size_t k = votes.width();
   over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Room& room) {
     const RowBlock block = rows.read(first, last, forest, room);
-    room.crown.read(forest, block);
+    room.top_levels.read(forest, block);
     std::vector<int32_t> open = all_rows(block.n);
     std::vector<double> sums(block.n * k, 0.0);
     with_walk(forest, block, [&](const auto& walk) {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "bevel/forest/bag.h"
-#include "bevel/predict/over_rows.h"
+#include "bevel/predict/parallel_rows.h"
 #include "bevel/support/arithmetic/grid_scale.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
@@ -109,7 +109,7 @@ int32_t leaf_of(const ForestArrays& forest, size_t tree, const float* row, size_
 
 void apply(const ForestArrays& forest, const RowMatrix& rows, int n_threads, int32_t* out) {
   const size_t n_trees = forest.n_trees(), work = work_of_walk(forest);
-  over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+  parallel_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     for (size_t tree = 0; tree < n_trees; ++tree) {
       poll_cancellation((last - first) * work);
       for (size_t i = first; i < last; ++i)
@@ -123,7 +123,7 @@ void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_thre
                    double* out) {
   const size_t n_trees = forest.n_trees(), work = work_of_walk(forest);
   const auto k = static_cast<size_t>(forest.n_classes);
-  over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+  parallel_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     std::fill(out + first * k, out + last * k, 0.0);
     for (size_t tree = 0; tree < n_trees; ++tree) {
       poll_cancellation((last - first) * work);
@@ -146,7 +146,7 @@ void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_thre
 
 void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_threads, double* out) {
   const size_t n_trees = forest.n_trees(), work = work_of_walk(forest);
-  over_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+  parallel_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     std::fill(out + first, out + last, 0.0);
     for (size_t tree = 0; tree < n_trees; ++tree) {
       poll_cancellation((last - first) * work);
@@ -178,7 +178,7 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const double*
     std::atomic_ref<int64_t>(whole[row * k + column])
         .fetch_add(std::llround(value * scale), std::memory_order_relaxed);
   };
-  Crew crew(n_threads, n_trees, [&](int, size_t job) {
+  ThreadPool pool(n_threads, n_trees, [&](int, size_t job) {
     const size_t tree = trees.begin + job;
     const std::vector<int32_t> bag = draw_bag(options, rows.n_rows, first_tree + tree, weights);
     for (size_t i = 0; i < rows.n_rows; ++i) {
@@ -199,7 +199,7 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const double*
       }
     }
   });
-  crew.run();
+  pool.run();
   for (size_t i = 0; i < whole.size(); ++i) sums[i] = static_cast<double>(whole[i]) / scale;
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "bevel/projection/deck.h"
+#include "bevel/projection/sample_without_replacement.h"
 #include "bevel/support/arithmetic/dot.h"
 #include "bevel/support/cancellation.h"
 
@@ -73,10 +73,10 @@ std::vector<double> haar_columns(int32_t m, int32_t n_columns, bool flip, Stream
 void append_haar_rotation(std::vector<int32_t> features, int64_t max_features, bool flip,
                           Stream& stream, Candidates& axes) {
   if (max_features < static_cast<int64_t>(features.size())) {
-    Deck deck;
-    deck.resize(static_cast<int32_t>(features.size()));
+    SampleWithoutReplacement undrawn;
+    undrawn.resize(static_cast<int32_t>(features.size()));
     std::vector<int32_t> chosen;
-    for (int64_t k = 0; k < max_features; ++k) chosen.push_back(features[deck.deal(stream)]);
+    for (int64_t k = 0; k < max_features; ++k) chosen.push_back(features[undrawn.deal(stream)]);
     // In order: a permutation might turn a rotation into a reflection.
     std::sort(chosen.begin(), chosen.end());
     features = std::move(chosen);

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "bevel/projection/deck.h"
 #include "bevel/projection/principal_components.h"
+#include "bevel/projection/sample_without_replacement.h"
 
 namespace bevel {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 class Bootstrap {
  public:
   Bootstrap(const TreeRows& tree, bool by_class, double share) : tree_(tree), share_(share) {
-    const RowFacts& facts = tree.facts;
+    const TrainingRowData& facts = tree.facts;
     by_class_.resize(static_cast<size_t>(by_class ? facts.n_classes : 1));
     for (size_t i = 0; i < tree.rows.size(); ++i) {
       const uint32_t row = tree.rows[i];
@@ -77,12 +77,12 @@ void append_principal_axes(const Family& family, const DatasetView& data, const 
   std::vector<const float*> columns(static_cast<size_t>(data.n_features));
   for (int32_t f : data.numeric) columns[static_cast<size_t>(f)] = data.column(f);
   Bootstrap bootstrap(tree, by_class, family.share);
-  Deck deck;
-  deck.resize(static_cast<int32_t>(data.numeric.size()));
-  while (!deck.empty()) {
+  SampleWithoutReplacement undrawn;
+  undrawn.resize(static_cast<int32_t>(data.numeric.size()));
+  while (!undrawn.empty()) {
     std::vector<int32_t> group;
-    while (static_cast<int64_t>(group.size()) < family.n_nonzeros && !deck.empty())
-      group.push_back(data.numeric[static_cast<size_t>(deck.deal(stream))]);
+    while (static_cast<int64_t>(group.size()) < family.n_nonzeros && !undrawn.empty())
+      group.push_back(data.numeric[static_cast<size_t>(undrawn.deal(stream))]);
     std::sort(group.begin(), group.end());
     bootstrap.draw(stream);
     const PrincipalComponents components = principal_components(

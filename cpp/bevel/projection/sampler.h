@@ -11,8 +11,8 @@
 #include "bevel/options.h"
 #include "bevel/projection/candidates.h"
 #include "bevel/projection/cell_set.h"
-#include "bevel/projection/deck.h"
-#include "bevel/projection/row_facts.h"
+#include "bevel/projection/sample_without_replacement.h"
+#include "bevel/projection/training_row_data.h"
 #include "bevel/random/stream.h"
 
 namespace bevel {
@@ -30,7 +30,7 @@ struct NodeRows {
   const float* const* columns;  // one pointer per feature, then per axis of the tree
   std::span<const uint32_t> rows;
   const uint32_t* origin = nullptr;  // row of `columns` -> row of the data; null: the same
-  const RowFacts* facts = nullptr;
+  const TrainingRowData* facts = nullptr;
   OutOfBagRows out_of_bag{};
   int32_t depth = 0;
   int32_t* inherited = nullptr;  // per family: left by the parent, then for the children
@@ -46,8 +46,8 @@ struct FamilyScratch {
 // What a sampler may scribble on; one per thread.
 struct SamplerScratch {
   std::unique_ptr<FamilyScratch> family;
-  Deck features;  // over the sampler's features
-  Deck subset;
+  SampleWithoutReplacement features;  // over the sampler's features
+  SampleWithoutReplacement subset;
   CellSet cells;
   std::vector<int32_t> column, row;  // of each entry thrown
   std::vector<uint32_t> next_entry;  // of each column

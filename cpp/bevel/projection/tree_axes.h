@@ -9,7 +9,7 @@
 #include "bevel/data/dataset_view.h"
 #include "bevel/options.h"
 #include "bevel/projection/candidates.h"
-#include "bevel/projection/row_facts.h"
+#include "bevel/projection/training_row_data.h"
 #include "bevel/random/stream.h"
 
 namespace bevel {
@@ -17,7 +17,7 @@ namespace bevel {
 // The rows that a tree is grown on, ascending; those of weight zero are not among them.
 struct TreeRows {
   std::span<const uint32_t> rows;
-  const RowFacts& facts;
+  const TrainingRowData& facts;
 };
 
 // How many axes a family that works per tree draws for each.

@@ -12,6 +12,7 @@
 #include "bevel/data/dataset_view.h"
 #include "bevel/options.h"
 #include "bevel/projection/candidates.h"
+#include "bevel/split/criterion.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/node_projector.h"
 #include "bevel/split/projection_bound.h"
@@ -24,11 +25,10 @@
 #include "bevel/split/search/random_cuts.h"
 #include "bevel/split/search/screened_search.h"
 #include "bevel/split/search/sorted_scan.h"
-#include "bevel/split/task.h"
 
 namespace bevel {
 
-template <class Task>
+template <class Criterion>
 class Finder {
  public:
   Finder(const Options& options, const DatasetView& data, const ProjectionBound& bound,
@@ -43,16 +43,16 @@ class Finder {
         network_(kernels),
         histogram_(kernels, sorter_) {}
 
-  // Candidates [first, last) of a node whose totals the task holds.
-  void search(const NodeView& node, const Task& task, const Limits& limits,
+  // Candidates [first, last) of a node whose totals the criterion holds.
+  void search(const NodeView& node, const Criterion& criterion, const Limits& limits,
               const Candidates& candidates, size_t first, size_t last, Found& found) {
-    search_ = {&node, &task, &candidates, limits, &found};
+    search_ = {&node, &criterion, &candidates, limits, &found};
     projector_.begin_node(node, candidates);
     plain_.clear();
     const bool may_overflow = bound_.may_overflow(candidates, first, last);
     for (size_t c = first; c < last; ++c) {
       if (is_category(c))
-        category_.search(node, task, search_.context(c), *candidates.indices(c), found);
+        category_.search(node, criterion, search_.context(c), *candidates.indices(c), found);
       else if (may_overflow && overflows(c))
         continue;
       else if (may_miss(c))
@@ -66,7 +66,7 @@ class Finder {
       for (int32_t c : plain_) search_sorted(c);
     } else if (node.n == 2) {
       search_two_rows();
-    } else if (network_.fits(node, task)) {
+    } else if (network_.fits(node, criterion)) {
       network_.search(search_, plain_, projector_);
     } else {
       search_histogram();
@@ -80,16 +80,16 @@ class Finder {
   }
 
  private:
-  using Accumulator = typename Task::Accumulator;
-  // Without histograms for a task (entropy, real weights with many classes) sorting serves.
+  using Accumulator = typename Criterion::Accumulator;
+  // Without histograms for a criterion (entropy, real weights with many classes) sorting serves.
   struct NoHistogram {
     NoHistogram(const Kernels&, Sorter&) {}
   };
-  static constexpr bool kPairHistogram = Task::kIsPair;
-  static constexpr bool kClassHistogram = std::is_same_v<Task, CountTask>;
-  using PairTaskOrAny = std::conditional_t<kPairHistogram, Task, WideTask>;
+  static constexpr bool kPairHistogram = Criterion::kIsPair;
+  static constexpr bool kClassHistogram = std::is_same_v<Criterion, CountCriterion>;
+  using PairCriterionOrAny = std::conditional_t<kPairHistogram, Criterion, WideCriterion>;
   using Histogram =
-      std::conditional_t<kPairHistogram, PairHistogramSearch<PairTaskOrAny>,
+      std::conditional_t<kPairHistogram, PairHistogramSearch<PairCriterionOrAny>,
                          std::conditional_t<kClassHistogram, ClassHistogramSearch, NoHistogram>>;
 
   bool is_category(size_t c) const {
@@ -114,26 +114,26 @@ class Finder {
 
   void search_random(size_t candidate) {
     const float* values = projector_.project(candidate);
-    search_random_cuts<Task>(options_, kernels_, search_, search_.context(candidate),
-                             {values, search_.node->n}, search_.task->payload(), {});
+    search_random_cuts<Criterion>(options_, kernels_, search_, search_.context(candidate),
+                                  {values, search_.node->n}, search_.criterion->stats(), {});
   }
 
   void search_sorted(size_t candidate) {
     const auto& keys = sorter_.sort(projector_.project(candidate), search_.node->n);
-    Accumulator left(*search_.task);
+    Accumulator left(*search_.criterion);
     left.begin();
-    scan_sorted(keys, search_.task->payload(), left, 0, search_.context(candidate));
+    scan_sorted(keys, search_.criterion->stats(), left, 0, search_.context(candidate));
   }
 
   // Two rows: a direction tells them apart or it does not, and there are two ways to do it.
   void search_two_rows() {
-    const Task& task = *search_.task;
+    const Criterion& criterion = *search_.criterion;
     const Cut& best = search_.found->cut;
     double score[2], weight[2];
     for (size_t left_row : {0, 1}) {
-      Accumulator left(task);
+      Accumulator left(criterion);
       left.begin();
-      left.add(task.payload()[left_row]);
+      left.add(criterion.stats()[left_row]);
       score[left_row] = left.score();
       weight[left_row] = left.weight();
     }
@@ -153,7 +153,7 @@ class Finder {
       for (int32_t c : plain_) search_sorted(c);
     } else {
       const size_t n = search_.node->n;
-      histogram_.begin_node(*search_.task, n);
+      histogram_.begin_node(*search_.criterion, n);
       if constexpr (kClassHistogram) {
         histogram_.count_rows(search_.limits.min_rows > 1);
         if (!histogram_.worthwhile()) {
@@ -166,7 +166,7 @@ class Finder {
     }
   }
 
-  // Edges of bins for all candidates, or for those that may win after a glance at all.
+  // Edges of bins for all candidates, or for those that may win after screening.
   void search_bins() {
     const bool approximate = options_.split_search == SplitSearch::histogram;
     if constexpr (kPairHistogram)
@@ -185,14 +185,14 @@ class Finder {
   const Kernels& kernels_;
   Sorter sorter_;
   NodeProjector projector_;
-  CategorySearch<Task> category_;
-  MissingSearch<Task> missing_;
-  NetworkSearch<Task> network_;
+  CategorySearch<Criterion> category_;
+  MissingSearch<Criterion> missing_;
+  NetworkSearch<Criterion> network_;
   Histogram histogram_;
   ScreenedSearch screened_;
 
-  NodeSearch<Task> search_;     // the node being searched
-  std::vector<int32_t> plain_;  // its candidates that are neither nominal nor may be missing
+  NodeSearch<Criterion> search_;  // the node being searched
+  std::vector<int32_t> plain_;    // its candidates that are neither nominal nor may be missing
 };
 
 }  // namespace bevel

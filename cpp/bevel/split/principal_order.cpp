@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "bevel/split/task.h"
+#include "bevel/split/criterion.h"
 
 namespace bevel {
 

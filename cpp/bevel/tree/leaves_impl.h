@@ -8,17 +8,17 @@
 
 namespace bevel {
 
-template <class Task>
-void TreeBuilder<Task>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
-                                  Workspace<Task>& w) const {
-  if (w.task.is_regression()) {
+template <class Criterion>
+void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
+                                       Workspace<Criterion>& w) const {
+  if (w.criterion.is_regression()) {
     const auto* rows = origin(item.level, w);
     auto row_of = [&](size_t i) { return rows ? (*rows)[tree_->rows[i]] : tree_->rows[i]; };
     if (item.end - item.start == 1) {
       w.lone_leaves.push_back({node, row_of(item.start)});
     } else {
       // Differences to the first target: a leaf of equal targets has exactly their value.
-      const RowFacts& facts = tree_->facts;
+      const TrainingRowData& facts = tree_->facts;
       const double first = facts.targets[row_of(item.start)];
       double sum = 0.0, weights = 0.0;
       for (size_t i = item.start; i < item.end; ++i) {
@@ -31,7 +31,7 @@ void TreeBuilder<Task>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_
       BEVEL_CHECK(weights > 0.0 && std::isfinite(nodes.leaf_value[node]));
     }
   } else {
-    w.task.class_shares(
+    w.criterion.class_shares(
         [&](int32_t label, double share) { nodes.add_entry(label, static_cast<float>(share)); });
     BEVEL_CHECK(nodes.entry_index.size() > static_cast<size_t>(nodes.entry_offset.back()));
   }
@@ -40,15 +40,15 @@ void TreeBuilder<Task>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_
 
 // Targets lie anywhere in memory. Looked up one after the other, as leaves come up, each costs a
 // wait; looked up together they overlap.
-template <class Task>
-void TreeBuilder<Task>::fill_lone_leaves(NodeStore& nodes, Workspace<Task>& w) const {
+template <class Criterion>
+void TreeBuilder<Criterion>::fill_lone_leaves(NodeStore& nodes, Workspace<Criterion>& w) const {
   for (auto [node, row] : w.lone_leaves) nodes.leaf_value[node] = tree_->facts.targets[row];
   w.lone_leaves.clear();
 }
 
-template <class Task>
-float TreeBuilder<Task>::node_weight(const Workspace<Task>& w) const {
-  const float weight = finite_float(w.task.weight() / tree_->weight_unit);
+template <class Criterion>
+float TreeBuilder<Criterion>::node_weight(const Workspace<Criterion>& w) const {
+  const float weight = finite_float(w.criterion.weight() / tree_->weight_unit);
   BEVEL_CHECK(weight > 0.0f);
   return weight;
 }

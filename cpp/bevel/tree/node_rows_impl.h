@@ -31,9 +31,9 @@ inline Candidates as_candidate(const SplitRecord& split) {
 }  // namespace growing
 
 // 1 where a row goes left.
-template <class Task>
-void TreeBuilder<Task>::find_sides(const SplitRecord& split, const float* values, size_t n,
-                                   uint8_t* goes_left) const {
+template <class Criterion>
+void TreeBuilder<Criterion>::find_sides(const SplitRecord& split, const float* values, size_t n,
+                                        uint8_t* goes_left) const {
   if (!split.is_category())
     return kernels_.sides(values, n, split.threshold, split.flags & kMissingLeft, goes_left);
   for (size_t i = 0; i < n; ++i) {
@@ -42,27 +42,27 @@ void TreeBuilder<Task>::find_sides(const SplitRecord& split, const float* values
   }
 }
 
-template <class Task>
-const float* TreeBuilder<Task>::project(const NodeItem& item, const SplitRecord& split,
-                                        Workspace<Task>& w) {
+template <class Criterion>
+const float* TreeBuilder<Criterion>::project(const NodeItem& item, const SplitRecord& split,
+                                             Workspace<Criterion>& w) {
   if (w.values.size() < item.end - item.start) w.values.resize(item.end - item.start);
   return w.finder.project(0, view(item, w), growing::as_candidate(split), w.values.data());
 }
 
 // Stable, so that rows stay ascending:  [l r l l r]  ->  [l l l | r r]. In a dense block it is the
 // columns that are partitioned, and the list of rows goes on counting 0, 1, 2, ...
-template <class Task>
-size_t TreeBuilder<Task>::partition(const NodeItem& item, const SplitRecord& split,
-                                    const float* values, Workspace<Task>& w) {
+template <class Criterion>
+size_t TreeBuilder<Criterion>::partition(const NodeItem& item, const SplitRecord& split,
+                                         const float* values, Workspace<Criterion>& w) {
   constexpr size_t kSpare = 16;  // kernels store whole registers
   const size_t n = item.end - item.start;
   uint32_t* rows = tree_->rows.data() + item.start;
-  auto* payload = tree_->payload.data() + item.start;
+  auto* stats = tree_->stats.data() + item.start;
   if (w.column.size() < n + kSpare) {
     w.goes_left.resize(n + kSpare);
     w.column.resize(n + kSpare);
     w.rows.resize(n + kSpare);
-    w.payload.resize(n + kSpare);
+    w.stats.resize(n + kSpare);
   }
   uint8_t* goes_left = w.goes_left.data();
   find_sides(split, values, n, goes_left);
@@ -76,19 +76,19 @@ size_t TreeBuilder<Task>::partition(const NodeItem& item, const SplitRecord& spl
   }
   size_t left = 0, right = 0;
   for (size_t i = 0; i < n; ++i) {
-    const auto carried = payload[i];
-    payload[left] = carried;
-    w.payload[right] = carried;
+    const auto carried = stats[i];
+    stats[left] = carried;
+    w.stats[right] = carried;
     left += goes_left[i];
     right += !goes_left[i];
   }
-  std::copy_n(w.payload.data(), right, payload + left);
+  std::copy_n(w.stats.data(), right, stats + left);
   return item.start + left;
 }
 
-template <class Task>
-void TreeBuilder<Task>::pass_on(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w,
-                                NodeItem& left, NodeItem& right) {
+template <class Criterion>
+void TreeBuilder<Criterion>::pass_on(const NodeItem& item, const SplitRecord& split,
+                                     Workspace<Criterion>& w, NodeItem& left, NodeItem& right) {
   if (tree_->out_of_bag.empty()) return;
   left.inherited = right.inherited = split.inherited;
   left.out_start = left.out_end = item.out_start;
@@ -112,8 +112,8 @@ void TreeBuilder<Task>::pass_on(const NodeItem& item, const SplitRecord& split, 
 }
 
 // Copies the rows of a subtree together once they fit a cache, if it will read them often enough.
-template <class Task>
-void TreeBuilder<Task>::compact(NodeItem& item, Workspace<Task>& w) {
+template <class Criterion>
+void TreeBuilder<Criterion>::compact(NodeItem& item, Workspace<Criterion>& w) {
   const size_t n = item.end - item.start;
   if (item.dense || item.level >= kBlockLevels || n < growing::kMinBlockRows) return;
   const size_t n_columns = tree_->used.size();

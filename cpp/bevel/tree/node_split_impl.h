@@ -20,23 +20,24 @@ constexpr size_t kParallelNodeRows = 32768;
 
 }  // namespace growing
 
-template <class Task>
-bool TreeBuilder<Task>::begin_node(const NodeItem& item, Workspace<Task>& w) {
+template <class Criterion>
+bool TreeBuilder<Criterion>::begin_node(const NodeItem& item, Workspace<Criterion>& w) {
   const size_t n = item.end - item.start;
-  w.task.begin_node(tree_->payload.data() + item.start, n);
+  w.criterion.begin_node(tree_->stats.data() + item.start, n);
   if (n < static_cast<size_t>(std::max<int64_t>(2, options_.min_samples_split))) return false;
-  if (n < 2 * limits_.min_rows || w.task.weight() < 2.0 * limits_.min_weight) return false;
+  if (n < 2 * limits_.min_rows || w.criterion.weight() < 2.0 * limits_.min_weight) return false;
   if (options_.max_depth >= 0 && item.depth >= options_.max_depth) return false;
   if (options_.threshold == ThresholdRule::purely_random) return true;  // purity is not looked at
-  return !w.task.pure() && !(w.task.is_regression() && same_targets(item, w));
+  return !w.criterion.pure() && !(w.criterion.is_regression() && same_targets(item, w));
 }
 
-template <class Task>
-bool TreeBuilder<Task>::same_targets(const NodeItem& item, const Workspace<Task>& w) const {
-  if constexpr (std::is_same_v<Task, WideTask>) {
+template <class Criterion>
+bool TreeBuilder<Criterion>::same_targets(const NodeItem& item,
+                                          const Workspace<Criterion>& w) const {
+  if constexpr (std::is_same_v<Criterion, WideCriterion>) {
     // Equal targets with whole weights have equal means on the grid: a look at what is at hand.
     if (tree_->weight_unit == 1.0) {
-      const WidePair* p = tree_->payload.data();
+      const WidePair* p = tree_->stats.data();
       const WidePair first = p[item.start];
       for (size_t i = item.start + 1; i < item.end; ++i)
         if (p[i].weight == first.weight ? p[i].sum != first.sum
@@ -55,9 +56,9 @@ bool TreeBuilder<Task>::same_targets(const NodeItem& item, const Workspace<Task>
   return true;
 }
 
-template <class Task>
-bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int worker,
-                                   SplitRecord& out) {
+template <class Criterion>
+bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterion>& w, int worker,
+                                        SplitRecord& out) {
   const NodeView node = view(item, w);
   Stream stream(item.key, Purpose::candidates);
   Found found;
@@ -96,16 +97,16 @@ bool TreeBuilder<Task>::find_split(const NodeItem& item, Workspace<Task>& w, int
   return keeps;
 }
 
-template <class Task>
-void TreeBuilder<Task>::sample(size_t family, NodeRows node, Stream& stream,
-                               Workspace<Task>& w) const {
+template <class Criterion>
+void TreeBuilder<Criterion>::sample(size_t family, NodeRows node, Stream& stream,
+                                    Workspace<Criterion>& w) const {
   if (!w.inherited.empty()) node.inherited = &w.inherited[family];
   samplers_[family]->sample(node, stream, w.samplers[family], w.candidates);
 }
 
 // Purely random trees look at one direction: a nominal column as often as columns are nominal.
-template <class Task>
-void TreeBuilder<Task>::keep_one(Stream& stream, size_t first, Candidates& candidates) const {
+template <class Criterion>
+void TreeBuilder<Criterion>::keep_one(Stream& stream, size_t first, Candidates& candidates) const {
   std::vector<size_t> numeric, nominal;
   for (size_t c = first; c < candidates.size(); ++c) {
     const int32_t f = *candidates.indices(c);
@@ -131,24 +132,24 @@ void TreeBuilder<Task>::keep_one(Stream& stream, size_t first, Candidates& candi
 
 // A large node is searched by all idle threads, each with some of the candidates. The order of cuts
 // is total, so the winner does not depend on who searched what.
-template <class Task>
-void TreeBuilder<Task>::search(const NodeView& node, size_t first, Workspace<Task>& w, int worker,
-                               Found& found) {
+template <class Criterion>
+void TreeBuilder<Criterion>::search(const NodeView& node, size_t first, Workspace<Criterion>& w,
+                                    int worker, Found& found) {
   const size_t last = w.candidates.size();
-  if (node.n < growing::kParallelNodeRows || last - first < 2 || !crew_.has_idle())
-    return w.finder.search(node, w.task, limits_, w.candidates, first, last, found);
-  const auto n_parts = std::min<size_t>(static_cast<size_t>(crew_.size()), last - first);
+  if (node.n < growing::kParallelNodeRows || last - first < 2 || !pool_.has_idle())
+    return w.finder.search(node, w.criterion, limits_, w.candidates, first, last, found);
+  const auto n_parts = std::min<size_t>(static_cast<size_t>(pool_.size()), last - first);
   std::vector<Found> partial(n_parts);
-  Parts parts(crew_);
+  Parts parts(pool_);
   for (size_t i = 1; i < n_parts; ++i) {
     const size_t begin = first + (last - first) * i / n_parts;
     const size_t end = first + (last - first) * (i + 1) / n_parts;
     parts.offer([&, i, begin, end](int helper) {
-      workspaces_[helper]->finder.search(node, w.task, limits_, w.candidates, begin, end,
+      workspaces_[helper]->finder.search(node, w.criterion, limits_, w.candidates, begin, end,
                                          partial[i]);
     });
   }
-  w.finder.search(node, w.task, limits_, w.candidates, first, first + (last - first) / n_parts,
+  w.finder.search(node, w.criterion, limits_, w.candidates, first, first + (last - first) / n_parts,
                   partial[0]);
   parts.wait(worker, false);
   for (Found& part : partial) {
@@ -159,9 +160,9 @@ void TreeBuilder<Task>::search(const NodeView& node, size_t first, Workspace<Tas
   }
 }
 
-template <class Task>
-void TreeBuilder<Task>::record(const NodeView& node, Found& found, Workspace<Task>& w,
-                               SplitRecord& out) const {
+template <class Criterion>
+void TreeBuilder<Criterion>::record(const NodeView& node, Found& found, Workspace<Criterion>& w,
+                                    SplitRecord& out) const {
   Cut& cut = found.cut;
   if (w.values.size() < node.n) w.values.resize(node.n);
   w.finder.project(static_cast<size_t>(cut.candidate), node, w.candidates, w.values.data());
@@ -177,24 +178,24 @@ void TreeBuilder<Task>::record(const NodeView& node, Found& found, Workspace<Tas
   if (first < p_values.size())  // recorded together or not at all
     out.p_value.assign(p_values.begin() + static_cast<ptrdiff_t>(first),
                        p_values.begin() + static_cast<ptrdiff_t>(first) + n);
-  out.gain = w.task.gain(cut.score);
+  out.gain = w.criterion.gain(cut.score);
   const bool category = index[0] < data_.n_features && data_.levels[index[0]] > 0;
   // What the node has not seen goes with the heavier child.
-  const bool heavier_left = cut.weight_left * 2.0 >= w.task.weight();
+  const bool heavier_left = cut.weight_left * 2.0 >= w.criterion.weight();
   const bool missing_left = cut.saw_missing ? cut.missing_left : heavier_left;
   out.flags =
       static_cast<uint8_t>((missing_left ? kMissingLeft : 0) | (category ? kCategoryNode : 0));
   out.threshold = category ? 0.0f : cut.threshold();
   if (category) out.level_bits = found.levels.words();
-  if constexpr (!Task::kPreciseGain) {
+  if constexpr (!Criterion::kPreciseGain) {
     // One side outweighs the other beyond rounding: no split.
     if (cut.score == kNoScore) return;
     if (w.goes_left.size() < node.n) w.goes_left.resize(node.n);
     find_sides(out, w.values.data(), node.n, w.goes_left.data());
-    std::vector<double> left(w.task.n_present(), 0.0);
+    std::vector<double> left(w.criterion.n_present(), 0.0);
     for (size_t i = 0; i < node.n; ++i)
-      if (w.goes_left[i]) left[w.task.payload()[i].label] += w.task.payload()[i].weight;
-    out.gain = w.task.gain_of_left(left);
+      if (w.goes_left[i]) left[w.criterion.stats()[i].label] += w.criterion.stats()[i].weight;
+    out.gain = w.criterion.gain_of_left(left);
   }
 }
 

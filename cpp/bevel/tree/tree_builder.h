@@ -11,7 +11,7 @@
 #include "bevel/options.h"
 #include "bevel/projection/sampler.h"
 #include "bevel/split/kernels/kernels.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 #include "bevel/tree/node_store.h"
 #include "bevel/tree/tree_data.h"
 #include "bevel/tree/workspace.h"
@@ -30,16 +30,17 @@ struct NodeItem {
   std::vector<int32_t> inherited{};   // per family: what the parent's models left, if they do
 };
 
-template <class Task>
+template <class Criterion>
 class TreeBuilder {
  public:
   // codes: of the data, or null.
   TreeBuilder(const Options& options, const DatasetView& data, const ColumnCodes* codes,
-              const Samplers& samplers, std::vector<std::unique_ptr<Workspace<Task>>>& workspaces,
-              const Kernels& kernels, Crew& crew);
+              const Samplers& samplers,
+              std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces,
+              const Kernels& kernels, ThreadPool& pool);
 
-  // Grows the whole tree on the calling worker; idle workers of the crew may be given parts.
-  NodeStore grow(TreeData<Task>& tree, int worker);
+  // Grows the whole tree on the calling worker; idle workers of the pool may be given parts.
+  NodeStore grow(TreeData<Criterion>& tree, int worker);
 
  private:
   struct Subtree {
@@ -57,42 +58,44 @@ class TreeBuilder {
   NodeStore grow_frontier(int worker);
   size_t next_in_frontier(const std::vector<FrontierNode>& nodes, std::vector<int32_t>& frontier,
                           Stream& stream) const;
-  NodeStore to_preorder(const std::vector<FrontierNode>& nodes, Workspace<Task>& w);
+  NodeStore to_preorder(const std::vector<FrontierNode>& nodes, Workspace<Criterion>& w);
 
   NodeItem root() const;
-  // Sets the task's totals; false when the node must be a leaf whatever its candidates.
-  bool begin_node(const NodeItem& item, Workspace<Task>& w);
-  bool same_targets(const NodeItem& item, const Workspace<Task>& w) const;
-  bool find_split(const NodeItem& item, Workspace<Task>& w, int worker, SplitRecord& out);
-  void sample(size_t family, NodeRows node, Stream& stream, Workspace<Task>& w) const;
+  // Sets the criterion's totals; false when the node must be a leaf whatever its candidates.
+  bool begin_node(const NodeItem& item, Workspace<Criterion>& w);
+  bool same_targets(const NodeItem& item, const Workspace<Criterion>& w) const;
+  bool find_split(const NodeItem& item, Workspace<Criterion>& w, int worker, SplitRecord& out);
+  void sample(size_t family, NodeRows node, Stream& stream, Workspace<Criterion>& w) const;
   void keep_one(Stream& stream, size_t first, Candidates& candidates) const;
-  void search(const NodeView& node, size_t first, Workspace<Task>& w, int worker, Found& found);
-  void record(const NodeView& node, Found& found, Workspace<Task>& w, SplitRecord& out) const;
+  void search(const NodeView& node, size_t first, Workspace<Criterion>& w, int worker,
+              Found& found);
+  void record(const NodeView& node, Found& found, Workspace<Criterion>& w, SplitRecord& out) const;
   // values: of the split's direction on the node's rows.
   size_t partition(const NodeItem& item, const SplitRecord& split, const float* values,
-                   Workspace<Task>& w);
+                   Workspace<Criterion>& w);
   // Whether a partition has left rows on both sides.
   bool is_inside(size_t middle, const NodeItem& item) const;
   // Gives the children their rows out of the bag, and what the node's models leave them.
-  void pass_on(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w, NodeItem& left,
-               NodeItem& right);
+  void pass_on(const NodeItem& item, const SplitRecord& split, Workspace<Criterion>& w,
+               NodeItem& left, NodeItem& right);
   void find_sides(const SplitRecord& split, const float* values, size_t n,
                   uint8_t* goes_left) const;
-  const float* project(const NodeItem& item, const SplitRecord& split, Workspace<Task>& w);
-  void compact(NodeItem& item, Workspace<Task>& w);
-  void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node, Workspace<Task>& w) const;
-  void fill_lone_leaves(NodeStore& nodes, Workspace<Task>& w) const;
-  float node_weight(const Workspace<Task>& w) const;
+  const float* project(const NodeItem& item, const SplitRecord& split, Workspace<Criterion>& w);
+  void compact(NodeItem& item, Workspace<Criterion>& w);
+  void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
+                 Workspace<Criterion>& w) const;
+  void fill_lone_leaves(NodeStore& nodes, Workspace<Criterion>& w) const;
+  float node_weight(const Workspace<Criterion>& w) const;
 
-  const float* const* columns(int level, const Workspace<Task>& w) const {
+  const float* const* columns(int level, const Workspace<Criterion>& w) const {
     return level == 0 ? tree_->columns.data()
                       : const_cast<const float* const*>(w.blocks[level - 1].columns.data());
   }
-  const std::vector<uint32_t>* origin(int level, const Workspace<Task>& w) const {
+  const std::vector<uint32_t>* origin(int level, const Workspace<Criterion>& w) const {
     if (level > 0) return &w.blocks[level - 1].origin;
     return tree_->origin.empty() ? nullptr : &tree_->origin;
   }
-  NodeRows rows_of(const NodeItem& item, const Workspace<Task>& w) const {
+  NodeRows rows_of(const NodeItem& item, const Workspace<Criterion>& w) const {
     const auto* rows = origin(item.level, w);
     return {columns(item.level, w),
             {tree_->rows.data() + item.start, item.end - item.start},
@@ -103,7 +106,7 @@ class TreeBuilder {
              tree_->origin.empty() ? nullptr : tree_->origin.data()},
             item.depth};
   }
-  NodeView view(const NodeItem& item, const Workspace<Task>& w) const {
+  NodeView view(const NodeItem& item, const Workspace<Criterion>& w) const {
     return {columns(item.level, w),
             tree_->rows.data() + item.start,
             item.end - item.start,
@@ -116,14 +119,14 @@ class TreeBuilder {
   const DatasetView& data_;
   const ColumnCodes* codes_;
   const Samplers& samplers_;
-  std::vector<std::unique_ptr<Workspace<Task>>>& workspaces_;
+  std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces_;
   const Kernels& kernels_;
-  Crew& crew_;
+  ThreadPool& pool_;
   Limits limits_;
   size_t touched_per_node_;  // features read for one row of a node
   bool data_is_far_;         // too large for a cache
 
-  TreeData<Task>* tree_ = nullptr;
+  TreeData<Criterion>* tree_ = nullptr;
 };
 
 }  // namespace bevel

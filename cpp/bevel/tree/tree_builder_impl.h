@@ -21,18 +21,18 @@ constexpr size_t kParallelSubtreeRows = 4096;
 
 }  // namespace growing
 
-template <class Task>
-TreeBuilder<Task>::TreeBuilder(const Options& options, const DatasetView& data,
-                               const ColumnCodes* codes, const Samplers& samplers,
-                               std::vector<std::unique_ptr<Workspace<Task>>>& workspaces,
-                               const Kernels& kernels, Crew& crew)
+template <class Criterion>
+TreeBuilder<Criterion>::TreeBuilder(const Options& options, const DatasetView& data,
+                                    const ColumnCodes* codes, const Samplers& samplers,
+                                    std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces,
+                                    const Kernels& kernels, ThreadPool& pool)
     : options_(options),
       data_(data),
       codes_(codes),
       samplers_(samplers),
       workspaces_(workspaces),
       kernels_(kernels),
-      crew_(crew),
+      pool_(pool),
       touched_per_node_(features_per_node(options)),
       data_is_far_(is_far(data)) {
   limits_.min_rows = static_cast<size_t>(std::max<int64_t>(1, options.min_samples_leaf));
@@ -40,23 +40,23 @@ TreeBuilder<Task>::TreeBuilder(const Options& options, const DatasetView& data,
 
 // Every split sends rows to both sides. Were one to send none, the node would be its own child for
 // ever; it becomes a leaf instead. Its rows have kept their order.
-template <class Task>
-bool TreeBuilder<Task>::is_inside(size_t middle, const NodeItem& item) const {
+template <class Criterion>
+bool TreeBuilder<Criterion>::is_inside(size_t middle, const NodeItem& item) const {
   const bool inside = item.start < middle && middle < item.end;
   BEVEL_CHECK(inside);
   return inside;
 }
 
-template <class Task>
-NodeItem TreeBuilder<Task>::root() const {
+template <class Criterion>
+NodeItem TreeBuilder<Criterion>::root() const {
   NodeItem item{0, tree_->rows.size(), tree_->root, 0, -1, 0, false};
   item.out_end = tree_->out_of_bag.size();
   if (item.out_end > 0) item.inherited.assign(samplers_.size(), -1);
   return item;
 }
 
-template <class Task>
-NodeStore TreeBuilder<Task>::grow(TreeData<Task>& tree, int worker) {
+template <class Criterion>
+NodeStore TreeBuilder<Criterion>::grow(TreeData<Criterion>& tree, int worker) {
   tree_ = &tree;
   limits_.min_weight = options_.min_weight_leaf * tree.total_weight;
   if (options_.growth != Growth::depth_first) return grow_frontier(worker);
@@ -66,19 +66,19 @@ NodeStore TreeBuilder<Task>::grow(TreeData<Task>& tree, int worker) {
 
 // Left children are grown at once, right ones wait on the stack or are given away:
 //   stack: [right of root][right of its left child] ... ; nodes come out in preorder.
-template <class Task>
-typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const NodeItem& root,
-                                                                        int worker) {
+template <class Criterion>
+typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_first(
+    const NodeItem& root, int worker) {
   struct Waiting {
     NodeItem item;
     int32_t given;  // index of the part that grows it, -1: nobody yet
   };
-  Workspace<Task>& w = *workspaces_[worker];
+  Workspace<Criterion>& w = *workspaces_[worker];
   Subtree result;
   std::vector<std::unique_ptr<Subtree>> given;
   std::vector<int32_t> part_of_graft;
   std::vector<Waiting> stack{{root, -1}};
-  Parts parts(crew_);
+  Parts parts(pool_);
   SplitRecord split;
   while (!stack.empty()) {
     auto [item, part] = stack.back();
@@ -86,15 +86,15 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
     NodeStore& nodes = result.nodes;
     if (item.parent >= 0) nodes.right[item.parent] = static_cast<int32_t>(nodes.size());
     if (part >= 0) {
-      result.grafts.push_back({nodes.open(0.0f, w.task.is_regression()), {}, {}});
+      result.grafts.push_back({nodes.open(0.0f, w.criterion.is_regression()), {}, {}});
       part_of_graft.push_back(part);
       nodes.close();
       continue;
     }
-    crew_.throw_if_cancelled();
+    pool_.throw_if_cancelled();
     compact(item, w);
     const bool may_split = begin_node(item, w);
-    const int32_t node = nodes.open(node_weight(w), w.task.is_regression());
+    const int32_t node = nodes.open(node_weight(w), w.criterion.is_regression());
     if (!may_split || !find_split(item, w, worker, split)) {
       emit_leaf(item, nodes, node, w);
       continue;
@@ -114,7 +114,7 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
     int32_t index = -1;
     const bool large =
         std::min(right.end - right.start, left.end - left.start) >= growing::kParallelSubtreeRows;
-    if (large && item.level == 0 && crew_.has_idle()) {
+    if (large && item.level == 0 && pool_.has_idle()) {
       index = static_cast<int32_t>(given.size());
       given.push_back(std::make_unique<Subtree>());
       NodeItem alone = right;
@@ -138,9 +138,9 @@ typename TreeBuilder<Task>::Subtree TreeBuilder<Task>::grow_depth_first(const No
 
 // With a budget of leaves the nodes that wait are a frontier, and the rule of growth chooses among
 // them: the largest gain, the oldest, or any.
-template <class Task>
-NodeStore TreeBuilder<Task>::grow_frontier(int worker) {
-  Workspace<Task>& w = *workspaces_[worker];
+template <class Criterion>
+NodeStore TreeBuilder<Criterion>::grow_frontier(int worker) {
+  Workspace<Criterion>& w = *workspaces_[worker];
   std::vector<FrontierNode> nodes;
   std::vector<int32_t> frontier;
   auto add = [&](const NodeItem& item) {
@@ -155,7 +155,7 @@ NodeStore TreeBuilder<Task>::grow_frontier(int worker) {
                                                   : tree_->rows.size();
   Stream stream(tree_->root, Purpose::leaf);
   for (size_t n_leaves = 1; n_leaves < budget && !frontier.empty();) {
-    crew_.throw_if_cancelled();
+    pool_.throw_if_cancelled();
     const size_t id = next_in_frontier(nodes, frontier, stream);
     const NodeItem item = nodes[id].item;
     const size_t middle = partition(item, nodes[id].split, project(item, nodes[id].split, w), w);
@@ -174,9 +174,10 @@ NodeStore TreeBuilder<Task>::grow_frontier(int worker) {
 }
 
 // Takes the next node to split out of the frontier. Ties of the gain go to the older node.
-template <class Task>
-size_t TreeBuilder<Task>::next_in_frontier(const std::vector<FrontierNode>& nodes,
-                                           std::vector<int32_t>& frontier, Stream& stream) const {
+template <class Criterion>
+size_t TreeBuilder<Criterion>::next_in_frontier(const std::vector<FrontierNode>& nodes,
+                                                std::vector<int32_t>& frontier,
+                                                Stream& stream) const {
   auto worse = [&nodes](int32_t a, int32_t b) {
     const double gain_a = nodes[a].split.gain, gain_b = nodes[b].split.gain;
     return gain_a != gain_b ? gain_a < gain_b : a > b;
@@ -192,9 +193,9 @@ size_t TreeBuilder<Task>::next_in_frontier(const std::vector<FrontierNode>& node
   return static_cast<size_t>(id);
 }
 
-template <class Task>
-NodeStore TreeBuilder<Task>::to_preorder(const std::vector<FrontierNode>& nodes,
-                                         Workspace<Task>& w) {
+template <class Criterion>
+NodeStore TreeBuilder<Criterion>::to_preorder(const std::vector<FrontierNode>& nodes,
+                                              Workspace<Criterion>& w) {
   NodeStore store;
   std::vector<std::pair<int32_t, int32_t>> stack{{0, -1}};  // node, whose right child it is
   while (!stack.empty()) {
@@ -202,8 +203,8 @@ NodeStore TreeBuilder<Task>::to_preorder(const std::vector<FrontierNode>& nodes,
     stack.pop_back();
     if (parent >= 0) store.right[parent] = static_cast<int32_t>(store.size());
     const FrontierNode& from = nodes[id];
-    w.task.begin_node(tree_->payload.data() + from.item.start, from.item.end - from.item.start);
-    const int32_t node = store.open(node_weight(w), w.task.is_regression());
+    w.criterion.begin_node(tree_->stats.data() + from.item.start, from.item.end - from.item.start);
+    const int32_t node = store.open(node_weight(w), w.criterion.is_regression());
     if (from.left < 0) {
       emit_leaf(from.item, store, node, w);
       continue;

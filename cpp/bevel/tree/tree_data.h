@@ -6,19 +6,19 @@
 #include <vector>
 
 #include "bevel/projection/candidates.h"
-#include "bevel/projection/row_facts.h"
+#include "bevel/projection/training_row_data.h"
 #include "bevel/random/stream.h"
 
 namespace bevel {
 
-template <class Task>
+template <class Criterion>
 struct TreeData {
   std::vector<uint32_t> rows;  // distinct rows, ascending; a node is a range of them
-  std::vector<typename Task::Payload> payload;
+  std::vector<typename Criterion::RowStats> stats;
   NodeKey root = 0;
-  RowFacts facts;
-  double total_weight = 0.0;         // in the units of the task
-  double weight_unit = 1.0;          // weight of the task per unit of weight
+  TrainingRowData facts;
+  double total_weight = 0.0;         // in the units of the criterion
+  double weight_unit = 1.0;          // weight of the criterion per unit of weight
   double gain_unit = 1.0;            // gains as they are kept per unit of gain
   Candidates axes;                   // directions that all nodes share
   std::vector<uint32_t> out_of_bag;  // rows of `columns`; empty unless a family asks for them

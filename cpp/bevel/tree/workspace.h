@@ -27,23 +27,23 @@ struct LoneLeaf {
   uint32_t row;  // of the data
 };
 
-template <class Task>
+template <class Criterion>
 struct Workspace {
   Workspace(const Options& options, const DatasetView& data, const ProjectionBound& bound,
-            const Kernels& kernels, Task task)
+            const Kernels& kernels, Criterion criterion)
       : finder(options, data, bound, kernels),
-        task(std::move(task)),
+        criterion(std::move(criterion)),
         samplers(options.families.size()) {}
 
-  Finder<Task> finder;
-  Task task;
+  Finder<Criterion> finder;
+  Criterion criterion;
   std::vector<SamplerScratch> samplers;  // one per family
   Candidates candidates;
   std::vector<float> values;  // projected values of the last split found
   std::vector<float> column;
   std::vector<uint32_t> rows;
   std::vector<uint8_t> goes_left;
-  std::vector<typename Task::Payload> payload;
+  std::vector<typename Criterion::RowStats> stats;
   std::vector<float> out_values;  // the same for rows out of the bag
   std::vector<uint32_t> out_rows;
   std::vector<uint8_t> out_sides;

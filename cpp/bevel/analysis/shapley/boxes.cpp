@@ -78,7 +78,7 @@ bool ShapleyBoxes::pay(size_t leaf) {
   const size_t a = n_of_row_, b = decided_.size() - n_of_row_;
   const double gain = a > 0 ? weights_.of_row(a, b) : 0.0;
   const double loss = b > 0 ? weights_.of_background(a, b) : 0.0;
-  payoff_.each(leaf, [&](size_t column, double amount) {
+  leaf_output_.each(leaf, [&](size_t column, double amount) {
     const double won = gain * amount, lost = -loss * amount;
     for (const int32_t feature : decided_)
       credit_->of(feature)[column] += pair_.side[feature] == Side::row ? won : lost;

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bevel/analysis/payoff.h"
+#include "bevel/analysis/leaf_output.h"
 #include "bevel/analysis/shapley/credit.h"
 #include "bevel/predict/forest_arrays.h"
 
@@ -57,8 +57,8 @@ class BoxWeights {
 
 class ShapleyBoxes {
  public:
-  ShapleyBoxes(const ForestArrays& forest, const Payoff& payoff, const BoxWeights& weights)
-      : forest_(forest), payoff_(payoff), weights_(weights) {}
+  ShapleyBoxes(const ForestArrays& forest, const LeafOutput& leaf_output, const BoxWeights& weights)
+      : forest_(forest), leaf_output_(leaf_output), weights_(weights) {}
 
   // Adds the values of a tree's features; false, with some of them added, if there are more boxes
   // than allowed. Leaves the pair as it was.
@@ -88,7 +88,7 @@ class ShapleyBoxes {
   Interval term(int32_t feature, float weight, float scale, Widest& widest) const;
 
   const ForestArrays& forest_;
-  const Payoff& payoff_;
+  const LeafOutput& leaf_output_;
   const BoxWeights& weights_;
 
   size_t tree_ = 0;

@@ -13,12 +13,12 @@ constexpr size_t kWorkOfFeature = 256;  // two walks between polls for cancellat
 
 }  // namespace
 
-ShapleyOrders::ShapleyOrders(const ForestArrays& forest, const Payoff& payoff)
+ShapleyOrders::ShapleyOrders(const ForestArrays& forest, const LeafOutput& leaf_output)
     : forest_(forest),
-      payoff_(payoff),
+      leaf_output_(leaf_output),
       hybrid_(static_cast<size_t>(forest.n_features)),
       first_(static_cast<size_t>(forest.n_features), -1),
-      draw_(hybrid_.size(), payoff.n_columns()),
+      draw_(hybrid_.size(), leaf_output.n_columns()),
       sum_(draw_),
       squares_(draw_) {}
 
@@ -127,7 +127,7 @@ void ShapleyOrders::mark_feature(int32_t feature, size_t position) {
 
 void ShapleyOrders::pay(int32_t feature, size_t leaf, double share) {
   double* amounts = draw_.touch(feature);
-  payoff_.each(leaf, [&](size_t column, double amount) { amounts[column] += share * amount; });
+  leaf_output_.each(leaf, [&](size_t column, double amount) { amounts[column] += share * amount; });
 }
 
 }  // namespace bevel

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bevel/analysis/payoff.h"
+#include "bevel/analysis/leaf_output.h"
 #include "bevel/analysis/shapley/boxes.h"
 #include "bevel/analysis/shapley/credit.h"
 #include "bevel/predict/forest_arrays.h"
@@ -18,7 +18,7 @@ namespace bevel {
 
 class ShapleyOrders {
  public:
-  ShapleyOrders(const ForestArrays& forest, const Payoff& payoff);
+  ShapleyOrders(const ForestArrays& forest, const LeafOutput& leaf_output);
 
   // Adds the mean of the draws, and the estimated variance of that mean. `features` are those that
   // the tree's splits use.
@@ -35,7 +35,7 @@ class ShapleyOrders {
   void pay(int32_t feature, size_t leaf, double share);
 
   const ForestArrays& forest_;
-  const Payoff& payoff_;
+  const LeafOutput& leaf_output_;
 
   size_t tree_ = 0;
   RowPair pair_{};

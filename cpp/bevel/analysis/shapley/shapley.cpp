@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "bevel/analysis/payoff.h"
+#include "bevel/analysis/leaf_output.h"
 #include "bevel/analysis/shapley/boxes.h"
 #include "bevel/analysis/shapley/credit.h"
 #include "bevel/analysis/shapley/orders.h"
 #include "bevel/random/stream.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 
 namespace bevel {
 namespace {
@@ -58,7 +58,7 @@ struct Game {
   const ForestArrays& forest;
   const RowMatrix& background;
   const ShapleyOptions& options;
-  Payoff payoff{forest, options.hard};
+  LeafOutput leaf_output{forest, options.hard};
   BoxWeights weights{static_cast<size_t>(forest.n_features)};
   std::vector<TreeFacts> trees{};
 };
@@ -69,16 +69,16 @@ class Explainer {
   explicit Explainer(const Game& game)
       : game_(game),
         n_features_(static_cast<size_t>(game.forest.n_features)),
-        boxes_(game.forest, game.payoff, game.weights),
-        orders_(game.forest, game.payoff),
-        values_(n_features_, game.payoff.n_columns()),
+        boxes_(game.forest, game.leaf_output, game.weights),
+        orders_(game.forest, game.leaf_output),
+        values_(n_features_, game.leaf_output.n_columns()),
         variances_(values_),
         sides_(game.background.n_rows * n_features_),
         low_(sides_.size()),
         high_(sides_.size()) {}
 
   void explain(size_t row, const float* x, const ShapleyOutput& out) {
-    const size_t size = n_features_ * game_.payoff.n_columns();
+    const size_t size = n_features_ * game_.leaf_output.n_columns();
     sums_ = out.values + row * size;
     variance_sums_ = out.variances + row * size;
     n_sampled_ = 0;
@@ -191,12 +191,12 @@ void shapley_values(const ForestArrays& forest, const RowMatrix& rows, const Row
   n_threads = useful_threads(n_threads, std::max(forest.n_trees(), rows.n_rows));
   for (int worker = 0; worker < n_threads; ++worker)
     explainers.push_back(std::make_unique<Explainer>(game));
-  Crew reading(n_threads, game.trees.size(), [&](int worker, size_t tree) {
+  ThreadPool reading(n_threads, game.trees.size(), [&](int worker, size_t tree) {
     game.trees[tree] = read_tree(forest, tree, options.max_exact_features);
     game.trees[tree].is_dense = explainers[static_cast<size_t>(worker)]->is_dense(tree);
   });
   reading.run([&](size_t) { return progress(0); });
-  Crew explaining(n_threads, rows.n_rows, [&](int worker, size_t row) {
+  ThreadPool explaining(n_threads, rows.n_rows, [&](int worker, size_t row) {
     const float* x = rows.values + row * rows.row_stride;
     explainers[static_cast<size_t>(worker)]->explain(row, x, out);
   });

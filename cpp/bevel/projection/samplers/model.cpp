@@ -52,10 +52,12 @@ class ModelSampler : public Sampler {
   }
 
  private:
-  void draw_features(Stream& stream, Deck& deck, std::vector<int32_t>& features) const {
+  void draw_features(Stream& stream, SampleWithoutReplacement& undrawn,
+                     std::vector<int32_t>& features) const {
     features.clear();
-    for (int64_t k = 0; k < n_features_; ++k) features.push_back(data_.numeric[deck.deal(stream)]);
-    deck.gather();
+    for (int64_t k = 0; k < n_features_; ++k)
+      features.push_back(data_.numeric[undrawn.deal(stream)]);
+    undrawn.gather();
     std::sort(features.begin(), features.end());
   }
 
@@ -75,7 +77,7 @@ class ModelSampler : public Sampler {
 
   // Rows of the bag. The classes that they have are renumbered in the order of their first row.
   void read_bag(const NodeRows& node, ModelScratch& own) const {
-    const RowFacts& facts = *node.facts;
+    const TrainingRowData& facts = *node.facts;
     NodeSample& sample = own.sample;
     read_values(node.columns, node.rows, own.features, sample);
     own.class_id.assign(static_cast<size_t>(facts.n_classes), -1);
@@ -97,7 +99,7 @@ class ModelSampler : public Sampler {
 
   void read_out_of_bag(const NodeRows& node, ModelScratch& own) const {
     const OutOfBagRows& outside = node.out_of_bag;
-    const RowFacts& facts = *node.facts;
+    const TrainingRowData& facts = *node.facts;
     NodeSample& sample = own.out_of_bag;
     read_values(outside.columns, outside.rows, own.features, sample);
     sample.n_classes = own.sample.n_classes;

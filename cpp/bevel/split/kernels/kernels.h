@@ -135,17 +135,16 @@ struct Kernels {
   void (*bins)(const float* values, size_t n, float low, float scale, int last, uint16_t* out);
   // histogram has 2 * n_bins entries, the second half is work space. While bins are filled, the
   // memory fetches what comes next.
-  void (*histogram_packed)(const float* values, const uint64_t* payload, size_t n, float low,
+  void (*histogram_packed)(const float* values, const uint64_t* stats, size_t n, float low,
                            float scale, int n_bins, Upcoming&, uint64_t* histogram);
-  void (*histogram_wide)(const float* values, const WidePair* payload, size_t n, float low,
+  void (*histogram_wide)(const float* values, const WidePair* stats, size_t n, float low,
                          float scale, int n_bins, Upcoming&, WidePair* histogram);
   // The same for n rows whose numbers by codes are among n_sums; bins has room for as many.
   void (*code_histogram_packed)(const uint16_t* sums, size_t n_sums, CodeRows, CodeBins,
-                                const uint64_t* payload, size_t n, uint16_t* bins,
+                                const uint64_t* stats, size_t n, uint16_t* bins,
                                 uint64_t* histogram);
   void (*code_histogram_wide)(const uint16_t* sums, size_t n_sums, CodeRows, CodeBins,
-                              const WidePair* payload, size_t n, uint16_t* bins,
-                              WidePair* histogram);
+                              const WidePair* stats, size_t n, uint16_t* bins, WidePair* histogram);
   // Makes running sums of n packed pairs, and doubles of their halves.
   void (*cumulate)(uint64_t* pairs, int n, uint64_t before, double* weight, double* sum);
   // flags[e] = 1 where the cut after bin e may reach best; cumulative arrays of length n.
@@ -161,28 +160,28 @@ struct Kernels {
   PairPeak (*pair_peak)(const double* weight, const double* sum, int n, int reach, double low,
                         double high, PairTotals totals);
   // Range of sum / weight.
-  void (*target_range)(const WidePair* payload, size_t n, double* low, double* high);
+  void (*target_range)(const WidePair* stats, size_t n, double* low, double* high);
   // Walks over bins of class counts: weight left of each bin's right edge, score of the cut there,
   // and a bound of the score of cuts inside the bin. left and right hold the counts on either side
   // of the first bin (stride entries), left_term and right_term their sums of squares.
   void (*class_scan)(const ClassBins& bins, double* left, double* right, double left_term,
                      double right_term, double weight, double total, double* weights,
                      double* scores, double* bounds);
-  // For i < n: lanes[i * kLanes + l] = values[l * stride + i] made double, its low bits payload[i],
+  // For i < n: lanes[i * kLanes + l] = values[l * stride + i] made double, its low bits stats[i],
   // flipped by flip where the value is negative. Reads up to 8 values past n.
-  void (*pack_lanes)(const float* values, size_t stride, size_t n, const uint64_t* payload,
+  void (*pack_lanes)(const float* values, size_t stride, size_t n, const uint64_t* stats,
                      uint64_t flip, double* lanes);
   // Sorts each lane of rows x kLanes doubles.
   void (*sort_lanes)(double* lanes, const Comparator* comparators, size_t n);
   // Two classes: low bits of a sorted value hold weight << 1 | label.
-  void (*scan_lanes)(const double* lanes, size_t first, size_t last, uint64_t payload_mask,
+  void (*scan_lanes)(const double* lanes, size_t first, size_t last, uint64_t stats_mask,
                      PairTotals totals, double min_weight, LaneBest* best);
   // Two to kMaxLaneClasses classes: low bits hold weight << 4 | class; counts of all rows.
-  void (*scan_class_lanes)(const double* lanes, size_t first, size_t last, uint64_t payload_mask,
+  void (*scan_class_lanes)(const double* lanes, size_t first, size_t last, uint64_t stats_mask,
                            const double* counts, int n_classes, double min_weight, LaneBest* best);
   // Any weights and targets, whose partial sums must be exact doubles: low bits hold the position
   // of the row, flipped where the value is negative.
-  void (*scan_pair_lanes)(const double* lanes, size_t first, size_t last, uint64_t payload_mask,
+  void (*scan_pair_lanes)(const double* lanes, size_t first, size_t last, uint64_t stats_mask,
                           const double* weights, const double* sums, PairTotals totals,
                           double min_weight, LaneBest* best);
   // Stable partition of a column by flags of 0 and 1; rest has room for n and 16 more.

@@ -16,19 +16,19 @@
 
 namespace bevel {
 
-template <class Task>
+template <class Criterion>
 class CategorySearch {
  public:
-  using Payload = typename Task::Payload;
+  using RowStats = typename Criterion::RowStats;
 
   CategorySearch(const Options& options, const DatasetView& data)
       : options_(options), data_(data) {}
 
   // A nominal column: levels in the order of their mean target, cut like values.
-  void search(const NodeView& node, const Task& task, const SearchContext& c, int32_t feature,
-              Found& found) {
+  void search(const NodeView& node, const Criterion& criterion, const SearchContext& c,
+              int32_t feature, Found& found) {
     node_ = &node;
-    task_ = &task;
+    criterion_ = &criterion;
     found_ = &found;
     poll_cancellation(node.n);
     const size_t n_groups = group_by_level(feature);
@@ -38,14 +38,14 @@ class CategorySearch {
     size_t only_cut = 0;  // 0: all of them
     if (options_.threshold == ThresholdRule::best) {
       keys_.resize(n_groups);
-      task_->order_keys(cells_, n_groups, keys_);
+      criterion_->order_keys(cells_, n_groups, keys_);
       std::sort(order_.begin(), order_.end(), [this](int32_t a, int32_t b) {
         return keys_[a] != keys_[b] ? keys_[a] < keys_[b] : group_level_[a] < group_level_[b];
       });
     } else {
       only_cut = random_subset(static_cast<size_t>(c.candidate), n_groups);
     }
-    const size_t m = task_->n_moments();
+    const size_t m = criterion_->n_moments();
     left_moments_.assign(m, 0.0);
     size_t rows_left = 0;
     size_t best = 0;
@@ -54,8 +54,8 @@ class CategorySearch {
       rows_left += group_rows_[order_[g]];
       if (only_cut && g + 1 != only_cut) continue;
       const Cut last = found_->cut;
-      c.offer(task_->moments_score(left_moments_.data()), rows_left,
-              task_->moments_weight(left_moments_.data()), 0.0f, 0.0f);
+      c.offer(criterion_->moments_score(left_moments_.data()), rows_left,
+              criterion_->moments_weight(left_moments_.data()), 0.0f, 0.0f);
       if (beats(found_->cut, last)) best = g + 1;
     }
     if (best) keep_levels(feature, n_groups, best);
@@ -65,13 +65,13 @@ class CategorySearch {
   // Sums per level that is present in the node, in the order of first appearance.
   size_t group_by_level(int32_t feature) {
     const float* codes = node_->columns[feature];
-    const size_t m = task_->n_moments();
+    const size_t m = criterion_->n_moments();
     if (group_of_.size() < static_cast<size_t>(data_.levels[feature]))
       group_of_.resize(static_cast<size_t>(data_.levels[feature]), -1);
     group_level_.clear();
     group_rows_.clear();
     cells_.clear();
-    const Payload* payload = task_->payload();
+    const RowStats* stats = criterion_->stats();
     for (size_t i = 0; i < node_->n; ++i) {
       const auto level = static_cast<int32_t>(codes[node_->rows[i]]);
       int32_t& group = group_of_[level];
@@ -82,7 +82,7 @@ class CategorySearch {
         cells_.resize(cells_.size() + m, 0.0);
       }
       ++group_rows_[group];
-      task_->add_moments(&cells_[group * m], payload[i]);
+      criterion_->add_moments(&cells_[group * m], stats[i]);
     }
     for (int32_t level : group_level_) group_of_[level] = -1;
     return group_level_.size();
@@ -105,7 +105,7 @@ class CategorySearch {
 
   // Levels that are not in the node go with the heavier child.
   void keep_levels(int32_t feature, size_t n_groups, size_t n_left) {
-    const bool heavier_left = found_->cut.weight_left * 2.0 >= task_->weight();
+    const bool heavier_left = found_->cut.weight_left * 2.0 >= criterion_->weight();
     found_->levels.reset(data_.levels[feature]);
     std::vector<uint8_t> in_node(static_cast<size_t>(data_.levels[feature]), 0);
     for (size_t g = 0; g < n_groups; ++g) in_node[group_level_[order_[g]]] = g < n_left ? 2 : 1;
@@ -119,7 +119,7 @@ class CategorySearch {
 
   // The node being searched.
   const NodeView* node_ = nullptr;
-  const Task* task_ = nullptr;
+  const Criterion* criterion_ = nullptr;
   Found* found_ = nullptr;
 
   std::vector<int32_t> group_of_, group_level_, order_;

@@ -11,18 +11,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "bevel/split/criterion.h"
 #include "bevel/split/cut.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/search/search_context.h"
 #include "bevel/split/search/sorted_scan.h"
-#include "bevel/split/task.h"
 
 namespace bevel {
 
 class ClassHistogramSearch {
  public:
-  using Task = CountTask;
-  using Payload = Task::Payload;
+  using Criterion = CountCriterion;
+  using RowStats = Criterion::RowStats;
 
   ClassHistogramSearch(const Kernels& kernels, Sorter& sorter)
       : kernels_(kernels),
@@ -31,9 +31,9 @@ class ClassHistogramSearch {
         scores_(kMaxBins),
         bounds_(kMaxBins) {}
 
-  void begin_node(const Task& task, size_t n) {
-    task_ = &task;
-    stride_ = (task.n_present() + kLanes - 1) / kLanes * kLanes;
+  void begin_node(const Criterion& criterion, size_t n) {
+    criterion_ = &criterion;
+    stride_ = (criterion.n_present() + kLanes - 1) / kLanes * kLanes;
     n_bins_ = kMaxBins;
     while (n_bins_ > 8 && static_cast<size_t>(n_bins_) * stride_ > n) n_bins_ /= 2;
     histogram_.resize(static_cast<size_t>(n_bins_) * stride_);
@@ -52,11 +52,11 @@ class ClassHistogramSearch {
     if (!Binning::make(range, n_bins_, binning)) return sorted(values, n, context);
     fill(values, n, binning);
     left_.assign(stride_, 0.0);
-    right_ = task_->counts();
+    right_ = criterion_->counts();
     right_.resize(stride_, 0.0);
     kernels_.class_scan({histogram_.data(), stride_, n_bins_}, left_.data(), right_.data(), 0.0,
-                        task_->total_term(), 0.0, task_->weight(), weights_.data(), scores_.data(),
-                        bounds_.data());
+                        criterion_->total_term(), 0.0, criterion_->weight(), weights_.data(),
+                        scores_.data(), bounds_.data());
     offer_edges(binning, context);
     if (approximate) return;
     const size_t before = pending_.size();
@@ -98,18 +98,18 @@ class ClassHistogramSearch {
   };
 
   void sorted(const float* values, size_t n, const SearchContext& context) {
-    Task::Accumulator left(*task_);
+    Criterion::Accumulator left(*criterion_);
     left.begin();
-    scan_sorted(sorter_.sort(values, n), task_->payload(), left, 0, context);
+    scan_sorted(sorter_.sort(values, n), criterion_->stats(), left, 0, context);
   }
 
   void fill(const float* values, size_t n, const Binning& binning) {
     bins_.resize(n);
     kernels_.bins(values, n, binning.low, binning.scale, binning.n_bins - 1, bins_.data());
     std::fill(histogram_.begin(), histogram_.end(), 0);
-    const Payload* payload = task_->payload();
+    const RowStats* stats = criterion_->stats();
     for (size_t i = 0; i < n; ++i)
-      histogram_[bins_[i] * stride_ + payload[i].label] += payload[i].weight;
+      histogram_[bins_[i] * stride_ + stats[i].label] += stats[i].weight;
     if (!count_rows_) return;
     rows_.assign(static_cast<size_t>(binning.n_bins), 0);
     for (size_t i = 0; i < n; ++i) ++rows_[bins_[i]];
@@ -132,7 +132,7 @@ class ClassHistogramSearch {
     kernels_.bins(values, n, binning.low, binning.scale, binning.n_bins - 1, bins_.data());
     const size_t n_wanted = scatter(values, n);
     if (2 * chosen_.size() > n) return sorted(values, n, context);
-    Task::Accumulator left(*task_);
+    Criterion::Accumulator left(*criterion_);
     left_.assign(stride_, 0.0);
     size_t rows_left = 0;
     for (size_t w = 0; w < n_wanted; ++w) {
@@ -141,7 +141,7 @@ class ClassHistogramSearch {
       rows_left += gap_rows_[w];
       scan_bin(start_[w], start_[w + 1], left, rows_left, context);
       for (size_t i = start_[w]; i < start_[w + 1]; ++i)
-        left_[chosen_[i].payload.label] += chosen_[i].payload.weight;
+        left_[chosen_[i].stats.label] += chosen_[i].stats.weight;
       rows_left += start_[w + 1] - start_[w];
     }
   }
@@ -162,13 +162,13 @@ class ClassHistogramSearch {
     chosen_.resize(start_.back());
     gaps_.assign((n_wanted + 1) * stride_, 0);
     gap_rows_.assign(n_wanted + 1, 0);
-    const Payload* payload = task_->payload();
+    const RowStats* stats = criterion_->stats();
     for (size_t i = 0; i < n; ++i) {
       const uint32_t w = rank_[bins_[i]];
       if (wanted_[bins_[i]]) {
-        chosen_[start_[w + 1]++] = {values[i], payload[i]};
+        chosen_[start_[w + 1]++] = {values[i], stats[i]};
       } else {
-        gaps_[w * stride_ + payload[i].label] += payload[i].weight;
+        gaps_[w * stride_ + stats[i].label] += stats[i].weight;
         ++gap_rows_[w];
       }
     }
@@ -177,17 +177,17 @@ class ClassHistogramSearch {
 
   struct Chosen {
     float value;
-    Payload payload;
+    RowStats stats;
   };
 
   // Cuts between the rows of one bin; those at its ends are edges and have been tried.
-  void scan_bin(size_t first, size_t last, Task::Accumulator& left, size_t rows_left,
+  void scan_bin(size_t first, size_t last, Criterion::Accumulator& left, size_t rows_left,
                 const SearchContext& context) {
     std::sort(chosen_.begin() + static_cast<ptrdiff_t>(first),
               chosen_.begin() + static_cast<ptrdiff_t>(last),
               [](const Chosen& a, const Chosen& b) { return a.value < b.value; });
     for (size_t i = first; i < last; ++i) {
-      left.add(chosen_[i].payload);
+      left.add(chosen_[i].stats);
       if (i + 1 == last || chosen_[i].value == chosen_[i + 1].value) continue;
       const double score = left.score();
       if (score >= context.best->score)
@@ -198,7 +198,7 @@ class ClassHistogramSearch {
 
   const Kernels& kernels_;
   Sorter& sorter_;
-  const Task* task_ = nullptr;
+  const Criterion* criterion_ = nullptr;
   size_t stride_ = 0;
   int n_bins_ = 0;
   bool count_rows_ = false;

@@ -13,22 +13,22 @@
 #include <type_traits>
 #include <vector>
 
+#include "bevel/split/criterion.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/node_projector.h"
 #include "bevel/split/search/network.h"
 #include "bevel/split/search/node_search.h"
-#include "bevel/split/task.h"
 
 namespace bevel {
 
-template <class Task>
+template <class Criterion>
 class NetworkSearch {
  public:
   explicit NetworkSearch(const Kernels& kernels)
       : kernels_(kernels),
         lanes_storage_(kMaxNetworkRows * kLanes + kLanes),
         values_(kMaxNetworkRows * kLanes + NodeProjector::kSpare),
-        payload_(kMaxNetworkRows),
+        stats_(kMaxNetworkRows),
         weight_(kMaxNetworkRows),
         sum_(kMaxNetworkRows) {
     // Registers are loaded whole: start on a line.
@@ -36,24 +36,24 @@ class NetworkSearch {
     lanes_ = reinterpret_cast<double*>((address + 63) & ~uintptr_t{63});
   }
 
-  static bool fits(const NodeView& node, const Task& task) {
-    return node.n <= kMostRows && (!kPacked || task.weight() <= kMaxNetworkWeight);
+  static bool fits(const NodeView& node, const Criterion& criterion) {
+    return node.n <= kMostRows && (!kPacked || criterion.weight() <= kMaxNetworkWeight);
   }
 
-  void search(const NodeSearch<Task>& search, std::span<const int32_t> candidates,
+  void search(const NodeSearch<Criterion>& search, std::span<const int32_t> candidates,
               NodeProjector& projector) {
     search_ = &search;
     const size_t n = search.node->n;
     const auto& network = sorting_network(n);
-    const LaneScan scan = fill_payload(n);
+    const LaneScan scan = fill_stats(n);
     for (size_t start = 0; start < candidates.size(); start += kLanes) {
       if (search.is_settled(candidates[start])) return;
       const auto in_lanes =
           candidates.subspan(start, std::min<size_t>(kLanes, candidates.size() - start));
       for (size_t lane = 0; lane < in_lanes.size(); ++lane)
         projector.project(static_cast<size_t>(in_lanes[lane]), &values_[lane * kMaxNetworkRows]);
-      kernels_.pack_lanes(values_.data(), kMaxNetworkRows, n, payload_.data(),
-                          scan == LaneScan::counts ? 0 : kPayloadMask, lanes_);
+      kernels_.pack_lanes(values_.data(), kMaxNetworkRows, n, stats_.data(),
+                          scan == LaneScan::counts ? 0 : kStatsMask, lanes_);
       std::fill(lanes_ + n * kLanes, lanes_ + network_length(n) * kLanes,
                 std::numeric_limits<double>::infinity());
       kernels_.sort_lanes(lanes_, network.data(), network.size());
@@ -62,37 +62,38 @@ class NetworkSearch {
   }
 
  private:
-  using Payload = typename Task::Payload;
-  using Accumulator = typename Task::Accumulator;
-  static constexpr bool kPacked = std::is_same_v<Task, PackedTask>;
-  static constexpr bool kClasses = std::is_same_v<Task, CountTask>;
-  static constexpr bool kWide = std::is_same_v<Task, WideTask>;
+  using RowStats = typename Criterion::RowStats;
+  using Accumulator = typename Criterion::Accumulator;
+  static constexpr bool kPacked = std::is_same_v<Criterion, PackedCriterion>;
+  static constexpr bool kClasses = std::is_same_v<Criterion, CountCriterion>;
+  static constexpr bool kWide = std::is_same_v<Criterion, WideCriterion>;
   // The histogram takes over where it is faster: at 64 rows with one add per row, later for others.
-  static constexpr size_t kMostRows = kPacked ? 64 : Task::kIsPair ? 192 : 512;
-  static constexpr uint64_t kPayloadMask = (uint64_t{1} << 29) - 1;
+  static constexpr size_t kMostRows = kPacked ? 64 : Criterion::kIsPair ? 192 : 512;
+  static constexpr uint64_t kStatsMask = (uint64_t{1} << 29) - 1;
 
   // What travels with a value through the network: weight and class; the position of the row, for
   // lanes that can be scanned together; or the same for lanes that must be scanned one by one.
   enum class LaneScan { counts, pairs, single };
 
-  const Task& task() const { return *search_->task; }
+  const Criterion& criterion() const { return *search_->criterion; }
 
-  LaneScan fill_payload(size_t n) {
+  LaneScan fill_stats(size_t n) {
     if constexpr (kPacked) {
       for (size_t i = 0; i < n; ++i) {
-        const uint64_t payload = task().payload()[i];
-        payload_[i] = (payload >> 32) << 1 | (payload & 0xffffffffULL ? 1 : 0);
+        const uint64_t stats = criterion().stats()[i];
+        stats_[i] = (stats >> 32) << 1 | (stats & 0xffffffffULL ? 1 : 0);
       }
       return LaneScan::counts;
     }
     if constexpr (kClasses) {
-      if (task().n_present() <= kMaxLaneClasses && task().weight() <= kMaxClassLaneWeight) {
+      if (criterion().n_present() <= kMaxLaneClasses &&
+          criterion().weight() <= kMaxClassLaneWeight) {
         for (size_t i = 0; i < n; ++i)
-          payload_[i] = uint64_t{task().payload()[i].weight} << 4 | task().payload()[i].label;
+          stats_[i] = uint64_t{criterion().stats()[i].weight} << 4 | criterion().stats()[i].label;
         return LaneScan::counts;
       }
     }
-    std::iota(payload_.begin(), payload_.begin() + static_cast<ptrdiff_t>(n), 0);
+    std::iota(stats_.begin(), stats_.begin() + static_cast<ptrdiff_t>(n), 0);
     return fill_pairs(n) ? LaneScan::pairs : LaneScan::single;
   }
 
@@ -102,11 +103,11 @@ class NetworkSearch {
       constexpr double kExact = 9007199254740992.0;  // 2^53
       double sizes = 0.0;
       for (size_t i = 0; i < n; ++i) {
-        weight_[i] = static_cast<double>(task().payload()[i].weight);
-        sum_[i] = static_cast<double>(task().payload()[i].sum);
+        weight_[i] = static_cast<double>(criterion().stats()[i].weight);
+        sum_[i] = static_cast<double>(criterion().stats()[i].sum);
         sizes += std::fabs(sum_[i]);
       }
-      return sizes < kExact && task().weight() < kExact;
+      return sizes < kExact && criterion().weight() < kExact;
     }
     return false;
   }
@@ -114,16 +115,16 @@ class NetworkSearch {
   // Equal values sort by position, as they do in Sorter: below zero larger bits come first, so
   // there the bits of the position are flipped. What is summed in floating point (entropy, real
   // weights) depends on the order among equals.
-  static uint64_t position(uint64_t bits) { return (bits >> 63 ? ~bits : bits) & kPayloadMask; }
+  static uint64_t position(uint64_t bits) { return (bits >> 63 ? ~bits : bits) & kStatsMask; }
 
   float lane_value(size_t i, size_t lane) const {
     const auto bits = std::bit_cast<uint64_t>(lanes_[i * kLanes + lane]);
-    return static_cast<float>(std::bit_cast<double>(bits & ~kPayloadMask));
+    return static_cast<float>(std::bit_cast<double>(bits & ~kStatsMask));
   }
 
   void scan_lanes(std::span<const int32_t> candidates, LaneScan scan) {
     if (scan == LaneScan::single) {
-      Accumulator left(task());
+      Accumulator left(criterion());
       for (size_t lane = 0; lane < candidates.size(); ++lane)
         scan_lane(static_cast<size_t>(candidates[lane]), lane, left);
       return;
@@ -143,26 +144,27 @@ class NetworkSearch {
     const size_t first = limits.min_rows - 1, last = search_->node->n - limits.min_rows;
     LaneBest best;
     if constexpr (kPacked)
-      kernels_.scan_lanes(lanes_, first, last, kPayloadMask, task().totals(), limits.min_weight,
+      kernels_.scan_lanes(lanes_, first, last, kStatsMask, criterion().totals(), limits.min_weight,
                           &best);
     if constexpr (kClasses)
-      kernels_.scan_class_lanes(lanes_, first, last, kPayloadMask, task().counts().data(),
-                                static_cast<int>(task().n_present()), limits.min_weight, &best);
+      kernels_.scan_class_lanes(lanes_, first, last, kStatsMask, criterion().counts().data(),
+                                static_cast<int>(criterion().n_present()), limits.min_weight,
+                                &best);
     if constexpr (kWide)
-      kernels_.scan_pair_lanes(lanes_, first, last, kPayloadMask, weight_.data(), sum_.data(),
-                               task().totals(), limits.min_weight, &best);
+      kernels_.scan_pair_lanes(lanes_, first, last, kStatsMask, weight_.data(), sum_.data(),
+                               criterion().totals(), limits.min_weight, &best);
     return best;
   }
 
   void scan_lane(size_t candidate, size_t lane, Accumulator& left) {
     const SearchContext c = search_->context(candidate);
-    const Payload* payload = task().payload();
+    const RowStats* stats = criterion().stats();
     left.begin();
     auto bits = std::bit_cast<uint64_t>(lanes_[lane]);
     for (size_t i = 0; i + 1 < search_->node->n; ++i) {
-      left.add(payload[position(bits)]);
+      left.add(stats[position(bits)]);
       const auto next = std::bit_cast<uint64_t>(lanes_[(i + 1) * kLanes + lane]);
-      if ((bits & ~kPayloadMask) != (next & ~kPayloadMask) && left.may_reach(c.best->score)) {
+      if ((bits & ~kStatsMask) != (next & ~kStatsMask) && left.may_reach(c.best->score)) {
         const double score = left.score();
         if (score >= c.best->score)
           c.offer(score, i + 1, left.weight(), lane_value(i, lane), lane_value(i + 1, lane));
@@ -172,11 +174,11 @@ class NetworkSearch {
   }
 
   const Kernels& kernels_;
-  const NodeSearch<Task>* search_ = nullptr;
+  const NodeSearch<Criterion>* search_ = nullptr;
   std::vector<double> lanes_storage_;
   double* lanes_;
-  std::vector<float> values_;      // kMaxNetworkRows of each lane
-  std::vector<uint64_t> payload_;  // low bits of each row
+  std::vector<float> values_;    // kMaxNetworkRows of each lane
+  std::vector<uint64_t> stats_;  // low bits of each row
   std::vector<double> weight_, sum_;
 };
 

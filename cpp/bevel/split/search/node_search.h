@@ -1,5 +1,5 @@
-// One node's search, as all kinds of search share it: the node, its task, what a cut must leave on
-// either side, and the best cut so far.
+// One node's search, as all kinds of search share it: the node, its criterion, what a cut must
+// leave on either side, and the best cut so far.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace bevel {
 
-template <class Task>
+template <class Criterion>
 struct NodeSearch {
   const NodeView* node = nullptr;
-  const Task* task = nullptr;
+  const Criterion* criterion = nullptr;
   const Candidates* candidates = nullptr;
   Limits limits;
   Found* found = nullptr;
@@ -23,7 +23,7 @@ struct NodeSearch {
     SearchContext c;
     c.limits = limits;
     c.n_rows = node->n;
-    c.total_weight = task->weight();
+    c.total_weight = criterion->weight();
     c.candidate = static_cast<int32_t>(candidate);
     c.best = &found->cut;
     return c;
@@ -32,7 +32,7 @@ struct NodeSearch {
   // Neither this candidate nor a later one can beat a cut that leaves both sides pure; what an
   // earlier one may hide is on the histogram's list of pending bins.
   bool is_settled(int32_t candidate) const {
-    return found->cut.score >= task->perfect_score() && found->cut.candidate < candidate;
+    return found->cut.score >= criterion->perfect_score() && found->cut.candidate < candidate;
   }
 };
 

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "bevel/split/criterion.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/search/screening.h"
 #include "bevel/split/search/search_context.h"
 #include "bevel/split/search/sorted_scan.h"
-#include "bevel/split/task.h"
 
 namespace bevel {
 
@@ -28,10 +28,10 @@ inline int bins_for(size_t n_rows) {
   return kMaxBins;
 }
 
-template <class Task>
+template <class Criterion>
 class PairHistogramSearch {
  public:
-  using Payload = typename Task::Payload;
+  using RowStats = typename Criterion::RowStats;
 
   PairHistogramSearch(const Kernels& kernels, Sorter& sorter)
       : kernels_(kernels),
@@ -44,12 +44,12 @@ class PairHistogramSearch {
         weight_(weights_.data() + kMaxReach),
         sum_(sums_.data() + kMaxReach) {}
 
-  void begin_node(const Task& task, size_t n) {
-    task_ = &task;
+  void begin_node(const Criterion& criterion, size_t n) {
+    criterion_ = &criterion;
     low_ = 0.0;
     high_ = 1.0;
-    if constexpr (sizeof(Payload) == sizeof(WidePair))
-      if (task.is_regression()) kernels_.target_range(task.payload(), n, &low_, &high_);
+    if constexpr (sizeof(RowStats) == sizeof(WidePair))
+      if (criterion.is_regression()) kernels_.target_range(criterion.stats(), n, &low_, &high_);
     pending_.clear();
     binnings_.clear();
   }
@@ -60,10 +60,10 @@ class PairHistogramSearch {
     Binning binning;
     const ValueRange range = kernels_.range_meanwhile(values, n, upcoming);
     if (!Binning::make(range, bins_for(n), binning)) {
-      if (range.low < range.high) sorted(values, task_->payload(), n, {0, 0}, 0, context);
+      if (range.low < range.high) sorted(values, criterion_->stats(), n, {0, 0}, 0, context);
       return;
     }
-    edges(values, task_->payload(), n, binning, {0, 0}, 0, context, upcoming);
+    edges(values, criterion_->stats(), n, binning, {0, 0}, 0, context, upcoming);
     if (approximate) return;
     bounds(binning, context);
     const auto which = static_cast<uint32_t>(binnings_.size());
@@ -74,8 +74,8 @@ class PairHistogramSearch {
   }
 
   // A first look through numbers by codes (split/search/screening.h); their rows are the node's.
-  Glance glance(const CodedValues& coded, size_t n) {
-    Glance result;
+  ScreeningBound screening(const CodedValues& coded, size_t n) {
+    ScreeningBound result;
     if (coded.range.low >= coded.range.high) return result;
     const int n_bins = bins_for(n / 2);  // whose scan costs more than finer ones would spare
     const uint32_t span = uint32_t{coded.range.high} - coded.range.low + 1u;
@@ -87,13 +87,13 @@ class PairHistogramSearch {
     bins_.resize(coded.sums.size());
     if constexpr (kPacked)
       kernels_.code_histogram_packed(coded.sums.data(), coded.sums.size(), coded.rows, bins,
-                                     task_->payload(), n, bins_.data(), packed());
+                                     criterion_->stats(), n, bins_.data(), packed());
     else
       kernels_.code_histogram_wide(coded.sums.data(), coded.sums.size(), coded.rows, bins,
-                                   task_->payload(), n, bins_.data(), histogram_.data());
+                                   criterion_->stats(), n, bins_.data(), histogram_.data());
     cumulate(n_bins, {0, 0});
     const PairPeak peak = kernels_.pair_peak(weight_, sum_, n_bins, static_cast<int>(reach), low_,
-                                             high_, task_->totals());
+                                             high_, criterion_->totals());
     result.guess = peak.edge;
     result.bound = peak.bound;
     return result;
@@ -110,7 +110,8 @@ class PairHistogramSearch {
         if (may_win(pending_[i], context)) wanted_.push_back(pending_[i]);
       if (wanted_.empty()) continue;
       context.candidate = which.candidate;
-      inside(project(context.candidate), task_->payload(), n, which.bins, wanted_, 0, context, 1);
+      inside(project(context.candidate), criterion_->stats(), n, which.bins, wanted_, 0, context,
+             1);
     }
     pending_.clear();
     binnings_.clear();
@@ -120,7 +121,7 @@ class PairHistogramSearch {
   static constexpr size_t kSortRows = 96;
   static constexpr int kMaxLevels = 6;
   static constexpr int kMaxReach = 16;
-  static constexpr bool kPacked = sizeof(Payload) == sizeof(uint64_t);
+  static constexpr bool kPacked = sizeof(RowStats) == sizeof(uint64_t);
 
   struct Pending {
     uint32_t binning;
@@ -136,15 +137,15 @@ class PairHistogramSearch {
     const double w[2] = {static_cast<double>(p.before.weight), static_cast<double>(p.after.weight)};
     const double a[2] = {static_cast<double>(p.before.sum), static_cast<double>(p.after.sum)};
     uint8_t flag = 0;
-    kernels_.pair_bounds(w, a, 1, low_, high_, task_->totals(), context.best->score, &flag);
+    kernels_.pair_bounds(w, a, 1, low_, high_, criterion_->totals(), context.best->score, &flag);
     return flag;
   }
 
-  void sorted(const float* values, const Payload* payload, size_t n, WidePair before,
+  void sorted(const float* values, const RowStats* stats, size_t n, WidePair before,
               size_t rows_before, const SearchContext& context) {
-    typename Task::Accumulator left(*task_);
+    typename Criterion::Accumulator left(*criterion_);
     left.add_sum(before);
-    scan_sorted(sorter_.sort(values, n), payload, left, rows_before, context);
+    scan_sorted(sorter_.sort(values, n), stats, left, rows_before, context);
   }
 
   // Running sums of the histogram, as doubles too.
@@ -175,24 +176,24 @@ class PairHistogramSearch {
   uint64_t* packed() { return reinterpret_cast<uint64_t*>(histogram_.data()); }
 
   // Fills the cumulative arrays and offers the best edge.
-  void edges(const float* values, const Payload* payload, size_t n, const Binning& binning,
+  void edges(const float* values, const RowStats* stats, size_t n, const Binning& binning,
              WidePair before, size_t rows_before, const SearchContext& context,
              Upcoming& upcoming) {
     const int n_bins = binning.n_bins;
     if constexpr (kPacked)
-      kernels_.histogram_packed(values, payload, n, binning.low, binning.scale, n_bins, upcoming,
+      kernels_.histogram_packed(values, stats, n, binning.low, binning.scale, n_bins, upcoming,
                                 packed());
     else
-      kernels_.histogram_wide(values, payload, n, binning.low, binning.scale, n_bins, upcoming,
+      kernels_.histogram_wide(values, stats, n, binning.low, binning.scale, n_bins, upcoming,
                               histogram_.data());
     cumulate(n_bins, before);
     count_rows_ = context.limits.min_rows > 1;
     count_rows(values, n, binning, rows_before);
-    kernels_.pair_edges(&weight_[1], &sum_[1], n_bins - 1, task_->totals(), context.best->score,
-                        flags_.data());
+    kernels_.pair_edges(&weight_[1], &sum_[1], n_bins - 1, criterion_->totals(),
+                        context.best->score, flags_.data());
     for (int b = 0; b + 1 < n_bins; ++b) {
       if (!flags_[b]) continue;
-      const double score = pair_score(weight_[b + 1], sum_[b + 1], task_->totals());
+      const double score = pair_score(weight_[b + 1], sum_[b + 1], criterion_->totals());
       const size_t rows_left =
           context.limits.min_rows > 1 ? rows_[b + 1] : 1;  // with a limit of one any edge will do
       if (!(score >= context.best->score) || !edge_allowed(rows_left, weight_[b + 1], context))
@@ -219,16 +220,16 @@ class PairHistogramSearch {
   }
 
   void bounds(const Binning& binning, const SearchContext& context) {
-    kernels_.pair_bounds(weight_, sum_, binning.n_bins, low_, high_, task_->totals(),
+    kernels_.pair_bounds(weight_, sum_, binning.n_bins, low_, high_, criterion_->totals(),
                          context.best->score, flags_.data());
   }
 
   // Exact search inside some of the bins of n rows, of which rows_before lie left of them all.
-  void inside(const float* values, const Payload* payload, size_t n, const Binning& binning,
+  void inside(const float* values, const RowStats* stats, size_t n, const Binning& binning,
               const std::vector<Pending>& wanted, size_t rows_before, const SearchContext& context,
               int level) {
     if (static_cast<size_t>(level) >= levels_.size()) levels_.resize(level + 1);
-    collect(values, payload, n, binning, wanted, levels_[level]);
+    collect(values, stats, n, binning, wanted, levels_[level]);
     for (size_t w = 0; w < wanted.size(); ++w) {
       const size_t first = levels_[level].start[w], last = levels_[level].start[w + 1];
       if (!may_win(wanted[w], context)) continue;
@@ -239,7 +240,7 @@ class PairHistogramSearch {
 
   struct Level {
     std::vector<float> values;
-    std::vector<Payload> payload;
+    std::vector<RowStats> stats;
     std::vector<size_t> start;        // rows of the w-th wanted bin: start[w] .. start[w + 1]
     std::vector<size_t> rows_before;  // rows left of it
     std::vector<int32_t> rank;        // of a bin among the wanted ones, -1: not wanted
@@ -247,7 +248,7 @@ class PairHistogramSearch {
   };
 
   // Copies the rows of the wanted bins together, bin after bin. They are few: one look at each row.
-  void collect(const float* values, const Payload* payload, size_t n, const Binning& binning,
+  void collect(const float* values, const RowStats* stats, size_t n, const Binning& binning,
                const std::vector<Pending>& wanted, Level& own) {
     own.rank.assign(static_cast<size_t>(binning.n_bins), -1);
     for (size_t w = 0; w < wanted.size(); ++w) own.rank[wanted[w].bin] = static_cast<int32_t>(w);
@@ -264,11 +265,11 @@ class PairHistogramSearch {
     for (const uint32_t i : own.chosen) ++own.start[own.rank[bins_[i]] + 2];
     for (size_t w = 2; w < own.start.size(); ++w) own.start[w] += own.start[w - 1];
     own.values.resize(own.chosen.size());
-    own.payload.resize(own.chosen.size());
+    own.stats.resize(own.chosen.size());
     for (const uint32_t i : own.chosen) {
       const size_t slot = own.start[own.rank[bins_[i]] + 1]++;
       own.values[slot] = values[i];
-      own.payload[slot] = payload[i];
+      own.stats[slot] = stats[i];
     }
     count_rows_before(n, wanted, own);
   }
@@ -287,24 +288,24 @@ class PairHistogramSearch {
            const SearchContext& context, int level) {
     if (n < 2) return;
     const float* values = levels_[level].values.data() + first;
-    const Payload* payload = levels_[level].payload.data() + first;
+    const RowStats* stats = levels_[level].stats.data() + first;
     const ValueRange range = kernels_.range(values, n);
     if (!(range.low < range.high)) return;
     Binning binning;
     if (n <= kSortRows || level >= kMaxLevels || !Binning::make(range, bins_for(n), binning))
-      return sorted(values, payload, n, before, rows_before, context);
+      return sorted(values, stats, n, before, rows_before, context);
     Upcoming nothing;
-    edges(values, payload, n, binning, before, rows_before, context, nothing);
+    edges(values, stats, n, binning, before, rows_before, context, nothing);
     bounds(binning, context);
     std::vector<Pending> found;
     for (int b = 0; b < binning.n_bins; ++b)
       if (flags_[b]) found.push_back(pending(0, b));
-    if (!found.empty()) inside(values, payload, n, binning, found, rows_before, context, level + 1);
+    if (!found.empty()) inside(values, stats, n, binning, found, rows_before, context, level + 1);
   }
 
   const Kernels& kernels_;
   Sorter& sorter_;
-  const Task* task_ = nullptr;
+  const Criterion* criterion_ = nullptr;
   double low_ = 0.0, high_ = 1.0;       // range of the targets in the node
   std::vector<WidePair> histogram_;     // then its running sums; of packed pairs the first half
   WidePair before_{0, 0};               // sums left of the first bin

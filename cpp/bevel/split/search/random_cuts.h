@@ -12,16 +12,16 @@
 
 namespace bevel {
 
-// values and payload: of the rows that have a value; missing: payload of those that have none.
-template <class Task>
+// values and stats: of the rows that have a value; missing: stats of those that have none.
+template <class Criterion>
 void search_random_cuts(const Options& options, const Kernels& kernels,
-                        const NodeSearch<Task>& search, SearchContext c,
-                        std::span<const float> values, const typename Task::Payload* payload,
-                        std::span<const typename Task::Payload> missing) {
+                        const NodeSearch<Criterion>& search, SearchContext c,
+                        std::span<const float> values, const typename Criterion::RowStats* stats,
+                        std::span<const typename Criterion::RowStats> missing) {
   const ValueRange range = kernels.range(values.data(), values.size());
   if (!(range.low < range.high)) return;
   Stream stream(mix(search.node->key + static_cast<uint64_t>(c.candidate)), Purpose::thresholds);
-  typename Task::Accumulator left(*search.task);
+  typename Criterion::Accumulator left(*search.criterion);
   for (int32_t t = 0; t < options.n_thresholds; ++t) {
     auto cut = static_cast<float>(range.low +
                                   stream.uniform() * (static_cast<double>(range.high) - range.low));
@@ -37,7 +37,7 @@ void search_random_cuts(const Options& options, const Kernels& kernels,
       size_t rows_left = 0;
       for (size_t i = 0; i < values.size(); ++i) {
         if (!(values[i] <= cut)) continue;
-        left.add(payload[i]);
+        left.add(stats[i]);
         ++rows_left;
       }
       if (missing_left)

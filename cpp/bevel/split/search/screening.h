@@ -18,7 +18,7 @@
 namespace bevel {
 
 // What a first look tells of a candidate's best cut.
-struct Glance {
+struct ScreeningBound {
   int32_t candidate = -1;
   double guess = -std::numeric_limits<double>::infinity();  // its score, nearly
   double bound = std::numeric_limits<double>::infinity();   // never more

@@ -59,12 +59,12 @@ class Sorter {
 };
 
 // Offers every cut between different neighbours. The accumulator holds what is left of all of them
-// already (rows_before rows), and payload is in the order of positions.
-template <class Accumulator, class Payload>
-void scan_sorted(const std::vector<uint64_t>& keys, const Payload* payload, Accumulator& left,
+// already (rows_before rows), and stats is in the order of positions.
+template <class Accumulator, class RowStats>
+void scan_sorted(const std::vector<uint64_t>& keys, const RowStats* stats, Accumulator& left,
                  size_t rows_before, const SearchContext& context) {
   for (size_t i = 0; i + 1 < keys.size(); ++i) {
-    left.add(payload[static_cast<uint32_t>(keys[i])]);
+    left.add(stats[static_cast<uint32_t>(keys[i])]);
     const auto here = static_cast<uint32_t>(keys[i] >> 32);
     const auto next = static_cast<uint32_t>(keys[i + 1] >> 32);
     if (here == next) continue;

@@ -1,10 +1,10 @@
-// What is summed over rows and how a cut is scored. A task owns the totals of the current node; its
-// Accumulator adds rows to the left side one by one. Four tasks cover everything:
+// What is summed over rows and how a cut is scored. A criterion owns the totals of the current
+// node; its Accumulator adds rows to the left side one by one. Four criteria cover everything:
 //
-//   PackedTask              Gini, two classes, whole weights      one 64-bit add per row
-//   WideTask                squared error; Gini, two classes, real weights
-//   ClassTask<uint16_t, ..> three classes and more, whole weights
-//   ClassTask<double, ..>   the same with real weights
+//   PackedCriterion              Gini, two classes, whole weights      one 64-bit add per row
+//   WideCriterion                squared error; Gini, two classes, real weights
+//   ClassCriterion<uint16_t, ..> three classes and more, whole weights
+//   ClassCriterion<double, ..>   the same with real weights
 //
 // Sums that decide a split are whole numbers (real weights and targets are rounded to a grid of
 // 2^-52 of their total), so any order of adding gives the same bits.
@@ -34,38 +34,38 @@ inline double pair_score(double w, double a, PairTotals totals) {
   return denominator > 0.0 ? d * d / denominator : kNoScore;
 }
 
-inline WidePair widen(uint64_t payload) {
-  return {static_cast<int64_t>(payload >> 32), static_cast<int64_t>(payload & 0xffffffffULL)};
+inline WidePair widen(uint64_t stats) {
+  return {static_cast<int64_t>(stats >> 32), static_cast<int64_t>(stats & 0xffffffffULL)};
 }
-inline WidePair widen(WidePair payload) { return payload; }
+inline WidePair widen(WidePair stats) { return stats; }
 
 inline WidePair operator+(WidePair a, WidePair b) { return {a.weight + b.weight, a.sum + b.sum}; }
 
 // Two classes, or one real target: a pair (weight, weighted target) is all there is to know.
 template <class P>
-class PairTask {
+class PairCriterion {
  public:
-  using Payload = P;
+  using RowStats = P;
   static constexpr bool kIsPair = true;
 
   // gain_factor turns score / W into the weighted impurity removed.
-  explicit PairTask(double gain_factor, bool is_regression)
+  explicit PairCriterion(double gain_factor, bool is_regression)
       : gain_factor_(gain_factor), is_regression_(is_regression) {}
 
-  void begin_node(const Payload* payload, size_t n) {
-    payload_ = payload;
+  void begin_node(const RowStats* stats, size_t n) {
+    stats_ = stats;
     total_ = {0, 0};
-    if constexpr (sizeof(Payload) == 8) {
+    if constexpr (sizeof(RowStats) == 8) {
       uint64_t sum = 0;
-      for (size_t i = 0; i < n; ++i) sum += payload[i];
+      for (size_t i = 0; i < n; ++i) sum += stats[i];
       total_ = widen(sum);
     } else {
-      for (size_t i = 0; i < n; ++i) total_ = total_ + payload[i];
+      for (size_t i = 0; i < n; ++i) total_ = total_ + stats[i];
     }
     totals_ = {static_cast<double>(total_.weight), static_cast<double>(total_.sum)};
     BEVEL_CHECK(n == 0 || total_.weight > 0);
   }
-  const Payload* payload() const { return payload_; }
+  const RowStats* stats() const { return stats_; }
   PairTotals totals() const { return totals_; }
   double weight() const { return totals_.weight; }
   bool is_regression() const { return is_regression_; }
@@ -74,8 +74,8 @@ class PairTask {
   // Score of a cut that leaves both sides pure: no other can beat it.
   // With real weights rounding may tell apart what is equal, so there all have to be looked at.
   double perfect_score() const {
-    return sizeof(Payload) == 8 ? totals_.sum * (totals_.weight - totals_.sum)
-                                : std::numeric_limits<double>::infinity();
+    return sizeof(RowStats) == 8 ? totals_.sum * (totals_.weight - totals_.sum)
+                                 : std::numeric_limits<double>::infinity();
   }
   double gain(double score) const { return gain_factor_ * score / totals_.weight; }
   // Whether gain(score) is as precise as the weights: if not, the owner asks gain_of_left().
@@ -83,9 +83,9 @@ class PairTask {
 
   class Accumulator {
    public:
-    explicit Accumulator(const PairTask& task) : totals_(task.totals_) {}
+    explicit Accumulator(const PairCriterion& criterion) : totals_(criterion.totals_) {}
     void begin() { left_ = {0, 0}; }
-    void add(Payload payload) { left_ = left_ + widen(payload); }
+    void add(RowStats stats) { left_ = left_ + widen(stats); }
     void add_sum(WidePair sum) { left_ = left_ + sum; }
     double weight() const { return static_cast<double>(left_.weight); }
     double score() const { return pair_score(weight(), static_cast<double>(left_.sum), totals_); }
@@ -104,8 +104,8 @@ class PairTask {
   // Moments of a group of rows, for nominal levels: (w, a), ordered by their mean a / w, in which
   // order the best subset is a prefix (Fisher 1958; Breiman et al. 1984).
   size_t n_moments() const { return 2; }
-  void add_moments(double* cell, Payload payload) const {
-    const WidePair pair = widen(payload);
+  void add_moments(double* cell, RowStats stats) const {
+    const WidePair pair = widen(stats);
     cell[0] += static_cast<double>(pair.weight);
     cell[1] += static_cast<double>(pair.sum);
   }
@@ -124,18 +124,18 @@ class PairTask {
   }
 
  private:
-  const Payload* payload_ = nullptr;
+  const RowStats* stats_ = nullptr;
   WidePair total_{0, 0};
   PairTotals totals_{0.0, 0.0};
   double gain_factor_;
   bool is_regression_;
 };
 
-using PackedTask = PairTask<uint64_t>;
-using WideTask = PairTask<WidePair>;
+using PackedCriterion = PairCriterion<uint64_t>;
+using WideCriterion = PairCriterion<WidePair>;
 
 template <class Weight>
-struct ClassPayload {
+struct ClassRowStats {
   std::conditional_t<sizeof(Weight) == 2, uint16_t, uint32_t> label;
   Weight weight;
 };
@@ -169,29 +169,29 @@ inline double gini_score(double left_term, double left, double right_term, doubl
 // Classes by their counts. The classes present in a node are renumbered 0 .. m - 1, so that work
 // and memory depend on m, not on the number of classes of the data.
 template <class Weight, bool kEntropy>
-class ClassTask {
+class ClassCriterion {
  public:
-  using Payload = ClassPayload<Weight>;
+  using RowStats = ClassRowStats<Weight>;
   static constexpr bool kIsPair = false;
   static constexpr bool kWholeGini = !kEntropy && sizeof(Weight) == 2;
 
-  ClassTask(int32_t n_classes, double gain_factor, const EntropyTable* table)
+  ClassCriterion(int32_t n_classes, double gain_factor, const EntropyTable* table)
       : gain_factor_(gain_factor), table_(table), local_(static_cast<size_t>(n_classes), -1) {}
 
-  void begin_node(const Payload* payload, size_t n) {
+  void begin_node(const RowStats* stats, size_t n) {
     for (int32_t label : classes_) local_[label] = -1;
     classes_.clear();
     counts_.clear();
-    payload_.resize(n);
+    stats_.resize(n);
     for (size_t i = 0; i < n; ++i) {
-      int32_t& id = local_[payload[i].label];
+      int32_t& id = local_[stats[i].label];
       if (id < 0) {
         id = static_cast<int32_t>(classes_.size());
-        classes_.push_back(payload[i].label);
+        classes_.push_back(stats[i].label);
         counts_.push_back(0.0);
       }
-      counts_[id] += static_cast<double>(payload[i].weight);
-      payload_[i] = {static_cast<decltype(Payload::label)>(id), payload[i].weight};
+      counts_[id] += static_cast<double>(stats[i].weight);
+      stats_[i] = {static_cast<decltype(RowStats::label)>(id), stats[i].weight};
     }
     weight_ = 0.0;
     for (double c : counts_) weight_ += c;
@@ -199,7 +199,7 @@ class ClassTask {
     for (double c : counts_) right_term_ += term(c);
     BEVEL_CHECK(n == 0 || (weight_ > 0.0 && std::isfinite(right_term_)));
   }
-  const Payload* payload() const { return payload_.data(); }
+  const RowStats* stats() const { return stats_.data(); }
   size_t n_present() const { return classes_.size(); }
   const std::vector<double>& counts() const { return counts_; }
   double weight() const { return weight_; }
@@ -228,32 +228,34 @@ class ClassTask {
 
   class Accumulator {
    public:
-    explicit Accumulator(const ClassTask& task)
-        : task_(task), left_(task.counts_.size()), right_(task.counts_.size()) {}
+    explicit Accumulator(const ClassCriterion& criterion)
+        : criterion_(criterion),
+          left_(criterion.counts_.size()),
+          right_(criterion.counts_.size()) {}
     void begin() {
       std::fill(left_.begin(), left_.end(), 0.0);
-      right_ = task_.counts_;
+      right_ = criterion_.counts_;
       weight_ = left_term_ = 0.0;
-      right_term_ = task_.right_term_;
+      right_term_ = criterion_.right_term_;
     }
     // Starts with these counts on the left.
     void begin_with(const double* counts) {
       weight_ = left_term_ = right_term_ = 0.0;
       for (size_t k = 0; k < left_.size(); ++k) {
         left_[k] = counts[k];
-        right_[k] = task_.counts_[k] - counts[k];
+        right_[k] = criterion_.counts_[k] - counts[k];
         weight_ += counts[k];
-        left_term_ += task_.term(left_[k]);
-        right_term_ += task_.term(right_[k]);
+        left_term_ += criterion_.term(left_[k]);
+        right_term_ += criterion_.term(right_[k]);
       }
     }
-    void add(Payload payload) { move(payload.label, static_cast<double>(payload.weight)); }
+    void add(RowStats stats) { move(stats.label, static_cast<double>(stats.weight)); }
     void move(size_t id, double w) {
       double& l = left_[id];
       double& r = right_[id];
       if constexpr (kEntropy) {
-        left_term_ += task_.term(l + w) - task_.term(l);
-        right_term_ += task_.term(r - w) - task_.term(r);
+        left_term_ += criterion_.term(l + w) - criterion_.term(l);
+        right_term_ += criterion_.term(r - w) - criterion_.term(r);
       } else {
         left_term_ += w * (2.0 * l + w);
         right_term_ -= w * (2.0 * r - w);
@@ -265,18 +267,18 @@ class ClassTask {
     double weight() const { return weight_; }
     bool may_reach(double) const { return true; }
     double score() const {
-      return task_.combine(left_term_, weight_, right_term_, task_.weight_ - weight_);
+      return criterion_.combine(left_term_, weight_, right_term_, criterion_.weight_ - weight_);
     }
 
    private:
-    const ClassTask& task_;
+    const ClassCriterion& criterion_;
     std::vector<double> left_, right_;
     double weight_ = 0.0, left_term_ = 0.0, right_term_ = 0.0;
   };
 
   size_t n_moments() const { return counts_.size(); }
-  void add_moments(double* cell, Payload payload) const {
-    cell[payload.label] += static_cast<double>(payload.weight);
+  void add_moments(double* cell, RowStats stats) const {
+    cell[stats.label] += static_cast<double>(stats.weight);
   }
   double moments_weight(const double* cell) const {
     double sum = 0.0;
@@ -327,13 +329,13 @@ class ClassTask {
   std::vector<int32_t> local_;    // class -> id in the node, -1 when absent
   std::vector<int32_t> classes_;  // id -> class
   std::vector<double> counts_;
-  std::vector<Payload> payload_;
+  std::vector<RowStats> stats_;
   double weight_ = 0.0, right_term_ = 0.0;
 };
 
-using CountTask = ClassTask<uint16_t, false>;
-using CountEntropyTask = ClassTask<uint16_t, true>;
-using WeightTask = ClassTask<double, false>;
-using WeightEntropyTask = ClassTask<double, true>;
+using CountCriterion = ClassCriterion<uint16_t, false>;
+using CountEntropyCriterion = ClassCriterion<uint16_t, true>;
+using WeightCriterion = ClassCriterion<double, false>;
+using WeightEntropyCriterion = ClassCriterion<double, true>;
 
 }  // namespace bevel

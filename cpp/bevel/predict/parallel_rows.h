@@ -5,14 +5,14 @@
 #include <cstddef>
 
 #include "bevel/support/arithmetic/float_environment.h"
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 
 namespace bevel {
 
 // Runs work(first, last) over blocks of rows; threads only where there is enough to do. Work polls
 // for cancellation tree by tree, which bounds the rows of a block.
 template <class Work>
-void over_rows(size_t n_trees, size_t n_rows, int n_threads, Work work) {
+void parallel_rows(size_t n_trees, size_t n_rows, int n_threads, Work work) {
   constexpr size_t kBlockRows = 256, kMostRows = 4096;
   constexpr size_t kRowsTimesTrees = 20000;
   if (n_threads <= 1 || n_rows * n_trees < kRowsTimesTrees) {
@@ -22,10 +22,10 @@ void over_rows(size_t n_trees, size_t n_rows, int n_threads, Work work) {
     return;
   }
   const size_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
-  Crew crew(n_threads, n_blocks, [&](int, size_t block) {
+  ThreadPool pool(n_threads, n_blocks, [&](int, size_t block) {
     work(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows));
   });
-  crew.run();
+  pool.run();
 }
 
 }  // namespace bevel

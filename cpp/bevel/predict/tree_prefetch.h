@@ -9,12 +9,12 @@
 
 namespace bevel {
 
-class TreeAhead {
+class TreePrefetch {
  public:
   // nodes: those of the next tree; n_walks: how many there are in this one.
   template <class Node>
-  TreeAhead(std::span<const Node> nodes, size_t n_walks)
-      : TreeAhead(reinterpret_cast<const char*>(nodes.data()), nodes.size_bytes(), n_walks) {}
+  TreePrefetch(std::span<const Node> nodes, size_t n_walks)
+      : TreePrefetch(reinterpret_cast<const char*>(nodes.data()), nodes.size_bytes(), n_walks) {}
 
   // To be called with each walk.
   void go_on() {
@@ -31,7 +31,7 @@ class TreeAhead {
   // A few rows meet so little of a tree that sweeping it costs more.
   static constexpr size_t kMostLinesPerWalk = 16;
 
-  TreeAhead(const char* first, size_t n_bytes, size_t n_walks) {
+  TreePrefetch(const char* first, size_t n_bytes, size_t n_walks) {
     const size_t n_lines = (n_bytes + kLine - 1) / kLine;
     if (n_bytes == 0 || n_bytes > kMostBytes || n_lines > n_walks * kMostLinesPerWalk) return;
     next_ = first;

@@ -1,4 +1,4 @@
-#include "bevel/support/crew.h"
+#include "bevel/support/thread_pool.h"
 
 #include <algorithm>
 #include <system_error>
@@ -21,7 +21,7 @@ int useful_threads(int n_asked, size_t n_parts) {
   return static_cast<int>(std::max<size_t>(1, std::min({n, n_parts, n_cores * kMostPerCore})));
 }
 
-void Crew::run(const Progress& progress) {
+void ThreadPool::run(const Progress& progress) {
   constexpr auto kInterval = std::chrono::milliseconds(50);
   CancellationToken* caller = CancellationToken::current();
   if ((n_threads_ == 1 && !progress) || !start_threads()) {
@@ -36,7 +36,7 @@ void Crew::run(const Progress& progress) {
 }
 
 // A system that is out of threads gives those that it has; jobs are shared out among any number.
-bool Crew::start_threads() {
+bool ThreadPool::start_threads() {
   threads_.reserve(static_cast<size_t>(n_threads_));
   try {
     for (int w = 0; w < n_threads_; ++w) threads_.emplace_back([this, w] { worker_loop(w); });
@@ -45,23 +45,23 @@ bool Crew::start_threads() {
   return !threads_.empty();
 }
 
-void Crew::work_alone() {
+void ThreadPool::work_alone() {
   if (CancellationToken* caller = CancellationToken::current())
     token_.ask([caller] { return caller->is_stopped(); });
   worker_loop(0);
 }
 
-Crew::~Crew() {
+ThreadPool::~ThreadPool() {
   cancel();
   join();
 }
 
-void Crew::join() {
+void ThreadPool::join() {
   for (auto& thread : threads_)
     if (thread.joinable()) thread.join();
 }
 
-void Crew::cancel() {
+void ThreadPool::cancel() {
   {
     std::lock_guard lock(mutex_);
     token_.cancel();
@@ -70,7 +70,7 @@ void Crew::cancel() {
   changed_.notify_all();
 }
 
-void Crew::remember(std::exception_ptr error) {
+void ThreadPool::remember(std::exception_ptr error) {
   {
     std::lock_guard lock(mutex_);
     if (!error_) error_ = error;
@@ -78,7 +78,7 @@ void Crew::remember(std::exception_ptr error) {
   cancel();
 }
 
-void Crew::run_part(Part part, int worker) {
+void ThreadPool::run_part(Part part, int worker) {
   std::exception_ptr error;
   try {
     throw_if_cancelled();
@@ -94,7 +94,7 @@ void Crew::run_part(Part part, int worker) {
   changed_.notify_all();
 }
 
-void Crew::worker_loop(int worker) {
+void ThreadPool::worker_loop(int worker) {
   const PlainArithmetic arithmetic;
   const CancellationScope scope(token_);
   std::unique_lock lock(mutex_);
@@ -131,37 +131,38 @@ void Crew::worker_loop(int worker) {
   }
 }
 
-bool Crew::wait_for(std::chrono::milliseconds time) {
+bool ThreadPool::wait_for(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, time,
                            [this] { return running_jobs_ == 0 && next_job_ >= n_jobs_; });
 }
 
-void Parts::offer(Crew::Work work) {
+void Parts::offer(ThreadPool::Work work) {
   {
-    std::lock_guard lock(crew_.mutex_);
+    std::lock_guard lock(pool_.mutex_);
     ++pending_;
-    crew_.parts_.push_back({std::move(work), this});
+    pool_.parts_.push_back({std::move(work), this});
   }
-  crew_.changed_.notify_all();
+  pool_.changed_.notify_all();
 }
 
 void Parts::wait(int worker, bool any) {
   {
-    std::unique_lock lock(crew_.mutex_);
+    std::unique_lock lock(pool_.mutex_);
     while (pending_ > 0) {
-      const auto part = std::find_if(crew_.parts_.begin(), crew_.parts_.end(),
-                                     [&](const Crew::Part& p) { return any || p.owner == this; });
-      if (part == crew_.parts_.end()) {
-        if (any) ++crew_.n_idle_;
-        crew_.changed_.wait(lock);
-        if (any) --crew_.n_idle_;
+      const auto part =
+          std::find_if(pool_.parts_.begin(), pool_.parts_.end(),
+                       [&](const ThreadPool::Part& p) { return any || p.owner == this; });
+      if (part == pool_.parts_.end()) {
+        if (any) ++pool_.n_idle_;
+        pool_.changed_.wait(lock);
+        if (any) --pool_.n_idle_;
         continue;
       }
-      Crew::Part taken = std::move(*part);
-      crew_.parts_.erase(part);
+      ThreadPool::Part taken = std::move(*part);
+      pool_.parts_.erase(part);
       lock.unlock();
-      crew_.run_part(std::move(taken), worker);
+      pool_.run_part(std::move(taken), worker);
       lock.lock();
     }
   }
@@ -169,11 +170,11 @@ void Parts::wait(int worker, bool any) {
 }
 
 Parts::~Parts() {
-  std::unique_lock lock(crew_.mutex_);
-  const size_t taken_back =
-      std::erase_if(crew_.parts_, [this](const Crew::Part& part) { return part.owner == this; });
+  std::unique_lock lock(pool_.mutex_);
+  const size_t taken_back = std::erase_if(
+      pool_.parts_, [this](const ThreadPool::Part& part) { return part.owner == this; });
   pending_ -= taken_back;
-  while (pending_ > 0) crew_.changed_.wait(lock);
+  while (pending_ > 0) pool_.changed_.wait(lock);
 }
 
 }  // namespace bevel

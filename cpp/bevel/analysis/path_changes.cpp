@@ -1,4 +1,4 @@
-#include "bevel/analysis/departures.h"
+#include "bevel/analysis/path_changes.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -13,13 +13,13 @@ namespace {
 template <class Node, bool kHasMissing>
 class TreeWalks {
  public:
-  TreeWalks(const PackedForest& forest, const Node* nodes, size_t tree, DisturbedBlock& block,
-            Departures& departures)
+  TreeWalks(const PackedForest& forest, const Node* nodes, size_t tree, PerturbedBlock& block,
+            PathChanges& path_changes)
       : forest_(forest),
         tree_(tree),
         block_(block),
-        departures_(departures),
-        n_repeats_(block.disturbance().n_repeats),
+        path_changes_(path_changes),
+        n_repeats_(block.perturbation().n_repeats),
         plain_(forest, nodes),
         mixed_(forest, nodes) {}
 
@@ -39,16 +39,16 @@ class TreeWalks {
 
  private:
   void begin_walk() {
-    if (++departures_.walk != 0) return;
-    std::fill(departures_.departed.begin(), departures_.departed.end(), 0u);
-    departures_.walk = 1;
+    if (++path_changes_.walk != 0) return;
+    std::fill(path_changes_.departed.begin(), path_changes_.departed.end(), 0u);
+    path_changes_.walk = 1;
   }
 
-  // Sends a row down; at each split, asks whether the disturbed rows still go the same way.
+  // Sends a row down; at each split, asks whether the perturbed rows still go the same way.
   template <bool kHasAxes>
   void follow(uint32_t row) {
     float* own = block_.own(row);
-    if constexpr (kHasAxes) write_axes(forest_, tree_, !kHasMissing, own, departures_.complete);
+    if constexpr (kHasAxes) write_axes(forest_, tree_, !kHasMissing, own, path_changes_.complete);
     Child at = forest_.roots[tree_];
     while (at >= 0) {
       const Child next = plain_.next(at, own);
@@ -60,14 +60,14 @@ class TreeWalks {
       });
       at = next;
     }
-    departures_.own_leaf[row] = ~at;
+    path_changes_.own_leaf[row] = ~at;
   }
 
   void meet(uint32_t row, int32_t group, Child at, Child next) {
     if (group < 0) return;
-    uint32_t* departed = &departures_.departed[static_cast<size_t>(group) * n_repeats_];
+    uint32_t* departed = &path_changes_.departed[static_cast<size_t>(group) * n_repeats_];
     for (uint32_t r = 0; r < n_repeats_; ++r) {
-      if (departed[r] == departures_.walk) continue;
+      if (departed[r] == path_changes_.walk) continue;
       const Child child = mixed_.next(at, block_.mixed(row, group, r));
       if (child != next) depart(row, group, r, child, departed);
     }
@@ -87,22 +87,22 @@ class TreeWalks {
 
   void meet_first(uint32_t row, int32_t group, Child at) {
     if (group < 0) return;
-    uint32_t* departed = &departures_.departed[static_cast<size_t>(group) * n_repeats_];
-    if (departed[0] == departures_.walk) return;
+    uint32_t* departed = &path_changes_.departed[static_cast<size_t>(group) * n_repeats_];
+    if (departed[0] == path_changes_.walk) return;
     for (uint32_t r = 0; r < n_repeats_; ++r) depart(row, group, r, at, departed);
   }
 
   void depart(uint32_t row, int32_t group, uint32_t repeat, Child at, uint32_t* departed) {
-    departed[repeat] = departures_.walk;
-    departures_.found.push_back({row, group, repeat, at, 0});
+    departed[repeat] = path_changes_.walk;
+    path_changes_.found.push_back({row, group, repeat, at, 0});
   }
 
   void walk_on_mixed() {
-    auto& found = departures_.found;
+    auto& found = path_changes_.found;
     mixed_.template run<false>(
         found.size(),
         [&](size_t i) {
-          const Departure& d = found[i];
+          const PathChange& d = found[i];
           return WalkStart<MixedRow>{d.at, block_.mixed(d.row, d.group, d.repeat)};
         },
         [&](size_t i, int32_t leaf) { found[i].leaf = leaf; });
@@ -112,29 +112,31 @@ class TreeWalks {
   void walk_on_rotated() {
     constexpr size_t kRows = 64;
     const auto width = static_cast<size_t>(forest_.layout.width());
-    departures_.rows.resize(kRows * width);
-    auto& found = departures_.found;
+    path_changes_.rows.resize(kRows * width);
+    auto& found = path_changes_.found;
     for (size_t first = 0; first < found.size(); first += kRows) {
       const size_t n = std::min(kRows, found.size() - first);
-      for (size_t i = 0; i < n; ++i) write_out(found[first + i], &departures_.rows[i * width]);
+      for (size_t i = 0; i < n; ++i) write_out(found[first + i], &path_changes_.rows[i * width]);
       plain_.template run<false>(
           n,
-          [&](size_t i) { return WalkStart<>{found[first + i].at, &departures_.rows[i * width]}; },
+          [&](size_t i) {
+            return WalkStart<>{found[first + i].at, &path_changes_.rows[i * width]};
+          },
           [&](size_t i, int32_t leaf) { found[first + i].leaf = leaf; });
     }
   }
 
-  void write_out(const Departure& d, float* row) {
+  void write_out(const PathChange& d, float* row) {
     const MixedRow mixed = block_.mixed(d.row, d.group, d.repeat);
     for (size_t f = 0; f < static_cast<size_t>(forest_.layout.n_features); ++f) row[f] = mixed[f];
     write_rest(forest_.layout, row);
-    write_axes(forest_, tree_, !kHasMissing, row, departures_.complete);
+    write_axes(forest_, tree_, !kHasMissing, row, path_changes_.complete);
   }
 
   const PackedForest& forest_;
   const size_t tree_;
-  DisturbedBlock& block_;
-  Departures& departures_;
+  PerturbedBlock& block_;
+  PathChanges& path_changes_;
   const size_t n_repeats_;
   const PackedWalk<Node, kHasMissing> plain_;
   const PackedWalk<Node, kHasMissing, MixedRow> mixed_;
@@ -142,19 +144,19 @@ class TreeWalks {
 
 }  // namespace
 
-void find_departures(const PackedForest& forest, size_t tree, std::span<const uint32_t> chosen,
-                     DisturbedBlock& block, Departures& departures) {
-  departures.found.clear();
-  departures.departed.resize(block.disturbance().n_variants(), 0u);
+void find_path_changes(const PackedForest& forest, size_t tree, std::span<const uint32_t> chosen,
+                     PerturbedBlock& block, PathChanges& path_changes) {
+  path_changes.found.clear();
+  path_changes.departed.resize(block.perturbation().n_variants(), 0u);
   for (uint32_t row : chosen)
-    if (row >= departures.own_leaf.size()) departures.own_leaf.resize(row + 1);
+    if (row >= path_changes.own_leaf.size()) path_changes.own_leaf.resize(row + 1);
   std::visit(
       [&](const auto& nodes) {
         using Node = std::remove_cvref_t<decltype(nodes[0])>;
         if (block.is_plain())
-          TreeWalks<Node, false>(forest, nodes.data(), tree, block, departures).run(chosen);
+          TreeWalks<Node, false>(forest, nodes.data(), tree, block, path_changes).run(chosen);
         else
-          TreeWalks<Node, true>(forest, nodes.data(), tree, block, departures).run(chosen);
+          TreeWalks<Node, true>(forest, nodes.data(), tree, block, path_changes).run(chosen);
       },
       forest.nodes);
 }

@@ -1,4 +1,4 @@
-#include "bevel/predict/crown/crown.h"
+#include "bevel/predict/top_levels/top_levels.h"
 
 #include <algorithm>
 
@@ -30,24 +30,24 @@ Term term(const RowLayout&, const WeightsNode& node, int32_t k) {
 }
 
 template <class Node>
-struct CrownMaker {
+struct TopLevelsMaker {
   const RowLayout& layout;
   const Node* nodes;
-  Crown& crown;
+  TopLevels& top_levels;
 
   void fill(int i, Child at) const {
-    if (i >= kCrownSplits) {
-      crown.end[i - kCrownSplits] = at;
+    if (i >= kTopLevelSplits) {
+      top_levels.end[i - kTopLevelSplits] = at;
       return;
     }
-    Crown::Split& split = crown.split[i];
+    TopLevels::Split& split = top_levels.split[i];
     split.n_terms = at < 0 ? 0 : n_terms(nodes[number_of(at)]);
     if (split.n_terms > 0) set(nodes[number_of(at)], split);
     for (const int side : {0, 1})
       fill(2 * i + 1 + side, split.n_terms > 0 ? nodes[number_of(at)].child[side] : at);
   }
 
-  void set(const Node& node, Crown::Split& split) const {
+  void set(const Node& node, TopLevels::Split& split) const {
     split.threshold = node.threshold;
     for (int32_t k = 0; k < split.n_terms; ++k) {
       const Term t = term(layout, node, k);
@@ -58,37 +58,37 @@ struct CrownMaker {
 };
 // Clang deduces for aggregates from version 17 on.
 template <class Node>
-CrownMaker(const RowLayout&, const Node*, Crown&) -> CrownMaker<Node>;
+TopLevelsMaker(const RowLayout&, const Node*, TopLevels&) -> TopLevelsMaker<Node>;
 
 }  // namespace
 
-bool CrownRows::pay_in(const PackedForest& forest) {
+bool TopLevelRows::pay_in(const PackedForest& forest) {
   const auto n_trees = static_cast<int64_t>(forest.n_trees());
   return forest.axes.empty() && forest.layout.n_features <= kFeaturesPerTree * n_trees;
 }
 
-void CrownRows::read(const PackedForest& forest, const RowBlock& block) {
-  const bool pays = block.is_plain && block.n >= kCrownRows && pay_in(forest);
-  n_groups_ = pays ? (block.n + kCrownRows - 1) / kCrownRows : 0;
+void TopLevelRows::read(const PackedForest& forest, const RowBlock& block) {
+  const bool pays = block.is_plain && block.n >= kTopLevelRows && pay_in(forest);
+  n_groups_ = pays ? (block.n + kTopLevelRows - 1) / kTopLevelRows : 0;
   const auto n_features = static_cast<size_t>(forest.layout.n_features);
-  values_.resize(n_groups_ * n_features * kCrownRows);
-  at_.resize(n_groups_ * kCrownRows);
+  values_.resize(n_groups_ * n_features * kTopLevelRows);
+  at_.resize(n_groups_ * kTopLevelRows);
   float* to = values_.data();
   for (size_t g = 0; g < n_groups_; ++g)
     for (size_t f = 0; f < n_features; ++f)
-      for (size_t l = 0; l < kCrownRows; ++l)
-        *to++ = block.row(std::min(g * kCrownRows + l, block.n - 1))[f];
+      for (size_t l = 0; l < kTopLevelRows; ++l)
+        *to++ = block.row(std::min(g * kTopLevelRows + l, block.n - 1))[f];
 }
 
-const Child* CrownRows::pass(const PackedForest& forest, size_t tree) {
-  Crown crown;
+const Child* TopLevelRows::pass(const PackedForest& forest, size_t tree) {
+  TopLevels top_levels;
   std::visit(
       [&](const auto& nodes) {
-        CrownMaker{forest.layout, nodes.data(), crown}.fill(0, forest.roots[tree]);
+        TopLevelsMaker{forest.layout, nodes.data(), top_levels}.fill(0, forest.roots[tree]);
       },
       forest.nodes);
   const auto n_features = static_cast<size_t>(forest.layout.n_features);
-  forest.pass_crown(crown, {values_.data(), n_groups_, n_features}, at_.data());
+  forest.pass_top_levels(top_levels, {values_.data(), n_groups_, n_features}, at_.data());
   return at_.data();
 }
 

@@ -11,7 +11,7 @@ namespace bevel {
 
 // A permutation of {0, ..., n - 1} that is dealt from the top and put back in order afterwards, so
 // that dealing k cards costs O(k) and leaves no trace for the next node.
-class Deck {
+class SampleWithoutReplacement {
  public:
   void resize(int32_t n) {
     order_.resize(static_cast<size_t>(n));

@@ -8,7 +8,7 @@
 namespace bevel {
 
 // Arrays are by row of the data; a null array of weights or multiplicities is all ones.
-struct RowFacts {
+struct TrainingRowData {
   uint64_t tree = 0;                      // its number
   const int32_t* labels = nullptr;        // classification: 0 .. n_classes - 1
   const double* targets = nullptr;        // regression

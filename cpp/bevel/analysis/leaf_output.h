@@ -10,9 +10,9 @@
 
 namespace bevel {
 
-class Payoff {
+class LeafOutput {
  public:
-  Payoff(const ForestArrays& forest, bool hard) : forest_(forest), hard_(hard) {}
+  LeafOutput(const ForestArrays& forest, bool hard) : forest_(forest), hard_(hard) {}
 
   // Columns of a prediction: one for each class, or one in regression.
   size_t n_columns() const { return static_cast<size_t>(std::max(1, forest_.n_classes)); }

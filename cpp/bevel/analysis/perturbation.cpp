@@ -1,4 +1,4 @@
-#include "bevel/analysis/disturbance.h"
+#include "bevel/analysis/perturbation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,39 +18,39 @@ void draw_permutation(uint64_t seed, uint64_t tree, uint64_t group_key, uint64_t
     std::swap(order[left - 1], order[stream.below(left)]);
 }
 
-bool is_plain(const Disturbance& disturbance, const PackedForest& forest) {
-  const size_t n = disturbance.n_rows * disturbance.group.size();
+bool is_plain(const Perturbation& perturbation, const PackedForest& forest) {
+  const size_t n = perturbation.n_rows * perturbation.group.size();
   auto is_safe = [&](float x) { return std::fabs(x) <= forest.largest_safe; };
-  return std::all_of(disturbance.rows, disturbance.rows + n, is_safe) &&
-         std::all_of(disturbance.replacement, disturbance.replacement + n, is_safe);
+  return std::all_of(perturbation.rows, perturbation.rows + n, is_safe) &&
+         std::all_of(perturbation.replacement, perturbation.replacement + n, is_safe);
 }
 
-DisturbedBlock::DisturbedBlock(const Disturbance& disturbance, const PackedForest& forest,
+PerturbedBlock::PerturbedBlock(const Perturbation& perturbation, const PackedForest& forest,
                                bool is_plain)
-    : disturbance_(disturbance),
+    : perturbation_(perturbation),
       layout_(forest.layout),
       is_plain_(is_plain),
       stride_(static_cast<size_t>(forest.layout.width())),
       group_(stride_, -1) {
   for (int32_t f = 0; f < layout_.n_features; ++f) {
-    group_[f] = disturbance.group[f];
-    if (layout_.has_negatives) group_[layout_.negative(f)] = disturbance.group[f];
+    group_[f] = perturbation.group[f];
+    if (layout_.has_negatives) group_[layout_.negative(f)] = perturbation.group[f];
   }
 }
 
-size_t DisturbedBlock::good_size(const Disturbance& disturbance, const RowLayout& layout) {
+size_t PerturbedBlock::good_size(const Perturbation& perturbation, const RowLayout& layout) {
   constexpr size_t kBytes = 1 << 20;
   const size_t bytes =
-      static_cast<size_t>(layout.width()) * sizeof(float) * (disturbance.n_repeats + 1);
+      static_cast<size_t>(layout.width()) * sizeof(float) * (perturbation.n_repeats + 1);
   return std::clamp<size_t>(kBytes / bytes, 16, 128);
 }
 
-void DisturbedBlock::read_own(std::span<const uint32_t> rows) {
+void PerturbedBlock::read_own(std::span<const uint32_t> rows) {
   const auto p = static_cast<size_t>(layout_.n_features);
   own_.resize(std::max(own_.size(), rows.size() * stride_));
-  replaced_.resize(std::max(replaced_.size(), rows.size() * disturbance_.n_repeats * stride_));
+  replaced_.resize(std::max(replaced_.size(), rows.size() * perturbation_.n_repeats * stride_));
   for (size_t i = 0; i < rows.size(); ++i) {
-    const float* source = disturbance_.rows + rows[i] * p;
+    const float* source = perturbation_.rows + rows[i] * p;
     std::copy(source, source + p, own(i));
     write_rest(layout_, own(i));
   }

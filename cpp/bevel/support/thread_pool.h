@@ -1,4 +1,4 @@
-// A crew of threads that lives for one call: no pool outlives it, so fork() finds nothing to break.
+// A pool of threads that lives for one call: no thread outlives it, so fork() finds nothing to break.
 // Jobs (trees) are taken in order; parts of a job are offered to whoever is idle, and a thread that
 // waits for parts works on parts meanwhile. Results must not depend on who did what.
 #pragma once
@@ -21,21 +21,21 @@ namespace bevel {
 // side by side: no more than parts, nor than a few for each core, and at least one.
 int useful_threads(int n_asked, size_t n_parts);
 
-class Crew {
+class ThreadPool {
  public:
   using Work = std::function<void(int worker)>;
   // Told how many jobs are done; false: stop.
   using Progress = std::function<bool(size_t jobs_done)>;
 
   // Jobs that offer parts to idle threads name the number of all parts, which may exceed the jobs.
-  Crew(int n_threads, size_t n_jobs, std::function<void(int worker, size_t job)> run_job,
-       size_t n_parts = 0)
+  ThreadPool(int n_threads, size_t n_jobs, std::function<void(int worker, size_t job)> run_job,
+             size_t n_parts = 0)
       : run_job_(std::move(run_job)),
         n_jobs_(n_jobs),
         n_threads_(useful_threads(n_threads, n_parts ? n_parts : n_jobs)) {}
-  ~Crew();
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   // Does all jobs. Throws the first exception that a worker met, and Cancelled when `progress` or
   // the token of the calling thread says so; no thread is left then. The calling thread works when
@@ -80,21 +80,21 @@ class Crew {
   std::vector<std::thread> threads_;
 };
 
-// Parts of one job, offered to the crew; wait() returns when all of them are done.
+// Parts of one job, offered to the pool; wait() returns when all of them are done.
 class Parts {
  public:
-  explicit Parts(Crew& crew) : crew_(crew) {}
+  explicit Parts(ThreadPool& pool) : pool_(pool) {}
   ~Parts();  // takes back what nobody has begun, waits for the rest
-  void offer(Crew::Work work);
+  void offer(ThreadPool::Work work);
   // Works on parts until its own are done; throws what they threw. `any` allows parts of others,
   // which use the worker's work space.
   void wait(int worker, bool any);
 
  private:
-  friend class Crew;
+  friend class ThreadPool;
 
-  Crew& crew_;
-  size_t pending_ = 0;  // guarded by the crew's mutex
+  ThreadPool& pool_;
+  size_t pending_ = 0;  // guarded by the pool's mutex
   std::exception_ptr error_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace bevel {
 
-struct Disturbance {
+struct Perturbation {
   const float* rows;         // n_rows x n_features, row by row
   const float* replacement;  // as many, column by column
   size_t n_rows;
@@ -35,38 +35,38 @@ void draw_permutation(uint64_t seed, uint64_t tree, uint64_t group_key, uint64_t
                       std::span<uint32_t> order);
 
 // Whether no value is missing, or so large that a sum at a split may overflow.
-bool is_plain(const Disturbance& disturbance, const PackedForest& forest);
+bool is_plain(const Perturbation& perturbation, const PackedForest& forest);
 
 // A row with one group replaced, as nodes read it.
 struct MixedRow {
   const float* own;
   const float* replaced;
   const int32_t* group;  // of each place
-  int32_t disturbed;
+  int32_t perturbed;
 
   float operator[](size_t place) const {
-    return (group[place] == disturbed ? replaced : own)[place];
+    return (group[place] == perturbed ? replaced : own)[place];
   }
 };
 
 // Some rows, laid out for a forest, with a replaced row for each repeat.
-class DisturbedBlock {
+class PerturbedBlock {
  public:
-  DisturbedBlock(const Disturbance& disturbance, const PackedForest& forest, bool is_plain);
+  PerturbedBlock(const Perturbation& perturbation, const PackedForest& forest, bool is_plain);
 
   // Rows that share the second-level cache with a tree.
-  static size_t good_size(const Disturbance& disturbance, const RowLayout& layout);
+  static size_t good_size(const Perturbation& perturbation, const RowLayout& layout);
 
   // Reads rows; row i takes the group of `variant` from row lender(variant, i).
   template <class Lender>
   void read(std::span<const uint32_t> rows, Lender lender) {
     read_own(rows);
-    for (size_t f = 0; f < disturbance_.group.size(); ++f) {
-      const int32_t g = disturbance_.group[f];
+    for (size_t f = 0; f < perturbation_.group.size(); ++f) {
+      const int32_t g = perturbation_.group[f];
       if (g < 0) continue;
-      const float* column = disturbance_.replacement + f * disturbance_.n_rows;
-      for (size_t r = 0; r < disturbance_.n_repeats; ++r) {
-        const size_t variant = disturbance_.variant(static_cast<size_t>(g), r);
+      const float* column = perturbation_.replacement + f * perturbation_.n_rows;
+      for (size_t r = 0; r < perturbation_.n_repeats; ++r) {
+        const size_t variant = perturbation_.variant(static_cast<size_t>(g), r);
         for (size_t i = 0; i < rows.size(); ++i) write(i, r, f, column[lender(variant, i)]);
       }
     }
@@ -74,24 +74,24 @@ class DisturbedBlock {
 
   float* own(size_t i) { return own_.data() + i * stride_; }
   const float* replaced(size_t i, size_t repeat) const {
-    return replaced_.data() + (i * disturbance_.n_repeats + repeat) * stride_;
+    return replaced_.data() + (i * perturbation_.n_repeats + repeat) * stride_;
   }
   MixedRow mixed(size_t i, int32_t group, size_t repeat) {
     return {own(i), replaced(i, repeat), group_.data(), group};
   }
   int32_t group(size_t place) const { return group_[place]; }
   bool is_plain() const { return is_plain_; }
-  const Disturbance& disturbance() const { return disturbance_; }
+  const Perturbation& perturbation() const { return perturbation_; }
 
  private:
   void read_own(std::span<const uint32_t> rows);
   void write(size_t i, size_t repeat, size_t feature, float value) {
-    float* row = replaced_.data() + (i * disturbance_.n_repeats + repeat) * stride_;
+    float* row = replaced_.data() + (i * perturbation_.n_repeats + repeat) * stride_;
     row[feature] = value;
     if (layout_.has_negatives) row[layout_.negative(static_cast<int32_t>(feature))] = -value;
   }
 
-  const Disturbance& disturbance_;
+  const Perturbation& perturbation_;
   const RowLayout& layout_;
   const bool is_plain_;  // as is_plain() says of all rows
   const size_t stride_;

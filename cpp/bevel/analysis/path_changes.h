@@ -1,4 +1,4 @@
-// Where disturbed rows end in a tree, at little more than the cost of the rows that change leaves.
+// Where perturbed rows end in a tree, at little more than the cost of the rows that change leaves.
 //
 // A row whose features are replaced goes the way of the row itself until it comes to a split that
 // reads a replaced feature and answers differently: there it departs. So the splits on the row's
@@ -10,13 +10,13 @@
 #include <span>
 #include <vector>
 
-#include "bevel/analysis/disturbance.h"
+#include "bevel/analysis/perturbation.h"
 #include "bevel/predict/packed_forest.h"
 
 namespace bevel {
 
-// A disturbed row that left the path of the row itself.
-struct Departure {
+// A perturbed row that left the path of the row itself.
+struct PathChange {
   uint32_t row;  // of the block
   int32_t group;
   uint32_t repeat;
@@ -25,9 +25,9 @@ struct Departure {
 };
 
 // What is found in one tree, and room kept from one tree to the next.
-struct Departures {
+struct PathChanges {
   std::vector<int32_t> own_leaf;  // by row of the block
-  std::vector<Departure> found;   // by row, then along its path
+  std::vector<PathChange> found;  // by row, then along its path
 
   std::vector<uint32_t> departed;  // by group and repeat: the walk in which it departed
   uint32_t walk = 0;
@@ -35,7 +35,7 @@ struct Departures {
 };
 
 // Sends the rows `chosen` of a block down a tree. Leaves are numbered as in the packed forest.
-void find_departures(const PackedForest& forest, size_t tree, std::span<const uint32_t> chosen,
-                     DisturbedBlock& block, Departures& departures);
+void find_path_changes(const PackedForest& forest, size_t tree, std::span<const uint32_t> chosen,
+                     PerturbedBlock& block, PathChanges& path_changes);
 
 }  // namespace bevel

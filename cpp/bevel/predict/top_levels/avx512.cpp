@@ -1,0 +1,12 @@
+#include "bevel/predict/top_levels/kernel.h"
+
+#define BEVEL_LANE_BYTES 64
+
+namespace bevel::top_levels_avx512 {
+namespace {
+#include "bevel/predict/top_levels/impl.inc"
+}  // namespace
+
+PassTopLevels find() { return pass_top_levels; }
+
+}  // namespace bevel::top_levels_avx512

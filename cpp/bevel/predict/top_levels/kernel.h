@@ -1,0 +1,42 @@
+// The hot loop over the top levels of trees (top_levels.h), compiled once per instruction set and
+// chosen at run time. Every version gives the same: lanes are rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "bevel/predict/packed_forest.h"
+
+namespace bevel {
+
+constexpr int kTopLevels = 5;
+constexpr int kTopLevelSplits = (1 << kTopLevels) - 1;
+constexpr size_t kTopLevelRows = 32;  // rows that go together
+
+// Splits in the order of a heap: those below split i are 2i + 1 and 2i + 2.
+struct TopLevels {
+  struct Split {
+    // 0: no split here, but a leaf or a split that the top levels cannot evaluate; all ends below
+    // are it.
+    int32_t n_terms;
+    float threshold;
+    int32_t feature[SignsNode::kMost];
+    float weight[SignsNode::kMost];
+  };
+  Split split[kTopLevelSplits];
+  Child end[kTopLevelSplits + 1];  // from left to right
+};
+
+// Rows in groups of kTopLevelRows, the last one filled up; in a group feature after feature.
+struct GroupedRows {
+  const float* values;
+  size_t n_groups;
+  size_t n_features;
+};
+
+// "auto" or the name of an instruction set, as for the split search; throws when this machine does
+// not have it. What is found writes the end that each row comes to, for whole groups.
+PassTopLevels find_pass_top_levels(const std::string& simd);
+
+}  // namespace bevel

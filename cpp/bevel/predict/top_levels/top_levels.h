@@ -1,0 +1,35 @@
+// The top levels of a tree: those, which nearly every row passes. A block of rows passes
+// them side by side, a lane for each row: all splits of the top levels are evaluated for all rows
+// without a branch, and each row's own way is chosen from the bottom up. That costs less than
+// walking through as many levels one row at a time; the walk begins below.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "bevel/predict/row_source.h"
+#include "bevel/predict/top_levels/kernel.h"
+
+namespace bevel {
+
+// A block of rows as top_levels_of_trees read it; kept from one block to the next.
+class TopLevelRows {
+ public:
+  // Whether top_levels_of_trees pay in a forest: putting rows in lanes costs as much as some trees'
+  // walks.
+  static bool pay_in(const PackedForest& forest);
+
+  // Takes the rows of a block, or none where there are missing values or few rows.
+  void read(const PackedForest& forest, const RowBlock& block);
+  bool empty() const { return n_groups_ == 0; }
+
+  // For each row, from where to walk on in a tree.
+  const Child* pass(const PackedForest& forest, size_t tree);
+
+ private:
+  size_t n_groups_ = 0;
+  std::vector<float> values_;
+  std::vector<Child> at_;
+};
+
+}  // namespace bevel
