@@ -17,8 +17,9 @@ from support.forests import (
     problem,
 )
 
-from bevel import ObliqueForestClassifier, _core, dataset
+from bevel import ObliqueForestClassifier, _core
 from bevel import projections as P
+from bevel.data import dataset
 from bevel.projections import custom
 
 LARGEST_STORED = 1e34

@@ -12,7 +12,8 @@ from support.forests import Forest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
-from bevel.analysis import leaf_sharing, nearest_rows, proximity
+from bevel.analysis import nearest_rows, proximity
+from bevel.analysis.neighbours import leaf_sharing
 from bevel.estimators._reading import encode_rows
 
 KINDS = ("oob", "in_bag", "all")

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.naive_scaling import dampen, naive_scale
 
-from bevel import _core, ranking
+from bevel import _core
+from bevel.data import ranking
 from bevel.data.dataset import LARGEST_READ, LARGEST_STORED
 from bevel.data.scaling import (
     SCALES,

@@ -38,7 +38,9 @@ def test_include_against_the_rules_is_named_with_its_line(tmp_path, file, includ
 def test_include_within_the_rules_passes(tmp_path):
     (tmp_path / "split").mkdir()
     includes = '#include <vector>\n#include "bevel/projection/candidates.h"\n'
-    (tmp_path / "split" / "cut.h").write_text(includes + '#include "bevel/split/kernels/kernels.h"\n')
+    (tmp_path / "split" / "cut.h").write_text(
+        includes + '#include "bevel/split/kernels/kernels.h"\n'
+    )
     assert run(tmp_path).returncode == 0
 
 

@@ -176,7 +176,7 @@ KILL_OFTEN = """
 
 def test_kill_at_any_moment_leaves_a_whole_file(tmp_path):
     path = tmp_path / "model.bevel"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(KILL_OFTEN), str(path)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert result.stdout == "2 files seen, some unfinished ones left\n", result.stderr

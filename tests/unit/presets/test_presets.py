@@ -281,7 +281,7 @@ def test_docstring_names_paper_and_parameters(preset):
 
 @pytest.mark.parametrize("name", [*FORESTS, *ENSEMBLES])
 def test_readme_lists_all_presets(name):
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     assert f"| `{name}" in readme
 
 

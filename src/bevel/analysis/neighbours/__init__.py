@@ -1,0 +1,1 @@
+"""A forest as weights of its training rows: proximity, prototypes, outliers, imputation."""

@@ -1,0 +1,1 @@
+"""Rotations that make trees simple, and how complex trees are."""

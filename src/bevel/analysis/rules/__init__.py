@@ -1,0 +1,1 @@
+"""The rules of trees and paths, and the directions of their splits."""
