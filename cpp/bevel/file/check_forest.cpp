@@ -76,6 +76,7 @@ class Checker {
   void check_category(size_t node) const;
   void check_set(size_t node, int32_t set, int32_t n_levels) const;
   void check_leaf(size_t node) const;
+  void check_value(size_t node) const;
   void check_shares(size_t node) const;
   void check_entry(size_t node, int64_t entry) const;
   size_t n_entries(size_t node) const {
@@ -237,8 +238,7 @@ void Checker::check_shape(size_t first, size_t last) {
 
 void Checker::check_split(size_t node) {
   if (n_entries(node) == 0) refuse_node(node, "a split must have a feature; got none.");
-  if (forest_.n_classes == 0 && !std::isfinite(forest_.leaf_value[node]))
-    refuse_node(node, "its value must be finite.");
+  if (forest_.n_classes == 0) check_value(node);
   if (is_category(node)) return check_category(node);
   seen_.next_owner();
   for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
@@ -291,11 +291,19 @@ void Checker::check_leaf(size_t node) const {
   if (forest_.flags[node] != 0) refuse_node(node, "a leaf must have no flags.");
   if (forest_.n_classes == 0) {
     if (n_entries(node) != 0) refuse_node(node, "a leaf of a regression must have no entries.");
-    if (!std::isfinite(forest_.leaf_value[node])) refuse_node(node, "its value must be finite.");
-    return;
+    return check_value(node);
   }
   if (n_entries(node) == 0) refuse_node(node, "a leaf must have a class; got none.");
   check_shares(node);
+}
+
+// The sum over trees must be finite. Half the range leaves room for the rounding of the sum.
+void Checker::check_value(size_t node) const {
+  const double largest =
+      std::numeric_limits<double>::max() / 2.0 / static_cast<double>(forest_.n_trees());
+  if (!(std::abs(forest_.leaf_value[node]) <= largest))
+    refuse_node(node, "its value must be finite, also when it is summed over " +
+                          std::to_string(forest_.n_trees()) + " trees.");
 }
 
 void Checker::check_shares(size_t node) const {

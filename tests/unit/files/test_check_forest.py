@@ -234,6 +234,15 @@ def test_leaf_value_that_is_not_finite_is_refused(forest: FlatForest) -> None:
         as_regression(forest, leaf_value=value)
 
 
+def test_leaf_value_whose_sum_over_trees_would_overflow_is_refused(forest: FlatForest) -> None:
+    largest = np.finfo(np.float64).max
+    value = np.zeros(8)
+    value[6] = -0.9 * largest
+    with pytest.raises(ValueError, match="Node 1 of tree 1: its value .* summed over 2 trees"):
+        as_regression(forest, leaf_value=value)
+    as_regression(forest, leaf_value=value / 4)
+
+
 def test_entries_in_a_leaf_of_a_regression_are_refused(forest: FlatForest) -> None:
     with pytest.raises(ValueError, match="Node 1 of tree 0: a leaf of a regression"):
         check(forest, n_classes=0, leaf_value=np.zeros(8))
