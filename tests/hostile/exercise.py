@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bevel import ModelFileError, analysis
+from bevel.estimators.registry import KINDS
 from bevel.files.summary import summarise
 
 from .models import Source
@@ -58,7 +59,7 @@ def exercise_file(
     for question in rng.sample(_QUESTIONS, QUESTIONS_PER_FILE):
         _ask(question, estimator, rows)
     if rng.random() < SHARE_OF_STUDIES:
-        summarise(path)
+        summarise(path, KINDS)
         for study in _STUDIES:
             _ask(study, estimator, source)
     return answers

@@ -92,3 +92,10 @@ def test_tree_of_many_nodes_and_classes_asks_to_be_pruned():
     with pytest.raises(ValueError, match="Prune it with max_depth"):
         tree_rules(estimator)
     assert "more nodes" in str(estimator.forest_.tree(0))
+
+
+def test_path_longer_than_anybody_reads_is_refused():
+    estimator, X, _ = estimator_with(chain(5001, left=True, n_classes=2))
+    inside = X[:1] * 0.0 - 1e30  # left at every split
+    with pytest.raises(ValueError, match="paths of at most 5000 splits; got one of 5001 in tree 0"):
+        path_rules(estimator, inside)

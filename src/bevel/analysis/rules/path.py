@@ -24,6 +24,8 @@ from bevel.text.vocabulary import vocabulary_of
 
 __all__ = ["PathRules", "path_rules"]
 
+MOST_SPLITS = 5000  # nobody reads more; each costs a tenth of a millisecond
+
 
 @dataclass(frozen=True, eq=False)
 class PathRules:
@@ -111,6 +113,7 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
     words = vocabulary_of(subject.fitted)
     interviewer = words.questions(chosen, Style(digits=digits, max_terms=None))
     way = _way(chosen, leaf)
+    _check_length(way, chosen)
     asked = [interviewer.question(int(node), encoded) for node in way[:-1]]
     is_right = way[1:] != way[:-1] + 1  # left children follow their parents
     row = _Row(read_table(X), encoded, subject.names, subject.forest.medians)
@@ -125,6 +128,14 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
         answers.told(0),
         interviewer.notes(),
     )
+
+
+def _check_length(way: npt.NDArray[np.int64], tree: TreeView) -> None:
+    if len(way) - 1 > MOST_SPLITS:
+        raise ValueError(
+            f"path_rules writes paths of at most {MOST_SPLITS} splits; got one of {len(way) - 1} in "
+            f"tree {tree.index}. Choose another tree, or fit with max_depth."
+        )
 
 
 def _way(tree: TreeView, leaf: int) -> npt.NDArray[np.int64]:
