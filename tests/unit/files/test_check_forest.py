@@ -238,7 +238,7 @@ def test_leaf_value_whose_sum_over_trees_would_overflow_is_refused(forest: FlatF
     largest = np.finfo(np.float64).max
     value = np.zeros(8)
     value[6] = -0.9 * largest
-    with pytest.raises(ValueError, match="Node 1 of tree 1: its value .* summed over 2 trees"):
+    with pytest.raises(ValueError, match=r"Node 1 of tree 1: its value .* summed over 2 trees"):
         as_regression(forest, leaf_value=value)
     as_regression(forest, leaf_value=value / 4)
 
