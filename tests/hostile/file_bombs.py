@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -36,7 +37,7 @@ def put_trees(file: ModelFile, left_leaves: np.ndarray, tree_offset: np.ndarray)
     n_nodes, n_axes = len(left_leaves), len(tree_offset)
     n_entries = (is_split | is_classifier).astype(np.int64)
     nominal = {each["feature"] for each in file.header["nominal"]}
-    feature = min(set(range(file.header["n_features"])) - nominal)
+    feature = next(f for f in itertools.count() if f not in nominal)
     entries = np.flatnonzero(n_entries)
     arrays = {
         "tree_offset": tree_offset.astype(np.int64),
