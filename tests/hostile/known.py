@@ -9,7 +9,7 @@ from __future__ import annotations
 KNOWN: tuple[str, ...] = (
     "training_rows.py:counts",  # bags of a file that draw without end
     "wording/decimals.py:counted",  # counts of rows beyond the largest float
-    "wording/questions.py:_combination",  # coefficients so small that their quotients overflow
+    "text/split_text.py:_combination",  # coefficients so small that their quotients overflow
     "training.py:native_options",  # counts beyond 64 bits
     "training.py:native_family",
     "constraints.py:allows",

@@ -24,7 +24,7 @@ N_REPEATS = 3
 
 
 @dataclass(frozen=True)
-class Question:
+class SplitText:
     """Rows and a forest, as the core takes them."""
 
     forest: Forest
@@ -58,7 +58,7 @@ def ask(
     judged: bool = True,
     n_rows: int = 290,
     huge: bool = False,
-) -> Question:
+) -> SplitText:
     rng = np.random.default_rng(seed)
     shape = {"n_features": 7, "n_trees": 6, "depth": 5, "n_nominal": n_nominal, "n_axes": n_axes}
     draw_forest, draw_rows = (huge_forest, huge_rows) if huge else (random_forest, random_rows)
@@ -76,7 +76,7 @@ def ask(
     forest = Forest(flat.arrays(), 7, n_classes, flat.levels, flat.medians)
     weights = rng.integers(0, 4, n_rows) / 2 if weighted else None
     packed = PackedPredictor(flat).packed
-    return Question(forest, packed, X, replacement, target, weights, judges if judged else None)
+    return SplitText(forest, packed, X, replacement, target, weights, judges if judged else None)
 
 
 def replacement_of(permutes: bool) -> _core.Replacement:
@@ -87,7 +87,7 @@ def replacement_of(permutes: bool) -> _core.Replacement:
     return _core.Replacement(group, keys, N_REPEATS if permutes else 1, permutes, SEED)
 
 
-def disturbed(q: Question, rows: np.ndarray, key: int, order: np.ndarray) -> np.ndarray:
+def disturbed(q: SplitText, rows: np.ndarray, key: int, order: np.ndarray) -> np.ndarray:
     """The rows with a group taken from rows in another order."""
     X = q.X[rows].copy()
     features = list(GROUPS[key])
@@ -115,13 +115,13 @@ def shares(tree: Tree, X: np.ndarray, hard: bool) -> np.ndarray:
     return said
 
 
-def losses(q: Question, said: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def losses(q: SplitText, said: np.ndarray, rows: np.ndarray) -> np.ndarray:
     if q.forest.n_classes == 0:
         return (said[:, 0] - q.target[rows]) ** 2
     return (said.argmax(axis=1) != q.target[rows]).astype(float)
 
 
-def naive_tree_errors(q: Question, permutes: bool) -> tuple[np.ndarray, np.ndarray]:
+def naive_tree_errors(q: SplitText, permutes: bool) -> tuple[np.ndarray, np.ndarray]:
     errors, increases = [], []
     for t, tree in enumerate(q.forest.trees):
         rows = q.judged_by(t)
@@ -148,7 +148,7 @@ def naive_tree_errors(q: Question, permutes: bool) -> tuple[np.ndarray, np.ndarr
     return np.array(errors), np.array(increases)
 
 
-def forest_losses(q: Question, X: np.ndarray, hard: bool) -> np.ndarray:
+def forest_losses(q: SplitText, X: np.ndarray, hard: bool) -> np.ndarray:
     """Loss of each row by all its judges; NaN for rows without any."""
     sums = np.zeros((len(X), max(1, q.forest.n_classes)))
     counts = np.zeros(len(X))
@@ -163,7 +163,7 @@ def forest_losses(q: Question, X: np.ndarray, hard: bool) -> np.ndarray:
 
 
 def naive_forest_errors(
-    q: Question, permutes: bool, hard: bool
+    q: SplitText, permutes: bool, hard: bool
 ) -> tuple[float, np.ndarray, np.ndarray]:
     own = forest_losses(q, q.X, hard)
     known = ~np.isnan(own)

@@ -104,12 +104,12 @@ def _lefts(rules: Any, texts: list[str]) -> NDArray[np.float64]:
 
 
 def _text(rules: Any, place: int) -> str:
-    """What is written at a node: its rule, or its answer."""
-    question = rules.questions[place]
-    if question is None:
-        answer, _, rows = rules.answers.told(place).rpartition(", ")
-        return f"{answer}\n{rows}{' …' if rules.cut[place] else ''}" if answer else rows
-    rule = str(question.sides[0])
+    """What is written at a node: its rule, or its prediction."""
+    split = rules.split_texts[place]
+    if split is None:
+        prediction, _, rows = rules.predictions.summary(place).rpartition(", ")
+        return f"{prediction}\n{rows}{' …' if rules.cut[place] else ''}" if prediction else rows
+    rule = str(split.sides[0])
     for sign in SIGNS:  # a sign begins a line rather than ending one
         rule = rule.replace(f" {sign} ", f" {sign}\N{NO-BREAK SPACE}")
     return "\n".join(textwrap.wrap(rule, WRAP, break_long_words=False))
@@ -170,7 +170,7 @@ def _draw_branch(
 
 
 def _draw_node(axes: "Axes", rules: Any, place: int, x: float, y: float, text: str) -> None:
-    if rules.questions[place] is None:
+    if rules.split_texts[place] is None:
         _draw_shares(axes, rules, place, x, y)
         axes.text(x + BAR + 0.08, y, text, va="center", fontsize=8.5, color=INK, zorder=3)
         return
@@ -180,13 +180,13 @@ def _draw_node(axes: "Axes", rules: Any, place: int, x: float, y: float, text: s
 
 def _draw_shares(axes: "Axes", rules: Any, place: int, x: float, y: float) -> None:
     """A bar in the colours of the classes, as long as their shares; of the mean in regression."""
-    answers, start = rules.answers, x
+    predictions, start = rules.predictions, x
     thick = 1.3 * LINE
-    if not answers.classes:
-        low, high = answers.range
-        shares = np.array([(answers.means[place, 0] - low) / ((high - low) or 1.0)])
+    if not predictions.classes:
+        low, high = predictions.range
+        shares = np.array([(predictions.means[place, 0] - low) / ((high - low) or 1.0)])
     else:
-        shares = answers.means[place]
+        shares = predictions.means[place]
     for label, share in enumerate(np.nan_to_num(shares)):
         colour = CLASS_COLOURS[label % len(CLASS_COLOURS)]
         axes.barh(y, BAR * share, height=thick, left=start, color=colour, lw=0, zorder=2.5)

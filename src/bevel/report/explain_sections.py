@@ -10,7 +10,7 @@ from bevel.analysis import Directions, TopRules, TreeRules
 from bevel.report import explain_figures
 from bevel.report.page import Cell, Section, figure, figures, paragraph, table, wide
 from bevel.report.score_text import interval, number, score
-from bevel.text.answers import called
+from bevel.text.node_predictions import called
 from bevel.workflow.explaining import READABLE_DEPTH, Explanation
 from bevel.workflow.representative_rows import RepresentativeRow
 from bevel.workflow.target_quantiles import Band, TargetQuantiles

@@ -1,4 +1,4 @@
-"""Conditions on a row, in words; several of them on one thing are drawn together."""
+"""Conditions on a row, as text; several of them on one thing are drawn together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree in words: its nodes as a table, as text, as a dictionary and as a data frame."""
+"""A tree as readable rules: its nodes as a table, as text, as a dictionary and as a data frame."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
-from bevel.text.answers import Answers, read_answers
 from bevel.text.conditions import Condition, conjunction, together
-from bevel.text.questions import Question, ValueQuestion
+from bevel.text.node_predictions import NodePredictions, read_predictions
+from bevel.text.split_text import SplitText, ThresholdSplitText
 from bevel.text.style import Style
 from bevel.text.tree_text import tree_text
 
@@ -31,7 +31,7 @@ MOST_CELLS = 2**24  # nodes times classes
 
 @dataclass(frozen=True, eq=False)
 class TreeRules:
-    """A tree in words; arrays have one entry for each node that is shown, in preorder.
+    """A tree as readable rules; arrays have one entry for each node that is shown, in preorder.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class TreeRules:
         Splits above each node.
     cut : ndarray of bool
         Whether a node stands for a subtree that is not shown.
-    questions : tuple of Question or None
-        What each split asks; None for leaves.
-    answers : Answers
+    split_texts : tuple of SplitText or None
+        The split of each node; None for leaves.
+    predictions : NodePredictions
         Weighted rows, gains, and class shares or means.
     notes : tuple of str
         What the rules leave unsaid.
@@ -61,8 +61,8 @@ class TreeRules:
     right: Places
     depth: Places
     cut: npt.NDArray[np.bool_]
-    questions: tuple[Question | None, ...]
-    answers: Answers
+    split_texts: tuple[SplitText | None, ...]
+    predictions: NodePredictions
     notes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -76,16 +76,16 @@ class TreeRules:
     def condition(self, place: int) -> Condition | None:
         """What a row at the parent must fulfil to come to a node; None for the root."""
         above = int(self.parent[place])
-        question = self.questions[above] if above >= 0 else None
-        if question is None:
+        split = self.split_texts[above] if above >= 0 else None
+        if split is None:
             return None
-        return question.sides[0 if self.left[above] == place else 1]
+        return split.sides[0 if self.left[above] == place else 1]
 
-    def asked(self, place: int) -> Iterator[Question]:
-        """Questions above a node, from the nearest one up."""
+    def splits_above(self, place: int) -> Iterator[SplitText]:
+        """Splits above a node, from the nearest one up."""
         while (place := int(self.parent[place])) >= 0:
-            if (question := self.questions[place]) is not None:
-                yield question
+            if (split := self.split_texts[place]) is not None:
+                yield split
 
     def path(self, place: int) -> tuple[Condition, ...]:
         """Conditions of a node from the root on, those on the same subject drawn together."""
@@ -129,18 +129,18 @@ class TreeRules:
         return {"tree": self.tree, **made[0], "notes": list(self.notes)}
 
     def _entry(self, place: int) -> dict[str, Any]:
-        entry = {"node": int(self.node[place]), **self.answers.entry(place)}
+        entry = {"node": int(self.node[place]), **self.predictions.entry(place)}
         if self.cut[place]:
             entry["pruned"] = True
-        question = self.questions[place]
-        if question is not None:
-            entry |= {"rule": str(question.sides[0]), **_parts(question)}
+        split = self.split_texts[place]
+        if split is not None:
+            entry |= {"rule": str(split.sides[0]), **_parts(split)}
         return entry
 
     def columns(self) -> dict[str, Any]:
         """The nodes as columns of equal length."""
         rules = [self.condition(place) for place in range(len(self))]
-        splits = [question.sides[0] if question else None for question in self.questions]
+        splits = [split.sides[0] if split else None for split in self.split_texts]
         above = np.where(self.parent >= 0, self.node[self.parent], -1)
         return {
             "tree": np.full(len(self), self.tree),
@@ -150,7 +150,7 @@ class TreeRules:
             "rule": ["" if rule is None else str(rule) for rule in rules],
             "split": ["" if split is None else str(split) for split in splits],
             "pruned": self.cut,
-            **self.answers.columns(),
+            **self.predictions.columns(),
         }
 
     def to_pandas(self) -> Any:
@@ -167,7 +167,7 @@ class TreeRules:
 
 @dataclass(frozen=True, eq=False)
 class ForestRules:
-    """Several trees in words.
+    """Several trees as readable rules.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ def read_tree(
     encoded: Matrix | None = None,
     leaves: npt.NDArray[np.int32] | None = None,
 ) -> TreeRules:
-    """Put a tree in words; with encoded rows and their leaves, in digits enough to route them."""
+    """Format a tree; with encoded rows and their leaves, with enough digits to route them."""
     end = subtree_ends(tree)
     node, parent = _shown(tree, end, style)
     place = np.full(tree.n_nodes, -1, dtype=np.int64)
@@ -218,13 +218,13 @@ def read_tree(
     right = np.where(is_split, place[tree.children_right[node]], -1)
     left = np.where(is_split, np.arange(1, len(node) + 1), -1)
     _check_size(len(node), len(words.classes))
-    interviewer = words.questions(tree, style)
-    questions = []
+    formatter = words.split_formatter(tree, style)
+    split_texts = []
     for n, splits in zip(node, is_split, strict=True):
         rows = None
         if splits and encoded is not None and leaves is not None:
             rows = encoded[(leaves >= n) & (leaves < end[n])]
-        questions.append(interviewer.question(int(n), rows) if splits else None)
+        split_texts.append(formatter.split_text(int(n), rows) if splits else None)
     return TreeRules(
         tree.index,
         tree.forest.n_trees,
@@ -234,9 +234,9 @@ def read_tree(
         right,
         tree.depth[node].astype(np.int64),
         ~is_split & (tree.children_right[node] >= 0),
-        tuple(questions),
-        read_answers(tree, node, end[node], words.classes),
-        interviewer.notes(),
+        tuple(split_texts),
+        read_predictions(tree, node, end[node], words.classes),
+        formatter.notes(),
     )
 
 
@@ -292,15 +292,15 @@ def _depth_of_few(tree: TreeView, max_nodes: int) -> int:
     return max(int(np.searchsorted(np.cumsum(of_depth), max_nodes, side="right")) - 1, 1)
 
 
-def _parts(question: Question) -> dict[str, Any]:
-    """A question taken apart, for programs."""
-    if not isinstance(question, ValueQuestion):
-        return {"levels": list(question.sides[0].labels or ())}
+def _parts(split: SplitText) -> dict[str, Any]:
+    """A split taken apart, for programs."""
+    if not isinstance(split, ThresholdSplitText):
+        return {"levels": list(split.sides[0].labels or ())}
     return {
-        "features": [int(feature) for feature in question.features],
-        "weights": [float(weight) for weight in question.weights],
-        "operator": ">=" if question.at_least else "<=",
-        "threshold": question.threshold,
+        "features": [int(feature) for feature in split.features],
+        "weights": [float(weight) for weight in split.weights],
+        "operator": ">=" if split.at_least else "<=",
+        "threshold": split.threshold,
     }
 
 

@@ -24,7 +24,7 @@ def tree_text(rules: TreeRules) -> str:
     prefix = [""] * len(rules)  # of the lines below a node
     lines = [_title(rules)]
     if len(rules) == 1:
-        lines.append(f"always: {rules.answers.told(0)}")
+        lines.append(f"always: {rules.predictions.summary(0)}")
     for place in range(1, len(rules)):
         above = int(rules.parent[place])
         last = rules.right[above] == place
@@ -44,7 +44,7 @@ def _title(rules: TreeRules) -> str:
     n_leaves, depth = rules.n_leaves, int(rules.depth.max())
     title = f"tree {rules.tree} of {rules.n_trees}: "
     title += f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, depth {depth}"
-    rows = float(rules.answers.rows[0])
+    rows = float(rules.predictions.rows[0])
     return title if np.isnan(rows) else f"{title}, {counted(rows)}"
 
 
@@ -53,4 +53,4 @@ def _line(rules: TreeRules, place: int) -> str:
     if rules.left[place] >= 0:
         return str(condition)
     mark = " …" if rules.cut[place] else ""
-    return f"{condition}: {rules.answers.told(place)}{mark}"
+    return f"{condition}: {rules.predictions.summary(place)}{mark}"

@@ -1,4 +1,4 @@
-"""The words for a forest: names of features and classes, units, and what goes without saying."""
+"""Names of features and classes, units and notes, with which a forest is printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
 from bevel.printable import printable
 from bevel.text.decimals import round_within, written
-from bevel.text.questions import Question, ValueQuestion, ask_levels, ask_value, is_by_levels
+from bevel.text.split_text import (
+    SplitText,
+    ThresholdSplitText,
+    format_level_split,
+    format_threshold_split,
+    is_by_levels,
+)
 from bevel.text.style import Style
 from bevel.text.tree_rules import TreeRules, read_tree
 from bevel.text.units import Units, units_of
@@ -30,7 +36,7 @@ MOST_DIGITS = 6  # tried before a rule is written exactly
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """How to speak of a forest.
+    """Names and units of a forest, for printing it.
 
     Attributes
     ----------
@@ -70,17 +76,17 @@ class Vocabulary:
         leaves: npt.NDArray[np.int32] | None = None,
         **style: Any,
     ) -> TreeRules:
-        """The tree in words; with rows and their leaves, in digits enough to route them."""
+        """The tree as text; with rows and their leaves, with enough digits to route them."""
         return read_tree(self, tree, Style(**style), encoded, leaves)
 
-    def questions(self, tree: TreeView, style: Style) -> Interviewer:
-        """Whom to ask for the questions of a tree's splits."""
-        return Interviewer(self, tree, style)
+    def split_formatter(self, tree: TreeView, style: Style) -> SplitFormatter:
+        """Formatter of a tree's splits."""
+        return SplitFormatter(self, tree, style)
 
     def notes(
         self, combined: Collection[int], had_missing: bool, has_levels: bool
     ) -> tuple[str, ...]:
-        """What rules leave unsaid that combine some features, or ask for levels."""
+        """Notes on rules that combine some features, or test levels."""
         said = [
             self.bounds_note(np.array(sorted(combined), dtype=np.int64)),
             "A missing value counts as its column's median in a combination of features."
@@ -107,13 +113,13 @@ class Vocabulary:
 
 
 def vocabulary_of(fitted: FittedForest) -> Vocabulary:
-    """The words for a fitted forest."""
+    """Names and units of a fitted forest."""
     classes = () if fitted.classes is None else tuple(map(str, fitted.classes))
     return Vocabulary(fitted.names, classes, fitted.encoding)
 
 
-class Interviewer:
-    """Asks for the questions of one tree's splits, and notes what they leave unsaid.
+class SplitFormatter:
+    """Formats the splits of one tree, and collects the notes that they need.
 
     Parameters
     ----------
@@ -133,32 +139,32 @@ class Interviewer:
         self._combined: set[int] = set()
         self._has_levels = False
 
-    def question(self, node: int, encoded: Matrix | None = None) -> Question:
-        """Question of a split; with rows that reach it, in digits enough to route them all."""
+    def split_text(self, node: int, encoded: Matrix | None = None) -> SplitText:
+        """Text of a split; with rows that reach it, with enough digits to route them all."""
         tree, words = self._tree, self._words
         index, _ = tree.entries(node)
         first = int(index[0])
         if is_by_levels(tree, node):
             self._has_levels = True
-            return ask_levels(tree, node, words.names[first], words._labels[first], first)
-        asked = self._ask(node, self._digits)
+            return format_level_split(tree, node, words.names[first], words._labels[first], first)
+        text = self._format(node, self._digits)
         if encoded is not None and self._digits is not None:
             more = [*range(self._digits + 1, MOST_DIGITS + 1), None]
             truth = self._goes_left(node, encoded)
-            while more and _misroutes(asked, encoded, truth):
-                asked = self._ask(node, more.pop(0))
-        if not asked.single:
-            self._combined.update(int(feature) for feature in asked.features)
-        return asked
+            while more and _misroutes(text, encoded, truth):
+                text = self._format(node, more.pop(0))
+        if not text.single:
+            self._combined.update(int(feature) for feature in text.features)
+        return text
 
     def notes(self) -> tuple[str, ...]:
-        """What the rules that were asked for leave unsaid."""
+        """Notes on the splits formatted so far."""
         return self._words.notes(self._combined, bool(self._had_missing.any()), self._has_levels)
 
-    def _ask(self, node: int, digits: int | None) -> ValueQuestion:
+    def _format(self, node: int, digits: int | None) -> ThresholdSplitText:
         words = self._words
         missing_left = self._missing_left(node)
-        return ask_value(
+        return format_threshold_split(
             self._tree,
             node,
             words.names,
@@ -182,9 +188,9 @@ class Interviewer:
         return np.asarray(values <= float(self._tree.threshold[node]))
 
 
-def _misroutes(asked: ValueQuestion, encoded: Matrix, truth: npt.NDArray[np.bool_]) -> bool:
-    known = ~np.isnan(encoded[:, asked.features]).any(axis=1)
-    return bool((asked.answers(encoded) != truth)[known].any())
+def _misroutes(text: ThresholdSplitText, encoded: Matrix, truth: npt.NDArray[np.bool_]) -> bool:
+    known = ~np.isnan(encoded[:, text.features]).any(axis=1)
+    return bool((text.goes_left(encoded) != truth)[known].any())
 
 
 def _known_spread(units: Units, tree: TreeView) -> Floats:
@@ -200,7 +206,7 @@ def _known_spread(units: Units, tree: TreeView) -> Floats:
 
 
 def _cuts_of_one(tree: TreeView) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Features and thresholds of the splits of a tree that ask for one feature by its value."""
+    """Features and thresholds of the splits of a tree by the value of one feature."""
     forest, own = tree.forest, tree.nodes
     is_value = (forest.right[own] >= 0) & (forest.flags[own] & CATEGORY_NODE == 0)
     first = forest.entry_offset[own.start : own.stop + 1]

@@ -50,11 +50,11 @@ def test_a_tree_is_drawn_with_all_its_rules_and_answers_side_by_side(projection)
     rules = tree_rules(forest, max_depth=4)
     axes = plots.tree(rules)
     said = [text.replace("\n", " ") for text in texts(axes)]
-    for place, question in enumerate(rules.questions):
-        if question is not None:
-            assert str(question.sides[0]) in said
+    for place, split in enumerate(rules.split_texts):
+        if split is not None:
+            assert str(split.sides[0]) in said
         else:
-            assert any(text.startswith(rules.answers.prediction(place)) for text in said)
+            assert any(text.startswith(rules.predictions.prediction(place)) for text in said)
     assert said.count("yes") == said.count("no") == rules.n_leaves - 1
     assert inside_figure(axes)
 
@@ -79,7 +79,7 @@ def test_bars_of_leaves_are_as_long_as_the_class_shares():
     axes = plots.tree(rules)
     lengths = [patch.get_width() for patch in axes.patches if patch.get_fill()]
     leaves = np.flatnonzero(rules.left < 0)
-    assert lengths == pytest.approx(0.46 * rules.answers.means[leaves].ravel())
+    assert lengths == pytest.approx(0.46 * rules.predictions.means[leaves].ravel())
 
 
 def test_a_tree_without_splits_and_a_regression_tree_are_drawn_on_given_axes():

@@ -14,10 +14,10 @@ from bevel.data.tables import Table, is_missing, read_table
 from bevel.errors import wrong_value
 from bevel.forest.flat_forest import TreeView
 from bevel.printable import printable
-from bevel.text.answers import read_answers
 from bevel.text.conditions import Condition
 from bevel.text.decimals import round_within, written
-from bevel.text.questions import Question, ValueQuestion
+from bevel.text.node_predictions import read_predictions
+from bevel.text.split_text import SplitText, ThresholdSplitText
 from bevel.text.style import Style
 from bevel.text.tree_text import notes_text
 from bevel.text.vocabulary import vocabulary_of
@@ -40,9 +40,9 @@ class PathRules:
     conditions : tuple of Condition
         What the row fulfils at each split.
     values : tuple of str
-        The row's value of what each split asks.
+        The row's value of what each split tests.
     row : tuple of str
-        Its values of the features that were asked for.
+        Its values of the features of these splits.
     answer : str
         What the leaf says.
     notes : tuple of str
@@ -111,22 +111,22 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
     chosen = subject.forest.tree(tree)
     leaf = int(subject.predictor.leaves(encoded, 1)[0, chosen.index])
     words = vocabulary_of(subject.fitted)
-    interviewer = words.questions(chosen, Style(digits=digits, max_terms=None))
+    formatter = words.split_formatter(chosen, Style(digits=digits, max_terms=None))
     way = _way(chosen, leaf)
     _check_length(way, chosen)
-    asked = [interviewer.question(int(node), encoded) for node in way[:-1]]
+    splits = [formatter.split_text(int(node), encoded) for node in way[:-1]]
     is_right = way[1:] != way[:-1] + 1  # left children follow their parents
     row = _Row(read_table(X), encoded, subject.names, subject.forest.medians)
-    answers = read_answers(chosen, way[-1:], way[-1:] + 1, words.classes)
+    predictions = read_predictions(chosen, way[-1:], way[-1:] + 1, words.classes)
     return PathRules(
         chosen.index,
         subject.forest.n_trees,
         way,
-        tuple(question.sides[int(side)] for question, side in zip(asked, is_right, strict=True)),
-        tuple(row.value(question) for question in asked),
-        row.values(asked),
-        answers.told(0),
-        interviewer.notes(),
+        tuple(split.sides[int(side)] for split, side in zip(splits, is_right, strict=True)),
+        tuple(row.value(split) for split in splits),
+        row.values(splits),
+        predictions.summary(0),
+        formatter.notes(),
     )
 
 
@@ -156,20 +156,20 @@ class _Row:
     names: tuple[str, ...]
     medians: npt.NDArray[np.float32]
 
-    def value(self, question: Question) -> str:
-        """Value of what is asked."""
-        if not isinstance(question, ValueQuestion):
-            return self._label(question.feature)
-        if question.single:
-            return self._number(int(question.features[0]))
+    def value(self, split: SplitText) -> str:
+        """Value of the tested feature or combination."""
+        if not isinstance(split, ThresholdSplitText):
+            return self._label(split.feature)
+        if split.single:
+            return self._number(int(split.features[0]))
         filled = np.where(np.isnan(self.encoded), self.medians, self.encoded)
-        value = float(question.values(filled)[0])
-        return written(round_within(value, _fineness(question, value)))
+        value = float(split.values(filled)[0])
+        return written(round_within(value, _fineness(split, value)))
 
-    def values(self, asked: Sequence[Question]) -> tuple[str, ...]:
-        """Values of all features that are asked for, in the order of the columns."""
-        by_levels = {q.feature for q in asked if not isinstance(q, ValueQuestion)}
-        numeric = {int(f) for q in asked if isinstance(q, ValueQuestion) for f in q.features}
+    def values(self, splits: Sequence[SplitText]) -> tuple[str, ...]:
+        """Values of all features of the splits, in the order of the columns."""
+        by_levels = {q.feature for q in splits if not isinstance(q, ThresholdSplitText)}
+        numeric = {int(f) for q in splits if isinstance(q, ThresholdSplitText) for f in q.features}
         return tuple(
             f"{printable(self.names[f])} = {self._label(f) if f in by_levels else self._number(f)}"
             for f in sorted(by_levels | numeric)
@@ -184,6 +184,6 @@ class _Row:
         return "missing" if np.isnan(value) else written(float(f"{value:.7g}"))
 
 
-def _fineness(question: ValueQuestion, value: float) -> float:
+def _fineness(split: ThresholdSplitText, value: float) -> float:
     """How far a value may be rounded without seeming to be on the other side."""
-    return min(0.49 * abs(value - question.threshold), 5e-4 * abs(value))
+    return min(0.49 * abs(value - split.threshold), 5e-4 * abs(value))

@@ -14,9 +14,9 @@ from bevel.analysis.subject import Subject, read_subject
 from bevel.extras import import_optional
 from bevel.parameters.constraints import Integer, Number, Parameter
 from bevel.printable import printable
-from bevel.text.answers import called
 from bevel.text.decimals import percent, round_within, written
-from bevel.text.questions import Question, ValueQuestion
+from bevel.text.node_predictions import called
+from bevel.text.split_text import SplitText, ThresholdSplitText
 from bevel.text.style import Style
 from bevel.text.tree_rules import subtree_ends
 from bevel.text.tree_text import notes_text
@@ -243,14 +243,14 @@ def _result(
 ) -> TopRules:
     forest = subject.estimator.forest_
     variance = float(Y.var(axis=0).sum())
-    texts, asked, predictions, purity, told = [], [], [], [], []
+    texts, splits, predictions, purity, told = [], [], [], [], []
     for rule, rows in zip(chosen, covered, strict=True):
         tree = forest.tree(rule.tree).rules(
             encoded=encoded, leaves=leaves[:, rule.tree], **vars(style)
         )
         place = int(np.searchsorted(tree.node, rule.node))
         texts.append(tree.rule(place))
-        asked += list(tree.asked(place))
+        splits += list(tree.splits_above(place))
         mine = Y[rows]
         mean = mine.mean(axis=0)
         told.append(len(mine) / len(Y) * float(((mean - Y.mean(axis=0)) ** 2).sum()) / variance)
@@ -269,14 +269,14 @@ def _result(
         tuple(predictions),
         np.array(purity),
         subject.classes is not None,
-        _notes(subject, asked),
+        _notes(subject, splits),
     )
 
 
-def _notes(subject: Subject, asked: list[Question]) -> tuple[str, ...]:
+def _notes(subject: Subject, splits: list[SplitText]) -> tuple[str, ...]:
     """What the rules leave unsaid, once for all of them."""
-    values = [question for question in asked if isinstance(question, ValueQuestion)]
-    combined = {int(f) for question in values if not question.single for f in question.features}
+    values = [split for split in splits if isinstance(split, ThresholdSplitText)]
+    combined = {int(f) for split in values if not split.single for f in split.features}
     had_missing = bool(subject.forest.columns_with_missing.any())
     words = vocabulary_of(subject.fitted)
-    return words.notes(combined, had_missing, len(values) < len(asked))
+    return words.notes(combined, had_missing, len(values) < len(splits))

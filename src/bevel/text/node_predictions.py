@@ -1,4 +1,4 @@
-"""What the nodes of a tree answer, inner ones too: class shares or means, with rows and gains."""
+"""Predictions of all nodes of a tree, inner ones too: class shares or means, rows and gains."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from bevel.forest.flat_forest import TreeView
 from bevel.forest.subforest import gather
 from bevel.text.decimals import counted, percent, round_within, written
 
-__all__ = ["Answers", "called", "read_answers"]
+__all__ = ["NodePredictions", "called", "read_predictions"]
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """Answers of some nodes.
+class NodePredictions:
+    """Predictions of some nodes.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Answers:
     means : ndarray of shape (n_nodes, n_classes), or (n_nodes, 1) in regression
         Class shares or means; NaN for splits of a slim forest.
     range : tuple of two floats
-        Lowest and highest answer of a leaf; in regression it decides the digits.
+        Lowest and highest prediction of a leaf; in regression it decides the digits.
     """
 
     classes: tuple[str, ...]
@@ -48,7 +48,7 @@ class Answers:
         return np.asarray(self.means.argmax(axis=1))
 
     def prediction(self, place: int) -> str:
-        """What a node answers: a class, with its share unless that is all, or a mean."""
+        """Prediction of a node: a class, with its share unless that is all, or a mean."""
         values = self.means[place]
         if np.isnan(values).any():
             return ""
@@ -58,7 +58,7 @@ class Answers:
         name, share = called(self.classes[best]), float(values[best])
         return name if share > 1.0 - 1e-6 else f"{name} {percent(share)}"
 
-    def told(self, place: int) -> str:
+    def summary(self, place: int) -> str:
         """Prediction and rows of a node."""
         parts = [self.prediction(place)]
         if not np.isnan(self.rows[place]):
@@ -66,7 +66,7 @@ class Answers:
         return ", ".join(part for part in parts if part)
 
     def entry(self, place: int) -> dict[str, Any]:
-        """The answer of a node as plain values; what is not known is left out."""
+        """Prediction of a node as plain values; unknown ones are left out."""
         shares = (float(value) for value in self.means[place])
         found: dict[str, Any] = {}
         if not np.isnan(self.rows[place]):
@@ -78,7 +78,7 @@ class Answers:
         return found | {"class_shares": dict(zip(self.classes, shares, strict=True))}
 
     def columns(self) -> dict[str, Any]:
-        """The answers as columns."""
+        """The predictions as columns."""
         known = {"rows": self.rows, "gain": self.gain}
         if not self.classes:
             return known | {"prediction": self.means[:, 0]}
@@ -96,26 +96,26 @@ def called(label: str) -> str:
     return f"class {label}"
 
 
-def read_answers(
+def read_predictions(
     tree: TreeView,
     node: npt.NDArray[np.int64],
     end: npt.NDArray[np.int64],
     classes: tuple[str, ...],
-) -> Answers:
-    """Answers of some nodes, whose subtrees end before `end`: means of their leaves, by weight."""
+) -> NodePredictions:
+    """Predictions of nodes whose subtrees end before `end`: weighted means of their leaves."""
     leaf = np.flatnonzero(tree.children_right < 0)
     extremes = _extremes(tree, leaf)
-    own = tree.children_right[node] < 0  # a leaf's own answer, unrounded
+    own = tree.children_right[node] < 0  # a leaf's own prediction, unrounded
     if tree.forest.is_slim:
         values = np.full((len(node), max(len(classes), 1)), np.nan)
-        values[own] = _leaf_answers(tree, node[own])
+        values[own] = _leaf_predictions(tree, node[own])
         unknown = np.full(len(node), np.nan)
-        return Answers(classes, unknown, unknown, values, extremes)
+        return NodePredictions(classes, unknown, unknown, values, extremes)
     weight = tree.weight.astype(np.float64)
     values = _means(tree, leaf, weight[leaf], node, end, max(len(classes), 1))
-    values[own] = _leaf_answers(tree, node[own])
+    values[own] = _leaf_predictions(tree, node[own])
     gain = tree.gain[node].astype(np.float64)
-    return Answers(classes, weight[node], gain, values, extremes)
+    return NodePredictions(classes, weight[node], gain, values, extremes)
 
 
 def _extremes(tree: TreeView, leaf: npt.NDArray[np.intp]) -> tuple[float, float]:
@@ -137,9 +137,9 @@ def _means(
     first, last = np.searchsorted(leaf, node), np.searchsorted(leaf, end)
     total = _between(weight, first, last)
     values = np.empty((len(node), n_columns))
-    for column, owner, answer in _columns(tree, leaf, n_columns):
+    for column, owner, value in _columns(tree, leaf, n_columns):
         bounds = (np.searchsorted(owner, each) for each in (first, last))
-        values[:, column] = _between(answer * weight[owner], *bounds)
+        values[:, column] = _between(value * weight[owner], *bounds)
     return np.asarray(values / np.where(total > 0.0, total, 1.0)[:, None])
 
 
@@ -151,7 +151,7 @@ def _between(values: Floats, first: npt.NDArray[np.intp], last: npt.NDArray[np.i
 def _columns(
     tree: TreeView, leaf: npt.NDArray[np.intp], n_columns: int
 ) -> Iterator[tuple[int, npt.NDArray[np.intp], Floats]]:
-    """Leaves, ascending, and what they answer, one class after the other."""
+    """Leaves, ascending, and their predictions, one class after the other."""
     if not tree.forest.n_classes:
         yield 0, np.arange(len(leaf)), tree.forest.leaf_value[tree.nodes][leaf]
         return
@@ -173,10 +173,10 @@ def _shares(
     return owner, forest.entry_index[entry], forest.entry_weight[entry].astype(np.float64)
 
 
-def _leaf_answers(tree: TreeView, leaf: npt.NDArray[np.integer[Any]]) -> Floats:
+def _leaf_predictions(tree: TreeView, leaf: npt.NDArray[np.integer[Any]]) -> Floats:
     if not tree.forest.n_classes:
         return np.asarray(tree.forest.leaf_value[tree.nodes][leaf][:, None])
     owner, label, share = _shares(tree, leaf)
-    answers = np.zeros((len(leaf), tree.forest.n_classes))
-    answers[owner, label] = share
-    return answers
+    predictions = np.zeros((len(leaf), tree.forest.n_classes))
+    predictions[owner, label] = share
+    return predictions

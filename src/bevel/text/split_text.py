@@ -1,4 +1,4 @@
-"""What a split asks of a row, in the user's names and units and with few digits."""
+"""Splits as text, in the user's names and units and with few digits."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ from bevel.text.decimals import round_within, shortest, significant
 from bevel.text.sums import write_sum
 from bevel.text.units import Cut, Units
 
-__all__ = ["LevelQuestion", "Question", "ValueQuestion", "ask_levels", "ask_value"]
+__all__ = [
+    "LevelSplitText",
+    "SplitText",
+    "ThresholdSplitText",
+    "format_level_split",
+    "format_threshold_split",
+]
 
 Floats = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float32]
 
-# Digits beyond those asked for that an exact threshold may have to be preferred to a rounded one:
-# midpoints of round values, such as 5119.5, must not be rounded onto a value.
+# Digits beyond the requested ones that an exact threshold may have and still be preferred to a
+# rounded one: midpoints of round values, such as 5119.5, must not be rounded onto a value.
 FEW_MORE = 2
 MOST_AS_STORED = 8  # terms of a direction that cannot be written in the user's units
 ROUND_NUMBER = 6  # digits, up to which a threshold is taken for what the user's values suggest
@@ -30,8 +36,8 @@ EXACT = 1e-9  # share that is left of exact numbers, far below what float32 reso
 
 
 @dataclass(frozen=True, eq=False)
-class ValueQuestion:
-    """Whether a combination of features, or one feature, is at most a threshold.
+class ThresholdSplitText:
+    """Split by whether a combination of features, or one feature, is at most a threshold.
 
     Attributes
     ----------
@@ -44,11 +50,11 @@ class ValueQuestion:
     single : bool
         One feature, in the user's units under any scale.
     missing_left : bool or None
-        Where a missing value goes, if that is worth telling.
+        Where a missing value goes, if it is printed.
     subject : str
-        The combination in words.
+        The combination as text.
     units : Units
-        How scaled values read.
+        Units of scaled values.
     """
 
     features: npt.NDArray[np.int32]
@@ -92,27 +98,27 @@ class ValueQuestion:
         read = units.shift[own] + units.span[own] * encoded[:, own].astype(np.float64)
         return np.asarray(read @ self.weights)
 
-    def answers(self, encoded: Matrix) -> npt.NDArray[np.bool_]:
+    def goes_left(self, encoded: Matrix) -> npt.NDArray[np.bool_]:
         """Whether the rule as written sends rows left, missing values aside."""
         values = self.values(encoded)
         return values >= self.threshold if self.at_least else values <= self.threshold
 
 
 @dataclass(frozen=True, eq=False)
-class LevelQuestion:
-    """Whether a nominal column has one of some levels."""
+class LevelSplitText:
+    """Split by whether a nominal column has one of some levels."""
 
     feature: int
     sides: tuple[Condition, Condition]
 
 
-Question = ValueQuestion | LevelQuestion
+SplitText = ThresholdSplitText | LevelSplitText
 
 
-def ask_levels(
+def format_level_split(
     tree: TreeView, node: int, name: str, labels: tuple[str, ...], feature: int
-) -> LevelQuestion:
-    """Question of a split by levels; `labels` are those of the column, by code."""
+) -> LevelSplitText:
+    """Format a split by levels; `labels` are those of the column, by code."""
     forest, place = tree.forest, tree.nodes.start + node
     start = int(forest.bits_offset[forest.bits_index[place]])
     words = forest.bits[start : start + -(-len(labels) // 32)].astype("<u4")
@@ -121,10 +127,10 @@ def ask_levels(
         Condition(name, labels=tuple(itertools.compress(labels, side)))
         for side in (goes_left, 1 - goes_left)
     )
-    return LevelQuestion(feature, (left, right))
+    return LevelSplitText(feature, (left, right))
 
 
-def ask_value(
+def format_threshold_split(
     tree: TreeView,
     node: int,
     names: tuple[str, ...],
@@ -133,8 +139,8 @@ def ask_value(
     digits: int | None,
     max_terms: int | None,
     missing_left: bool | None,
-) -> ValueQuestion:
-    """Question of a split by a threshold, to `digits` digits; None: to as many as it takes."""
+) -> ThresholdSplitText:
+    """Format a split by a threshold, to `digits` digits; None: as many as are needed."""
     features, weights = _merged(*tree.projection(node))
     threshold = float(tree.threshold[node])
     if not (weights.any() and np.isfinite(weights).all()):
@@ -143,7 +149,7 @@ def ask_value(
         feature, weight = int(features[0]), float(weights[0])
         cut = _cut_of_one(units, feature, weight, threshold, float(spread[feature]), digits)
         one = np.ones(1)
-        return ValueQuestion(
+        return ThresholdSplitText(
             features, one, cut, weight < 0, True, missing_left, names[feature], units
         )
     medians = tree.forest.medians.astype(np.float64)
@@ -154,7 +160,7 @@ def ask_value(
     features, weights, threshold, flipped = terms
     own_names = [units.form.format(names[f]) for f in features]
     subject = write_sum(own_names, weights, len(features) if max_terms is None else max_terms)
-    return ValueQuestion(features, weights, threshold, flipped, False, None, subject, units)
+    return ThresholdSplitText(features, weights, threshold, flipped, False, None, subject, units)
 
 
 def _as_stored(
@@ -163,8 +169,8 @@ def _as_stored(
     threshold: float,
     names: tuple[str, ...],
     units: Units,
-) -> ValueQuestion:
-    """Question of a direction that cannot be written in the user's units: as it is stored.
+) -> ThresholdSplitText:
+    """Text of a direction that cannot be written in the user's units: as it is stored.
 
     Its weights are all zero, or beyond what floats can hold. No training makes such ones.
     """
@@ -172,11 +178,11 @@ def _as_stored(
     form = "{}" if unscaled and units.form == "{}" else "scaled({})"
     words = [form.format(names[feature]) for feature in features]
     subject = write_sum(words, weights, MOST_AS_STORED)
-    return ValueQuestion(features, weights, threshold, False, False, None, subject, units)
+    return ThresholdSplitText(features, weights, threshold, False, False, None, subject, units)
 
 
 def is_by_levels(tree: TreeView, node: int) -> bool:
-    """Whether a split asks for levels of a nominal column."""
+    """Whether a split tests levels of a nominal column."""
     return bool(tree.forest.flags[tree.nodes.start + node] & CATEGORY_NODE)
 
 
