@@ -190,7 +190,7 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
     best, rules = found.directions.top(MOST_LINES), found.rules
     columns = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
     listed = zip(
-        rules.rules, rules.prediction, rules.purity, rules.coverage, rules.told, strict=True
+        rules.rules, rules.prediction, rules.purity, rules.coverage, rules.explained, strict=True
     )
     names = (
         "rule",

@@ -149,10 +149,10 @@ def _rules(found: Explanation, rules: TopRules) -> str:
             _answer(rules, place),
             rule,
             Cell(f"{100 * share:.0f}", share),
-            Cell(f"{100 * told:.0f}", told),
+            Cell(f"{100 * explained:.0f}", explained),
         ]
-        for place, (rule, share, told) in enumerate(
-            zip(rules.rules, rules.coverage.tolist(), rules.told.tolist(), strict=True)
+        for place, (rule, share, explained) in enumerate(
+            zip(rules.rules, rules.coverage.tolist(), rules.explained.tolist(), strict=True)
         )
     ]
     header = ["then", "if", "% of rows", "% explained"]

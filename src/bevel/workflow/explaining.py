@@ -25,8 +25,12 @@ from bevel.analysis import (
     top_rules,
     tree_rules,
 )
-from bevel.analysis.accuracy.evaluation_rows import JudgedRows, predictions, read_judged_rows
-from bevel.analysis.subject import Subject, read_subject
+from bevel.analysis.accuracy.evaluation_rows import (
+    EvaluationRows,
+    predictions,
+    read_evaluation_rows,
+)
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
 from bevel.forest.flat_forest import FlatForest
@@ -139,31 +143,33 @@ def explain(
     on_step : callable
         Called with the number of steps done, of `N_STEPS`, and what comes next.
     """
-    subject = read_subject(model, "explain")
+    analysed = read_forest(model, "explain")
     number = np.arange(1, len(X) + 1) if number is None else number
     wanted = _places(number, asked)
     rng = np.random.default_rng(seed)
     on_step(0, "predicting rows")
-    rows, met = _judged(subject, X, y)
+    rows, met = _judged(analysed, X, y)
     used = _draw(np.flatnonzero(rows.known), MOST_ROWS, rng)
     used = np.union1d(used, wanted)
-    rows = JudgedRows(rows.X[used], rows.target[used], None if rows.out is None else rows.out[used])
-    said, known = _predict(subject, rows, met)
+    rows = EvaluationRows(
+        rows.X[used], rows.target[used], None if rows.out is None else rows.out[used]
+    )
+    said, known = _predict(analysed, rows, met)
     some, truth = X.rows(used), None if y is None else y[used]
     on_step(1, "measuring importance")
     judged = (X, y) if met == "out-of-bag" else (some, truth)
-    on_rows = _importance_on_rows(subject, *judged, met == "out-of-bag", rng)
+    on_rows = _importance_on_rows(analysed, *judged, met == "out-of-bag", rng)
     on_step(2, "reading rules")
-    leaves = subject.predictor.leaves(rows.X, subject.n_threads)
-    is_slim = subject.forest.is_slim
-    place, tells = _telling_tree(subject.forest, leaves, said)
+    leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
+    is_slim = analysed.forest.is_slim
+    place, tells = _telling_tree(analysed.forest, leaves, said)
     quantiles = None
-    if subject.classes is None:
+    if analysed.classes is None:
         on_step(3, "finding quantiles")
-        quantiles = find_target_quantiles(subject, rows, met, X, y)
+        quantiles = find_target_quantiles(analysed, rows, met, X, y)
     on_step(4, "explaining single rows")
     chosen = find_representative_rows(
-        subject.forest,
+        analysed.forest,
         leaves,
         said,
         None if y is None else rows.target,
@@ -173,7 +179,7 @@ def explain(
         model,
         some.rows(np.array([each.place for each in chosen])),
         some,
-        max_background=_affordable(subject, len(chosen)),
+        max_background=_affordable(analysed, len(chosen)),
         random_state=rng,
     )
     on_step(N_STEPS, "")
@@ -182,10 +188,10 @@ def explain(
         len(X),
         len(used),
         met,
-        {} if y is None else _scores(subject, rows.target[known], said[known]),
+        {} if y is None else _scores(analysed, rows.target[known], said[known]),
         (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
         None if is_slim else importance(model, "projection", merge_signs=True),
-        None if is_slim else _rules(model, some, _answers(subject, said, truth)),
+        None if is_slim else _rules(model, some, _answers(analysed, said, truth)),
         None if is_slim else _tree(model, place, some),
         tells,
         quantiles,
@@ -215,18 +221,20 @@ def _places(number: npt.NDArray[np.int64], asked: Sequence[int]) -> npt.NDArray[
     return np.array([int(np.flatnonzero(number == each)[0]) for each in asked], dtype=np.int64)
 
 
-def _judged(subject: Subject, X: Columns, y: npt.NDArray[Any] | None) -> tuple[JudgedRows, str]:
+def _judged(
+    analysed: AnalysedForest, X: Columns, y: npt.NDArray[Any] | None
+) -> tuple[EvaluationRows, str]:
     """The rows, for the trees that have not seen them if the forest was grown on them."""
     if y is None:
-        encoded = subject.encode(X)
-        return JudgedRows(encoded, np.zeros(len(encoded)), None), "new"
+        encoded = analysed.encode(X)
+        return EvaluationRows(encoded, np.zeros(len(encoded)), None), "new"
     try:
-        return read_judged_rows(subject, X, y, out_of_bag=True), "out-of-bag"
+        return read_evaluation_rows(analysed, X, y, out_of_bag=True), "out-of-bag"
     except NoOutOfBagError:
         met = "grown on"
     except ValueError:  # other rows, or bags that cannot be drawn again
         met = "new"
-    return read_judged_rows(subject, X, y, out_of_bag=False), met
+    return read_evaluation_rows(analysed, X, y, out_of_bag=False), met
 
 
 def _draw(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:
@@ -236,23 +244,25 @@ def _draw(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArr
     return np.asarray(np.sort(rng.choice(places, most, replace=False)))
 
 
-def _predict(subject: Subject, rows: JudgedRows, met: str) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _predict(
+    analysed: AnalysedForest, rows: EvaluationRows, met: str
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """What the forest says of each row, and whether trees say it that have not seen the row.
 
     A row in every bag that was asked for gets the answer of all trees.
     """
-    if subject.classes is None:
-        said = subject.predictor.values(rows.X, subject.n_threads)[:, None]
+    if analysed.classes is None:
+        said = analysed.predictor.values(rows.X, analysed.n_threads)[:, None]
     else:
-        said = subject.predictor.probabilities(rows.X, subject.n_threads, subject.hard)
+        said = analysed.predictor.probabilities(rows.X, analysed.n_threads, analysed.hard)
     if met != "out-of-bag":
         return said, np.ones(len(said), dtype=bool)
-    unseen = predictions(subject, rows)
+    unseen = predictions(analysed, rows)
     return np.where(rows.known[:, None], unseen, said), rows.known
 
 
-def _scores(subject: Subject, target: Target, said: Floats) -> dict[str, Estimate]:
-    if subject.classes is not None:
+def _scores(analysed: AnalysedForest, target: Target, said: Floats) -> dict[str, Estimate]:
+    if analysed.classes is not None:
         return classification_scores(target.astype(np.int32), said)
     y = target.astype(np.float64)
     if np.all(y == y[0]):  # no variance that could be explained
@@ -260,40 +270,46 @@ def _scores(subject: Subject, target: Target, said: Floats) -> dict[str, Estimat
     return regression_scores(y, said[:, 0])
 
 
-def _answers(subject: Subject, said: Floats, truth: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+def _answers(
+    analysed: AnalysedForest, said: Floats, truth: npt.NDArray[Any] | None
+) -> npt.NDArray[Any]:
     """What rules are judged by."""
     if truth is not None:
         return truth
-    return said[:, 0] if subject.classes is None else subject.classes[said.argmax(axis=1)]
+    return said[:, 0] if analysed.classes is None else analysed.classes[said.argmax(axis=1)]
 
 
 def _importance_on_rows(
-    subject: Subject, X: Columns, y: npt.NDArray[Any] | None, out_of_bag: bool, rng: Generator
+    analysed: AnalysedForest,
+    X: Columns,
+    y: npt.NDArray[Any] | None,
+    out_of_bag: bool,
+    rng: Generator,
 ) -> Importance:
     """Permutation importance, or mean absolute Shapley values if the truth is not known.
 
     So too for rows of the fit that are too many: all of them are needed to draw the bags again.
     """
-    n_visits = len(X) * subject.forest.n_features * subject.forest.n_trees
+    n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
     if y is not None and n_visits <= MOST_VISITS:
         options = {"out_of_bag": out_of_bag, "error_of": "tree", "random_state": rng}
-        return importance(subject.estimator, "permutation", X, y, **options)
+        return importance(analysed.estimator, "permutation", X, y, **options)
     drawn = X.rows(_draw(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
     found = shapley_values(
-        subject.estimator,
+        analysed.estimator,
         drawn,
         X,
-        max_background=_affordable(subject, len(drawn)),
+        max_background=_affordable(analysed, len(drawn)),
         random_state=rng,
     )
-    what = "probabilities" if subject.classes is not None else "predictions"
+    what = "probabilities" if analysed.classes is not None else "predictions"
     measures = f"mean absolute Shapley value of {what}"
     return Importance("Shapley", found.names, found.importances, measures)
 
 
-def _affordable(subject: Subject, n_rows: int) -> int:
+def _affordable(analysed: AnalysedForest, n_rows: int) -> int:
     """Background rows for which so many rows are explained in a few seconds."""
-    forest = subject.forest
+    forest = analysed.forest
     wide = max(1.0, forest.n_features / FEW_FEATURES)
     n = GAMES / (forest.n_trees * n_rows * wide)
     return int(min(N_BACKGROUND, max(5, n)))

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.analysis import RowQuantiles
-from bevel.analysis.accuracy.evaluation_rows import JudgedRows
+from bevel.analysis.accuracy.evaluation_rows import EvaluationRows
 from bevel.analysis.accuracy.row_quantiles import quantiles_of, training_targets
-from bevel.analysis.subject import Subject
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.data.columns import Columns
 from bevel.forest.kept_targets import KeptTargets
 from bevel.workflow.scores import Estimate, share_estimate
@@ -81,15 +81,15 @@ class TargetQuantiles:
 
 
 def find_target_quantiles(
-    subject: Subject, rows: JudgedRows, met: str, X: Columns, y: npt.NDArray[Any] | None
+    analysed: AnalysedForest, rows: EvaluationRows, met: str, X: Columns, y: npt.NDArray[Any] | None
 ) -> TargetQuantiles:
     """Quantiles of the targets of some rows, by a regressor.
 
     Parameters
     ----------
-    subject : Subject
+    analysed : AnalysedForest
         The forest.
-    rows : JudgedRows
+    rows : EvaluationRows
         Those to look at.
     met : {"new", "out-of-bag", "grown on"}
         Whether the forest was grown on them.
@@ -99,28 +99,28 @@ def find_target_quantiles(
     """
     if met == "grown on":
         return TargetQuantiles(None, GROWN_ON)
-    targets, missing = _training_targets(subject, met, X, y)
+    targets, missing = _training_targets(analysed, met, X, y)
     if targets is None:
         return TargetQuantiles(None, missing)
     truth = None if y is None else np.asarray(rows.target, np.float64)
     return TargetQuantiles(
-        quantiles_of(subject, targets, rows.X, LEVELS, target=truth, out=rows.out), ""
+        quantiles_of(analysed, targets, rows.X, LEVELS, target=truth, out=rows.out), ""
     )
 
 
 def _training_targets(
-    subject: Subject, met: str, X: Columns, y: npt.NDArray[Any] | None
+    analysed: AnalysedForest, met: str, X: Columns, y: npt.NDArray[Any] | None
 ) -> tuple[KeptTargets | None, str]:
     """Training targets of the leaves, or why there are none."""
-    kept = subject.kept_targets()
+    kept = analysed.kept_targets()
     if kept is not None:
         return kept, ""
     if met != "out-of-bag":
         return None, NOT_KEPT
-    if len(X) * subject.forest.n_trees > MOST_MEMBERS:
+    if len(X) * analysed.forest.n_trees > MOST_MEMBERS:
         return None, TOO_MANY
     try:
-        return training_targets(subject, X, y), ""
+        return training_targets(analysed, X, y), ""
     except ValueError:  # the rows are those of the fit, and do not give what leaves predict
         return None, WEIGHTED
 

@@ -1,4 +1,4 @@
-"""Rows that a forest is judged by: those of its fit, out of bag, or rows it has never seen."""
+"""Rows on which a forest is evaluated: those of its fit, out of bag, or new rows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_flag
-from bevel.analysis.subject import Subject
 from bevel.data.target import read_labels
 from bevel.errors import join_names
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.subforest import gather
 from bevel.forest.training_rows import Target
 
-__all__ = ["Block", "JudgedRows", "blocks", "class_of_leaf", "predictions", "read_judged_rows"]
+__all__ = [
+    "Block",
+    "EvaluationRows",
+    "blocks",
+    "class_of_leaf",
+    "predictions",
+    "read_evaluation_rows",
+]
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -27,7 +34,7 @@ BLOCK_SIZE = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedRows:
+class EvaluationRows:
     """Rows with known targets.
 
     Attributes
@@ -37,7 +44,7 @@ class JudgedRows:
     target : ndarray of shape (n,)
         Positions among the classes as int32, or numbers as float64.
     out : ndarray of bool, shape (n, n_trees), or None
-        Whether a tree may judge a row; None: every tree judges every row.
+        Whether a tree predicts a row; None: every tree predicts every row.
     """
 
     X: npt.NDArray[np.float32]
@@ -46,31 +53,33 @@ class JudgedRows:
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
-        """Rows that at least one tree may judge."""
+        """Rows that at least one tree predicts."""
         return np.asarray(np.ones(len(self.X), bool) if self.out is None else self.out.any(axis=1))
 
 
-def read_judged_rows(subject: Subject, X: Any, y: Any, out_of_bag: bool) -> JudgedRows:
+def read_evaluation_rows(
+    analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool
+) -> EvaluationRows:
     """The rows of the fit, each for the trees that have not seen it, or rows for all trees."""
     if not check_flag("out_of_bag", out_of_bag):
-        encoded = subject.encode(X)
-        return JudgedRows(encoded, _new_target(subject, y, len(encoded)), None)
-    rows = subject.out_of_bag_rows(X, y)
-    return JudgedRows(rows.X, rows.target, rows.out)
+        encoded = analysed.encode(X)
+        return EvaluationRows(encoded, _new_target(analysed, y, len(encoded)), None)
+    rows = analysed.out_of_bag_rows(X, y)
+    return EvaluationRows(rows.X, rows.target, rows.out)
 
 
-def _new_target(subject: Subject, y: Any, n_rows: int) -> Target:
+def _new_target(analysed: AnalysedForest, y: Any, n_rows: int) -> Target:
     """Target of rows that were not in the fit: some classes may be absent, none may be new."""
-    if subject.classes is None:
-        return subject.target(y, n_rows)
+    if analysed.classes is None:
+        return analysed.target(y, n_rows)
     labels, codes = read_labels(y, n_rows)
-    strange = labels[~np.isin(labels, subject.classes)]
+    strange = labels[~np.isin(labels, analysed.classes)]
     if len(strange):
         raise ValueError(
-            f"y must hold classes of the fit ({join_names([str(c) for c in subject.classes])}); "
+            f"y must hold classes of the fit ({join_names([str(c) for c in analysed.classes])}); "
             f"got {join_names([str(c) for c in strange])}. Leave rows of other classes out."
         )
-    return np.searchsorted(subject.classes, labels).astype(np.int32)[codes]
+    return np.searchsorted(analysed.classes, labels).astype(np.int32)[codes]
 
 
 @dataclass(eq=False)
@@ -93,7 +102,7 @@ class Block:
         self.counts = np.zeros(n, np.int64)
 
     def add(self, tree: int, votes: Codes | None) -> None:
-        """Let one more tree judge the rows it may judge; `votes` are those of all nodes."""
+        """Add the predictions of one more tree for its rows; `votes` are those of all nodes."""
         mine = np.flatnonzero(self.out[:, tree])
         leaf = self.leaves[mine, tree]
         offset = self.forest.tree_offset
@@ -111,31 +120,31 @@ class Block:
 
     @property
     def predictions(self) -> Floats:
-        """Class shares, or values as one column; zero for rows that no tree has judged yet."""
+        """Class shares, or values as one column; zero for rows that no tree has predicted yet."""
         return np.asarray(self.sums / np.maximum(self.counts, 1)[:, None])
 
 
-def blocks(subject: Subject, rows: JudgedRows) -> Iterator[Block]:
+def blocks(analysed: AnalysedForest, rows: EvaluationRows) -> Iterator[Block]:
     """The rows in order, with the leaves they fall into."""
-    forest = subject.forest
+    forest = analysed.forest
     step = max(1, BLOCK_SIZE // forest.n_trees)
     for first in range(0, len(rows.X), step):
         some = slice(first, min(first + step, len(rows.X)))
-        leaves = subject.predictor.leaves(rows.X[some], subject.n_threads)
+        leaves = analysed.predictor.leaves(rows.X[some], analysed.n_threads)
         out = np.ones(leaves.shape, bool) if rows.out is None else rows.out[some]
-        yield Block(forest, subject.hard, some, rows.target[some], leaves, out)
+        yield Block(forest, analysed.hard, some, rows.target[some], leaves, out)
 
 
-def predictions(subject: Subject, rows: JudgedRows) -> Floats:
-    """What the forest says of each row; NaN where no tree may judge it."""
-    forest = subject.forest
-    votes = class_of_leaf(forest) if subject.hard else None
-    said = np.full((len(rows.X), max(1, forest.n_classes)), np.nan)
-    for block in blocks(subject, rows):
+def predictions(analysed: AnalysedForest, rows: EvaluationRows) -> Floats:
+    """Prediction of the forest for each row; NaN where no tree predicts it."""
+    forest = analysed.forest
+    votes = class_of_leaf(forest) if analysed.hard else None
+    values = np.full((len(rows.X), max(1, forest.n_classes)), np.nan)
+    for block in blocks(analysed, rows):
         for tree in range(forest.n_trees):
             block.add(tree, votes)
-        said[block.rows] = np.where(block.counts[:, None] > 0, block.predictions, np.nan)
-    return said
+        values[block.rows] = np.where(block.counts[:, None] > 0, block.predictions, np.nan)
+    return values
 
 
 def class_of_leaf(forest: FlatForest) -> Codes:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.accuracy.evaluation_rows import predictions, read_judged_rows
+from bevel.analysis.accuracy.evaluation_rows import predictions, read_evaluation_rows
 from bevel.analysis.accuracy.intervals import wilson_interval
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.printing import described
-from bevel.analysis.subject import Subject, read_subject
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
 
@@ -125,17 +125,17 @@ def calibration(
     >>> calibration(forest, X, y, n_bins=5).expected_calibration_error < 0.05
     True
     """
-    subject = read_subject(forest, "calibration")
-    if subject.classes is None:
+    analysed = read_forest(forest, "calibration")
+    if analysed.classes is None:
         raise ValueError(
             "calibration needs probabilities of classes; got a regression forest. See the quantiles"
             " of a regression instead."
         )
-    rows = read_judged_rows(subject, X, y, out_of_bag)
+    rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     known = rows.known
-    codes, said = rows.target[known].astype(np.int64), predictions(subject, rows)[known]
-    labels = [str(label) for label in subject.classes]
-    chosen = None if positive is None else _position(subject, positive)
+    codes, said = rows.target[known].astype(np.int64), predictions(analysed, rows)[known]
+    labels = [str(label) for label in analysed.classes]
+    chosen = None if positive is None else _position(analysed, positive)
     return calibration_of(codes, said, labels, chosen, n_bins, bins)
 
 
@@ -180,8 +180,8 @@ def calibration_of(
     return Calibration(means, n_hits / n_rows, *wilson_interval(n_hits, n_rows), n_rows, of)
 
 
-def _position(subject: Subject, positive: Any) -> int:
-    classes = [] if subject.classes is None else list(subject.classes)
+def _position(analysed: AnalysedForest, positive: Any) -> int:
+    classes = [] if analysed.classes is None else list(analysed.classes)
     if positive not in classes:
         required = f"a class of the fit ({join_names([str(each) for each in classes])})"
         raise wrong_value("positive", required, positive, "Pass one of them, or None.")

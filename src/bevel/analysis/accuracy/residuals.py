@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.accuracy.evaluation_rows import Block, blocks, read_judged_rows
+from bevel.analysis.accuracy.evaluation_rows import Block, blocks, read_evaluation_rows
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.printing import described
-from bevel.analysis.subject import read_subject
 from bevel.errors import wrong_type
 
 __all__ = ["ErrorAndCorrelation", "error_and_correlation"]
@@ -113,14 +113,14 @@ def error_and_correlation(
     >>> result.error <= result.bound < result.tree_error
     True
     """
-    subject = read_subject(forest, "error_and_correlation")
-    if subject.classes is not None:
+    analysed = read_forest(forest, "error_and_correlation")
+    if analysed.classes is not None:
         remedy = "Use strength_and_correlation, which asks the same of votes."
         raise wrong_type("The forest of error_and_correlation", "a regressor", forest, remedy)
-    rows = read_judged_rows(subject, X, y, out_of_bag)
+    rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     residuals = np.full(len(rows.X), np.nan)
-    sums = np.zeros((2, subject.forest.n_trees))  # rows judged; squared residuals
-    for block in blocks(subject, rows):
+    sums = np.zeros((2, analysed.forest.n_trees))  # rows judged; squared residuals
+    for block in blocks(analysed, rows):
         residuals[block.rows] = _judge(block, sums)
     n_judged, squares = sums
     errors = np.where(n_judged > 0, squares / np.maximum(n_judged, 1.0), np.nan)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.printing import write_table
-from bevel.analysis.subject import Subject, read_subject
 from bevel.errors import wrong_type
 from bevel.estimators._quantiles import Quantiles
 from bevel.extras import import_optional
@@ -150,36 +150,36 @@ def quantiles(
     >>> quantiles(forest, X, y).coverage.shape
     (5,)
     """
-    subject = read_subject(forest, "quantiles")
-    _check_regressor(subject)
+    analysed = read_forest(forest, "quantiles")
+    _check_regressor(analysed)
     ascending = np.unique(read_levels(levels))
     if X is not None:
-        targets = training_targets(subject, X_train, y_train, sample_weight)
-        encoded = subject.encode(X)
-        target = None if y is None else np.asarray(subject.target(y, len(encoded)), np.float64)
-        return quantiles_of(subject, targets, encoded, ascending, target=target)
+        targets = training_targets(analysed, X_train, y_train, sample_weight)
+        encoded = analysed.encode(X)
+        target = None if y is None else np.asarray(analysed.target(y, len(encoded)), np.float64)
+        return quantiles_of(analysed, targets, encoded, ascending, target=target)
     _check_training_rows(X_train, y_train, y)
-    subject.honest_bags()
-    leaf_rows, rows, weighting = subject.leaf_rows(X_train, y_train, sample_weight)
+    analysed.honest_bags()
+    leaf_rows, rows, weighting = analysed.leaf_rows(X_train, y_train, sample_weight)
     if X is None:
-        subject.check_some_row_is_out(rows)
+        analysed.check_some_row_is_out(rows)
     target = np.asarray(rows.target, np.float64)
     targets = keep_targets(leaf_rows, target, weighting.weights)
-    return quantiles_of(subject, targets, rows.X, ascending, target=target, out=rows.out)
+    return quantiles_of(analysed, targets, rows.X, ascending, target=target, out=rows.out)
 
 
 def training_targets(
-    subject: Subject, X_train: Any, y_train: Any, sample_weight: Any = None
+    analysed: AnalysedForest, X_train: Any, y_train: Any, sample_weight: Any = None
 ) -> KeptTargets:
     """Training targets of the leaves: of the rows of the fit given again, or those kept."""
-    regressor = _check_regressor(subject)
+    regressor = _check_regressor(analysed)
     return regressor._targets_for(
-        subject.asked, (X_train, y_train, sample_weight), subject.n_threads
+        analysed.caller, (X_train, y_train, sample_weight), analysed.n_threads
     )
 
 
 def quantiles_of(
-    subject: Subject,
+    analysed: AnalysedForest,
     targets: KeptTargets,
     X: npt.NDArray[np.float32],
     levels: Floats,
@@ -191,15 +191,17 @@ def quantiles_of(
 
     `out` says which trees have not seen which row, if they are training rows; `levels` ascend.
     """
-    values = conditional_quantiles(subject.predictor, targets, X, levels, subject.n_threads, out)
+    values = conditional_quantiles(analysed.predictor, targets, X, levels, analysed.n_threads, out)
     return RowQuantiles(levels, values, target, out is not None)
 
 
-def _check_regressor(subject: Subject) -> Quantiles:
-    if not isinstance(subject.estimator, Quantiles):
+def _check_regressor(analysed: AnalysedForest) -> Quantiles:
+    if not isinstance(analysed.estimator, Quantiles):
         remedy = "Use predict_proba, which tells the whole distribution of a class."
-        raise wrong_type(f"The forest of {subject.asked}", "a regressor", subject.estimator, remedy)
-    return subject.estimator
+        raise wrong_type(
+            f"The forest of {analysed.caller}", "a regressor", analysed.estimator, remedy
+        )
+    return analysed.estimator
 
 
 def _check_training_rows(X_train: Any, y_train: Any, y: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.subject import Subject, read_subject
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.errors import NoOutOfBagError
 from bevel.forest.bags import Bags
 from bevel.forest.tree_predictions import tree_answers
@@ -98,31 +98,31 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
     >>> predict_standard_error(forest, X[:5]).standard_error.shape
     (5,)
     """
-    subject = read_subject(forest, "predict_standard_error")
-    bags = _bags(subject)
-    n_trees, n_columns = subject.forest.n_trees, max(1, subject.forest.n_classes)
+    analysed = read_forest(forest, "predict_standard_error")
+    bags = _bags(analysed)
+    n_trees, n_columns = analysed.forest.n_trees, max(1, analysed.forest.n_classes)
     products = _bag_products(bags, n_trees)
-    rows = subject.encode(X)
+    rows = analysed.encode(X)
     shape = (len(rows), n_columns)
     prediction, variance = np.empty(shape), np.empty(shape)
     step = max(1, BLOCK_SIZE // (n_trees * n_columns))
     for first in range(0, len(rows), step):
         block = slice(first, first + step)
-        answers = _answers(subject, rows[block])
+        answers = _answers(analysed, rows[block])
         prediction[block] = answers.mean(axis=-1)
         variance[block] = _variance(answers, products, bags)
-    if subject.classes is None:
+    if analysed.classes is None:
         prediction, variance = prediction[:, 0], variance[:, 0]
     return StandardErrors(prediction, variance, n_trees)
 
 
-def _bags(subject: Subject) -> Bags:
+def _bags(analysed: AnalysedForest) -> Bags:
     """Bags of a forest whose trees differ by them; raises for others."""
-    bags = subject.honest_bags()
-    if subject.forest.n_trees < 2:
+    bags = analysed.honest_bags()
+    if analysed.forest.n_trees < 2:
         raise NoOutOfBagError(
-            f"{subject.asked} needs two trees or more, to see how they follow their bags; got one. "
-            "Grow as many as there are training rows."
+            f"{analysed.caller} needs two trees or more, to see how they follow their bags; got "
+            "one. Grow as many as there are training rows."
         )
     return bags
 
@@ -141,11 +141,11 @@ def _bag_products(bags: Bags, n_trees: int) -> Floats:
     return products - bags.size**2 / bags.n_rows
 
 
-def _answers(subject: Subject, rows: npt.NDArray[np.float32]) -> Floats:
+def _answers(analysed: AnalysedForest, rows: npt.NDArray[np.float32]) -> Floats:
     """Answers of the trees (last axis) for each row and class."""
-    forest = subject.forest
-    leaves = subject.predictor.leaves(rows, subject.n_threads) + forest.tree_offset[:-1]
-    return np.moveaxis(tree_answers(forest, leaves, subject.hard), 1, -1)
+    forest = analysed.forest
+    leaves = analysed.predictor.leaves(rows, analysed.n_threads) + forest.tree_offset[:-1]
+    return np.moveaxis(tree_answers(forest, leaves, analysed.hard), 1, -1)
 
 
 def _variance(answers: Floats, products: Floats, bags: Bags) -> Floats:

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.accuracy.evaluation_rows import Block, blocks, class_of_leaf, read_judged_rows
+from bevel.analysis.accuracy.evaluation_rows import (
+    Block,
+    blocks,
+    class_of_leaf,
+    read_evaluation_rows,
+)
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.printing import described
-from bevel.analysis.subject import Subject, read_subject
 
 __all__ = ["StrengthAndCorrelation", "strength_and_correlation"]
 
@@ -114,28 +119,30 @@ def strength_and_correlation(
     >>> result.error < result.margin_bound < result.bound
     True
     """
-    subject = read_subject(forest, "strength_and_correlation")
-    if subject.classes is None:
+    analysed = read_forest(forest, "strength_and_correlation")
+    if analysed.classes is None:
         raise ValueError(
             "strength_and_correlation needs votes for classes; got a regression forest. Use "
             "error_and_correlation, which asks the same of residuals."
         )
-    rows = read_judged_rows(subject, X, y, out_of_bag)
-    n_trees = subject.forest.n_trees
+    rows = read_evaluation_rows(analysed, X, y, out_of_bag)
+    n_trees = analysed.forest.n_trees
     margins = np.full(len(rows.X), np.nan)
     counts = np.zeros((3, n_trees))  # rows judged; for the true class; for the other one
-    votes = class_of_leaf(subject.forest)
-    for block in blocks(subject, rows):
-        margins[block.rows] = _judge(subject, block, votes, counts)
+    votes = class_of_leaf(analysed.forest)
+    for block in blocks(analysed, rows):
+        margins[block.rows] = _judge(analysed, block, votes, counts)
     mean, deviation = float(np.nanmean(margins)), _mean_deviation(counts)
     variance = float(np.nanvar(margins))
     correlation = variance / deviation**2 if deviation > 0.0 else float("nan")
     return StrengthAndCorrelation(mean, correlation, deviation, margins, n_trees, out_of_bag)
 
 
-def _judge(subject: Subject, block: Block, votes: npt.NDArray[np.int32], counts: Floats) -> Floats:
+def _judge(
+    analysed: AnalysedForest, block: Block, votes: npt.NDArray[np.int32], counts: Floats
+) -> Floats:
     """Margins of the rows; adds what each tree did to the counts."""
-    n_trees = subject.forest.n_trees
+    n_trees = analysed.forest.n_trees
     for tree in range(n_trees):
         block.add(tree, votes)
     shares, row = block.predictions, np.arange(len(block.target))
@@ -144,7 +151,7 @@ def _judge(subject: Subject, block: Block, votes: npt.NDArray[np.int32], counts:
     # The most voted other class of the forest, the same for all trees; none if there is one class.
     other = shares.argmax(axis=1) if shares.shape[1] > 1 else np.full(len(row), -1)
     margin = true - np.maximum(shares.max(axis=1), 0.0)
-    said = votes[block.leaves + subject.forest.tree_offset[:-1]]
+    said = votes[block.leaves + analysed.forest.tree_offset[:-1]]
     counts[0] += block.out.sum(axis=0)
     counts[1] += ((said == block.target[:, None]) & block.out).sum(axis=0)
     counts[2] += ((said == other[:, None]) & block.out).sum(axis=0)

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.accuracy.evaluation_rows import Block, blocks, class_of_leaf, read_judged_rows
+from bevel.analysis.accuracy.evaluation_rows import (
+    Block,
+    blocks,
+    class_of_leaf,
+    read_evaluation_rows,
+)
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.printing import described
-from bevel.analysis.subject import read_subject
 from bevel.extras import import_optional
 
 if TYPE_CHECKING:
@@ -84,19 +89,19 @@ def out_of_bag_curve(forest: Any, X: Any, y: Any) -> OutOfBagCurve:
     >>> bool(np.isclose(curve.loss[-1], 1 - forest.oob_score_))
     True
     """
-    subject = read_subject(forest, "out_of_bag_curve")
-    rows = read_judged_rows(subject, X, y, out_of_bag=True)
-    n_trees = subject.forest.n_trees
-    votes = class_of_leaf(subject.forest) if subject.hard else None
+    analysed = read_forest(forest, "out_of_bag_curve")
+    rows = read_evaluation_rows(analysed, X, y, out_of_bag=True)
+    n_trees = analysed.forest.n_trees
+    votes = class_of_leaf(analysed.forest) if analysed.hard else None
     sums, n_rows = np.zeros(n_trees), np.zeros(n_trees, np.int64)
-    for block in blocks(subject, rows):
+    for block in blocks(analysed, rows):
         for tree in range(n_trees):
             block.add(tree, votes)
             known = block.counts > 0
             sums[tree] += _losses(block)[known].sum()
             n_rows[tree] += np.count_nonzero(known)
     loss = np.where(n_rows > 0, sums / np.maximum(n_rows, 1), np.nan)
-    measure = "mean squared error" if subject.classes is None else "error"
+    measure = "mean squared error" if analysed.classes is None else "error"
     return OutOfBagCurve(np.arange(1, n_trees + 1), loss, n_rows, measure)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_flag
 from bevel.analysis.importances.projection import Directions, measure_directions
 from bevel.analysis.rules.split_directions import find_directions
-from bevel.analysis.subject import read_subject
 
 __all__ = ["root_directions"]
 
@@ -36,9 +36,9 @@ def root_directions(forest: object, *, merge_signs: bool = True) -> Directions:
     'x0 + x1'
     """
     check_flag("merge_signs", merge_signs)
-    subject = read_subject(forest, "root_directions")
-    trees = subject.forest
-    trees.check_not_slim(subject.asked)
+    analysed = read_forest(forest, "root_directions")
+    trees = analysed.forest
+    trees.check_not_slim(analysed.caller)
     roots = trees.tree_offset[:-1]
     roots = roots[trees.right[roots] >= 0]
-    return measure_directions(subject, find_directions(trees, roots, merge_signs=merge_signs))
+    return measure_directions(analysed, find_directions(trees, roots, merge_signs=merge_signs))

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.importances.anova import anova
 from bevel.analysis.importances.corrected import corrected
 from bevel.analysis.importances.error_increase import ErrorImportance
@@ -17,12 +18,11 @@ from bevel.analysis.importances.result import Importance
 from bevel.analysis.importances.rotation import rotation
 from bevel.analysis.importances.split_frequency import split_frequency
 from bevel.analysis.importances.t_test import t_test
-from bevel.analysis.subject import read_subject
 from bevel.errors import join_names, wrong_value
 
 __all__ = ["KINDS", "Directions", "ErrorImportance", "Importance", "importance"]
 
-# A function of the subject, of X and y where it has such parameters, and of options of its own.
+# A function of the analysed, of X and y where it has such parameters, and of options of its own.
 KINDS: dict[str, Callable[..., Importance | Directions]] = {
     "anova": anova,
     "corrected": corrected,
@@ -101,32 +101,32 @@ def importance(
     if not isinstance(kind, str) or kind not in KINDS:
         names = ", ".join(f'"{name}"' for name in KINDS)
         raise wrong_value("kind", f"one of {names}", kind, "Check the spelling.")
-    measure, asked = KINDS[kind], f'importance(kind="{kind}")'
-    rows = _rows_for(measure, asked, X, y)
-    _check_options(measure, asked, options)
-    return measure(read_subject(forest, asked), *rows, **options)
+    measure, caller = KINDS[kind], f'importance(kind="{kind}")'
+    rows = _rows_for(measure, caller, X, y)
+    _check_options(measure, caller, options)
+    return measure(read_forest(forest, caller), *rows, **options)
 
 
-def _rows_for(measure: Callable[..., Any], asked: str, X: Any, y: Any) -> tuple[Any, ...]:
+def _rows_for(measure: Callable[..., Any], caller: str, X: Any, y: Any) -> tuple[Any, ...]:
     """X and y, if the kind wants them; raises if they are missing, or would be ignored."""
     wanted = "X" in inspect.signature(measure).parameters
     if wanted and (X is None or y is None):
         missing = "neither" if X is None and y is None else "no X" if X is None else "no y"
-        raise ValueError(f"{asked} needs X and y; got {missing}. Pass the rows of the fit.")
+        raise ValueError(f"{caller} needs X and y; got {missing}. Pass the rows of the fit.")
     if not wanted and not (X is None and y is None):
         raise ValueError(
-            f"{asked} is measured on the splits alone and takes no rows; got X or y. Leave them "
+            f"{caller} is measured on the splits alone and takes no rows; got X or y. Leave them "
             "out."
         )
     return (X, y) if wanted else ()
 
 
-def _check_options(measure: Callable[..., Any], asked: str, options: dict[str, Any]) -> None:
+def _check_options(measure: Callable[..., Any], caller: str, options: dict[str, Any]) -> None:
     own = inspect.signature(measure).parameters.values()
     known = [each.name for each in own if each.kind is inspect.Parameter.KEYWORD_ONLY]
     unknown = [name for name in options if name not in known]
     if unknown:
         allowed = f"options {join_names(known)}" if known else "no options"
         raise TypeError(
-            f"{asked} takes {allowed}; got {join_names(unknown)}. Check the spelling, or the kind."
+            f"{caller} takes {allowed}; got {join_names(unknown)}. Check the spelling, or the kind."
         )

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance, mean_and_spread
-from bevel.analysis.subject import Subject
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.subforest import gather
 
 __all__ = ["anova"]
 
 
-def anova(subject: Subject, *, alpha: float = 0.01) -> Importance:
+def anova(analysed: AnalysedForest, *, alpha: float = 0.01) -> Importance:
     """Share of the splits made by a node model in which a feature's coefficient is significant.
 
     Parameters
     ----------
-    subject : Subject
+    analysed : AnalysedForest
         A forest grown with `Ridge(record=True)`, `LDA(record=True)` or `Logistic(record=True)`.
     alpha : float, default=0.01
         Largest p-value that counts, 0.01 in the paper.
     """
     _check_alpha(alpha)
-    forest = subject.forest
-    forest.check_not_slim(subject.asked)
+    forest = analysed.forest
+    forest.check_not_slim(analysed.caller)
     node = np.flatnonzero(forest.right >= 0)
-    _check_recorded(subject, len(node))
+    _check_recorded(analysed, len(node))
     recorded = len(node) > 0
     entries, offset = gather(forest.entry_offset, node)
     p_value = forest.entry_p_value[entries] if recorded else np.empty(0, np.float32)
@@ -44,7 +44,7 @@ def anova(subject: Subject, *, alpha: float = 0.01) -> Importance:
     )
     return Importance(
         "anova",
-        subject.names,
+        analysed.names,
         count / max(1, len(tested)),
         f"share of node models in which the feature has p <= {alpha:g}; std over trees",
         std=mean_and_spread(shares, forest.n_features)[1],
@@ -60,12 +60,12 @@ def _check_alpha(alpha: object) -> None:
         raise wrong_value("alpha", required, alpha, remedy)
 
 
-def _check_recorded(subject: Subject, n_splits: int) -> None:
+def _check_recorded(analysed: AnalysedForest, n_splits: int) -> None:
     """Raise if no p-values were kept; a forest without splits has none to keep."""
-    p_value = subject.forest.entry_p_value
+    p_value = analysed.forest.entry_p_value
     if n_splits and (len(p_value) == 0 or np.isnan(p_value).all()):
         raise ValueError(
-            f"{subject.asked} needs p-values of the node models; got a forest that recorded none "
-            f"(projection={subject.estimator.projection!r}). Fit with P.Ridge(record=True), "
+            f"{analysed.caller} needs p-values of the node models; got a forest that recorded none "
+            f"(projection={analysed.estimator.projection!r}). Fit with P.Ridge(record=True), "
             "P.LDA(record=True) or, for classes, P.Logistic(record=True)."
         )

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance, mean_and_spread
-from bevel.analysis.subject import Subject
 from bevel.errors import shorten
 from bevel.estimators._rotations import RegularizedRotation
 from bevel.forest.flat_forest import FlatForest
@@ -30,7 +30,7 @@ __all__ = ["corrected"]
 
 
 def corrected(
-    subject: Subject,
+    analysed: AnalysedForest,
     X: Any,
     y: Any,
     *,
@@ -43,7 +43,7 @@ def corrected(
 
     Parameters
     ----------
-    subject : Subject
+    analysed : AnalysedForest
         The forest, for its settings and its way of reading rows.
     X, y : array-like
         Rows to grow the forest on, usually those of the fit.
@@ -52,14 +52,14 @@ def corrected(
     random_state : int, Generator or None, default=None
         Of the shuffle and of the forest.
     """
-    _check_columns_are_free(subject)
+    _check_columns_are_free(analysed)
     rng = np.random.default_rng(random_state)
-    rows = subject.encode(X)
-    subject.target(y, len(rows))  # refuses other classes
+    rows = analysed.encode(X)
+    analysed.target(y, len(rows))  # refuses other classes
     doubled = np.hstack((rows, rows[rng.permutation(len(rows))]))
-    nominal = np.flatnonzero(subject.forest.levels)
+    nominal = np.flatnonzero(analysed.forest.levels)
     n_features = rows.shape[1]
-    forest = clone(subject.estimator).set_params(
+    forest = clone(analysed.estimator).set_params(
         scale=None,  # rows are scaled as they are encoded
         categorical_features=[*nominal.tolist(), *(nominal + n_features).tolist()] or None,
         random_state=int(rng.integers(2**32)),
@@ -70,7 +70,7 @@ def corrected(
     values, spread = mean_and_spread(_differences(forest.forest_, n_features), n_features)
     return Importance(
         "corrected",
-        subject.names,
+        analysed.names,
         values,
         "share of the impurity that splits remove, less that of the shuffled feature; "
         "std over trees",
@@ -84,18 +84,19 @@ def _differences(forest: FlatForest, n_features: int) -> Iterator[npt.NDArray[np
         yield share[:n_features] - share[n_features:]
 
 
-def _check_columns_are_free(subject: Subject) -> None:
+def _check_columns_are_free(analysed: AnalysedForest) -> None:
     """Raise if directions are tied to the columns of the fit, so that twins have no place."""
-    estimator = subject.estimator
+    estimator = analysed.estimator
     if isinstance(estimator, RegularizedRotation):
         raise ValueError(
-            f"{subject.asked} grows a forest on twice the columns; got {type(estimator).__name__}, "
+            f"{analysed.caller} grows a forest on twice the columns; got "
+            f"{type(estimator).__name__}, "
             'whose rotations were chosen for the columns of the fit. Use kind="permutation".'
         )
     for member in read_projection(estimator.projection, estimator.n_projections):
         if isinstance(member.projection, Custom | Patches):
             raise ValueError(
-                f"{subject.asked} grows a forest on twice the columns; got projection="
+                f"{analysed.caller} grows a forest on twice the columns; got projection="
                 f"{shorten(member.projection)}, whose directions are tied to the columns of the "
                 'fit. Use kind="permutation".'
             )

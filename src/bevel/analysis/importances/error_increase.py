@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel.analysis.accuracy.evaluation_rows import JudgedRows
+from bevel.analysis.accuracy.evaluation_rows import EvaluationRows
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.groups import Group, layers_of
 from bevel.analysis.importances.result import Importance
-from bevel.analysis.subject import Subject
 from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.training.progress import Progress
 
@@ -94,8 +94,8 @@ class _Increase:
 
 
 def measure(
-    subject: Subject,
-    rows: JudgedRows,
+    analysed: AnalysedForest,
+    rows: EvaluationRows,
     weights: Floats | None,
     groups: Sequence[Group],
     able: Sequence[Group],
@@ -107,15 +107,15 @@ def measure(
 
     Groups without a common column share a call of the core, as many as fit into memory.
     """
-    layers = layers_of(able, _most_groups(subject, rows, disturbance, error_of))
-    n_steps = subject.forest.n_trees if error_of == "tree" else len(rows.X)
+    layers = layers_of(able, _most_groups(analysed, rows, disturbance, error_of))
+    n_steps = analysed.forest.n_trees if error_of == "tree" else len(rows.X)
     progress = Progress(0, n_steps * len(layers), bool(verbose), None, label=disturbance.doing)
     repeats = np.full((len(groups), disturbance.n_repeats), np.nan)
     standard_error = np.full(len(groups), np.nan)
     error = np.nan
     for number, layer in enumerate(layers):
-        tell = _reports(progress, number * n_steps)
-        found = _increase(subject, rows, weights, layer, disturbance, error_of, tell)
+        report_progress = _reports(progress, number * n_steps)
+        found = _increase(analysed, rows, weights, layer, disturbance, error_of, report_progress)
         places = [group.number for group in layer]
         repeats[places], standard_error[places] = found.repeats, found.standard_error
         error = found.error
@@ -125,7 +125,7 @@ def measure(
         disturbance.kind,
         tuple(group.name for group in groups),
         repeats.mean(axis=1),
-        _sentence(subject, rows, error, error_of, disturbance.n_repeats),
+        _sentence(analysed, rows, error, error_of, disturbance.n_repeats),
         std=repeats.std(axis=1) if disturbance.n_repeats > 1 else None,
         standard_error=standard_error,
         repeats=repeats,
@@ -134,10 +134,10 @@ def measure(
 
 
 def _sentence(
-    subject: Subject, rows: JudgedRows, error: float, error_of: str, n_repeats: int
+    analysed: AnalysedForest, rows: EvaluationRows, error: float, error_of: str, n_repeats: int
 ) -> str:
     """What the values are."""
-    what = "classification error" if subject.forest.n_classes else "mean squared error"
+    what = "classification error" if analysed.forest.n_classes else "mean squared error"
     whose = "of the forest" if error_of == "forest" else "of a tree"
     where = "given rows" if rows.out is None else "out-of-bag rows"
     over = "rows" if error_of == "forest" else "trees"
@@ -149,10 +149,10 @@ def _sentence(
 
 
 def _most_groups(
-    subject: Subject, rows: JudgedRows, disturbance: Disturbance, error_of: str
+    analysed: AnalysedForest, rows: EvaluationRows, disturbance: Disturbance, error_of: str
 ) -> int:
     """Groups that one call of the core has memory for."""
-    forest, n_repeats = subject.forest, disturbance.n_repeats
+    forest, n_repeats = analysed.forest, disturbance.n_repeats
     if error_of == "tree":
         most = MOST_INCREASES // (n_repeats * forest.n_trees)
     else:
@@ -167,35 +167,39 @@ def _reports(progress: Progress, n_before: int) -> Callable[[int], None] | None:
 
 
 def _increase(
-    subject: Subject,
-    rows: JudgedRows,
+    analysed: AnalysedForest,
+    rows: EvaluationRows,
     weights: Floats | None,
     layer: Sequence[Group],
     disturbance: Disturbance,
     error_of: str,
-    tell: Callable[[int], None] | None,
+    report_progress: Callable[[int], None] | None,
 ) -> _Increase:
     """Call the core for groups that have no column in common."""
-    group = np.full(subject.forest.n_features, -1, np.int32)
+    group = np.full(analysed.forest.n_features, -1, np.int32)
     for number, member in enumerate(layer):
         group[list(member.features)] = number
     keys = np.array([member.number for member in layer], np.uint64)
     how = _core.Replacement(
         group, keys, disturbance.n_repeats, disturbance.permutes, disturbance.seed
     )
-    packed = subject.predictor.packed
-    question = (packed, rows.X, disturbance.replacement, how, rows.target, weights, rows.out)
+    packed = analysed.predictor.packed
+    arguments = (packed, rows.X, disturbance.replacement, how, rows.target, weights, rows.out)
     if error_of == "tree":
-        return _over_trees(subject, *_core.tree_errors(*question, subject.n_threads, tell))
-    return _Increase(*_core.forest_errors(*question, subject.hard, subject.n_threads, tell))
+        return _over_trees(
+            analysed, *_core.tree_errors(*arguments, analysed.n_threads, report_progress)
+        )
+    return _Increase(
+        *_core.forest_errors(*arguments, analysed.hard, analysed.n_threads, report_progress)
+    )
 
 
-def _over_trees(subject: Subject, error: Floats, increase: Floats) -> _Increase:
+def _over_trees(analysed: AnalysedForest, error: Floats, increase: Floats) -> _Increase:
     """Means over trees; those that judge no row do not count."""
     known = ~np.isnan(error)
     if not known.any():
         raise NoOutOfBagError(
-            f"{subject.asked} needs a tree with a row of weight above zero to judge; got none. "
+            f"{analysed.caller} needs a tree with a row of weight above zero to judge; got none. "
             "Grow more trees, or give rows weights above zero."
         )
     # Trees side by side in memory: the sums of a group do not depend on the other groups.

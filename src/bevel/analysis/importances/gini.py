@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance, mean_and_spread
-from bevel.analysis.subject import Subject
 from bevel.forest.importance import gain_importances, gain_shares
 
 __all__ = ["gini"]
 
 
-def gini(subject: Subject) -> Importance:
+def gini(analysed: AnalysedForest) -> Importance:
     """Mean share of a feature in the gain of a tree.
 
     A split's gain is divided among the features of its direction in proportion to their absolute
     weights, which are weights of scaled features where the forest scales.
     """
-    forest = subject.forest
-    forest.check_not_slim(subject.asked)
+    forest = analysed.forest
+    forest.check_not_slim(analysed.caller)
     _, spread = mean_and_spread(gain_shares(forest), forest.n_features)
     return Importance(
         "gini",
-        subject.names,
+        analysed.names,
         gain_importances(forest),
         "share of the impurity that splits remove; std over trees",
         std=spread,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.accuracy.evaluation_rows import read_judged_rows
+from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.error_increase import (
     Disturbance,
     ErrorImportance,
@@ -16,7 +17,6 @@ from bevel.analysis.importances.error_increase import (
     measure,
 )
 from bevel.analysis.importances.groups import Group, read_groups
-from bevel.analysis.subject import Subject
 from bevel.data.dataset import LARGEST_STORED
 from bevel.data.row_weights import read_weights
 from bevel.errors import join_names
@@ -26,7 +26,7 @@ __all__ = ["negation"]
 
 
 def negation(
-    subject: Subject,
+    analysed: AnalysedForest,
     X: Any,
     y: Any,
     *,
@@ -45,7 +45,7 @@ def negation(
 
     Parameters
     ----------
-    subject : Subject
+    analysed : AnalysedForest
         A fitted forest.
     X, y : array-like
         The rows of the fit in their order, or any rows when `out_of_bag=False`.
@@ -68,24 +68,24 @@ def negation(
         `values` with their standard errors; `std` is None, as there is one repeat.
     """
     check_error_of(error_of)
-    asked = read_groups(groups, subject.names)
-    able = _with_weights(subject, asked, named=groups is not None)
-    rows = read_judged_rows(subject, X, y, out_of_bag)
+    chosen = read_groups(groups, analysed.names)
+    able = _with_weights(analysed, chosen, named=groups is not None)
+    rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     weights = read_weights(sample_weight, None, None, len(rows.X))
-    mirrored = _mirror(subject.forest, rows.X)
+    mirrored = _mirror(analysed.forest, rows.X)
     disturbance = Disturbance("negation", mirrored, False, 1, 0, "negating weights")
-    return measure(subject, rows, weights, asked, able, disturbance, error_of, verbose)
+    return measure(analysed, rows, weights, chosen, able, disturbance, error_of, verbose)
 
 
-def _with_weights(subject: Subject, groups: Sequence[Group], named: bool) -> list[Group]:
+def _with_weights(analysed: AnalysedForest, groups: Sequence[Group], named: bool) -> list[Group]:
     """Groups of numeric columns; raises if there is none, or if the user has named another."""
-    is_nominal = subject.forest.levels > 0
+    is_nominal = analysed.forest.levels > 0
     able = [group for group in groups if not is_nominal[list(group.features)].any()]
     if len(able) == len(groups) or (able and not named):
         return able
-    nominal = [name for name, of in zip(subject.names, is_nominal, strict=True) if of]
+    nominal = [name for name, of in zip(analysed.names, is_nominal, strict=True) if of]
     raise ValueError(
-        f"{subject.asked} needs columns that have weights in splits; got nominal columns "
+        f"{analysed.caller} needs columns that have weights in splits; got nominal columns "
         f'({join_names(nominal)}), which are split by levels. Use kind="permutation".'
     )
 

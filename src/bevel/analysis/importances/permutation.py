@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis.accuracy.evaluation_rows import read_judged_rows
+from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_count
 from bevel.analysis.importances.error_increase import (
     Disturbance,
@@ -16,14 +17,13 @@ from bevel.analysis.importances.error_increase import (
     measure,
 )
 from bevel.analysis.importances.groups import read_groups
-from bevel.analysis.subject import Subject
 from bevel.data.row_weights import read_weights
 
 __all__ = ["permutation"]
 
 
 def permutation(
-    subject: Subject,
+    analysed: AnalysedForest,
     X: Any,
     y: Any,
     *,
@@ -42,7 +42,7 @@ def permutation(
 
     Parameters
     ----------
-    subject : Subject
+    analysed : AnalysedForest
         A fitted forest.
     X, y : array-like
         The rows of the fit in their order, or any rows when `out_of_bag=False`.
@@ -74,11 +74,11 @@ def permutation(
     """
     check_error_of(error_of)
     n_repeats = check_count("n_repeats", n_repeats)
-    asked = read_groups(groups, subject.names)
-    rows = read_judged_rows(subject, X, y, out_of_bag)
+    chosen = read_groups(groups, analysed.names)
+    rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     weights = read_weights(sample_weight, None, None, len(rows.X))
     seed = int(np.random.default_rng(random_state).integers(2**64, dtype=np.uint64))
     disturbance = Disturbance(
         "permutation", np.asfortranarray(rows.X), True, n_repeats, seed, "permuting features"
     )
-    return measure(subject, rows, weights, asked, asked, disturbance, error_of, verbose)
+    return measure(analysed, rows, weights, chosen, chosen, disturbance, error_of, verbose)

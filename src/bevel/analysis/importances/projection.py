@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_count, check_flag
 from bevel.analysis.printing import write_table
 from bevel.analysis.rules.split_directions import SparseRows, SplitDirections, find_directions
-from bevel.analysis.subject import Subject
 from bevel.data.scaling import IdentityScaler
 from bevel.extras import import_optional
 from bevel.forest.flat_forest import FlatForest
@@ -108,34 +108,34 @@ class Directions:
         return f"{table}{more}\nshare: of the impurity that splits remove{scaled}"
 
 
-def projection(subject: Subject, *, merge_signs: bool = False) -> Directions:
+def projection(analysed: AnalysedForest, *, merge_signs: bool = False) -> Directions:
     """Gain of each unique direction, summed over the splits along it and all trees.
 
     Parameters
     ----------
-    subject : Subject
+    analysed : AnalysedForest
         The forest.
     merge_signs : bool, default=False
         Whether a direction and its negative, which make the same cuts, are one. The paper keeps
         them apart.
     """
-    forest = subject.forest
-    forest.check_not_slim(subject.asked)
+    forest = analysed.forest
+    forest.check_not_slim(analysed.caller)
     check_flag("merge_signs", merge_signs)
-    return measure_directions(subject, find_directions(forest, merge_signs=merge_signs))
+    return measure_directions(analysed, find_directions(forest, merge_signs=merge_signs))
 
 
-def measure_directions(subject: Subject, found: SplitDirections) -> Directions:
+def measure_directions(analysed: AnalysedForest, found: SplitDirections) -> Directions:
     """Importance of directions that were found, best first, ties by first occurrence."""
-    share, spread = _shares(subject.forest, found)
+    share, spread = _shares(analysed.forest, found)
     order = np.argsort(-share, kind="stable")
     return Directions(
-        subject.names,
+        analysed.names,
         **vars(found.rows.take(order)),
         share=share[order],
         std=None if spread is None else spread[order],
         count=np.bincount(found.direction, minlength=len(found.rows))[order],
-        is_scaled=not isinstance(subject.fitted.encoding.scaler, IdentityScaler),
+        is_scaled=not isinstance(analysed.fitted.encoding.scaler, IdentityScaler),
     )
 
 

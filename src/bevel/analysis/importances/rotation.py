@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.rules.split_directions import (
     SparseRows,
@@ -16,7 +17,6 @@ from bevel.analysis.rules.split_directions import (
     find_directions,
     tidy_rows,
 )
-from bevel.analysis.subject import Subject
 from bevel.errors import shorten
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import TableShape, read_projection, resolve_families
@@ -28,22 +28,22 @@ Places = npt.NDArray[np.int64]
 UNROTATED, OTHER = "unrotated", "other directions"
 
 
-def rotation(subject: Subject) -> Importance:
+def rotation(analysed: AnalysedForest) -> Importance:
     """Mean share of each rotation in the gain of a tree; the features themselves are a view too.
 
     The rotations, drawn once for the forest, are drawn again from its seed, and the direction of
     each split is looked up among their axes.
     """
-    forest = subject.forest
-    forest.check_not_slim(subject.asked)
-    families = _multirotations(subject)
+    forest = analysed.forest
+    forest.check_not_slim(analysed.caller)
+    families = _multirotations(analysed)
     names, view_of_axis = _views(families, int(np.count_nonzero(forest.levels == 0)))
     found = find_directions(forest)
-    view = _look_up(_draw_again(subject, families), view_of_axis, found, len(names))
+    view = _look_up(_draw_again(analysed, families), view_of_axis, found, len(names))
     view = np.where(np.diff(found.rows.offset) == 1, 0, view)
     if (view == len(names)).any():
         names.append(OTHER)
-    shares = _shares_of_trees(subject, found, view[found.direction], len(names))
+    shares = _shares_of_trees(analysed, found, view[found.direction], len(names))
     values, spread = mean_and_spread(shares, len(names))
     return Importance(
         "rotation",
@@ -55,40 +55,40 @@ def rotation(subject: Subject) -> Importance:
     )
 
 
-def draw_rotation_axes(subject: Subject) -> tuple[tuple[npt.NDArray[Any], ...], Places]:
+def draw_rotation_axes(analysed: AnalysedForest) -> tuple[tuple[npt.NDArray[Any], ...], Places]:
     """Axes of all views over the numeric features counted from 0, and the view of each axis.
 
     Axes are their offsets, indices and weights, in the order of drawing.
     """
-    families = _multirotations(subject)
-    numeric = np.zeros(np.count_nonzero(subject.forest.levels == 0), np.int32)
+    families = _multirotations(analysed)
+    numeric = np.zeros(np.count_nonzero(analysed.forest.levels == 0), np.int32)
     _, view_of_axis = _views(families, len(numeric))
-    return _drawn(subject, families, numeric), view_of_axis
+    return _drawn(analysed, families, numeric), view_of_axis
 
 
-def _multirotations(subject: Subject) -> list[FamilySpec]:
+def _multirotations(analysed: AnalysedForest) -> list[FamilySpec]:
     """The multi-rotation members of the forest's projection; raises if there are none."""
-    estimator, levels = subject.estimator, subject.forest.levels
+    estimator, levels = analysed.estimator, analysed.forest.levels
     members = read_projection(estimator.projection, estimator.n_projections)
     n_nominal = int(np.count_nonzero(levels))
     shape = TableShape(0, len(levels) - n_nominal, n_nominal)
-    resolved = resolve_families(members, shape, regression=subject.classes is None)
+    resolved = resolve_families(members, shape, regression=analysed.classes is None)
     families = [family for family in resolved if family.kind == "multirotation"]
     if not families:
         raise ValueError(
-            f"{subject.asked} needs rotations that all trees share; got projection="
+            f"{analysed.caller} needs rotations that all trees share; got projection="
             f"{shorten(estimator.projection)}. Fit with projection=P.MultiRotation()."
         )
     return families
 
 
-def _seed(subject: Subject) -> int:
-    if subject.fitted.seed is None:
+def _seed(analysed: AnalysedForest) -> int:
+    if analysed.fitted.seed is None:
         raise ValueError(
-            f"{subject.asked} draws the rotations again from the seed of the forest; got trees "
+            f"{analysed.caller} draws the rotations again from the seed of the forest; got trees "
             "chosen by prune_trees, which have none. Ask the whole forest."
         )
-    return subject.fitted.seed
+    return analysed.fitted.seed
 
 
 def _views(families: list[FamilySpec], n_numeric: int) -> tuple[list[str], Places]:
@@ -102,17 +102,17 @@ def _views(families: list[FamilySpec], n_numeric: int) -> tuple[list[str], Place
     return names, np.concatenate(views)
 
 
-def _draw_again(subject: Subject, families: list[FamilySpec]) -> SparseRows:
-    offset, index, weight = _drawn(subject, families, subject.forest.levels)
+def _draw_again(analysed: AnalysedForest, families: list[FamilySpec]) -> SparseRows:
+    offset, index, weight = _drawn(analysed, families, analysed.forest.levels)
     owner = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
     return tidy_rows(owner, index, weight, len(offset) - 1, merge_signs=False)
 
 
 def _drawn(
-    subject: Subject, families: list[FamilySpec], levels: npt.NDArray[np.int32]
+    analysed: AnalysedForest, families: list[FamilySpec], levels: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[Any], ...]:
     options = _core.Options()
-    options.seed = _seed(subject)
+    options.seed = _seed(analysed)
     options.families = [native_family(family) for family in families]
     return _core.forest_axes(options, levels)
 
@@ -131,11 +131,11 @@ def _look_up(axes: SparseRows, view: Places, found: SplitDirections, other: int)
 
 
 def _shares_of_trees(
-    subject: Subject, found: SplitDirections, view: Places, n_views: int
+    analysed: AnalysedForest, found: SplitDirections, view: Places, n_views: int
 ) -> npt.NDArray[np.float64]:
     """Share of each view in the gain of each tree that has any."""
-    n_trees = subject.forest.n_trees
-    gain = subject.forest.gain[found.node].astype(np.float64)
+    n_trees = analysed.forest.n_trees
+    gain = analysed.forest.gain[found.node].astype(np.float64)
     by_tree = np.bincount(found.tree * n_views + view, gain, n_trees * n_views)
     by_tree = by_tree.reshape(n_trees, n_views)
     by_tree = by_tree[by_tree.sum(axis=1) > 0.0]

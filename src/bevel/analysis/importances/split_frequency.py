@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.rules.split_directions import SplitDirections, find_directions
-from bevel.analysis.subject import Subject
 
 __all__ = ["split_frequency"]
 
 
-def split_frequency(subject: Subject) -> Importance:
+def split_frequency(analysed: AnalysedForest) -> Importance:
     """Share of all splits whose direction gives a feature a weight."""
-    forest = subject.forest
+    forest = analysed.forest
     found = find_directions(forest)
     rows = found.rows
     uses = np.bincount(found.direction, minlength=len(rows))
@@ -27,7 +27,7 @@ def split_frequency(subject: Subject) -> Importance:
     shares = _shares_of_trees(found, forest.n_trees, forest.n_features)
     return Importance(
         "split_frequency",
-        subject.names,
+        analysed.names,
         count / max(1, len(found.node)),
         "share of all splits that use the feature; std over trees",
         std=mean_and_spread(shares, forest.n_features)[1],

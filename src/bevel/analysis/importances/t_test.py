@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance
-from bevel.analysis.subject import Subject
 
 __all__ = ["t_test"]
 
@@ -32,26 +32,28 @@ class FTest(NamedTuple):
     within: Floats
 
 
-def t_test(subject: Subject, X: npt.NDArray[np.float32], y: npt.NDArray[np.generic]) -> Importance:
+def t_test(
+    analysed: AnalysedForest, X: npt.NDArray[np.float32], y: npt.NDArray[np.generic]
+) -> Importance:
     """−log10 of each feature's p-value; trees are not looked at.
 
     Missing values are left out, feature by feature; rows count alike. Features are tested as the
     forest reads them: scales other than ranks are all but linear and change little.
     """
-    rows = subject.encode(X)
-    target = subject.target(y, len(rows))
-    logs = np.zeros(len(subject.names))
-    numeric = subject.forest.levels == 0
+    rows = analysed.encode(X)
+    target = analysed.target(y, len(rows))
+    logs = np.zeros(len(analysed.names))
+    numeric = analysed.forest.levels == 0
     logs[numeric] = _log_p(
         _correlations(rows[:, numeric], target)
-        if subject.classes is None
+        if analysed.classes is None
         else _between_classes(rows[:, numeric], target)
     )
     for feature in np.flatnonzero(~numeric):
-        logs[feature] = _nominal_log_p(rows[:, feature], target, subject.classes is None)
+        logs[feature] = _nominal_log_p(rows[:, feature], target, analysed.classes is None)
     return Importance(
         "t_test",
-        subject.names,
+        analysed.names,
         -logs / LOG_TEN + 0.0,
         "-log10 of the p-value of the feature alone against the target",
         p_values=np.exp(logs),

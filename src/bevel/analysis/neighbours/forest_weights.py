@@ -10,9 +10,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import _core
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_place
 from bevel.analysis.printing import write_table
-from bevel.analysis.subject import Subject, read_subject
 from bevel.errors import wrong_type
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.quantiles import blocks_of_rows
@@ -60,33 +60,33 @@ def forest_weights(
     >>> bool(np.allclose(weights @ y, forest.predict(X[:3])))
     True
     """
-    subject = read_subject(forest, "forest_weights")
+    analysed = read_forest(forest, "forest_weights")
     if X is None:
-        subject.honest_bags()
-    leaf_rows, rows, _ = subject.leaf_rows(X_train, y_train, sample_weight)
+        analysed.honest_bags()
+    leaf_rows, rows, _ = analysed.leaf_rows(X_train, y_train, sample_weight)
     if X is not None:
-        return _weights(subject, leaf_rows, subject.encode(X), None)
-    subject.check_some_row_is_out(rows)
-    return _weights(subject, leaf_rows, rows.X, rows.out)
+        return _weights(analysed, leaf_rows, analysed.encode(X), None)
+    analysed.check_some_row_is_out(rows)
+    return _weights(analysed, leaf_rows, rows.X, rows.out)
 
 
 def _weights(
-    subject: Subject,
+    analysed: AnalysedForest,
     leaf_rows: LeafRows,
     X: npt.NDArray[np.float32],
     trees: npt.NDArray[np.bool_] | None,
 ) -> sp.csr_matrix:
     blocks = []
-    for block in blocks_of_rows(len(X), subject.forest.n_trees):
+    for block in blocks_of_rows(len(X), analysed.forest.n_trees):
         entries = _core.neighbour_weights(
-            subject.predictor.view,
+            analysed.predictor.view,
             X[block],
             leaf_rows.offset,
             leaf_rows.row,
             leaf_rows.weight,
             leaf_rows.n_rows,
             None if trees is None else np.ascontiguousarray(trees[block]),
-            subject.n_threads,
+            analysed.n_threads,
         )
         blocks.append(sp.csr_matrix(entries, shape=(len(X[block]), leaf_rows.n_rows)))
     joined: sp.csr_matrix = sp.vstack(blocks, format="csr")

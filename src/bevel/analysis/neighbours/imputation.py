@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.filling import KnownColumn, learn_known
 from bevel.analysis.neighbours.leaf_sharing import LeafTable, check_kind, read_leaves
 from bevel.analysis.rules.original_columns import missing_in, put_back, read_columns
-from bevel.analysis.subject import read_subject
 from bevel.data.columns import Columns
 from bevel.data.nominal import choose_nominal
 from bevel.data.tables import SparseTable, Table, read_table
@@ -137,9 +137,9 @@ class ProximityImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         columns = self._columns(self._read(X, reset=False))
         missing = [missing_in(column) for column in columns.values]
         filled = _fill_roughly(columns, missing, self._known)
-        subject = self._leaves.subject
+        analysed = self._leaves.analysed
         for _ in range(self.n_rounds if np.any(missing) else 0):
-            leaves = subject.predictor.leaves(subject.encode(filled), subject.n_threads)
+            leaves = analysed.predictor.leaves(analysed.encode(filled), analysed.n_threads)
             filled = _refill(filled, missing, self._known, self._leaves, leaves)
         return put_back(X, filled, missing)
 
@@ -173,8 +173,8 @@ class ProximityImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Leaves of the filled rows in a forest that was grown on them."""
         forest = clone(self.estimator)
         forest.set_params(categorical_features=self._nominal or None)
-        subject = read_subject(forest.fit(filled, y), "ProximityImputer")
-        return read_leaves(subject, filled, y, self.kind)
+        analysed = read_forest(forest.fit(filled, y), "ProximityImputer")
+        return read_leaves(analysed, filled, y, self.kind)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import _core
-from bevel.analysis.subject import Subject
+from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.errors import wrong_value
 from bevel.forest.bags import check_leaves_rows_out
 
@@ -30,7 +30,7 @@ class LeafTable:
 
     Attributes
     ----------
-    subject : Subject
+    analysed : AnalysedForest
         The forest.
     leaves : ndarray of int32, shape (n, n_trees)
         Leaf of each row in each tree; -1 where the tree does not count for the row.
@@ -40,7 +40,7 @@ class LeafTable:
         The same by leaf.
     """
 
-    subject: Subject
+    analysed: AnalysedForest
     leaves: npt.NDArray[np.int32]
     kind: str
     sharing: _core.LeafSharing
@@ -81,10 +81,10 @@ class LeafTable:
 
         With Z for it, the matrix of proximities by all trees is Z Zᵀ / n_trees.
         """
-        nodes = self.leaves + self.subject.forest.tree_offset[:-1]
+        nodes = self.leaves + self.analysed.forest.tree_offset[:-1]
         counts = self.leaves != NO_LEAF
         indptr = np.concatenate(([0], np.cumsum(counts.sum(axis=1))))
-        shape = (self.n_rows, self.subject.forest.n_nodes)
+        shape = (self.n_rows, self.analysed.forest.n_nodes)
         return sp.csr_array((np.ones(int(indptr[-1])), nodes[counts], indptr), shape=shape)
 
     def _answer(
@@ -95,7 +95,7 @@ class LeafTable:
             rows = slice(start, min(start + BLOCK_ROWS, len(leaves)))
             own = -1 if first_own is None else first_own + start
             indptr, indices, values = self.sharing.nearest(
-                leaves[rows], own, most, self.subject.n_threads
+                leaves[rows], own, most, self.analysed.n_threads
             )
             shape = (rows.stop - rows.start, self.n_rows)
             yield rows, sp.csr_array((values, indices, indptr), shape=shape)
@@ -106,12 +106,12 @@ def stack(blocks: Iterator[tuple[slice, sp.csr_array]]) -> sp.csr_array:
     return sp.csr_array(sp.vstack([block for _, block in blocks]))
 
 
-def read_leaves(subject: Subject, X: Any, y: Any, kind: str) -> LeafTable:
+def read_leaves(analysed: AnalysedForest, X: Any, y: Any, kind: str) -> LeafTable:
     """Leaves of rows for proximities of a kind.
 
     Parameters
     ----------
-    subject : Subject
+    analysed : AnalysedForest
         The forest.
     X : table of shape (n, p)
         Any rows for "all"; the rows of the fit for "oob" and "in_bag".
@@ -122,23 +122,23 @@ def read_leaves(subject: Subject, X: Any, y: Any, kind: str) -> LeafTable:
     """
     check_kind(kind)
     if kind == "all":
-        leaves = subject.predictor.leaves(subject.encode(X), subject.n_threads)
+        leaves = analysed.predictor.leaves(analysed.encode(X), analysed.n_threads)
     else:
-        leaves = _leaves_by_bag(subject, X, y, kind)
-    sharing = _core.LeafSharing(leaves, subject.forest.tree_offset)
-    return LeafTable(subject, leaves, kind, sharing)
+        leaves = _leaves_by_bag(analysed, X, y, kind)
+    sharing = _core.LeafSharing(leaves, analysed.forest.tree_offset)
+    return LeafTable(analysed, leaves, kind, sharing)
 
 
-def _leaves_by_bag(subject: Subject, X: Any, y: Any, kind: str) -> npt.NDArray[np.int32]:
+def _leaves_by_bag(analysed: AnalysedForest, X: Any, y: Any, kind: str) -> npt.NDArray[np.int32]:
     if y is None:
         raise ValueError(
-            f"{subject.asked} with kind={kind!r} needs X and y of the fit, to draw its bags again; "
-            'got y=None. Pass y, or kind="all", which takes any rows.'
+            f"{analysed.caller} with kind={kind!r} needs X and y of the fit, to draw its bags "
+            'again; got y=None. Pass y, or kind="all", which takes any rows.'
         )
-    rows = subject.training_rows(X, y)
+    rows = analysed.training_rows(X, y)
     if kind == "oob":
         check_leaves_rows_out(rows.bags)
-    leaves = subject.predictor.leaves(rows.X, subject.n_threads)
+    leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     leaves[rows.out != (kind == "oob")] = NO_LEAF
     return leaves
 

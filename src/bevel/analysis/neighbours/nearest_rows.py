@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import KINDS, read_leaves, stack
-from bevel.analysis.subject import read_subject
 
 __all__ = ["NearestRows", "nearest_rows"]
 
@@ -85,10 +85,10 @@ def nearest_rows(
     >>> y[near.rows[0]]
     array([2, 2, 2, 2, 2])
     """
-    subject = read_subject(forest, "nearest_rows")
+    analysed = read_forest(forest, "nearest_rows")
     n_nearest = check_count("k", k)
-    table = read_leaves(subject, X, y, kind)
-    leaves = subject.predictor.leaves(subject.encode(new), subject.n_threads)
+    table = read_leaves(analysed, X, y, kind)
+    leaves = analysed.predictor.leaves(analysed.encode(new), analysed.n_threads)
     rows, near = nearest_first(stack(table.of_new(leaves, n_nearest)), n_nearest)
     return NearestRows(rows, near, kind)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.neighbours.leaf_sharing import KINDS, NO_LEAF, LeafTable, read_leaves
-from bevel.analysis.subject import Subject, read_subject
 from bevel.data.target import read_labels
 
 __all__ = ["OutlierScores", "outlier_scores"]
@@ -86,9 +86,9 @@ def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") 
     >>> len(outlier_scores(forest, X, y).scores)
     150
     """
-    subject = read_subject(forest, "outlier_scores")
-    table = read_leaves(subject, X, y, kind)
-    codes = _classes(subject, y, table.n_rows)
+    analysed = read_forest(forest, "outlier_scores")
+    table = read_leaves(analysed, X, y, kind)
+    codes = _classes(analysed, y, table.n_rows)
     raw = table.n_rows / _squares_within(table, codes)
     judged = (table.leaves != NO_LEAF).any(axis=1)
     raw[~judged] = np.nan  # near nothing but itself, of which nothing follows
@@ -99,13 +99,13 @@ def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") 
     return OutlierScores(scores, raw, kind)
 
 
-def _classes(subject: Subject, y: Any, n_rows: int) -> npt.NDArray[np.intp]:
+def _classes(analysed: AnalysedForest, y: Any, n_rows: int) -> npt.NDArray[np.intp]:
     """Number of each row's class, without gaps; 0 in regression."""
-    if subject.classes is None:
+    if analysed.classes is None:
         return np.zeros(n_rows, np.intp)
     if y is None or np.shape(y) != (n_rows,):
         raise ValueError(
-            f"{subject.asked} compares the rows of a class and needs y, the class of each of the "
+            f"{analysed.caller} compares the rows of a class and needs y, the class of each of the "
             f"{n_rows} rows; got {'None' if y is None else f'shape {np.shape(y)}'}. Pass y."
         )
     return read_labels(y, n_rows)[1].astype(np.intp)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bevel.analysis.subject import Subject, read_subject
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.errors import wrong_value
 from bevel.projections.base import check_integer
 
@@ -57,9 +57,9 @@ def potential_neighbours(forest: Any, X_train: Any, X: Any, k: int) -> sp.csr_ma
     True
     """
     check_integer("k", k, "neighbours")
-    subject = read_subject(forest, "potential_neighbours")
-    _check_axis_aligned(subject)
-    points, targets = (_complete(subject, name, rows) for name, rows in _named(X_train, X))
+    analysed = read_forest(forest, "potential_neighbours")
+    _check_axis_aligned(analysed)
+    points, targets = (_complete(analysed, name, rows) for name, rows in _named(X_train, X))
     places, place, n_at = np.unique(points, axis=0, return_inverse=True, return_counts=True)
     near = [np.flatnonzero(_near(places, n_at, target, k)[place.ravel()]) for target in targets]
     first = np.cumsum([0, *map(len, near)])
@@ -71,9 +71,9 @@ def _named(X_train: Any, X: Any) -> list[tuple[str, Any]]:
     return [("X_train", X_train), ("X", X)]
 
 
-def _check_axis_aligned(subject: Subject) -> None:
+def _check_axis_aligned(analysed: AnalysedForest) -> None:
     """Raise unless every leaf is a hyperrectangle."""
-    forest = subject.forest
+    forest = analysed.forest
     split = forest.right >= 0
     n_entries = np.diff(forest.entry_offset)[split]
     feature = forest.entry_index[forest.entry_offset[:-1][split]]
@@ -82,14 +82,14 @@ def _check_axis_aligned(subject: Subject) -> None:
     if oblique.any() or by_levels.any():
         got = "oblique splits" if oblique.any() else "splits of nominal columns by levels"
         raise ValueError(
-            f"{subject.asked} needs leaves that are hyperrectangles, so splits of one numeric "
+            f"{analysed.caller} needs leaves that are hyperrectangles, so splits of one numeric "
             f'feature each; got {got}. Fit with projection="axis" on numeric columns, or use '
             "forest_weights, which takes any forest."
         )
 
 
-def _complete(subject: Subject, name: str, rows: Any) -> Matrix:
-    encoded = subject.encode(rows)
+def _complete(analysed: AnalysedForest, name: str, rows: Any) -> Matrix:
+    encoded = analysed.encode(rows)
     missing = np.isnan(encoded).any(axis=1)
     if missing.any():
         got = f"{np.count_nonzero(missing)} rows with missing values"

@@ -12,9 +12,9 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import KINDS, LeafTable, read_leaves
-from bevel.analysis.subject import read_subject
 
 __all__ = ["PrincipalCoordinates", "principal_coordinates"]
 
@@ -94,9 +94,9 @@ def principal_coordinates(
     >>> principal_coordinates(forest, X, y).coordinates.shape
     (150, 2)
     """
-    subject = read_subject(forest, "principal_coordinates")
+    analysed = read_forest(forest, "principal_coordinates")
     n_components = check_count("n_components", n_components)
-    table = read_leaves(subject, X, y, kind)
+    table = read_leaves(analysed, X, y, kind)
     solve = _solve_dense if table.n_rows <= LARGEST_DENSE else _solve_sparse
     eigenvalues, vectors, total = solve(table, min(n_components, table.n_rows))
     lacking = n_components - len(eigenvalues)

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import read_leaves
 from bevel.analysis.rules.original_columns import commonest, missing_in, read_columns
-from bevel.analysis.subject import Subject, read_subject
 from bevel.data.columns import Columns
 from bevel.data.tables import read_table
 from bevel.extras import import_optional
@@ -108,10 +108,10 @@ def prototypes(
     >>> prototypes(forest, X, y).labels
     array([0, 1, 2])
     """
-    subject = read_subject(forest, "prototypes")
-    _check_classes(subject, y)
+    analysed = read_forest(forest, "prototypes")
+    _check_classes(analysed, y)
     k, n_per_class = check_count("k", k), check_count("n_per_class", n_per_class)
-    table = read_leaves(subject, X, y, kind)
+    table = read_leaves(analysed, X, y, kind)
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     near = table.own(k)
     near.setdiag(0.0)
@@ -123,13 +123,13 @@ def prototypes(
     ]
     labels, rows, members = zip(*found, strict=True)
     source = read_table(X)
-    columns = read_columns(source, subject.fitted.encoding.nominal, subject.names)
+    columns = read_columns(source, analysed.fitted.encoding.nominal, analysed.names)
     centre, low, high = (_summary(columns, members, share) for share in (0.5, 0.25, 0.75))
     return Prototypes(classes[list(labels)], np.array(rows, np.int64), members, centre, low, high)
 
 
-def _check_classes(subject: Subject, y: Any) -> None:
-    if subject.classes is None:
+def _check_classes(analysed: AnalysedForest, y: Any) -> None:
+    if analysed.classes is None:
         raise ValueError(
             "prototypes needs a classifier, because they are those of classes; got a regressor. "
             "Fit a classifier on y cut into groups, or see principal_coordinates."

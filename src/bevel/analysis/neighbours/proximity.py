@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import KINDS, NO_LEAF, LeafTable, read_leaves
 from bevel.analysis.printing import described
-from bevel.analysis.subject import read_subject
 
 __all__ = ["Proximity", "proximity"]
 
@@ -106,9 +106,9 @@ def proximity(
     >>> proximity(forest, X, y).matrix[:2, :2].diagonal()
     array([1., 1.])
     """
-    subject = read_subject(forest, "proximity")
+    analysed = read_forest(forest, "proximity")
     n_nearest = None if k is None else check_count("k", k)
-    table = read_leaves(subject, X, y, kind)
+    table = read_leaves(analysed, X, y, kind)
     if n_nearest is None:
         matrix = _dense(table)
         return Proximity(matrix, kind, None, table.n_trees, _count_unjudged(table))

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.importances.rotation import draw_rotation_axes, rotation
-from bevel.analysis.subject import Subject, read_subject
 from bevel.errors import wrong_type, wrong_value
 from bevel.estimators._base import ObliqueForest
 from bevel.parameters.constraints import Integer
@@ -60,22 +60,22 @@ def refit_best_rotations(
     >>> refit_best_rotations(forest, X, y, 5).projection.sampler.shape  # 4 features, 5 views
     (4, 20)
     """
-    subject = read_subject(forest, "refit_best_rotations")
-    multirotation = _multirotation(subject)
+    analysed = read_forest(forest, "refit_best_rotations")
+    multirotation = _multirotation(analysed)
     _check_number(n_rotations, int(multirotation.n_rotations))
-    share = rotation(subject).values
+    share = rotation(analysed).values
     # The first view are the features themselves; what is no axis of a rotation comes last.
     order = np.argsort(-share[1 : multirotation.n_rotations], kind="stable")
     views = np.concatenate(([0], np.sort(1 + order[: n_rotations - 1])))
-    refit: ObliqueForest = clone(subject.estimator)
-    refit.projection = Custom(_axes_of(subject, views))
+    refit: ObliqueForest = clone(analysed.estimator)
+    refit.projection = Custom(_axes_of(analysed, views))
     if refit.n_projections == "auto":
-        refit.n_projections = _draws(subject, n_rotations, refit.projection)
+        refit.n_projections = _draws(analysed, n_rotations, refit.projection)
     return refit.fit(X, y, sample_weight=sample_weight)
 
 
-def _multirotation(subject: Subject) -> MultiRotation:
-    projection = subject.estimator.projection
+def _multirotation(analysed: AnalysedForest) -> MultiRotation:
+    projection = analysed.estimator.projection
     if projection == "multirotation":
         return MultiRotation()
     if isinstance(projection, MultiRotation):
@@ -96,10 +96,10 @@ def _check_number(n_rotations: object, most: int) -> None:
         raise wrong_value("n_rotations", required, n_rotations, "Keep fewer rotations.")
 
 
-def _axes_of(subject: Subject, views: np.ndarray[Any, np.dtype[np.int64]]) -> sp.csc_array:
+def _axes_of(analysed: AnalysedForest, views: np.ndarray[Any, np.dtype[np.int64]]) -> sp.csc_array:
     """Axes of some views as columns over the numeric features."""
-    axes, view_of_axis = draw_rotation_axes(subject)
-    n_numeric = int(np.count_nonzero(subject.forest.levels == 0))
+    axes, view_of_axis = draw_rotation_axes(analysed)
+    n_numeric = int(np.count_nonzero(analysed.forest.levels == 0))
     offset, index, weight = axes
     pool = sp.csc_array(
         (weight, index, offset.astype(np.int64)), shape=(n_numeric, len(offset) - 1)
@@ -107,9 +107,9 @@ def _axes_of(subject: Subject, views: np.ndarray[Any, np.dtype[np.int64]]) -> sp
     return pool[:, np.flatnonzero(np.isin(view_of_axis, views))]
 
 
-def _draws(subject: Subject, n_rotations: int, projection: Custom) -> int:
+def _draws(analysed: AnalysedForest, n_rotations: int, projection: Custom) -> int:
     """What "auto" is for so many rotations, and never more than there are axes and columns."""
-    levels = subject.forest.levels
-    n_draws = MultiRotation(n_rotations).default_draws(len(levels), subject.classes is None)
+    levels = analysed.forest.levels
+    n_draws = MultiRotation(n_rotations).default_draws(len(levels), analysed.classes is None)
     n_numeric = int(np.count_nonzero(levels == 0))
     return min(n_draws, projection.most_draws(n_numeric) + len(levels) - n_numeric)

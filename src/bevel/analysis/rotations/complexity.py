@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.printing import described
-from bevel.analysis.subject import read_subject
 from bevel.forest.bags import Bags
 from bevel.forest.complexity import tree_complexities, tree_depths
 
@@ -82,10 +82,10 @@ def tree_complexity(forest: Any, *, n_rows: int | None = None) -> TreeComplexity
     >>> tree_complexity(forest).median  # three nodes, depth 1, 150 rows
     3.006666666666667
     """
-    subject = read_subject(forest, "tree_complexity")
-    n_rows = _rows_of_fit(subject.fitted.bags) if n_rows is None else n_rows
+    analysed = read_forest(forest, "tree_complexity")
+    n_rows = _rows_of_fit(analysed.fitted.bags) if n_rows is None else n_rows
     n_rows = check_count("n_rows", n_rows)
-    trees = subject.forest
+    trees = analysed.forest
     complexity = tree_complexities(trees, n_rows)
     return TreeComplexity(complexity, np.diff(trees.tree_offset), tree_depths(trees), n_rows)
 

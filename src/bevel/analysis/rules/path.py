@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.subject import read_subject
+from bevel.analysis.analysed_forest import read_forest
 from bevel.data.tables import Table, is_missing, read_table
 from bevel.errors import wrong_value
 from bevel.forest.flat_forest import TreeView
@@ -104,23 +104,23 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
      1. x3 ≤ 0.8   0.2
     The row: x3 = 0.2.
     """
-    subject = read_subject(estimator, "path_rules")
-    encoded = subject.encode(X)
+    analysed = read_forest(estimator, "path_rules")
+    encoded = analysed.encode(X)
     if len(encoded) != 1:
         raise wrong_value("X", "one row", f"{len(encoded)} rows", "Pass for example X[:1].")
-    chosen = subject.forest.tree(tree)
-    leaf = int(subject.predictor.leaves(encoded, 1)[0, chosen.index])
-    words = vocabulary_of(subject.fitted)
+    chosen = analysed.forest.tree(tree)
+    leaf = int(analysed.predictor.leaves(encoded, 1)[0, chosen.index])
+    words = vocabulary_of(analysed.fitted)
     formatter = words.split_formatter(chosen, Style(digits=digits, max_terms=None))
     way = _way(chosen, leaf)
     _check_length(way, chosen)
     splits = [formatter.split_text(int(node), encoded) for node in way[:-1]]
     is_right = way[1:] != way[:-1] + 1  # left children follow their parents
-    row = _Row(read_table(X), encoded, subject.names, subject.forest.medians)
+    row = _Row(read_table(X), encoded, analysed.names, analysed.forest.medians)
     predictions = read_predictions(chosen, way[-1:], way[-1:] + 1, words.classes)
     return PathRules(
         chosen.index,
-        subject.forest.n_trees,
+        analysed.forest.n_trees,
         way,
         tuple(split.sides[int(side)] for split, side in zip(splits, is_right, strict=True)),
         tuple(row.value(split) for split in splits),

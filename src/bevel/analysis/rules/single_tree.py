@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis.subject import read_subject
+from bevel.analysis.analysed_forest import read_forest
 from bevel.estimators._slimming import keep_trees
 
 __all__ = ["single_tree"]
@@ -37,6 +37,6 @@ def single_tree(estimator: Any, tree: int = 0) -> Any:
     >>> single_tree(forest, 3).forest_.n_trees
     1
     """
-    subject = read_subject(estimator, "single_tree")
-    chosen = subject.forest.tree(tree).index
-    return keep_trees(subject.estimator, np.array([chosen]))
+    analysed = read_forest(estimator, "single_tree")
+    chosen = analysed.forest.tree(tree).index
+    return keep_trees(analysed.estimator, np.array([chosen]))

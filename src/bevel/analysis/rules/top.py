@@ -1,4 +1,4 @@
-"""The few rules of a forest that tell most: short, pure, and not one another's copies."""
+"""The few rules of a forest that explain most variance: short, pure and distinct."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.accuracy.evaluation_rows import read_judged_rows
-from bevel.analysis.subject import Subject, read_subject
+from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.extras import import_optional
 from bevel.parameters.constraints import Integer, Number, Parameter
 from bevel.printable import printable
@@ -26,7 +26,7 @@ __all__ = ["TopRules", "top_rules"]
 
 Floats = npt.NDArray[np.float64]
 
-LONGER = 0.95  # a further condition must tell a twentieth more
+LONGER = 0.95  # a further condition must explain a twentieth more
 SAME = 0.7  # rules that share so much of the rows of either are taken for one
 _REMEDY = "See the documentation of top_rules."
 _PARAMETERS = (
@@ -38,7 +38,7 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, eq=False)
 class TopRules:
-    """Rules, the most telling first.
+    """Rules, those that explain most variance first.
 
     Attributes
     ----------
@@ -48,9 +48,9 @@ class TopRules:
         Where they are in the forest.
     coverage : ndarray
         Share of the rows that fulfil them.
-    told : ndarray
+    explained : ndarray
         Coverage times the squared distance of the rule's mean (of its class shares) from that of
-        all rows, as a share of the variance: what telling these rows apart explains.
+        all rows, as a share of the variance. `told` is its earlier name.
     prediction : tuple of str
         Most frequent class, or mean.
     purity : ndarray
@@ -63,11 +63,16 @@ class TopRules:
     tree: npt.NDArray[np.int64]
     node: npt.NDArray[np.int64]
     coverage: Floats
-    told: Floats
+    explained: Floats
     prediction: tuple[str, ...]
     purity: Floats
     is_classifier: bool
     notes: tuple[str, ...]
+
+    @property
+    def told(self) -> Floats:
+        """The same as `explained`."""
+        return self.explained
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -88,7 +93,7 @@ class TopRules:
         return f"{self.prediction[place]} ± {self.spread(place)}, of {share} of the rows"
 
     def spread(self, place: int) -> str:
-        """Standard deviation of the targets of a rule, in as few digits as tell it to 5 %."""
+        """Standard deviation of the targets of a rule, to 5 %, in as few digits as possible."""
         purity = float(self.purity[place])
         return written(round_within(purity, 0.05 * purity))
 
@@ -103,7 +108,7 @@ class TopRules:
             "prediction": self.prediction,
             "purity" if self.is_classifier else "standard_deviation": self.purity,
             "coverage": self.coverage,
-            "told": self.told,
+            "told": self.explained,
             "tree": self.tree,
             "node": self.node,
         }
@@ -130,9 +135,9 @@ def top_rules(
     digits: int = 3,
     max_terms: int | None = 8,
 ) -> TopRules:
-    """The most telling rules of a forest, judged on the given rows.
+    """The rules of a forest that explain most variance of the given rows.
 
-    Every node down to `max_depth` of every tree is a rule. Rules are ranked by what they tell:
+    Every node down to `max_depth` of every tree is a rule. Rules are ranked by what they explain:
     coverage times the squared distance of their mean from that of all rows, less 5 % for each
     condition; rules that mostly cover the rows of a better one are left out.
 
@@ -170,32 +175,36 @@ def top_rules(
      2. class 2 98 %, of 31 % of the rows: x3 > 1.7
      3. class 1 100 %, of 31 % of the rows: 0.8 < x3 ≤ 1.65 and x2 ≤ 4.95
     """
-    subject = read_subject(estimator, "top_rules")
+    analysed = read_forest(estimator, "top_rules")
     for parameter, value in zip(_PARAMETERS, (n, max_depth, min_coverage), strict=True):
         parameter.check(value)
-    rows = read_judged_rows(subject, X, y, out_of_bag=False)
+    rows = read_evaluation_rows(analysed, X, y, out_of_bag=False)
     encoded, target = rows.X, rows.target
-    is_classifier = subject.classes is not None
-    Y = np.eye(subject.forest.n_classes)[target] if is_classifier else target[:, None].astype(float)
-    leaves = subject.predictor.leaves(encoded, subject.n_threads)
+    is_classifier = analysed.classes is not None
+    Y = (
+        np.eye(analysed.forest.n_classes)[target]
+        if is_classifier
+        else target[:, None].astype(float)
+    )
+    leaves = analysed.predictor.leaves(encoded, analysed.n_threads)
     found = sorted(
-        _candidates(subject, leaves, Y, max_depth, min_coverage),
+        _candidates(analysed, leaves, Y, max_depth, min_coverage),
         key=lambda rule: (-rule.score, rule.depth, rule.tree, rule.node),
     )
     chosen, covered = _unlike(found, leaves, n)
     style = Style(max_depth, digits=digits, max_terms=max_terms)
-    return _result(subject, encoded, leaves, Y, chosen, covered, style)
+    return _result(analysed, encoded, leaves, Y, chosen, covered, style)
 
 
 def _candidates(
-    subject: Subject,
+    analysed: AnalysedForest,
     leaves: npt.NDArray[np.int32],
     Y: Floats,
     max_depth: int,
     min_coverage: float,
 ) -> Iterator[_Candidate]:
     mean, n_rows = Y.mean(axis=0), len(Y)
-    for tree in subject.forest:
+    for tree in analysed.forest:
         leaf = leaves[:, tree.index]
         end = subtree_ends(tree)
         columns = (*Y.T, np.ones(n_rows))
@@ -233,7 +242,7 @@ def _alike(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> bool:
 
 
 def _result(
-    subject: Subject,
+    analysed: AnalysedForest,
     encoded: npt.NDArray[np.float32],
     leaves: npt.NDArray[np.int32],
     Y: Floats,
@@ -241,9 +250,9 @@ def _result(
     covered: list[npt.NDArray[np.bool_]],
     style: Style,
 ) -> TopRules:
-    forest = subject.estimator.forest_
+    forest = analysed.estimator.forest_
     variance = float(Y.var(axis=0).sum())
-    texts, splits, predictions, purity, told = [], [], [], [], []
+    texts, splits, predictions, purity, explained = [], [], [], [], []
     for rule, rows in zip(chosen, covered, strict=True):
         tree = forest.tree(rule.tree).rules(
             encoded=encoded, leaves=leaves[:, rule.tree], **vars(style)
@@ -253,30 +262,31 @@ def _result(
         splits += list(tree.splits_above(place))
         mine = Y[rows]
         mean = mine.mean(axis=0)
-        told.append(len(mine) / len(Y) * float(((mean - Y.mean(axis=0)) ** 2).sum()) / variance)
-        if subject.classes is None:
+        between = float(((mean - Y.mean(axis=0)) ** 2).sum())
+        explained.append(len(mine) / len(Y) * between / variance)
+        if analysed.classes is None:
             predictions.append(written(round_within(float(mean[0]), 5e-4 * float(np.ptp(Y)))))
             purity.append(float(mine.std()))
         else:
-            predictions.append(printable(str(subject.classes[mean.argmax()])))
+            predictions.append(printable(str(analysed.classes[mean.argmax()])))
             purity.append(float(mean.max()))
     return TopRules(
         tuple(texts),
         np.array([rule.tree for rule in chosen], dtype=np.int64),
         np.array([rule.node for rule in chosen], dtype=np.int64),
         np.array([rows.mean() for rows in covered]),
-        np.array(told),
+        np.array(explained),
         tuple(predictions),
         np.array(purity),
-        subject.classes is not None,
-        _notes(subject, splits),
+        analysed.classes is not None,
+        _notes(analysed, splits),
     )
 
 
-def _notes(subject: Subject, splits: list[SplitText]) -> tuple[str, ...]:
+def _notes(analysed: AnalysedForest, splits: list[SplitText]) -> tuple[str, ...]:
     """What the rules leave unsaid, once for all of them."""
     values = [split for split in splits if isinstance(split, ThresholdSplitText)]
     combined = {int(f) for split in values if not split.single for f in split.features}
-    had_missing = bool(subject.forest.columns_with_missing.any())
-    words = vocabulary_of(subject.fitted)
+    had_missing = bool(analysed.forest.columns_with_missing.any())
+    words = vocabulary_of(analysed.fitted)
     return words.notes(combined, had_missing, len(values) < len(splits))

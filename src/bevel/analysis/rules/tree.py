@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bevel.analysis.subject import read_subject
+from bevel.analysis.analysed_forest import read_forest
 from bevel.text import ForestRules, TreeRules
 
 __all__ = ["forest_rules", "tree_rules"]
@@ -63,12 +63,12 @@ def tree_rules(
     ├─ petal width (cm) ≤ 0.8: class 0, 41 rows
     └─ petal width (cm) > 0.8: class 1 58 %, 109 rows …
     """
-    subject = read_subject(estimator, "tree_rules")
+    analysed = read_forest(estimator, "tree_rules")
     encoded = leaves = None
-    chosen = subject.estimator.forest_.tree(tree)
+    chosen = analysed.estimator.forest_.tree(tree)
     if X is not None:
-        encoded = subject.encode(X)
-        leaves = subject.predictor.leaves(encoded, subject.n_threads)[:, chosen.index]
+        encoded = analysed.encode(X)
+        leaves = analysed.predictor.leaves(encoded, analysed.n_threads)[:, chosen.index]
     return chosen.rules(
         encoded=encoded,
         leaves=leaves,
@@ -114,7 +114,7 @@ def forest_rules(
     >>> forest_rules(forest, max_depth=2).to_pandas().shape[1]
     13
     """
-    forest = read_subject(estimator, "forest_rules").estimator.forest_
+    forest = read_forest(estimator, "forest_rules").estimator.forest_
     chosen = range(forest.n_trees) if trees is None else trees
     style = {
         "max_depth": max_depth,

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.shapley.result import ShapleyValues
-from bevel.analysis.subject import Subject, read_subject
 from bevel.data.tables import read_table
 from bevel.errors import wrong_type, wrong_value
 from bevel.parameters.constraints import Integer
@@ -79,35 +79,35 @@ def shapley_values(
     >>> bool(abs(shap.predictions - forest.predict(X[:20])).max() < 1e-9)
     True
     """
-    subject = read_subject(forest, "shapley_values")
+    analysed = read_forest(forest, "shapley_values")
     _check_count("max_background", max_background, 1)
     _check_count("max_exact_features", max_exact_features, 0, MOST_EXACT_FEATURES)
     _check_count("n_samples", n_samples, 2)
     rng = np.random.default_rng(random_state)
-    rows = np.ascontiguousarray(subject.encode(X))
-    others = _draw_rows(subject.encode(background), max_background, rng)
+    rows = np.ascontiguousarray(analysed.encode(X))
+    others = _draw_rows(analysed.encode(background), max_background, rng)
     progress = Progress(0, len(rows), verbose > 0, None, label="explaining rows")
     values, variances, n_sampled = _core.shapley_values(
-        subject.predictor.view,
+        analysed.predictor.view,
         rows,
         others,
-        subject.hard,
+        analysed.hard,
         max_exact_features,
         n_samples,
         int(rng.integers(2**64, dtype=np.uint64)),
-        subject.n_threads,
+        analysed.n_threads,
         progress if progress.wanted else None,
     )
     if progress.wanted:
         progress(len(rows))
     return ShapleyValues(
-        _outputs(subject, values),
-        _predict(subject, others).mean(axis=0),
-        _rows_as_given(X, subject),
-        subject.names,
-        subject.classes,
-        _outputs(subject, np.sqrt(variances)) if n_sampled.any() else None,
-        float(n_sampled.mean()) / (len(others) * subject.forest.n_trees),
+        _outputs(analysed, values),
+        _predict(analysed, others).mean(axis=0),
+        _rows_as_given(X, analysed),
+        analysed.names,
+        analysed.classes,
+        _outputs(analysed, np.sqrt(variances)) if n_sampled.any() else None,
+        float(n_sampled.mean()) / (len(others) * analysed.forest.n_trees),
         len(others),
     )
 
@@ -129,21 +129,21 @@ def _draw_rows(
     return np.ascontiguousarray(rows)
 
 
-def _predict(subject: Subject, rows: npt.NDArray[np.float32]) -> Floats:
-    if subject.classes is None:
-        return subject.predictor.values(rows, subject.n_threads)
-    return subject.predictor.probabilities(rows, subject.n_threads, subject.hard)
+def _predict(analysed: AnalysedForest, rows: npt.NDArray[np.float32]) -> Floats:
+    if analysed.classes is None:
+        return analysed.predictor.values(rows, analysed.n_threads)
+    return analysed.predictor.probabilities(rows, analysed.n_threads, analysed.hard)
 
 
-def _outputs(subject: Subject, array: Floats) -> Floats:
+def _outputs(analysed: AnalysedForest, array: Floats) -> Floats:
     """(n, p, 1) becomes (n, p) in regression."""
-    return array[:, :, 0] if subject.classes is None else array
+    return array[:, :, 0] if analysed.classes is None else array
 
 
-def _rows_as_given(X: Any, subject: Subject) -> npt.NDArray[Any]:
+def _rows_as_given(X: Any, analysed: AnalysedForest) -> npt.NDArray[Any]:
     """The rows in the user's units: floats, or objects if there are labels among them."""
     table = read_table(X)
-    nominal = np.flatnonzero(subject.forest.levels)
+    nominal = np.flatnonzero(analysed.forest.levels)
     if len(nominal) == 0:
         return np.array(table.numbers(slice(0, table.n_rows), slice(0, table.n_features)), float)
     rows = np.empty((table.n_rows, table.n_features), dtype=object)

@@ -1,4 +1,4 @@
-"""A fitted forest as analysis sees it: trees, names, and the rows of its fit given once more."""
+"""A fitted forest under analysis: its trees, names and training rows, which are given again."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from bevel.forest.training_rows import (
 )
 from bevel.training.threads import count_threads
 
-__all__ = ["Subject", "read_subject"]
+__all__ = ["AnalysedForest", "read_forest"]
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class AnalysedForest:
     """A fitted forest under analysis.
 
     Attributes
@@ -46,14 +46,14 @@ class Subject:
         Its forest, in memory.
     n_threads : int
         Threads to use.
-    asked : str
-        What is asked of the forest, for messages.
+    caller : str
+        Name of the calling function, for messages.
     """
 
     estimator: ObliqueForest
     fitted: FittedForest
     n_threads: int
-    asked: str
+    caller: str
 
     @property
     def predictor(self) -> PackedPredictor:
@@ -90,29 +90,29 @@ class Subject:
 
     def training_rows(self, X: Any, y: Any) -> TrainingRows:
         """The rows of the fit with their bags; raises if they are other rows."""
-        known_bags(self.fitted, self.asked)  # refuses a forest before rows are read
-        return training_rows_of(self.fitted, self.encode(X), y, self.asked)
+        known_bags(self.fitted, self.caller)  # refuses a forest before rows are read
+        return training_rows_of(self.fitted, self.encode(X), y, self.caller)
 
     def leaf_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[LeafRows, TrainingRows, Weighting]:
         """The rows of the fit in their leaves; raises if they do not give what leaves predict."""
-        known_bags(self.fitted, self.asked)
+        known_bags(self.fitted, self.caller)
         rows = self.encode(X)
-        return leaf_rows_of(self.fitted, rows, y, sample_weight, self.asked, self.n_threads)
+        return leaf_rows_of(self.fitted, rows, y, sample_weight, self.caller, self.n_threads)
 
     def kept_targets(self) -> KeptTargets | None:
         """Training targets of the leaves, if they were kept; of a regressor."""
         return self.fitted.kept_targets
 
     def honest_bags(self) -> Bags:
-        """How the bags were drawn; raises unless they leave rows out that trees know nothing of."""
-        return bags_that_leave_rows_out(self.fitted, self.asked)
+        """How the bags were drawn; raises unless they leave rows out that no tree learnt from."""
+        return bags_that_leave_rows_out(self.fitted, self.caller)
 
     def out_of_bag_rows(self, X: Any, y: Any) -> TrainingRows:
         """The same of a forest whose bags leave rows out that no tree has learnt from."""
         self.honest_bags()
-        rows = out_of_bag_rows(self.fitted, self.encode(X), y, self.asked)
+        rows = out_of_bag_rows(self.fitted, self.encode(X), y, self.caller)
         self.check_some_row_is_out(rows)
         return rows
 
@@ -120,16 +120,18 @@ class Subject:
         """Raise if every row happens to be in every bag."""
         if not rows.out.any():
             raise NoOutOfBagError(
-                f"{self.asked} needs a row that is out of a bag; got a forest of "
+                f"{self.caller} needs a row that is out of a bag; got a forest of "
                 f"{self.forest.n_trees} trees with every row in every bag. Grow more trees."
             )
 
 
-def read_subject(estimator: object, asked: str) -> Subject:
-    """Read a fitted forest, for the analysis called `asked`; raises if it is none."""
+def read_forest(estimator: object, caller: str) -> AnalysedForest:
+    """Read a fitted forest for the function `caller`; raises if it is not one."""
     if not isinstance(estimator, ObliqueForest):
         remedy = "Pass an ObliqueForestClassifier or ObliqueForestRegressor, or a preset."
-        raise wrong_type(f"The forest of {asked}", "a fitted forest of Bevel", estimator, remedy)
+        raise wrong_type(f"The forest of {caller}", "a fitted forest of Bevel", estimator, remedy)
     check_is_fitted(estimator)
     estimator.verify()  # analysis walks the forest without the checks of a mapped file
-    return Subject(estimator, estimator.fitted_forest_, count_threads(estimator.n_jobs), asked)
+    return AnalysedForest(
+        estimator, estimator.fitted_forest_, count_threads(estimator.n_jobs), caller
+    )
