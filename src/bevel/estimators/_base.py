@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
+from bevel.estimators._compression import Compression
 from bevel.estimators._reading import ReadsTables, encode_rows
-from bevel.estimators._slimming import Slimming
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
@@ -51,7 +51,7 @@ from bevel.training.options import (
 )
 from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
-from bevel.training.trainer import Target, train
+from bevel.training.trainer import TrainingTarget, train
 
 if TYPE_CHECKING:
     import onnx
@@ -61,17 +61,19 @@ FEW_ROWS = 32
 PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class ObliqueForest(Compression, ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
 
     @abstractmethod
-    def _read_target(self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool) -> Target:
+    def _read_target(
+        self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
+    ) -> TrainingTarget:
         """Check y and the weights; set what the estimator remembers of them."""
 
     @abstractmethod
-    def _remember_out_of_bag(self, estimates: OutOfBag, target: Target) -> None:
+    def _remember_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         """Set the attributes that hold out-of-bag estimates."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -212,7 +214,7 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
 
         A forest of numeric features takes one input, `X` of shape (n_rows, n_features). A forest
         with nominal columns takes one input of shape (n_rows, 1) per column, under the columns'
-        names. A classifier answers `label` and `probabilities`, a regressor `prediction`.
+        names. A classifier returns `label` and `probabilities`, a regressor `prediction`.
         `docs/reference/onnx.md` tells more.
 
         Parameters
@@ -249,7 +251,7 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
     def forest_(self) -> FlatForest:
         """The trees, as read-only arrays; print `forest_.tree(0)` to read one."""
         fitted = self.fitted_forest_
-        return fitted.forest.in_words(vocabulary_of(fitted))
+        return fitted.forest.with_names(vocabulary_of(fitted))
 
     @property
     def predictor_(self) -> RowPredictor:
@@ -283,20 +285,20 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         """Raise if parameters contradict each other, whatever the data."""
         check_combinations(values, members)
 
-    def _ask(self, question: str, X: Any, *arguments: Any) -> Any:
-        """Put a question to the predictor; rows that need no reading go to it as they are."""
+    def _predict_with(self, method: str, X: Any, *arguments: Any) -> Any:
+        """Call a method of the predictor; rows that need no conversion are passed as they are."""
         if self._is_plain(X):
             few = len(X) < FEW_ROWS and self.n_jobs != 0
             n_threads = 1 if few else count_threads(self.n_jobs)
             fitted = self._fitted
-            answer = getattr(fitted.predictor, question)
+            predict = getattr(fitted.predictor, method)
             try:
-                return answer(X, n_threads, *arguments, fitted.encoding.reading)
+                return predict(X, n_threads, *arguments, fitted.encoding.reading)
             except NumberTooLargeError:
-                pass  # reading it slowly tells where and what to do
+                pass  # the slower conversion raises an error that names the place
         rows = encode_rows(self, X)
-        answer = getattr(self._fitted.predictor, question)
-        return answer(rows, count_threads(self.n_jobs), *arguments)
+        predict = getattr(self._fitted.predictor, method)
+        return predict(rows, count_threads(self.n_jobs), *arguments)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether X is an array of floats as fit has seen it; costs microseconds at most."""
@@ -366,7 +368,7 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
     def _grow(
         self,
         dataset: Dataset,
-        target: Target,
+        target: TrainingTarget,
         options: TrainingOptions,
         before: FittedForest | None,
         n_threads: int,
@@ -383,7 +385,7 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
     def _train(
         self,
         dataset: Dataset,
-        target: Target,
+        target: TrainingTarget,
         options: TrainingOptions,
         trees: range,
         n_threads: int,
@@ -391,7 +393,7 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         return train(dataset, target, options, trees, n_threads, self._progress(trees)), None
 
     def _progress(self, trees: range, label: str = "growing trees") -> Progress:
-        """Whom to tell of finished trees."""
+        """Progress report of the trees of a fit."""
         show = bool(self.verbose)
         return Progress(trees.start, trees.stop, show, self.callback, label=label)
 
@@ -399,12 +401,12 @@ class ObliqueForest(Slimming, ReadsTables, BaseEstimator, metaclass=ABCMeta):  #
         self,
         forest: FlatForest,  # noqa: ARG002
         dataset: Dataset,  # noqa: ARG002
-        target: Target,  # noqa: ARG002
+        target: TrainingTarget,  # noqa: ARG002
         options: TrainingOptions,  # noqa: ARG002
         before: FittedForest | None,  # noqa: ARG002
         n_threads: int,  # noqa: ARG002
     ) -> KeptTargets | None:
-        """Training targets of the leaves, if that was asked for."""
+        """Training targets of the leaves, if they are requested."""
         return None
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -1,4 +1,4 @@
-"""Folds of the training rows: which rows a model learns from, and which it is asked about."""
+"""Folds of the training rows: which rows a model learns from, and which it predicts."""
 
 from __future__ import annotations
 

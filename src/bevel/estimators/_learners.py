@@ -44,7 +44,7 @@ class CodedClassifier:
 
     def classes(self, X: Rows) -> Codes:
         """The number of each row's class."""
-        # CatBoost answers with a column.
+        # CatBoost returns a column.
         own = np.asarray(self.model.predict(X)).reshape(len(X))
         return self.present[own.astype(np.intp)]
 
@@ -76,14 +76,14 @@ def check_takes_weights(name: str, learner: Any, weights: Weights | None) -> Non
 
 
 def takes_codes(learner: Any) -> bool:
-    """Whether the learner can be told which columns are nominal."""
+    """Whether the learner has a parameter for nominal columns."""
     return "categorical_features" in learner.get_params(deep=False)
 
 
 def make_learner(
     prototype: Any, seed: int, encoding: Encoding | None = None, n_threads: int = 1
 ) -> Any:
-    """A learner that is not fitted: with a seed, a number of threads, told of nominal columns.
+    """A learner that is not fitted: with a seed, a number of threads and the nominal columns.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class Part:
     encoding : Encoding
         How they were read.
     held_out : ndarray of float32
-        Rows that the models are asked about, read in the same way; none when all are learned from.
+        Rows that the models predict, read in the same way; none when all are learned from.
     """
 
     X: Matrix
@@ -68,7 +68,7 @@ class Level0:
         learner = self._learner(setting, part, seed)
         return fit_classifier(learner, X, part.codes, part.weights), setting
 
-    def ask(self, model: CodedClassifier, part: Part, rotation: Floats | None) -> Floats:
+    def predict(self, model: CodedClassifier, part: Part, rotation: Floats | None) -> Floats:
         """What a model of a part says of the rows held out from it."""
         view = self._view(part.held_out, part, rotation)
         return model.probabilities(view, self.n_classes)

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.data.dataset import Dataset
+from bevel.estimators._compression import Compression
 from bevel.estimators._reading import encode_rows
-from bevel.estimators._slimming import Slimming
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
@@ -21,12 +21,12 @@ from bevel.forest.subforest import take_trees
 from bevel.forest.training_rows import leaf_rows_of
 from bevel.training.options import TrainingOptions
 from bevel.training.threads import count_threads
-from bevel.training.trainer import Target
+from bevel.training.trainer import TrainingTarget
 
 Floats = npt.NDArray[np.float64]
 
 
-class Quantiles(Slimming):
+class Quantiles(Compression):
     """The methods of regressors that need the training targets of the leaves."""
 
     keep_targets: bool
@@ -111,31 +111,31 @@ class Quantiles(Slimming):
         return self._quantiles("predict_interval", X, levels, (X_train, y_train, sample_weight))
 
     def _quantiles(
-        self, asked: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
+        self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
     ) -> Floats:
         check_is_fitted(self)
         fitted = self._fitted = self._fitted.in_memory()
         n_threads = count_threads(self.n_jobs)
-        targets = self._targets_for(asked, training, n_threads)
+        targets = self._targets_for(caller, training, n_threads)
         rows = encode_rows(self, X)
         return conditional_quantiles(fitted.packed_predictor, targets, rows, levels, n_threads)
 
     def _targets_for(
-        self, asked: str, training: tuple[Any, Any, Any], n_threads: int
+        self, caller: str, training: tuple[Any, Any, Any], n_threads: int
     ) -> KeptTargets:
         """Kept targets, or those of the training rows given again."""
         X, y, sample_weight = training
         if X is not None and y is not None:
             encoded = encode_rows(self, X)
             leaf_rows, rows, weighting = leaf_rows_of(
-                self._fitted, encoded, y, sample_weight, asked, n_threads
+                self._fitted, encoded, y, sample_weight, caller, n_threads
             )
             return keep_targets(leaf_rows, np.asarray(rows.target, float), weighting.weights)
         targets = self._fitted.kept_targets
         if targets is None or not X is y is sample_weight is None:
             got = "a forest that kept none" if X is y is sample_weight is None else "part of them"
             raise ValueError(
-                f"{asked} needs the training targets of the leaves; got {got}. Fit with "
+                f"{caller} needs the training targets of the leaves; got {got}. Fit with "
                 "keep_targets=True, or pass X_train and y_train, the rows of the fit."
             )
         return targets
@@ -152,7 +152,7 @@ class Quantiles(Slimming):
         self,
         forest: FlatForest,
         dataset: Dataset,
-        target: Target,
+        target: TrainingTarget,
         options: TrainingOptions,
         before: FittedForest | None,
         n_threads: int,
@@ -171,7 +171,7 @@ class Quantiles(Slimming):
 def _targets_of(
     forest: FlatForest,
     dataset: Dataset,
-    target: Target,
+    target: TrainingTarget,
     options: TrainingOptions,
     first_tree: int,
     n_threads: int,

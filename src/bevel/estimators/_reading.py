@@ -54,7 +54,7 @@ class ReadsTables:
             )
 
     def __sklearn_tags__(self) -> Tags:
-        """What tables may hold, as scikit-learn's own tests ask it."""
+        """What tables may hold, as scikit-learn's own tests read it."""
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True

@@ -85,16 +85,16 @@ class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: i
     def _members(self) -> Sequence[Any]:
         """The fitted models, one for each rotation."""
 
-    def _ask_members(self, X: Any, ask: Callable[[Any, Matrix], Floats]) -> list[Floats]:
-        """What each member says of its view of the rows, in their order."""
+    def _predict_members(self, X: Any, predict: Callable[[Any, Matrix], Floats]) -> list[Floats]:
+        """Prediction of each member for its view of the rows, in the order of the members."""
         rows = self._encoded(X)
         members = self._members()
 
-        def ask_one(number: int) -> Floats:
-            return ask(members[number], self._view(rows, self._encoding, number))
+        def predict_one(number: int) -> Floats:
+            return predict(members[number], self._view(rows, self._encoding, number))
 
-        answers: list[Floats] = self._run(ask_one, range(len(members)))
-        return answers
+        predictions: list[Floats] = self._run(predict_one, range(len(members)))
+        return predictions
 
     def _encoded(self, X: Any) -> Matrix:
         """Rows to predict, read as the training rows were."""

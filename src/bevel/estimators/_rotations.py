@@ -24,9 +24,9 @@ from bevel.training.rotation_ensemble.axes import (
     count_entries,
     draw_rotations,
 )
-from bevel.training.rotation_ensemble.growing import Plan, grow_ensemble
+from bevel.training.rotation_ensemble.growing import EnsemblePlan, grow_ensemble
 from bevel.training.rotation_ensemble.weights import needs_errors
-from bevel.training.trainer import Target
+from bevel.training.trainer import TrainingTarget
 
 # Rotations in the experiments of section 2.5; trees of a micro-forest that section 2.3 recommends.
 AUTOMATIC_ROTATIONS, AUTOMATIC_TREES = 100, 10
@@ -96,7 +96,7 @@ class RegularizedRotation(ObliqueForest):
         if wants and not values["bootstrap"]:
             raise _no_errors(wants, "bootstrap=False")
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> EnsemblePlan:
         n_trees, n_micro_trees = int(self.n_estimators), self.n_micro_trees
         if n_micro_trees == "auto":
             n_micro_trees = min(AUTOMATIC_TREES, max(1, n_trees // 10))
@@ -107,12 +107,12 @@ class RegularizedRotation(ObliqueForest):
         h = None if self.h is None else float(self.h)
         hard = getattr(self, "voting", "soft") == "hard"
         sizes = (n_trees, int(n_rotations), int(n_micro_trees))
-        return Plan(*sizes, self.weighting, h, n_dropped, int(self.max_rotated), hard)
+        return EnsemblePlan(*sizes, self.weighting, h, n_dropped, int(self.max_rotated), hard)
 
     def _train(
         self,
         dataset: Dataset,
-        target: Target,
+        target: TrainingTarget,
         options: TrainingOptions,
         trees: range,  # noqa: ARG002
         n_threads: int,
@@ -125,7 +125,7 @@ class RegularizedRotation(ObliqueForest):
         return grow_ensemble(dataset, target, options, plan, n_threads, self._progress)
 
 
-def _check_sizes(plan: Plan) -> None:
+def _check_sizes(plan: EnsemblePlan) -> None:
     if plan.n_micro_trees * plan.n_rotations >= plan.n_trees:
         raise ValueError(
             "n_micro_trees must be less than n_estimators / n_rotations, since micro-forests are "
@@ -134,7 +134,7 @@ def _check_sizes(plan: Plan) -> None:
         )
 
 
-def _check_memory(plan: Plan, n_numeric: int) -> None:
+def _check_memory(plan: EnsemblePlan, n_numeric: int) -> None:
     n_entries = count_entries(plan.n_rotations, n_numeric, plan.max_rotated)
     if n_entries > MOST_ENTRIES:
         raise ValueError(
@@ -144,7 +144,7 @@ def _check_memory(plan: Plan, n_numeric: int) -> None:
         )
 
 
-def _check_h(plan: Plan) -> None:
+def _check_h(plan: EnsemblePlan) -> None:
     if plan.h is None:
         return
     if plan.weighting not in ("cut", "exp"):
@@ -156,7 +156,7 @@ def _check_h(plan: Plan) -> None:
         raise wrong_value("h", required, plan.h, "Use None to choose it on the data.")
 
 
-def _wants_errors(plan: Plan) -> str:
+def _wants_errors(plan: EnsemblePlan) -> str:
     """What asks for out-of-bag errors; empty if nothing does."""
     if not plan.needs_errors:
         return ""
@@ -166,9 +166,9 @@ def _wants_errors(plan: Plan) -> str:
     return "drop_worst"
 
 
-def _no_errors(asked: str, got: str) -> NoOutOfBagError:
+def _no_errors(caller: str, got: str) -> NoOutOfBagError:
     return NoOutOfBagError(
-        f"{asked} needs the out-of-bag errors of the micro-forests, and so bags that leave rows "
+        f"{caller} needs the out-of-bag errors of the micro-forests, and so bags that leave rows "
         f'out; got {got}. Set bootstrap=True, or use weighting "rre", "bst", "new" or "lin", and '
         "drop_worst=0."
     )

@@ -100,10 +100,10 @@ class RotatedBoosting(RotatedEnsemble):
     def _members(self) -> Sequence[Any]:
         return self.boosters_
 
-    def _mean_over_groups(self, X: Any, ask: Callable[[Any, Matrix], Floats]) -> Floats:
-        """The mean of what the boosters say, summed in their order."""
-        answers = self._ask_members(X, ask)
-        return np.asarray(sum(answers[1:], start=answers[0]) / len(answers))
+    def _mean_over_groups(self, X: Any, predict: Callable[[Any, Matrix], Floats]) -> Floats:
+        """Mean of the predictions of the boosters, summed in their order."""
+        predictions = self._predict_members(X, predict)
+        return np.asarray(sum(predictions[1:], start=predictions[0]) / len(predictions))
 
 
 @documented(BOOSTING_CLASSIFIER)

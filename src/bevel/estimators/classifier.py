@@ -18,7 +18,7 @@ from bevel.forest.out_of_bag import OutOfBag
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, documented
 from bevel.training.progress import Callback
-from bevel.training.trainer import Target
+from bevel.training.trainer import TrainingTarget
 
 
 @savable
@@ -129,7 +129,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         ndarray of shape (n_rows,)
             Class labels; the first in `classes_` where several are equally probable.
         """
-        codes: npt.NDArray[np.int32] = self._ask("classes", X, self.voting == "hard")
+        codes: npt.NDArray[np.int32] = self._predict_with("classes", X, self.voting == "hard")
         return np.asarray(self.classes_.take(codes))
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
@@ -145,7 +145,9 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         ndarray of shape (n_rows, n_classes_)
             Mean over the trees of class shares (soft voting) or of votes (hard voting).
         """
-        shares: npt.NDArray[np.float64] = self._ask("probabilities", X, self.voting == "hard")
+        shares: npt.NDArray[np.float64] = self._predict_with(
+            "probabilities", X, self.voting == "hard"
+        )
         return shares
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
@@ -167,7 +169,9 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     def _decide(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         return np.asarray(self.classes_.take(probabilities.argmax(axis=1)))
 
-    def _read_target(self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool) -> Target:
+    def _read_target(
+        self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
+    ) -> TrainingTarget:
         classes, codes = read_labels(y, n_rows)
         self._check_same_classes(classes)
         weights = read_weights(
@@ -175,7 +179,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         )
         self.classes_ = classes
         self.n_classes_ = len(classes)
-        return Target(codes, len(classes), weights)
+        return TrainingTarget(codes, len(classes), weights)
 
     def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
         if self._trees_are_kept() and not np.array_equal(classes, self.classes_):
@@ -184,7 +188,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
                 f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
             )
 
-    def _remember_out_of_bag(self, estimates: OutOfBag, target: Target) -> None:
+    def _remember_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         self.oob_decision_function_ = estimates.predictions
         metric = self.oob_score if callable(self.oob_score) else accuracy_score
         self.oob_score_ = estimates.score(metric, self.classes_[target.values], self._decide)

@@ -19,7 +19,7 @@ from bevel.forest.out_of_bag import OutOfBag
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import REGRESSOR_PARAMETERS, documented
 from bevel.training.progress import Callback
-from bevel.training.trainer import Target
+from bevel.training.trainer import TrainingTarget
 
 
 @savable
@@ -126,15 +126,17 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         ndarray of shape (n_rows,)
             Mean over the trees of the leaf's mean target.
         """
-        values: npt.NDArray[np.float64] = self._ask("values", X)
+        values: npt.NDArray[np.float64] = self._predict_with("values", X)
         return values
 
-    def _read_target(self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool) -> Target:
+    def _read_target(
+        self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool
+    ) -> TrainingTarget:
         self._check_targets_of_earlier_trees(self._fitted if self._trees_are_kept() else None)
         weights = read_weights(sample_weight, None, None, n_rows)
-        return Target(read_numbers(y, n_rows), 0, weights)
+        return TrainingTarget(read_numbers(y, n_rows), 0, weights)
 
-    def _remember_out_of_bag(self, estimates: OutOfBag, target: Target) -> None:
+    def _remember_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         self.oob_prediction_ = estimates.predictions[:, 0]
         metric = self.oob_score if callable(self.oob_score) else r2_score
         self.oob_score_ = estimates.score(metric, target.values, np.ravel)

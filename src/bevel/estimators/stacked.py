@@ -208,10 +208,10 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
             The unrotated view first, in the order of `rotations_`.
         """
 
-        def ask(model: Any, view: Matrix) -> Floats:
+        def predict(model: Any, view: Matrix) -> Floats:
             return self._coded(model).probabilities(view, self.n_classes_)
 
-        return np.stack(self._ask_members(X, ask), axis=1)
+        return np.stack(self._predict_members(X, predict), axis=1)
 
     def _members(self) -> Sequence[Any]:
         return self.level0_
@@ -243,9 +243,9 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
         for fold, (train, held_out) in enumerate(splits):
             self.fold_of_row_[held_out] = fold
             learned = learn_dataset(ArrayTable(matrix[train]), nominal, self._scale())
-            asked = encode(ArrayTable(matrix[held_out]), learned.encoding, order="F")
+            held_out_rows = encode(ArrayTable(matrix[held_out]), learned.encoding, order="F")
             some = None if weights is None else weights[train]
-            parts.append(Part(learned.X, codes[train], some, learned.encoding, asked))
+            parts.append(Part(learned.X, codes[train], some, learned.encoding, held_out_rows))
         return [*parts, Part(dataset.X, codes, weights, dataset.encoding, dataset.X[:0])]
 
     def _fit_level0(self, level0: Level0, parts: Sequence[Part], progress: Progress) -> Floats:
@@ -265,8 +265,8 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
             if part == len(parts) - 1:
                 finished[view] = model, setting
             else:
-                answers = level0.ask(model, parts[part], rotation)
-                out_of_fold[self.fold_of_row_ == part, view] = answers
+                predictions = level0.predict(model, parts[part], rotation)
+                out_of_fold[self.fold_of_row_ == part, view] = predictions
 
         self._run(fit, list(itertools.product(range(len(parts)), range(n_views))), progress)
         self.level0_ = [finished[view][0].model for view in range(n_views)]

@@ -172,11 +172,11 @@ class FlatForest:
         """Whether the arrays that only analysis needs were dropped."""
         return min(len(self.gain), len(self.weight)) < self.n_nodes
 
-    def check_not_slim(self, asked: str) -> None:
-        """Raise if the arrays that `asked` needs were dropped by `slim`."""
+    def check_not_slim(self, caller: str) -> None:
+        """Raise if the arrays that `caller` needs were dropped by `slim`."""
         if self.is_slim:
             raise ValueError(
-                f"{asked} needs the gains and weights of the nodes; got a slim forest, which has "
+                f"{caller} needs the gains and weights of the nodes; got a slim forest, which has "
                 "dropped them. Ask before slim(), or keep the full forest beside the slim one."
             )
 
@@ -243,11 +243,11 @@ class FlatForest:
     def _first_node_of_tree(self) -> npt.NDArray[np.int64]:
         return np.repeat(self.tree_offset[:-1], np.diff(self.tree_offset))
 
-    def in_words(self, vocabulary: Vocabulary) -> Self:
-        """This forest, whose trees from now on know how to speak of themselves.
+    def with_names(self, vocabulary: Vocabulary) -> Self:
+        """This forest, with the names and units that its trees are printed with.
 
-        Like a cached value, the vocabulary is neither saved nor compared: estimators give it to the
-        forests that they hand out.
+        Like a cached value, the vocabulary is neither saved nor compared: estimators set it on the
+        forests that they return.
         """
         vars(self)["vocabulary"] = vocabulary
         return self

@@ -25,7 +25,7 @@ class RotationRecord:
     complexities : ndarray of shape (n_rotations,)
         Median complexity of the trees of each micro-forest.
     errors : ndarray of shape (n_rotations,)
-        Their out-of-bag errors; NaN where not known, or not asked for.
+        Their out-of-bag errors; NaN where not known, or not requested.
     weights : ndarray of shape (n_rotations,)
         Share of trees that each rotation was to have.
     h : float or None

@@ -70,7 +70,7 @@ def training_rows_of(
     fitted: FittedForest,
     X: npt.NDArray[np.float32],
     y: Any,
-    asked: str,
+    caller: str,
     sample_weight: Any = None,
 ) -> TrainingRows:
     """The rows of a fit, given again; raises if they are others.
@@ -83,22 +83,22 @@ def training_rows_of(
         Encoded as for prediction.
     y : array-like
         As given to fit.
-    asked : str
+    caller : str
         What needs them, for messages.
     sample_weight : array-like, default=None
         As given to fit, if it is known.
     """
-    bags, target = known_bags(fitted, asked), reread_target(fitted, y, len(X))
+    bags, target = known_bags(fitted, caller), reread_target(fitted, y, len(X))
     weights = _reread_weights(fitted, sample_weight, target).weights
     return recall_rows(fitted.forest, bags, X, target, weights)
 
 
 def out_of_bag_rows(
-    fitted: FittedForest, X: npt.NDArray[np.float32], y: Any, asked: str
+    fitted: FittedForest, X: npt.NDArray[np.float32], y: Any, caller: str
 ) -> TrainingRows:
     """The same of a forest whose bags leave rows out that no tree has learnt from."""
-    bags_that_leave_rows_out(fitted, asked)
-    return training_rows_of(fitted, X, y, asked)
+    bags_that_leave_rows_out(fitted, caller)
+    return training_rows_of(fitted, X, y, caller)
 
 
 def leaf_rows_of(
@@ -106,11 +106,11 @@ def leaf_rows_of(
     X: npt.NDArray[np.float32],
     y: Any,
     sample_weight: Any,
-    asked: str,
+    caller: str,
     n_threads: int,
 ) -> tuple[LeafRows, TrainingRows, Weighting]:
     """The rows of a fit in their leaves; raises if they do not give what leaves predict."""
-    rows = training_rows_of(fitted, X, y, asked, sample_weight)
+    rows = training_rows_of(fitted, X, y, caller, sample_weight)
     weighting = _reread_weights(fitted, sample_weight, rows.target)
     leaf_rows = collect_leaf_rows(
         fitted.forest,
@@ -122,32 +122,32 @@ def leaf_rows_of(
     )
     if not agrees_with_leaves(fitted.forest, leaf_rows, rows.target):
         raise ValueError(
-            f"{asked} needs the rows, targets and weights of the fit; got others, which do not "
+            f"{caller} needs the rows, targets and weights of the fit; got others, which do not "
             "give what the leaves predict. Pass the X, y and sample_weight of the fit."
         )
     return leaf_rows, rows, weighting
 
 
-def known_bags(fitted: FittedForest, asked: str) -> Bags:
+def known_bags(fitted: FittedForest, caller: str) -> Bags:
     """How the bags were drawn; raises if they cannot be drawn again."""
     if fitted.bags is None or fitted.seed is None:
         raise ValueError(
-            f"{asked} needs a forest whose bags can be drawn again; got trees chosen by "
+            f"{caller} needs a forest whose bags can be drawn again; got trees chosen by "
             "prune_trees, or grown with other bags by warm_start. Ask the whole forest, after "
             "its last fit."
         )
     return fitted.bags
 
 
-def bags_that_leave_rows_out(fitted: FittedForest, asked: str) -> Bags:
+def bags_that_leave_rows_out(fitted: FittedForest, caller: str) -> Bags:
     """How the bags were drawn; raises unless they leave rows out that trees know nothing of."""
     if fitted.tuned_out_of_bag:
         raise NoOutOfBagError(
-            f"{asked} needs out-of-bag rows that no tree has learnt from; got "
+            f"{caller} needs out-of-bag rows that no tree has learnt from; got "
             f"{fitted.tuned_out_of_bag}, which chose its penalties on them. Use "
             'Ridge(tune="gcv").'
         )
-    bags = known_bags(fitted, asked)
+    bags = known_bags(fitted, caller)
     check_leaves_rows_out(bags)
     return bags
 
@@ -213,7 +213,7 @@ def _recognise(forest: FlatForest, rows: TrainingRows, trees: Iterable[int]) -> 
     """Check that every leaf of some trees holds the rows of the bag that it says it holds.
 
     Every leaf must hold a row, and a row of each class it has a share of, or rows on both sides of
-    its value. Nothing is asked of single rows, which may have had weight zero.
+    its value. Single rows are not checked, which may have had weight zero.
     """
     for number in trees:
         tree = take_trees(forest, [number])

@@ -159,10 +159,10 @@ def _draw_dots(axes: "Axes", points: NDArray[np.float64], **style: Any) -> None:
     axes.scatter(points[:, 0], points[:, 1], **look)
 
 
-def _classes(classifier: Any, asked: str) -> NDArray[Any]:
+def _classes(classifier: Any, caller: str) -> NDArray[Any]:
     if not hasattr(classifier, "predict_proba"):
         remedy = "Draw a regressor with posterior_map."
-        raise wrong_type(f"What {asked} draws", "a classifier", classifier, remedy)
+        raise wrong_type(f"What {caller} draws", "a classifier", classifier, remedy)
     return np.asarray(classifier.classes_)
 
 

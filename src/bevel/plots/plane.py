@@ -44,33 +44,33 @@ class Window(NamedTuple):
         return float(left), float(right), float(bottom), float(top)
 
     def axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Places across and upward at which the plane is asked."""
+        """Places across and upward at which the plane is evaluated."""
         across = np.linspace(self.low[0], self.high[0], RESOLUTION)
         return across, np.linspace(self.low[1], self.high[1], RESOLUTION)
 
 
-def read_points(X: ArrayLike, asked: str) -> NDArray[np.float64]:
+def read_points(X: ArrayLike, caller: str) -> NDArray[np.float64]:
     """Points of the plane; raises if they have more or fewer than two features."""
     try:
         points = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{asked} draws two features that are numbers; got X with other values ({error}). "
+            f"{caller} draws two features that are numbers; got X with other values ({error}). "
             "Choose numeric columns and train the classifiers on them."
         ) from error
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(
-            f"{asked} draws two features; X has shape {points.shape}. "
+            f"{caller} draws two features; X has shape {points.shape}. "
             "Choose two columns and train the classifiers on them."
         )
     return points
 
 
-def check_classes(n_classes: int, asked: str) -> None:
+def check_classes(n_classes: int, caller: str) -> None:
     """Raise if there are more classes than colours."""
     if n_classes > len(CLASS_COLOURS):
         raise ValueError(
-            f"{asked} has colours for {len(CLASS_COLOURS)} classes; y has {n_classes}. "
+            f"{caller} has colours for {len(CLASS_COLOURS)} classes; y has {n_classes}. "
             "Draw fewer classes."
         )
 

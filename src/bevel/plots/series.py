@@ -14,10 +14,10 @@ __all__ = ["legend", "line", "marker", "named"]
 T = TypeVar("T")
 
 
-def named(results: T | Mapping[str, T], asked: str = "results") -> dict[str, T]:
-    """Results by name; a single one needs none. `asked`: what the caller calls them."""
+def named(results: T | Mapping[str, T], argument: str = "results") -> dict[str, T]:
+    """Results by name; a single one needs none. `argument`: their name in messages."""
     if isinstance(results, Mapping) and not results:
-        raise wrong_value(asked, "at least one", "none", "Pass one, or some by name.")
+        raise wrong_value(argument, "at least one", "none", "Pass one, or some by name.")
     return dict(results) if isinstance(results, Mapping) else {"": results}
 
 

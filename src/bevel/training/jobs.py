@@ -51,14 +51,14 @@ def run_jobs(
             result: Result = cancellation.run(lambda: work(job))
             return result
 
-    crew = ThreadPoolExecutor(min(n_threads, len(jobs)))
+    executor = ThreadPoolExecutor(min(n_threads, len(jobs)))
     try:
-        for future in [crew.submit(work_with_settings, job) for job in jobs]:
+        for future in [executor.submit(work_with_settings, job) for job in jobs]:
             results.append(future.result())
             progress(len(results))
     except BaseException:
         cancellation.cancel()
         raise
     finally:
-        crew.shutdown(cancel_futures=True)
+        executor.shutdown(cancel_futures=True)
     return results

@@ -17,12 +17,12 @@ from bevel.projections.custom import check_sums
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Progress
 
-__all__ = ["Target", "native_family", "native_options", "train"]
+__all__ = ["TrainingTarget", "native_family", "native_options", "train"]
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
-    """What the trees learn.
+class TrainingTarget:
+    """Target of a fit.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Target:
 
 def train(
     dataset: Dataset,
-    target: Target,
+    target: TrainingTarget,
     options: TrainingOptions,
     trees: Sequence[int] | npt.NDArray[np.integer[Any]],
     n_threads: int,
@@ -53,7 +53,7 @@ def train(
     ----------
     dataset : Dataset
         Training rows.
-    target : Target
+    target : TrainingTarget
         Their targets and weights.
     options : TrainingOptions
         How to grow.
@@ -63,7 +63,7 @@ def train(
     n_threads : int
         Threads to use; does not change the forest.
     progress : Progress
-        Whom to tell of finished trees.
+        Progress report of finished trees.
     """
     encoding = dataset.encoding
     _check_directions(dataset, options)

@@ -12,7 +12,7 @@ from bevel.parameters.forest_parameters import REGRESSOR_PARAMETERS
 from bevel.projections.families import TableShape, read_projection
 from bevel.training.options import resolve_options
 from bevel.training.progress import Progress
-from bevel.training.trainer import Target, native_options, train
+from bevel.training.trainer import TrainingTarget, native_options, train
 
 SILENT = Progress(0, 1, bar=False, callback=None)
 
@@ -24,7 +24,7 @@ def problem():
     values = {name: parameter.default for name, parameter in REGRESSOR_PARAMETERS.items()}
     members = read_projection("sparse", "auto")
     options = resolve_options(values, members, TableShape(60, 4, 0), seed=2**64 - 1)
-    return dataset, Target(rng.normal(size=60), 0, None), options
+    return dataset, TrainingTarget(rng.normal(size=60), 0, None), options
 
 
 def test_every_option_reaches_the_core(problem):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bevel.analysis.analysed_forest import read_forest
-from bevel.estimators._slimming import keep_trees
+from bevel.estimators._compression import keep_trees
 
 __all__ = ["single_tree"]
 

@@ -33,16 +33,16 @@ from bevel.training.rotation_ensemble.weights import (
     needs_errors,
     weigh_rotations,
 )
-from bevel.training.trainer import Target, native_options, train
+from bevel.training.trainer import TrainingTarget, native_options, train
 
-__all__ = ["Plan", "grow_ensemble"]
+__all__ = ["EnsemblePlan", "grow_ensemble"]
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Plan:
+class EnsemblePlan:
     """What ensemble to grow.
 
     Attributes
@@ -72,17 +72,17 @@ class Plan:
 
     @property
     def needs_errors(self) -> bool:
-        """Whether out-of-bag errors have a say."""
+        """Whether out-of-bag errors are used."""
         return self.n_dropped > 0 or needs_errors(self.weighting, self.h)
 
 
 def grow_ensemble(
     dataset: Dataset,
-    target: Target,
+    target: TrainingTarget,
     options: TrainingOptions,
-    plan: Plan,
+    plan: EnsemblePlan,
     n_threads: int,
-    tell: Callable[[range, str], Progress],
+    progress_for: Callable[[range, str], Progress],
 ) -> tuple[FlatForest, RotationRecord]:
     """Grow the trees of a plan.
 
@@ -92,12 +92,12 @@ def grow_ensemble(
         Training rows.
     options : TrainingOptions
         How to grow, with one family of rotations unless all columns are nominal.
-    plan : Plan
+    plan : EnsemblePlan
         What to grow.
     n_threads : int
         Threads to use; does not change the forest.
-    tell : callable
-        ``tell(trees, label)`` gives whom to tell of finished trees.
+    progress_for : callable
+        ``progress_for(trees, label)`` makes the progress report of some trees.
     """
     n_numeric = count_numeric(dataset.encoding)
     axes = None
@@ -109,7 +109,7 @@ def grow_ensemble(
         return train(dataset, target, rotated, numbers, n_threads, progress)
 
     of_micro = np.repeat(np.arange(plan.n_rotations, dtype=np.int32), plan.n_micro_trees)
-    progress = tell(range(len(of_micro)), "growing micro-forests")
+    progress = progress_for(range(len(of_micro)), "growing micro-forests")
     micro = grow(np.arange(len(of_micro)), of_micro, progress)
     by_rotation = tree_complexities(micro, len(dataset.X)).reshape(plan.n_rotations, -1)
     complexities = np.median(by_rotation, axis=1)
@@ -121,7 +121,7 @@ def grow_ensemble(
     counts[weights.order] = count_trees(weights.values[weights.order], plan.n_trees)
     of_tree, missing = assign_trees(counts, plan.n_micro_trees)
     n_kept = plan.n_trees - len(missing)  # there are missing ones, since U < M/R
-    grown = grow(missing, of_tree, tell(range(n_kept, plan.n_trees), "growing trees"))
+    grown = grow(missing, of_tree, progress_for(range(n_kept, plan.n_trees), "growing trees"))
     record = RotationRecord(
         *(options.seed, plan.max_rotated, complexities, errors, weights.values, weights.h, of_tree)
     )
@@ -172,7 +172,7 @@ def _on_rotations(
     return replace(options, families=families)
 
 
-def _weights(plan: Plan, complexities: Floats, errors: Floats) -> RotationWeights:
+def _weights(plan: EnsemblePlan, complexities: Floats, errors: Floats) -> RotationWeights:
     """Weights of all rotations; those that are dropped have none and come last."""
     dropped = _worst(errors, plan.n_dropped)
     kept = np.setdiff1d(np.arange(plan.n_rotations), dropped)
@@ -191,9 +191,9 @@ def _worst(errors: Floats, n_dropped: int) -> Numbers:
 def _errors(
     micro: FlatForest,
     dataset: Dataset,
-    target: Target,
+    target: TrainingTarget,
     options: TrainingOptions,
-    plan: Plan,
+    plan: EnsemblePlan,
     n_threads: int,
 ) -> Floats:
     """Out-of-bag error of each micro-forest: share of wrong rows, or mean squared error.

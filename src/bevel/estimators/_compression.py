@@ -21,10 +21,10 @@ from bevel.forest.tree_selection import best_subset, pair_errors
 from bevel.parameters.constraints import Integer
 from bevel.training.threads import count_threads
 
-Estimator = TypeVar("Estimator", bound="Slimming")
+Estimator = TypeVar("Estimator", bound="Compression")
 
 
-class Slimming:
+class Compression:
     """The methods that make a fitted estimator smaller."""
 
     n_estimators: int
