@@ -9,7 +9,7 @@ import typer
 
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
-from bevel.cli.table_options import Data, Drop, Header, Nominal, Target, Task, TaskName
+from bevel.cli.table_options import Data, Drop, Header, Nominal, TargetColumn, Task, TaskName
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.report.score_text import fit_command, score_line
@@ -35,7 +35,7 @@ EXAMPLES = output.examples(
 
 def fit_verb(
     data: Data,
-    target: Target,
+    target: TargetColumn,
     out: Annotated[Path | None, typer.Option(help="Model file to write.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     task: Task = TaskName.auto,

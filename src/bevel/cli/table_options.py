@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Data", "Drop", "Header", "Nominal", "Target", "Task", "TaskName"]
+__all__ = ["Data", "Drop", "Header", "Nominal", "TargetColumn", "Task", "TaskName"]
 
 
 class TaskName(StrEnum):
@@ -18,7 +18,7 @@ class TaskName(StrEnum):
 
 
 Data = Annotated[Path, typer.Argument(help="CSV, TSV (both may be gzipped) or Parquet.")]
-Target = Annotated[str, typer.Option(help="Name of the column to predict.")]
+TargetColumn = Annotated[str, typer.Option(help="Name of the column to predict.")]
 Task = Annotated[
     TaskName,
     typer.Option(help="auto: classification for words and up to ten distinct whole numbers."),

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
-from bevel.cli.table_options import Data, Drop, Header, Nominal, Target, Task, TaskName
+from bevel.cli.table_options import Data, Drop, Header, Nominal, TargetColumn, Task, TaskName
 from bevel.printable import printable
 from bevel.report.score_text import interval, score, score_line
 from bevel.workflow.fitting import Settings, fit
@@ -29,7 +29,7 @@ EXAMPLES = output.examples(
 
 def tune_verb(
     data: Data,
-    target: Target,
+    target: TargetColumn,
     out: Annotated[
         Path | None, typer.Option(help="Model file for the best forest, grown anew.")
     ] = None,

@@ -89,7 +89,7 @@ class Encoded:
 
 
 @dataclass(frozen=True)
-class Plan:
+class EncodingPlan:
     """An encoding that has not been carried out."""
 
     cost: float  # bytes in a file, more for what is slow to read
@@ -99,14 +99,14 @@ class Plan:
 NOTHING = Encoded("", {}, {})
 
 
-def best_plan(array: Array) -> Plan:
+def best_plan(array: Array) -> EncodingPlan:
     """The smallest encoding of an array; of equal ones the simplest."""
     words = _to_words(array)
     plans = [*_value_plans(words, array.dtype), _steps(words), _filled(words, array.dtype)]
     return _cheapest(plans)
 
 
-def _cheapest(plans: Sequence[Plan | None]) -> Plan:
+def _cheapest(plans: Sequence[EncodingPlan | None]) -> EncodingPlan:
     return min((plan for plan in plans if plan is not None), key=lambda plan: plan.cost)
 
 
@@ -121,19 +121,19 @@ def _from_words(words: Words, dtype: np.dtype[Any]) -> Array:
     return words.astype(kind).view(dtype)
 
 
-def _value_plans(words: Words, dtype: np.dtype[Any]) -> list[Plan | None]:
+def _value_plans(words: Words, dtype: np.dtype[Any]) -> list[EncodingPlan | None]:
     """Encodings of words in any order."""
     return [_raw(words, dtype), _numbers(words), _codes(words, dtype)]
 
 
-def _raw(words: Words, dtype: np.dtype[Any]) -> Plan:
+def _raw(words: Words, dtype: np.dtype[Any]) -> EncodingPlan:
     def build() -> Encoded:
         return NOTHING.after("raw", {}, {"values": _from_words(words, dtype)})
 
-    return Plan(PART_COST + len(words) * dtype.itemsize, build)
+    return EncodingPlan(PART_COST + len(words) * dtype.itemsize, build)
 
 
-def _numbers(words: Words) -> Plan | None:
+def _numbers(words: Words) -> EncodingPlan | None:
     """The smallest of constant, packed and halves, which make no further words."""
     if len(words) == 0:
         return None
@@ -147,15 +147,15 @@ def _numbers(words: Words) -> Plan | None:
 
 def _plan_numbers(
     lengths: Counts, width: int, make: Callable[[], tuple[Numbers, int]]
-) -> Plan | None:
-    """Plan for numbers of at most `width` bits, given how many have each length.
+) -> EncodingPlan | None:
+    """EncodingPlan for numbers of at most `width` bits, given how many have each length.
 
     `make` makes them when the plan is carried out, and says what to add to them.
     """
     if width == 0:
-        return Plan(0, lambda: NOTHING.after("constant", {"word": make()[1]}, {}))
+        return EncodingPlan(0, lambda: NOTHING.after("constant", {"word": make()[1]}, {}))
     n = int(lengths.sum())
-    packed = Plan(_packed_cost(n, width), lambda: _packed(*make(), width))
+    packed = EncodingPlan(_packed_cost(n, width), lambda: _packed(*make(), width))
     plans = [packed if width <= WIDEST else None]
     longer = n - np.cumsum(lengths)
     low_widths = range(max(1, width - WIDEST), min(width, WIDEST + 1))
@@ -165,7 +165,7 @@ def _plan_numbers(
     }
     if costs:
         low = min(costs, key=lambda low: costs[low])
-        plans.append(Plan(costs[low], lambda: _halves(*make(), low, width - low)))
+        plans.append(EncodingPlan(costs[low], lambda: _halves(*make(), low, width - low)))
     return _cheapest(plans) if any(plans) else None
 
 
@@ -194,7 +194,7 @@ def _halves(numbers: Numbers, base: int, low_width: int, high_width: int) -> Enc
     return NOTHING.after("halves", meta, parts)
 
 
-def _codes(words: Words, dtype: np.dtype[Any]) -> Plan | None:
+def _codes(words: Words, dtype: np.dtype[Any]) -> EncodingPlan | None:
     sample = _sample(words)
     if len(words) < 2 or len(_distinct(sample)[0]) > len(sample) // 2:
         return None
@@ -210,24 +210,24 @@ def _codes(words: Words, dtype: np.dtype[Any]) -> Plan | None:
         lengths, (len(table) - 1).bit_length(), lambda: (code[np.searchsorted(table, words)], 0)
     )
     parts = {"table": _from_words(table[by_frequency], dtype)}
-    return inner and Plan(
+    return inner and EncodingPlan(
         PART_COST + parts["table"].nbytes + inner.cost,
         lambda: inner.build().after("codes", {}, parts),
     )
 
 
-def _steps(words: Words) -> Plan | None:
+def _steps(words: Words) -> EncodingPlan | None:
     if len(words) <= STRIDE or (words[1:] < words[:-1]).any():
         return None
     starts = words[::STRIDE].copy()
     inner = _numbers(np.diff(words))
-    return inner and Plan(
+    return inner and EncodingPlan(
         PART_COST + starts.nbytes + inner.cost,
         lambda: inner.build().after("steps", {}, {"starts": starts}),
     )
 
 
-def _filled(words: Words, dtype: np.dtype[Any]) -> Plan | None:
+def _filled(words: Words, dtype: np.dtype[Any]) -> EncodingPlan | None:
     if len(words) == 0:
         return None
     seen, times = _distinct(_sample(words))
@@ -236,7 +236,7 @@ def _filled(words: Words, dtype: np.dtype[Any]) -> Plan | None:
     if times.max() == 1 or not is_other.any():
         return None
     inner = _cheapest(_value_plans(words[is_other], dtype))
-    return Plan(
+    return EncodingPlan(
         _bitmap_cost(len(words)) + inner.cost,
         lambda: inner.build().after("filled", {"word": int(word)}, _bitmap(is_other)),
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bevel.report.page import Cell, Section, page, paragraph, picture, table
+from bevel.report.page import Section, TableCell, page, paragraph, picture, table
 from bevel.workflow.comparison import Measurement
 
 __all__ = [
@@ -124,7 +124,7 @@ def _row(measurement: Measurement) -> list[object]:
         measurement.n_rows,
         measurement.n_features,
         measurement.n_classes,
-        *(Cell(percent(error), error, strong=best) for error, best in errors),
-        *(Cell(f"{seconds:.3f}", seconds) for seconds in measurement.seconds),
-        *(Cell(f"{ratio:.1f} ×", ratio) for ratio in speed_ratios(measurement)),
+        *(TableCell(percent(error), error, strong=best) for error, best in errors),
+        *(TableCell(f"{seconds:.3f}", seconds) for seconds in measurement.seconds),
+        *(TableCell(f"{ratio:.1f} ×", ratio) for ratio in speed_ratios(measurement)),
     ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from bevel.training.threads import count_threads
 
-__all__ = ["WITH_PEERS", "describe_environment", "in_words"]
+__all__ = ["WITH_PEERS", "describe_environment", "environment_facts"]
 
 OWN = ("bevel", "numpy", "scipy", "scikit-learn")
 WITH_PEERS = (*OWN, "xgboost", "lightgbm", "catboost", "ydf", "aeon", "sktime")
@@ -35,11 +35,11 @@ def describe_environment(packages: Sequence[str] = OWN) -> dict[str, Any]:
     }
 
 
-def in_words(description: Mapping[str, Any]) -> dict[str, str]:
-    """Versions and machine of such a record, to be read one after the other."""
+def environment_facts(description: Mapping[str, Any]) -> dict[str, str]:
+    """Versions and machine of such a record, as facts for a page."""
     words = {"memory_gb": "GB of memory:", "processor": "on", "cores": "cores:", "system": "under"}
-    told = {**description.get("versions", {}), **description.get("machine", {})}
-    return {words.get(name, name): str(what) for name, what in told.items() if what}
+    known = {**description.get("versions", {}), **description.get("machine", {})}
+    return {words.get(name, name): str(what) for name, what in known.items() if what}
 
 
 def _version(package: str) -> str | None:

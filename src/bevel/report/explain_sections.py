@@ -8,7 +8,7 @@ import numpy as np
 
 from bevel.analysis import Directions, TopRules, TreeRules
 from bevel.report import explain_figures
-from bevel.report.page import Cell, Section, figure, figures, paragraph, table, wide
+from bevel.report.page import Section, TableCell, figure, figures, paragraph, table, wide
 from bevel.report.score_text import interval, number, score
 from bevel.text.node_predictions import called
 from bevel.workflow.explaining import READABLE_DEPTH, Explanation
@@ -83,7 +83,7 @@ def _combinations(found: Explanation) -> str:
         text += " Hardly any direction is used twice, so that none can stand out."
     best = directions.top(MOST_DIRECTIONS)
     rows = [
-        [place + 1, words, Cell(f"{100 * share:.2f}", share), count]
+        [place + 1, words, TableCell(f"{100 * share:.2f}", share), count]
         for place, (words, share, count) in enumerate(
             zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
         )
@@ -148,8 +148,8 @@ def _rules(found: Explanation, rules: TopRules) -> str:
         [
             _answer(rules, place),
             rule,
-            Cell(f"{100 * share:.0f}", share),
-            Cell(f"{100 * explained:.0f}", explained),
+            TableCell(f"{100 * share:.0f}", share),
+            TableCell(f"{100 * explained:.0f}", explained),
         ]
         for place, (rule, share, explained) in enumerate(
             zip(rules.rules, rules.coverage.tolist(), rules.explained.tolist(), strict=True)
@@ -159,12 +159,12 @@ def _rules(found: Explanation, rules: TopRules) -> str:
     return paragraph(text) + table(header, rows, numeric={2, 3})
 
 
-def _answer(rules: TopRules, place: int) -> Cell:
+def _answer(rules: TopRules, place: int) -> TableCell:
     """What a rule answers, and below it how pure or how spread its rows are."""
     if rules.is_classifier:
         purity = float(rules.purity[place])
-        return Cell(called(rules.prediction[place]), below=f"{100 * purity:.0f}{NARROW}%")
-    return Cell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
+        return TableCell(called(rules.prediction[place]), below=f"{100 * purity:.0f}{NARROW}%")
+    return TableCell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
 
 
 def _quantiles(found: TargetQuantiles) -> str:
@@ -180,9 +180,9 @@ def _quantiles(found: TargetQuantiles) -> str:
     )
     rows = [
         [
-            Cell(f"{100 * band.share:.0f} %", band.share),
+            TableCell(f"{100 * band.share:.0f} %", band.share),
             _covered(band),
-            Cell(number(band.width), band.width),
+            TableCell(number(band.width), band.width),
         ]
         for band in found.bands
     ]
@@ -195,11 +195,11 @@ def _quantiles(found: TargetQuantiles) -> str:
     return figures(chart, numbers)
 
 
-def _covered(band: Band) -> Cell:
+def _covered(band: Band) -> TableCell:
     if band.covered is None:
-        return Cell("not known")
+        return TableCell("not known")
     value, below = score("coverage", band.covered), interval("coverage", band.covered)
-    return Cell(value, band.covered.value, below=below)
+    return TableCell(value, band.covered.value, below=below)
 
 
 def _rows(found: Explanation) -> str:

@@ -12,7 +12,7 @@ from bevel.data.columns import Columns
 from bevel.errors import join_names
 from bevel.report import fit_figures
 from bevel.report.explain_sections import explain_sections
-from bevel.report.page import Cell, Section, facts, figure, figures, page, paragraph, table
+from bevel.report.page import Section, TableCell, facts, figure, figures, page, paragraph, table
 from bevel.report.score_text import interval, number, score
 from bevel.workflow.advice import DEFAULT, Advice, advise, families_for
 from bevel.workflow.explaining import N_STEPS, explain
@@ -144,10 +144,10 @@ def _on_zeros(predictions: Mapping[str, Floats | None], data: LabelledRows) -> s
     )
 
 
-def _score_cell(name: str, scores: Mapping[str, Estimate]) -> Cell:
+def _score_cell(name: str, scores: Mapping[str, Estimate]) -> TableCell:
     if name not in scores:
-        return Cell("–")
-    return Cell(score(name, scores[name]), below=interval(name, scores[name]))
+        return TableCell("–")
+    return TableCell(score(name, scores[name]), below=interval(name, scores[name]))
 
 
 def _predictions(data: LabelledRows, judged: Floats, by: str, curve: Sequence[str]) -> str:
@@ -208,7 +208,7 @@ def _families(advice: Advice | None) -> str:
     rows = [
         [
             line.family,
-            Cell(f"{100 * line.loss:.2f}", line.loss, strong=line is advice.best),
+            TableCell(f"{100 * line.loss:.2f}", line.loss, strong=line is advice.best),
             _gain_cell(line.gain),
         ]
         for line in advice.lines
@@ -221,13 +221,13 @@ def _families(advice: Advice | None) -> str:
     return table(["projection", what, "gain"], rows, caption=caption, numeric={1, 2})
 
 
-def _gain_cell(gain: Estimate | None) -> Cell:
+def _gain_cell(gain: Estimate | None) -> TableCell:
     if gain is None:
-        return Cell("")
+        return TableCell("")
     value, low, high = (
         f"{100 * each:+.2f}".replace("-", "−") for each in (gain.value, gain.low, gain.high)
     )
-    return Cell(value, gain.value, below=f"{low} to {high}")
+    return TableCell(value, gain.value, below=f"{low} to {high}")
 
 
 def _columns(X: Columns, model: Any) -> str:
@@ -255,10 +255,10 @@ def _column_cells(X: Columns, index: int, importance: float) -> list[object]:
         low, middle, high = np.quantile(present, [0.0, 0.5, 1.0])
         values = f"{number(low)} to {number(high)}, median {number(middle)}"
         kind, n_distinct = "numeric", len(np.unique(present))
-    missing = Cell(f"{100 * share:.1f} %" if share else "", share)
+    missing = TableCell(f"{100 * share:.1f} %" if share else "", share)
     return [
         X.names[index],
-        Cell(f"{importance:.4f}", importance),
+        TableCell(f"{importance:.4f}", importance),
         kind,
         missing,
         n_distinct,
@@ -279,7 +279,7 @@ def _data(data: LabelledRows) -> str:
     if data.task == CLASSIFICATION:
         classes, counts = np.unique(data.y, return_counts=True)
         rows = [
-            [str(label), int(count), Cell(f"{100 * count / n_rows:.1f}", float(count))]
+            [str(label), int(count), TableCell(f"{100 * count / n_rows:.1f}", float(count))]
             for label, count in zip(classes, counts, strict=True)
         ]
         target = table(["class", "rows", "%"], rows, caption=f"The target, {data.target}.")

@@ -3,7 +3,8 @@
 A page is a title, sections, the command that makes it again, and what it was made with. Parts are
 strings of HTML made by the functions here, which escape whatever they are given:
 
->>> scores = table(["data set", "error"], [["iris", 0.04], ["wine", Cell("0.017", strong=True)]])
+>>> rows = [["iris", 0.04], ["wine", TableCell("0.017", strong=True)]]
+>>> scores = table(["data set", "error"], rows)
 >>> html = page("Two sets", [Section("Errors", scores)], command="bevel lab report run")
 """
 
@@ -21,11 +22,11 @@ from string import Template
 from typing import Any
 
 from bevel.printable import printable
-from bevel.report.environment import describe_environment, in_words
+from bevel.report.environment import describe_environment, environment_facts
 
 __all__ = [
-    "Cell",
     "Section",
+    "TableCell",
     "escaped",
     "facts",
     "figure",
@@ -49,7 +50,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A cell of a table that is not simply its value.
 
     `value` is what it is sorted by, if not its text; `strong` sets it off, as the best of its row,
@@ -85,7 +86,7 @@ def page(
         Versions and machine; None takes those of this process.
     """
     template = Template(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
-    made_with = in_words(describe_environment()) if made_with is None else made_with
+    made_with = environment_facts(describe_environment()) if made_with is None else made_with
     return template.substitute(
         title=escaped(title),
         subtitle=escaped(subtitle),
@@ -125,7 +126,7 @@ def table(
     header : sequence of str
         Names of the columns.
     rows : iterable of sequences
-        Cells: text, numbers (floats to four digits), None for nothing, or `Cell`.
+        Cells: text, numbers (floats to four digits), None for nothing, or `TableCell`.
     numeric : collection of int, default=None
         Columns set to the right; None finds those that hold numbers.
     groups : sequence of (str, int), default=None
@@ -233,7 +234,7 @@ def _prose(text: str) -> str:
 
 
 def _cell(value: object, right: bool) -> str:
-    cell = value if isinstance(value, Cell) else Cell(_text(value), _number(value))
+    cell = value if isinstance(value, TableCell) else TableCell(_text(value), _number(value))
     kinds = (("number", right), ("strong", cell.strong), ("faint", cell.faint))
     names = " ".join(name for name, on in kinds if on)
     sorted_by = "" if cell.value is None else f' data-value="{cell.value!r}"'
@@ -260,7 +261,7 @@ def _numeric_columns(lines: Sequence[Sequence[Any]]) -> set[int]:
     columns: dict[int, list[bool]] = {}
     for line in lines:
         for column, each in enumerate(line):
-            value = each.value if isinstance(each, Cell) else _number(each)
+            value = each.value if isinstance(each, TableCell) else _number(each)
             empty = each is None or each in ("", "–") or each != each
             if not empty:
                 columns.setdefault(column, []).append(value is not None)

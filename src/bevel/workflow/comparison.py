@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "ComparisonProblem",
     "Contender",
     "Measurement",
-    "Problem",
     "Split",
     "compare",
     "cross_validated",
@@ -42,7 +42,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Problem:
+class ComparisonProblem:
     """A classification problem; `splits` makes its train/test splits from a seed.
 
     `n_rows` counts the rows of the data set, or of one training draw of a simulation.
@@ -78,7 +78,9 @@ class Measurement:
     seconds: tuple[float, ...]
 
 
-def cross_validated(name: str, X: NDArray[Any], y: NDArray[Any], *, n_folds: int = 5) -> Problem:
+def cross_validated(
+    name: str, X: NDArray[Any], y: NDArray[Any], *, n_folds: int = 5
+) -> ComparisonProblem:
     """Make a problem of data in hand: stratified folds, shuffled by the seed."""
 
     def splits(seed: int) -> Iterator[Split]:
@@ -88,7 +90,7 @@ def cross_validated(name: str, X: NDArray[Any], y: NDArray[Any], *, n_folds: int
         for train, test in folds.split(X, y):
             yield Split(X[train], y[train], X[test], y[test])
 
-    return Problem(name, len(X), n_folds, splits)
+    return ComparisonProblem(name, len(X), n_folds, splits)
 
 
 def simulated(
@@ -98,7 +100,7 @@ def simulated(
     n_train: int,
     n_test: int = 10_000,
     n_repeats: int = 5,
-) -> Problem:
+) -> ComparisonProblem:
     """Make a problem of a simulation: each split draws its own training and test rows.
 
     `generate` is called as the functions of `bevel.datasets` are, with a number of rows and a
@@ -111,11 +113,11 @@ def simulated(
             test = generate(n_test, random_state=stream)
             yield Split(*train, *test)
 
-    return Problem(name, n_train, n_repeats, splits)
+    return ComparisonProblem(name, n_train, n_repeats, splits)
 
 
 def compare(
-    problems: Sequence[Problem],
+    problems: Sequence[ComparisonProblem],
     contenders: Sequence[Contender],
     *,
     seed: int = 0,

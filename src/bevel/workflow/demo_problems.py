@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from bevel import datasets
 from bevel.workflow.comparison import (
     Classifier,
+    ComparisonProblem,
     Contender,
-    Problem,
     cross_validated,
     fit_and_score,
     simulated,
@@ -57,7 +57,7 @@ def contenders(size: ForestSize) -> list[Contender]:
     ]
 
 
-def problems(*, quick: bool = False) -> list[Problem]:
+def problems(*, quick: bool = False) -> list[ComparisonProblem]:
     """Give the problems of the demo; `quick` keeps three of them and two splits of each."""
     n_folds, n_repeats = (2, 2) if quick else (5, 3)
     real: dict[str, Callable[[], tuple[Any, Any]]] = {

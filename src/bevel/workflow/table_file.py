@@ -19,7 +19,7 @@ from bevel.data.tables import is_missing, read_table
 from bevel.errors import join_names
 from bevel.extras import MissingPackageError, import_optional
 from bevel.workflow import dates
-from bevel.workflow.text_file import Numbers, TextFile, as_days
+from bevel.workflow.text_file import ParsedColumns, TextFile, as_days
 from bevel.workflow.text_layout import MISSING, find_layout, is_number
 
 __all__ = ["TableFile", "open_table"]
@@ -42,7 +42,7 @@ class TableFile:
     path: Path
     names: tuple[str, ...]
     notes: tuple[str, ...]
-    _read_numbers: Callable[[Sequence[int]], Numbers]
+    _read_numbers: Callable[[Sequence[int]], ParsedColumns]
     _read_words: Callable[[Sequence[int]], dict[int, npt.NDArray[np.object_]]]
 
     def read(
@@ -132,13 +132,13 @@ def _open_parquet(path: Path) -> TableFile:
         names = tuple(frame.column_names)
     nominal = set(table.nominal_by_dtype())
 
-    def numbers(chosen: Collection[int]) -> Numbers:
+    def numbers(chosen: Collection[int]) -> ParsedColumns:
         found = {}
         for index in chosen:
             if index not in nominal:
                 tile = table.numbers(slice(0, table.n_rows), slice(index, index + 1))
                 found[index] = np.asarray(tile[:, 0], dtype=np.float64)
-        return Numbers(
+        return ParsedColumns(
             found,
             {index: "its type" for index in chosen if index in nominal},
             {index for index in found if names[index] in of_dates},

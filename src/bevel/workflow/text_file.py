@@ -25,7 +25,7 @@ from bevel.workflow import dates
 from bevel.workflow.text_layout import MISSING, TextLayout, is_absent, open_text, readable
 from bevel.workflow.text_layout import split_rows as split_with_spaces
 
-__all__ = ["Numbers", "TextFile", "as_days"]
+__all__ = ["ParsedColumns", "TextFile", "as_days"]
 
 SMALLEST_BLOCK = 2**22  # bytes read at a time; a row must fit in
 ROWS_PER_BLOCK = 64  # at least, of the length of those looked at first
@@ -36,7 +36,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class ParsedColumns:
     """What was found in columns that may be numeric, by their place in the file."""
 
     values: dict[int, Floats]
@@ -50,10 +50,10 @@ class TextFile:
 
     layout: TextLayout
 
-    def numbers(self, chosen: Sequence[int]) -> Numbers:
+    def numbers(self, chosen: Sequence[int]) -> ParsedColumns:
         """Columns of numbers and of dates among the chosen, and the first word of the others."""
         pieces: dict[int, list[Floats]] = {index: [] for index in chosen}
-        found = Numbers({}, {})
+        found = ParsedColumns({}, {})
         for start, block in self._blocks(chosen):
             for index in list(pieces):
                 floats = self._convert(block[index], index, pieces[index], found.dates)

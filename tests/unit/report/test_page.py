@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from bevel.report.page import Cell, Section, facts, figure, page, paragraph, picture, table
+from bevel.report.page import Section, TableCell, facts, figure, page, paragraph, picture, table
 
 SVG = """<?xml version="1.0"?>
 <svg width="9" height="9"><defs><path id="a"/></defs><use href="#a"/></svg>"""
@@ -15,7 +15,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 
 def test_whatever_is_given_as_text_is_escaped():
     evil = "<script>alert(1)</script>"
-    parts = [paragraph(evil), facts({evil: evil}), table([evil], [[evil], [Cell(evil)]])]
+    parts = [paragraph(evil), facts({evil: evil}), table([evil], [[evil], [TableCell(evil)]])]
     parts += [figure(SVG, evil), picture(b"", evil, evil)]
     body = "".join(parts)
     html = page(evil, [Section(evil, body)], evil, subtitle=evil, made_with={evil: evil})
@@ -40,7 +40,7 @@ def test_numbers_stand_to_the_right_and_sort_by_size():
 
 
 def test_cell_may_have_a_second_line_and_short_tables_stay_whole_on_paper():
-    html = table(["n"], [[Cell("0.7", below="0.6 to 0.8 <")]])
+    html = table(["n"], [[TableCell("0.7", below="0.6 to 0.8 <")]])
     assert "<td>0.7<small>0.6 to 0.8 &lt;</small></td>" in html
     assert 'class="table"' in html
     assert 'class="table long"' in table(["n"], [[n] for n in range(40)])

@@ -14,7 +14,7 @@ __all__ = [
     "Column",
     "Indicators",
     "LevelCodes",
-    "Numbers",
+    "NumericColumn",
     "commonest",
     "distinct",
     "is_constant",
@@ -30,7 +30,7 @@ FEWEST_KEYS = 20  # below, distinct values are no sign of a key
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumericColumn:
     """A numeric column; missing values become `fill`, or stay if it is None."""
 
     fill: float | None
@@ -90,7 +90,7 @@ class Indicators:
         return np.array(made, dtype=np.float64).reshape(len(made), len(values)).T
 
 
-Column: TypeAlias = Numbers | LevelCodes | Indicators
+Column: TypeAlias = NumericColumn | LevelCodes | Indicators
 
 
 def distinct(values: Values, *, missing: bool = False) -> tuple[float, ...]:

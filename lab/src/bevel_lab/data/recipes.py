@@ -33,7 +33,7 @@ from bevel_lab.data.column_encodings import (
     Column,
     Indicators,
     LevelCodes,
-    Numbers,
+    NumericColumn,
     commonest,
     distinct,
     is_constant,
@@ -124,7 +124,7 @@ def _sporf(values: Matrix, nominal: bool, accepts: Collection[str]) -> Column | 
         return None
     if nominal:
         return Indicators(distinct(values), fill=commonest(values))
-    return Numbers(fill=median(values))
+    return NumericColumn(fill=median(values))
 
 
 def _blaser(values: Matrix, nominal: bool, accepts: Collection[str]) -> Column | None:  # noqa: ARG001
@@ -132,18 +132,18 @@ def _blaser(values: Matrix, nominal: bool, accepts: Collection[str]) -> Column |
         return None
     if is_category(values, nominal):
         return Indicators(distinct(values, missing=True)[:-1])
-    return Numbers(fill=median(values))
+    return NumericColumn(fill=median(values))
 
 
 def _menze(values: Matrix, nominal: bool, accepts: Collection[str]) -> Column | None:  # noqa: ARG001
     if is_constant(values):
         return None
-    return Numbers(fill=commonest(values) if nominal else median(values))
+    return NumericColumn(fill=commonest(values) if nominal else median(values))
 
 
 def _native(values: Matrix, nominal: bool, accepts: Collection[str]) -> Column | None:
     if not nominal:
-        return Numbers(fill=None if "missing" in accepts else median(values))
+        return NumericColumn(fill=None if "missing" in accepts else median(values))
     if {"missing", "nominal"} <= set(accepts):
         return LevelCodes(distinct(values))
     return Indicators(distinct(values, missing=True))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.errors import join_names
-from bevel.report.page import Cell, escaped, paragraph, table
+from bevel.report.page import TableCell, escaped, paragraph, table
 from bevel_lab.protocols.claims import Verdict
 from bevel_lab.report.drawings import words_of
 from bevel_lab.report.published import Agreement, Pair
@@ -69,13 +69,13 @@ def _overview(parts: Sequence[Round], labels: Labels) -> str:
     return overview + paragraph(note, kind="note")
 
 
-def _signed_error(line: Standing) -> Cell:
+def _signed_error(line: Standing) -> TableCell:
     worse = line.p_reference_better
     better = line.p_better
     sign = ""
     if worse is not None and better is not None:
         sign = " +" if better < 0.05 else " −" if worse < 0.05 else ""
-    return Cell(f"{100 * line.mean:.2f}{sign}", line.mean)
+    return TableCell(f"{100 * line.mean:.2f}{sign}", line.mean)
 
 
 def _round_tables(part: Round, labels: Labels) -> str:
@@ -92,7 +92,7 @@ def _scores_table(part: Round, labels: Labels) -> str:
     rows = [
         [
             labels.get(line.system, line.system),
-            Cell(_error(line.mean, classes), line.mean),
+            TableCell(_error(line.mean, classes), line.mean),
             *(_number(v, 3) for v in ((line.kappa, line.auc, line.log_loss) if classes else ())),
             _number(line.rank, 2),
             line.best_or_alike,
@@ -144,8 +144,8 @@ def _duel(line: Standing, classes: bool) -> list[object]:
     assert interval is not None
     wide = f"{interval.mean:+.3g} [{interval.low:+.3g}, {interval.high:+.3g}]"
     return [
-        Cell(interval.in_points() if classes else wide, interval.mean),
-        Cell(
+        TableCell(interval.in_points() if classes else wide, interval.mean),
+        TableCell(
             f"{line.wins} / {line.ties} / {line.losses}",
             float((line.wins or 0) - (line.losses or 0)),
         ),
@@ -213,7 +213,7 @@ def _case_table(
         cells = [
             None
             if np.isnan(value)
-            else Cell(
+            else TableCell(
                 write(value),
                 float(value),
                 strong=write(value) == best,
@@ -234,7 +234,7 @@ def claims_table(verdicts: Sequence[Verdict]) -> str:
         [
             verdict.claim.text,
             verdict.claim.source,
-            Cell(_judgement(verdict), strong=verdict.holds is False),
+            TableCell(_judgement(verdict), strong=verdict.holds is False),
             verdict.words if verdict.n_pairs else "",
         ]
         for verdict in verdicts
@@ -289,11 +289,11 @@ def agreement_table(lines: Sequence[Agreement], labels: Labels) -> str:
         [
             labels.get(line.system, line.system),
             line.difference.n,
-            Cell(f"{100 * line.ours:.2f}", line.ours),
-            Cell(f"{100 * line.theirs:.2f}", line.theirs),
-            Cell(line.difference.in_points(), line.difference.mean),
-            Cell("yes" if line.faithful else "NO", strong=not line.faithful),
-            "" if np.isnan(line.share_within) else Cell(f"{line.share_within:.0%}"),
+            TableCell(f"{100 * line.ours:.2f}", line.ours),
+            TableCell(f"{100 * line.theirs:.2f}", line.theirs),
+            TableCell(line.difference.in_points(), line.difference.mean),
+            TableCell("yes" if line.faithful else "NO", strong=not line.faithful),
+            "" if np.isnan(line.share_within) else TableCell(f"{line.share_within:.0%}"),
             line.n_left_out or "",
         ]
         for line in lines
@@ -340,10 +340,10 @@ def mismatch_table(
     return folded(title, inside, is_open=len(rows) <= MOST_OPEN)
 
 
-def _difference(pair: Pair | None) -> Cell | None:
+def _difference(pair: Pair | None) -> TableCell | None:
     if pair is None:
         return None
-    return Cell(
+    return TableCell(
         _signed(100 * pair.difference),
         pair.difference,
         strong=pair.agrees is False,
@@ -391,8 +391,8 @@ def paper_table(found: Sequence[Pair], labels: Labels) -> str:
 def _pair_cells(pair: Pair) -> list[object]:
     apart = pair.agrees is False
     return [
-        Cell(f"{100 * pair.ours:.1f}", pair.ours, strong=apart),
-        Cell(f"{100 * pair.theirs:.1f}", pair.theirs, faint=not pair.counts),
+        TableCell(f"{100 * pair.ours:.1f}", pair.ours, strong=apart),
+        TableCell(f"{100 * pair.theirs:.1f}", pair.theirs, faint=not pair.counts),
     ]
 
 
@@ -401,14 +401,16 @@ def _error(value: float, classes: bool) -> str:
 
 
 def _number(value: float, decimals: int) -> object:
-    return None if np.isnan(value) else Cell(f"{value:.{decimals}f}", value)
+    return None if np.isnan(value) else TableCell(f"{value:.{decimals}f}", value)
 
 
 def _p(value: float | None) -> object:
     """Bold below 5 %."""
     if value is None:
         return None
-    return Cell(f"{value:.3f}" if value >= 0.001 else f"{value:.0e}", value, strong=value < 0.05)
+    return TableCell(
+        f"{value:.3f}" if value >= 0.001 else f"{value:.0e}", value, strong=value < 0.05
+    )
 
 
 def _signed(value: float) -> str:

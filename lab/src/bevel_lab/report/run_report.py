@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bevel.report.environment import in_words
+from bevel.report.environment import environment_facts
 from bevel.report.page import Section, facts, figures, page, paragraph
 from bevel_lab.cells import FAILED, OK, SKIPPED
 from bevel_lab.protocols import PROTOCOLS
@@ -247,7 +247,7 @@ def render(run: Run, command: str) -> str:
         sections,
         "\n".join(filter(None, [first, command])),
         subtitle=str(run.description.get("sentence", "")),
-        made_with=in_words(run.description) or None,
+        made_with=environment_facts(run.description) or None,
     )
 
 

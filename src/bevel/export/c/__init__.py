@@ -15,7 +15,7 @@ from bevel.export.c.literals import narrow, remark, table
 from bevel.export.c.model import Model, read_model
 from bevel.export.c.predict import write_predict
 from bevel.export.c.rows import write_rows
-from bevel.export.c.trees import answers, steps
+from bevel.export.c.trees import leaf_predictions, steps
 from bevel.export.c.walk import write_walk
 from bevel.forest.fitted_forest import FittedForest
 
@@ -36,7 +36,7 @@ def write_c(fitted: FittedForest, name: str = "model") -> Iterator[str]:
 
 
 def _write(model: Model) -> Iterator[str]:
-    leaves = answers(model.forest, model.hard)
+    leaves = leaf_predictions(model.forest, model.hard)
     walk = steps(model.forest, leaves.of_node)
     yield from write_heading(model)
     if model.has_splits:

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from bevel.export.c.literals import code, narrow, remark, table
 from bevel.export.c.model import Model
-from bevel.export.c.trees import Answers
+from bevel.export.c.trees import LeafPredictions
 
 __all__ = ["write_predict"]
 
 
-def write_predict(model: Model, leaves: Answers) -> Iterator[str]:
+def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
     """The functions that add up what the leaves answer."""
     name = model.name
     words = _ROW if model.has_splits else _NO_ROW

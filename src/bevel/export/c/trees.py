@@ -2,7 +2,7 @@
 
 Only splits are numbered, over all trees; since trees are in preorder, a child that is a split
 follows its parent. A step from a split to a child is either the (positive) distance to it or, for a
-leaf, minus the number of what the leaf answers, which many leaves share.
+leaf, minus the number of the leaf's prediction, which many leaves share.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ import numpy.typing as npt
 
 from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
-__all__ = ["Answers", "Bitsets", "Lists", "Steps", "answers", "axes", "bitsets", "splits", "steps"]
+__all__ = [
+    "Bitsets",
+    "LeafPredictions",
+    "Lists",
+    "Steps",
+    "axes",
+    "bitsets",
+    "leaf_predictions",
+    "splits",
+    "steps",
+]
 
 Ints = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]
@@ -59,17 +69,17 @@ class Lists:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """What leaves answer.
+class LeafPredictions:
+    """Predictions of leaves.
 
     Attributes
     ----------
     of_node : ndarray of shape (n_nodes,)
-        Number of each leaf's answer; below `n_classes` it is that class alone. 0 for splits.
+        Number of each leaf's prediction; below `n_classes` it is that class alone. 0 for splits.
     values : ndarray of float64
-        Regression: the value of each answer.
+        Regression: the value of each prediction.
     mixed : Lists
-        Leaves with shares of several classes. The answer of a list that begins at entry e is
+        Leaves with shares of several classes. The prediction of a list that begins at entry e is
         n_classes + e.
     """
 
@@ -95,25 +105,25 @@ class Bitsets:
     sets: npt.NDArray[np.uint8]
 
 
-def answers(forest: FlatForest, hard: bool) -> Answers:
-    """Number what the leaves answer."""
+def leaf_predictions(forest: FlatForest, hard: bool) -> LeafPredictions:
+    """Number the predictions of the leaves."""
     is_leaf = forest.right < 0
     of_node = np.zeros(forest.n_nodes, dtype=np.int64)
     if forest.n_classes == 0:
         values, number = np.unique(forest.leaf_value[is_leaf], return_inverse=True)
         of_node[is_leaf] = number
-        return Answers(of_node, values, _NONE)
+        return LeafPredictions(of_node, values, _NONE)
     leaves = _entries(forest).take(is_leaf).without_empty()
     if hard:
         of_node[is_leaf] = _votes(leaves)
-        return Answers(of_node, np.empty(0), _NONE)
+        return LeafPredictions(of_node, np.empty(0), _NONE)
     number, mixed = _shares(leaves, forest.n_classes)
     of_node[is_leaf] = number
-    return Answers(of_node, np.empty(0), mixed)
+    return LeafPredictions(of_node, np.empty(0), mixed)
 
 
 def steps(forest: FlatForest, of_node: Ints) -> Steps:
-    """Number the splits and refer to children and answers by steps."""
+    """Number the splits and refer to children and predictions by steps."""
     is_split = forest.right >= 0
     place = np.cumsum(is_split) - 1
     parent = np.flatnonzero(is_split)
