@@ -24,7 +24,7 @@ class PrecisionWarning(UserWarning):
 
 
 class NoOutOfBagError(ValueError):
-    """Out-of-bag estimates were asked of a forest that leaves no row out of its bags."""
+    """Out-of-bag estimates were requested from a forest that leaves no row out of its bags."""
 
 
 class ModelFileError(ValueError):

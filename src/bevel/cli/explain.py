@@ -75,7 +75,7 @@ def explain_verb(
             rows.X,
             rows.y,
             number=rows.number,
-            asked=row or (),
+            requested=row or (),
             seed=seed,
             on_step=advance,
         )
@@ -233,9 +233,9 @@ def _row(found: Explanation, place: int) -> dict[str, Any]:
         "row": row.number,
         "why": row.why,
         "sentence": row_sentence(found, row, place),
-        "predicted": row.said[0]
+        "predicted": row.predicted[0]
         if classes is None
-        else dict(zip(map(str, classes), row.said, strict=True)),
+        else dict(zip(map(str, classes), row.predicted, strict=True)),
         "true": truth,
         "base": values.base_values,
         "shapley": dict(zip(values.names, values.values[place].tolist(), strict=True)),

@@ -1,4 +1,4 @@
-"""Folders of gzip CSV files: an index of what is there, each file read only when asked for.
+"""Folders of gzip CSV files: an index of what is there, each file read on demand.
 
 The folder holds ``index.csv`` (columns ``name``, ``n``, ``n_classes``, ``categorical_columns`` with
 names separated by semicolons; others, such as ``note``, are optional) and one ``<name>.csv.gz`` per

@@ -1,4 +1,4 @@
-"""Answers from columns of a mapped file: only the nodes that rows pass are ever read."""
+"""Predictions from columns of a mapped file: only the nodes that rows pass are ever read."""
 
 from __future__ import annotations
 

@@ -66,12 +66,12 @@ def conditional_quantiles(
     n_threads : int
         Threads to use; does not change the result.
     trees : ndarray of bool, shape (n, n_trees), default=None
-        Which trees speak of which row; None: all.
+        Which trees predict which row; None: all.
 
     Returns
     -------
     ndarray of shape (n, k)
-        NaN for rows of which no tree speaks.
+        NaN for rows that no tree predicts.
     """
     ascending, place = np.unique(levels, return_inverse=True)
     rows = targets.leaf_rows

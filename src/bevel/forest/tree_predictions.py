@@ -1,4 +1,4 @@
-"""What single trees say of rows: values, class shares or votes."""
+"""Predictions of single trees: values, class shares or votes."""
 
 from __future__ import annotations
 

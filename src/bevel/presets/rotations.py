@@ -90,7 +90,7 @@ def regularized_rotation(
 def stacked_rotation(
     *, n_estimators: int = 100, task: str = "classification", **parameters: Any
 ) -> StackedRotationClassifier:
-    """Stacked random rotations: a forest on each of 21 views, and a forest on what they say.
+    """Stacked random rotations: a forest on each of 21 views, and a forest on their predictions.
 
     S-RRE/RF of section 3.3.3: the features as they are and K = 20 rotations of them, five folds.
     Forests are those of `random_forest` with class shares instead of votes, since level 1 is to

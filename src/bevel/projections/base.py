@@ -1,4 +1,4 @@
-"""What every distribution of directions answers, and the checks they share."""
+"""Interface of the distributions of directions, and the checks they share."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class FamilySpec:
 
 @dataclass(frozen=True)
 class Projection(ABC):
-    """What every distribution of directions answers; not used by itself."""
+    """Base class of the distributions of directions; not used by itself."""
 
     name: ClassVar[str]
     combines_units: ClassVar[bool] = True  # features that may be in different units

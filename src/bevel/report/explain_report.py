@@ -1,4 +1,4 @@
-"""The page of `bevel explain`: what a forest is, and why it answers as it does."""
+"""The page of `bevel explain`: what a forest is, and why it predicts what it predicts."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _rules(found: Explanation, rules: TopRules) -> str:
     )
     rows = [
         [
-            _answer(rules, place),
+            _rule_prediction(rules, place),
             rule,
             TableCell(f"{100 * share:.0f}", share),
             TableCell(f"{100 * explained:.0f}", explained),
@@ -159,8 +159,8 @@ def _rules(found: Explanation, rules: TopRules) -> str:
     return paragraph(text) + table(header, rows, numeric={2, 3})
 
 
-def _answer(rules: TopRules, place: int) -> TableCell:
-    """What a rule answers, and below it how pure or how spread its rows are."""
+def _rule_prediction(rules: TopRules, place: int) -> TableCell:
+    """Prediction of a rule, and below it how pure or how spread its rows are."""
     if rules.is_classifier:
         purity = float(rules.purity[place])
         return TableCell(called(rules.prediction[place]), below=f"{100 * purity:.0f}{NARROW}%")
@@ -221,22 +221,23 @@ def _rows(found: Explanation) -> str:
 
 
 def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
-    """What is to be said of a row: why it was chosen, the answer and the truth."""
+    """Text on a row: why it was chosen, the prediction and the truth."""
     classes = found.shapley.classes
     by = " by the trees that have not seen it" if found.met == "out-of-bag" else ""
-    text = f"Row {row.number:,}, {REASONS[row.why]}. Predicted{by}: {_said(classes, row.said)}"
+    text = f"Row {row.number:,}, {REASONS[row.why]}. Predicted{by}: "
+    text += _prediction(classes, row.predicted)
     if classes is None:
         text += f", trees spread by ± {number(row.spread)}"
     if row.truth is not None:
         text += f"; true: {number(row.truth) if classes is None else classes[int(row.truth)]}"
     if found.met == "out-of-bag":
         whole = np.atleast_1d(found.shapley.predictions[place])
-        text += f". Drawn is what all trees say: {_said(classes, tuple(whole.tolist()))}"
+        text += f". Drawn is what all trees say: {_prediction(classes, tuple(whole.tolist()))}"
     return f"{text}."
 
 
-def _said(classes: Any, said: tuple[float, ...]) -> str:
+def _prediction(classes: Any, predicted: tuple[float, ...]) -> str:
     if classes is None:
-        return number(said[0])
-    best = int(np.argmax(said))
-    return f"{called(str(classes[best]))}, {100 * said[best]:.0f} %"
+        return number(predicted[0])
+    best = int(np.argmax(predicted))
+    return f"{called(str(classes[best]))}, {100 * predicted[best]:.0f} %"

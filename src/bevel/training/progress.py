@@ -15,7 +15,7 @@ _WIDTH = 30
 
 
 class Progress:
-    """Told by the trainer how many trees are finished; tells the user.
+    """Reports to the user how many trees the trainer has finished.
 
     Parameters
     ----------

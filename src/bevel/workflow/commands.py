@@ -193,7 +193,7 @@ def explain(
     opened = _opened(model)
     found = read_model_rows(opened, Path(data), target=target, header=header)
     return explaining.explain(
-        opened, found.X, found.y, number=found.number, asked=rows, seed=random_state
+        opened, found.X, found.y, number=found.number, requested=rows, seed=random_state
     )
 
 

@@ -78,11 +78,11 @@ class Explanation:
     directions : Directions or None
         Of all splits, a direction and its negative taken for one; None for a slim forest.
     rules : TopRules or None
-        Judged by the target, or by the forest's own answers if that is not known.
+        Measured on the target, or on the forest's predictions if that is not known.
     tree : TreeRules or None
-        The tree whose first questions tell most of the forest's answers apart.
+        The tree whose first splits explain most of the variance of the forest's predictions.
     tree_explains : float
-        Share of the variance of the forest's answers that they tell.
+        Share of the variance of the forest's predictions that they explain.
     quantiles : TargetQuantiles or None
         Where targets may lie; None in classification.
     rows : tuple of RepresentativeRow
@@ -110,7 +110,7 @@ class Explanation:
 
     @property
     def knows_target(self) -> bool:
-        """Whether true answers were given."""
+        """Whether true targets were given."""
         return bool(self.scores)
 
 
@@ -120,7 +120,7 @@ def explain(
     y: npt.NDArray[Any] | None = None,
     *,
     number: npt.NDArray[np.int64] | None = None,
-    asked: Sequence[int] = (),
+    requested: Sequence[int] = (),
     seed: int = 0,
     on_step: OnStep = lambda *_: None,
 ) -> Explanation:
@@ -136,7 +136,7 @@ def explain(
         Their true classes or values; all rows weigh one.
     number : ndarray of int64, default=None
         How the rows are called; None: 1, 2, ...
-    asked : sequence of int
+    requested : sequence of int
         Numbers of rows to explain beside those that are chosen.
     seed : int, default=0
         Of all draws.
@@ -145,7 +145,7 @@ def explain(
     """
     analysed = read_forest(model, "explain")
     number = np.arange(1, len(X) + 1) if number is None else number
-    wanted = _places(number, asked)
+    wanted = _places(number, requested)
     rng = np.random.default_rng(seed)
     on_step(0, "predicting rows")
     rows, met = _judged(analysed, X, y)
@@ -154,7 +154,7 @@ def explain(
     rows = EvaluationRows(
         rows.X[used], rows.target[used], None if rows.out is None else rows.out[used]
     )
-    said, known = _predict(analysed, rows, met)
+    predicted, known = _predict(analysed, rows, met)
     some, truth = X.rows(used), None if y is None else y[used]
     on_step(1, "measuring importance")
     judged = (X, y) if met == "out-of-bag" else (some, truth)
@@ -162,7 +162,7 @@ def explain(
     on_step(2, "reading rules")
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     is_slim = analysed.forest.is_slim
-    place, tells = _telling_tree(analysed.forest, leaves, said)
+    place, explained = _best_tree(analysed.forest, leaves, predicted)
     quantiles = None
     if analysed.classes is None:
         on_step(3, "finding quantiles")
@@ -171,7 +171,7 @@ def explain(
     chosen = find_representative_rows(
         analysed.forest,
         leaves,
-        said,
+        predicted,
         None if y is None else rows.target,
         np.searchsorted(used, wanted),
     )
@@ -188,12 +188,12 @@ def explain(
         len(X),
         len(used),
         met,
-        {} if y is None else _scores(analysed, rows.target[known], said[known]),
+        {} if y is None else _scores(analysed, rows.target[known], predicted[known]),
         (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
         None if is_slim else importance(model, "projection", merge_signs=True),
-        None if is_slim else _rules(model, some, _answers(analysed, said, truth)),
+        None if is_slim else _rules(model, some, _targets_of_rules(analysed, predicted, truth)),
         None if is_slim else _tree(model, place, some),
-        tells,
+        explained,
         quantiles,
         tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
         shapley,
@@ -201,24 +201,24 @@ def explain(
     )
 
 
-def _rules(model: Any, X: Columns, answers: npt.NDArray[Any]) -> TopRules:
-    return top_rules(model, X, answers, n=N_RULES, max_terms=READABLE_TERMS)
+def _rules(model: Any, X: Columns, targets: npt.NDArray[Any]) -> TopRules:
+    return top_rules(model, X, targets, n=N_RULES, max_terms=READABLE_TERMS)
 
 
 def _tree(model: Any, place: int, X: Columns) -> TreeRules:
     return tree_rules(model, place, X=X, max_depth=READABLE_DEPTH, max_terms=READABLE_TERMS)
 
 
-def _places(number: npt.NDArray[np.int64], asked: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Where the rows are that were asked for; raises if one is absent."""
-    absent = [str(each) for each in asked if each not in number]
+def _places(number: npt.NDArray[np.int64], requested: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Where the rows are that were requested; raises if one is absent."""
+    absent = [str(each) for each in requested if each not in number]
     if absent:
         raise ValueError(
             f"`rows` must be the number of a row, the first one below the header being 1, of "
             f"{len(number):,} rows; got {', '.join(absent)}. Choose one that the file has, with a "
             "target if that is named."
         )
-    return np.array([int(np.flatnonzero(number == each)[0]) for each in asked], dtype=np.int64)
+    return np.array([int(np.flatnonzero(number == each)[0]) for each in requested], dtype=np.int64)
 
 
 def _judged(
@@ -249,34 +249,36 @@ def _predict(
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """What the forest says of each row, and whether trees say it that have not seen the row.
 
-    A row in every bag that was asked for gets the answer of all trees.
+    A row in every bag that was requested gets the prediction of all trees.
     """
     if analysed.classes is None:
-        said = analysed.predictor.values(rows.X, analysed.n_threads)[:, None]
+        predicted = analysed.predictor.values(rows.X, analysed.n_threads)[:, None]
     else:
-        said = analysed.predictor.probabilities(rows.X, analysed.n_threads, analysed.hard)
+        predicted = analysed.predictor.probabilities(rows.X, analysed.n_threads, analysed.hard)
     if met != "out-of-bag":
-        return said, np.ones(len(said), dtype=bool)
+        return predicted, np.ones(len(predicted), dtype=bool)
     unseen = predictions(analysed, rows)
-    return np.where(rows.known[:, None], unseen, said), rows.known
+    return np.where(rows.known[:, None], unseen, predicted), rows.known
 
 
-def _scores(analysed: AnalysedForest, target: Target, said: Floats) -> dict[str, Estimate]:
+def _scores(analysed: AnalysedForest, target: Target, predicted: Floats) -> dict[str, Estimate]:
     if analysed.classes is not None:
-        return classification_scores(target.astype(np.int32), said)
+        return classification_scores(target.astype(np.int32), predicted)
     y = target.astype(np.float64)
     if np.all(y == y[0]):  # no variance that could be explained
-        return {"mean absolute error": mean_estimate(np.abs(y - said[:, 0]))}
-    return regression_scores(y, said[:, 0])
+        return {"mean absolute error": mean_estimate(np.abs(y - predicted[:, 0]))}
+    return regression_scores(y, predicted[:, 0])
 
 
-def _answers(
-    analysed: AnalysedForest, said: Floats, truth: npt.NDArray[Any] | None
+def _targets_of_rules(
+    analysed: AnalysedForest, predicted: Floats, truth: npt.NDArray[Any] | None
 ) -> npt.NDArray[Any]:
-    """What rules are judged by."""
+    """Targets on which rules are measured."""
     if truth is not None:
         return truth
-    return said[:, 0] if analysed.classes is None else analysed.classes[said.argmax(axis=1)]
+    return (
+        predicted[:, 0] if analysed.classes is None else analysed.classes[predicted.argmax(axis=1)]
+    )
 
 
 def _importance_on_rows(
@@ -315,12 +317,12 @@ def _affordable(analysed: AnalysedForest, n_rows: int) -> int:
     return int(min(N_BACKGROUND, max(5, n)))
 
 
-def _telling_tree(
-    forest: FlatForest, leaves: npt.NDArray[np.int32], said: Floats
+def _best_tree(
+    forest: FlatForest, leaves: npt.NDArray[np.int32], predicted: Floats
 ) -> tuple[int, float]:
-    """The tree whose first questions tell most of the variance of the forest's answers."""
-    mean = said.mean(axis=0)
-    whole = float(((said - mean) ** 2).sum())
+    """The tree whose first splits explain most variance of the forest's predictions."""
+    mean = predicted.mean(axis=0)
+    whole = float(((predicted - mean) ** 2).sum())
     best, most = 0, 0.0
     for tree in forest:
         is_end = tree.children_right < 0
@@ -330,7 +332,7 @@ def _telling_tree(
         # Nodes are in preorder: what is below an end lies between it and the next one.
         group = np.searchsorted(ends, leaves[:, tree.index], side="right") - 1
         count = np.bincount(group, minlength=len(ends))
-        sums = [np.bincount(group, column, minlength=len(ends)) for column in said.T]
+        sums = [np.bincount(group, column, minlength=len(ends)) for column in predicted.T]
         means = np.array(sums).T[count > 0] / count[count > 0, None]
         explained = float((count[count > 0] @ (means - mean) ** 2).sum())
         if explained > most:

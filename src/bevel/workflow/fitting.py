@@ -63,7 +63,7 @@ class Fitted:
     seconds : float
         Time to grow the trees.
     curve : OutOfBagCurve or None
-        Out-of-bag loss against the number of trees, if asked for and known.
+        Out-of-bag loss against the number of trees, if requested and known.
     """
 
     model: Forest

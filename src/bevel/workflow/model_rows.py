@@ -19,14 +19,14 @@ __all__ = ["ModelRows", "read_model_rows"]
 
 @dataclass(frozen=True, eq=False)
 class ModelRows:
-    """Rows that a model can be asked about.
+    """Rows that a model can predict.
 
     Attributes
     ----------
     X : Columns
         The columns of fit, in its order.
     y : ndarray of shape (n_rows,), or None
-        True classes or values, if a target was asked for.
+        True classes or values, if a target column is given.
     number : ndarray of int64, shape (n_rows,)
         Of each row in the file; the first one below the header is 1.
     notes : tuple of str
@@ -51,7 +51,7 @@ def read_model_rows(
     path : Path
         CSV, TSV or Parquet with the columns of fit; others are left out with a note.
     target : str, default=None
-        Column of true answers, of classes or of the kind that the model knows; rows that miss it
+        Column of true targets, of classes or of the kind that the model knows; rows that miss it
         are left out with a note.
     header : bool, default=None
         Whether the first line holds names; None looks.
@@ -123,7 +123,7 @@ def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
 
 
 def _strange_labels(model: Any, X: Columns) -> list[str]:
-    """Notes on labels that fit has not seen: another spelling would spoil answers quietly."""
+    """Notes on labels that fit has not seen: another spelling would spoil predictions quietly."""
     notes = []
     for feature, levels in model.fitted_forest_.encoding.nominal.items():
         seen, column = set(levels.labels), X.values[feature]
@@ -137,7 +137,7 @@ def _strange_labels(model: Any, X: Columns) -> list[str]:
 def _read_target(
     model: Any, table: TableFile, target: str
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """True answers as the model writes them, and which rows have one."""
+    """True targets as the model writes them, and which rows have one."""
     classes = getattr(model, "classes_", None)
     is_number = classes is None or classes.dtype.kind in "iuf"
     read, _ = table.read([target], {target: "numeric" if is_number else "nominal"})

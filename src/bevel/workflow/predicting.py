@@ -19,7 +19,7 @@ __all__ = ["Predictions", "predict_file"]
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Answers for each row of a file.
+    """Predictions for each row of a file.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Predictions:
     classes : sequence of str
         Names of the columns of `probabilities`.
     probabilities : ndarray of shape (n_rows, n_classes), or None
-        If asked for.
+        If requested.
     notes : tuple of str
         What the user should know.
     """

@@ -25,19 +25,19 @@ class RepresentativeRow:
     why : {"typical", "doubtful", "wrong", "asked"}
     place : int
         Among the rows that were looked at.
-    said : tuple of float
-        What the forest answers: class probabilities, or one value.
+    predicted : tuple of float
+        Predictions of the forest: class probabilities, or one value.
     truth : float or None
         The true answer, as position among the classes or as value, if it is known.
     spread : float
-        Standard deviation of the trees' answers in regression, 0 in classification.
+        Standard deviation of the trees' predictions in regression, 0 in classification.
     number : int
         How the row is called.
     """
 
     why: str
     place: int
-    said: tuple[float, ...]
+    predicted: tuple[float, ...]
     truth: float | None
     spread: float
     number: int = 0
@@ -46,15 +46,15 @@ class RepresentativeRow:
 def find_representative_rows(
     forest: FlatForest,
     leaves: npt.NDArray[np.int32],
-    said: Floats,
+    predicted: Floats,
     truth: npt.NDArray[Any] | None,
-    asked: Sequence[int] | npt.NDArray[np.integer[Any]] = (),
+    requested: Sequence[int] | npt.NDArray[np.integer[Any]] = (),
 ) -> list[RepresentativeRow]:
     """Choose rows, each for one reason only.
 
     - typical: the row that shares most leaves with other rows, among those predicted well;
     - doubtful: the one with the smallest lead of a class over the next, or the largest spread of
-      the trees' answers in regression;
+      the trees' predictions in regression;
     - wrong: the one whose true class has the smallest probability, or the largest error; only if
       the class predicted is not the true one.
 
@@ -64,34 +64,34 @@ def find_representative_rows(
         The trees.
     leaves : ndarray of int32, shape (n, n_trees)
         Into which the rows fall.
-    said : ndarray of shape (n, n_classes), or (n, 1) in regression
-        What the forest answers.
+    predicted : ndarray of shape (n, n_classes), or (n, 1) in regression
+        Predictions of the forest.
     truth : ndarray of shape (n,), or None
         Positions among the classes, or values.
-    asked : sequence of int
+    requested : sequence of int
         Places of rows that are wanted anyway; they come last.
     """
-    error = _error(forest, said, truth)
+    error = _error(forest, predicted, truth)
     spread = _spread(forest, leaves)
-    doubt = _doubt(said) if forest.n_classes else spread
+    doubt = _doubt(predicted) if forest.n_classes else spread
     shared = np.where(error <= np.median(error), _shared_leaves(leaves), -1)
     reasons: list[tuple[str, npt.NDArray[Any]]] = [("typical", shared), ("doubtful", doubt)]
     if truth is not None:
-        wrong = said.argmax(axis=1) != truth if forest.n_classes else error > 0.0
+        wrong = predicted.argmax(axis=1) != truth if forest.n_classes else error > 0.0
         reasons.insert(1, ("wrong", np.where(wrong, error, -1.0)))
     chosen: dict[int, str] = {}
     for why, score in reasons:
         free = np.where(np.isin(np.arange(len(score)), list(chosen)), -1.0, score)
         if free.max() > 0.0:
             chosen[int(free.argmax())] = why
-    for place in asked:
+    for place in requested:
         chosen.setdefault(int(place), "asked")
     order = ("typical", "doubtful", "wrong", "asked")
     return [
         RepresentativeRow(
             why,
             place,
-            tuple(said[place].tolist()),
+            tuple(predicted[place].tolist()),
             None if truth is None else float(truth[place]),
             float(spread[place]),
         )
@@ -99,13 +99,13 @@ def find_representative_rows(
     ]
 
 
-def _error(forest: FlatForest, said: Floats, truth: npt.NDArray[Any] | None) -> Floats:
+def _error(forest: FlatForest, predicted: Floats, truth: npt.NDArray[Any] | None) -> Floats:
     """Distance from the truth; zero where that is not known."""
     if truth is None:
-        return np.zeros(len(said))
+        return np.zeros(len(predicted))
     if forest.n_classes:
-        return np.asarray(1.0 - said[np.arange(len(said)), truth])
-    return np.asarray(np.abs(said[:, 0] - truth))
+        return np.asarray(1.0 - predicted[np.arange(len(predicted)), truth])
+    return np.asarray(np.abs(predicted[:, 0] - truth))
 
 
 def _spread(forest: FlatForest, leaves: npt.NDArray[np.int32]) -> Floats:
@@ -114,11 +114,11 @@ def _spread(forest: FlatForest, leaves: npt.NDArray[np.int32]) -> Floats:
     return np.asarray(forest.leaf_value[forest.tree_offset[:-1] + leaves].std(axis=1))
 
 
-def _doubt(said: Floats) -> Floats:
+def _doubt(predicted: Floats) -> Floats:
     """One minus the lead of the first class over the second."""
-    if said.shape[1] < 2:
-        return np.zeros(len(said))
-    best = np.partition(said, -2, axis=1)[:, -2:]
+    if predicted.shape[1] < 2:
+        return np.zeros(len(predicted))
+    best = np.partition(predicted, -2, axis=1)[:, -2:]
     return np.asarray(1.0 - (best[:, 1] - best[:, 0]))
 
 

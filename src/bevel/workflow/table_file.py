@@ -27,7 +27,7 @@ __all__ = ["TableFile", "open_table"]
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A table whose header is known and whose cells are read when asked for.
+    """A table whose header is known and whose cells are read on demand.
 
     Attributes
     ----------
@@ -61,9 +61,9 @@ class TableFile:
         kinds = kinds or {}
         place = {name: index for index, name in enumerate(self.names)}
         self.check_present(names)
-        asked = [place[name] for name in names]
+        chosen = [place[name] for name in names]
         found = self._read_numbers(
-            [index for index in asked if kinds.get(self.names[index]) != "nominal"]
+            [index for index in chosen if kinds.get(self.names[index]) != "nominal"]
         )
         for index, where in found.words.items():
             if kinds.get(self.names[index]) == "numeric":
@@ -71,9 +71,9 @@ class TableFile:
                     f"{self.path}: column {self.names[index]!r} must hold numbers; got {where}. "
                     f"Correct the cell, or mark it as missing ({', '.join(MISSING[1:])} or empty)."
                 )
-        words = self._read_words([index for index in asked if index not in found.values])
+        words = self._read_words([index for index in chosen if index not in found.values])
         numeric = found.values
-        values = tuple(numeric[index] if index in numeric else words[index] for index in asked)
+        values = tuple(numeric[index] if index in numeric else words[index] for index in chosen)
         notes = [
             f"Column {self.names[index]!r} is read as nominal because of {where}."
             for index, where in found.words.items()

@@ -362,11 +362,11 @@ def test_many_rows_are_sampled_and_said_to_be(monkeypatch):
     model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y)
     monkeypatch.setattr(explaining, "MOST_ROWS", 25)
     monkeypatch.setattr(explaining, "MOST_VISITS", 0)
-    found = explain(model, X, y, asked=[111, 112])
+    found = explain(model, X, y, requested=[111, 112])
     assert 25 <= found.n_used <= 27 < found.n_rows
     assert [row.number for row in found.rows[-2:]] == [111, 112]
     assert found.importances[-1].kind == "Shapley"
-    same = explain(model, X, y, asked=[111, 112])
+    same = explain(model, X, y, requested=[111, 112])
     assert np.array_equal(found.shapley.values, same.shapley.values)
     rows = X.rows(np.array([110, 111]))
     np.testing.assert_allclose(found.shapley.predictions[-2:], model.predict_proba(rows), atol=1e-9)
@@ -432,9 +432,9 @@ def test_row_that_no_tree_may_judge_is_explained_but_not_scored():
         == 0
     )
     place = int(np.flatnonzero(in_both)[0])
-    found = explain(model, X, y, asked=[place + 1])
+    found = explain(model, X, y, requested=[place + 1])
     alone = explain(model, X, y)
     assert found.scores["error"] == alone.scores["error"]
     assert found.n_used == 40 - in_both.sum() + 1
     expected = model.predict_proba(X.rows(np.array([place])))[0]
-    np.testing.assert_allclose(found.rows[-1].said, expected)
+    np.testing.assert_allclose(found.rows[-1].predicted, expected)

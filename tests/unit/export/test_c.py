@@ -15,7 +15,7 @@ from bevel.data.dataset import Encoding
 from bevel.data.scaling import IdentityScaler
 from bevel.export.c import write_c
 from bevel.export.c.literals import code, comment_text, narrow, string, table
-from bevel.export.c.trees import answers, bitsets, splits, steps
+from bevel.export.c.trees import bitsets, leaf_predictions, splits, steps
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_comment_text_cannot_end_the_comment():
 
 
 def test_steps_of_a_forest_are_those_found_by_hand(forest):
-    leaves = answers(forest, hard=False)
+    leaves = leaf_predictions(forest, hard=False)
     walk = steps(forest, leaves.of_node)
     # Splits are nodes 0, 2 and 5; the leaf that is half and half is the first of its kind.
     assert walk.root.tolist() == [1, 3]
@@ -147,10 +147,10 @@ def test_leaves_with_equal_shares_are_written_once(forest):
         entry_index=np.array([0, 1, 0, 1, 2, 1, 0, 1, 4, 1, 0], np.int32),
         entry_weight=np.array([1, -2, 0.5, 0.5, 1, 1, 0.5, 0.5, 1, 1, 1], np.float32),
     )
-    leaves = answers(twice, hard=False)
+    leaves = leaf_predictions(twice, hard=False)
     assert leaves.mixed.count.tolist() == [2]
     assert leaves.of_node[[1, 3, 4]].tolist() == [2, 1, 2]
 
 
 def test_tied_votes_go_to_the_first_class(forest):
-    assert answers(forest, hard=True).of_node[4] == 0
+    assert leaf_predictions(forest, hard=True).of_node[4] == 0

@@ -18,8 +18,8 @@ from bevel.forest.subforest import gather
 from bevel.forest.training_rows import Target
 
 __all__ = [
-    "Block",
     "EvaluationRows",
+    "RowBlock",
     "blocks",
     "class_of_leaf",
     "predictions",
@@ -83,7 +83,7 @@ def _new_target(analysed: AnalysedForest, y: Any, n_rows: int) -> Target:
 
 
 @dataclass(eq=False)
-class Block:
+class RowBlock:
     """Some of the rows, and what the trees so far predict for them.
 
     Sums are made tree by tree, in the order of the trees: no number of threads changes them.
@@ -124,7 +124,7 @@ class Block:
         return np.asarray(self.sums / np.maximum(self.counts, 1)[:, None])
 
 
-def blocks(analysed: AnalysedForest, rows: EvaluationRows) -> Iterator[Block]:
+def blocks(analysed: AnalysedForest, rows: EvaluationRows) -> Iterator[RowBlock]:
     """The rows in order, with the leaves they fall into."""
     forest = analysed.forest
     step = max(1, BLOCK_SIZE // forest.n_trees)
@@ -132,7 +132,7 @@ def blocks(analysed: AnalysedForest, rows: EvaluationRows) -> Iterator[Block]:
         some = slice(first, min(first + step, len(rows.X)))
         leaves = analysed.predictor.leaves(rows.X[some], analysed.n_threads)
         out = np.ones(leaves.shape, bool) if rows.out is None else rows.out[some]
-        yield Block(forest, analysed.hard, some, rows.target[some], leaves, out)
+        yield RowBlock(forest, analysed.hard, some, rows.target[some], leaves, out)
 
 
 def predictions(analysed: AnalysedForest, rows: EvaluationRows) -> Floats:

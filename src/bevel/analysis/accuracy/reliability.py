@@ -133,10 +133,10 @@ def calibration(
         )
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     known = rows.known
-    codes, said = rows.target[known].astype(np.int64), predictions(analysed, rows)[known]
+    codes, predicted = rows.target[known].astype(np.int64), predictions(analysed, rows)[known]
     labels = [str(label) for label in analysed.classes]
     chosen = None if positive is None else _position(analysed, positive)
-    return calibration_of(codes, said, labels, chosen, n_bins, bins)
+    return calibration_of(codes, predicted, labels, chosen, n_bins, bins)
 
 
 def calibration_of(

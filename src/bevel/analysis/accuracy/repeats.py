@@ -54,7 +54,7 @@ def bias_and_variance(
     y : array-like of shape (n_rows,), default=None
         Targets, if X is an array.
     X_test, y_test : array-like, default=None
-        Rows to judge. None: for each training set, the rows of X that are not in it.
+        Rows to predict. None: for each training set, the rows of X that are not in it.
     truth : array-like, default=None
         What is known of the judged rows: true class probabilities, of shape (n_test, n_classes)
         with classes sorted; or expected targets, of shape (n_test,). None takes `y_test` for
@@ -120,14 +120,16 @@ def bias_and_variance(
             "X_test and y_test must be given together; got only one of them. Pass both, or neither "
             "to judge the rows that are not drawn."
         )
-    judge = _Judge(X if X_test is None else X_test, y if y_test is None else y_test, classify)
+    evaluation = _Evaluation(
+        X if X_test is None else X_test, y if y_test is None else y_test, classify
+    )
     progress = Progress(0, n_repeats, verbose, None, label="training sets")
     for repeat in range(n_repeats):
         rows, target, left_out = draw(rng)
         fitted = _with_seed(clone(estimator), rng).fit(rows, target)
-        judge.add(fitted, left_out if X_test is None else None)
+        evaluation.add(fitted, left_out if X_test is None else None)
         progress(repeat + 1)
-    return judge.result(truth, n_repeats)
+    return evaluation.result(truth, n_repeats)
 
 
 Drawn = tuple[Any, Any, npt.NDArray[np.int64] | None]
@@ -167,8 +169,8 @@ def _with_seed(estimator: Any, rng: np.random.Generator) -> Any:
     return estimator
 
 
-class _Judge:
-    """Running means of what fitted learners say of the judged rows."""
+class _Evaluation:
+    """Running means of predictions of fitted learners for the evaluated rows."""
 
     def __init__(self, X: Any, y: Any, classify: bool) -> None:
         n_rows = len(y)
@@ -185,17 +187,17 @@ class _Judge:
         self._mean, self._scatter, self._votes = np.zeros(shape), np.zeros(shape), np.zeros(shape)
 
     def add(self, fitted: Any, rows: npt.NDArray[np.int64] | None) -> None:
-        """One more learner judges some of the rows, or all."""
+        """Add the predictions of one more learner for some of the rows, or all."""
         here = np.arange(len(self._target)) if rows is None else rows
         X = self._rows if rows is None else take_rows(self._rows, rows)
-        said, votes = self._answers(fitted, X)
+        predicted, votes = self._predictions(fitted, X)
         self._counts[here] += 1
-        before = said - self._mean[here]  # Welford: squares of large values would cancel
+        before = predicted - self._mean[here]  # Welford: squares of large values would cancel
         self._mean[here] += before / self._counts[here]
-        self._scatter[here] += before * (said - self._mean[here])
+        self._scatter[here] += before * (predicted - self._mean[here])
         self._votes[here] += votes
 
-    def _answers(self, fitted: Any, X: Any) -> tuple[Floats, Floats]:
+    def _predictions(self, fitted: Any, X: Any) -> tuple[Floats, Floats]:
         """Probabilities and predicted classes as zeros and ones; or values, twice."""
         if self._classes is None:
             values = np.asarray(fitted.predict(X), dtype=np.float64)[:, None]
@@ -205,11 +207,11 @@ class _Judge:
         votes = predicted[:, None] == self._classes
         if not hasattr(fitted, "predict_proba"):
             return votes.astype(np.float64), votes.astype(np.float64)
-        said = np.zeros(votes.shape)
-        said[:, [_place(self._classes, label) for label in fitted.classes_]] = fitted.predict_proba(
-            X
+        predicted = np.zeros(votes.shape)
+        predicted[:, [_place(self._classes, label) for label in fitted.classes_]] = (
+            fitted.predict_proba(X)
         )
-        return said, votes.astype(np.float64)
+        return predicted, votes.astype(np.float64)
 
     def _extended(self, known: npt.NDArray[Any], met: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Classes of the judged rows, then those that only learners have met, with room for them.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis.accuracy.evaluation_rows import Block, blocks, read_evaluation_rows
+from bevel.analysis.accuracy.evaluation_rows import RowBlock, blocks, read_evaluation_rows
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.printing import described
 from bevel.errors import wrong_type
@@ -121,18 +121,18 @@ def error_and_correlation(
     residuals = np.full(len(rows.X), np.nan)
     sums = np.zeros((2, analysed.forest.n_trees))  # rows judged; squared residuals
     for block in blocks(analysed, rows):
-        residuals[block.rows] = _judge(block, sums)
+        residuals[block.rows] = _add_block(block, sums)
     n_judged, squares = sums
     errors = np.where(n_judged > 0, squares / np.maximum(n_judged, 1.0), np.nan)
     return ErrorAndCorrelation(errors, residuals, out_of_bag)
 
 
-def _judge(block: Block, sums: Floats) -> Floats:
+def _add_block(block: RowBlock, sums: Floats) -> Floats:
     """Residuals of the rows; adds what each tree did to the sums."""
     forest = block.forest
     for tree in range(forest.n_trees):
         block.add(tree, None)
-    said = forest.leaf_value[block.leaves + forest.tree_offset[:-1]]
+    predicted = forest.leaf_value[block.leaves + forest.tree_offset[:-1]]
     sums[0] += block.out.sum(axis=0)
-    sums[1] += np.where(block.out, (block.target[:, None] - said) ** 2, 0.0).sum(axis=0)
+    sums[1] += np.where(block.out, (block.target[:, None] - predicted) ** 2, 0.0).sum(axis=0)
     return np.where(block.counts > 0, block.target - block.predictions[:, 0], np.nan)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.analysis.accuracy.evaluation_rows import (
-    Block,
+    RowBlock,
     blocks,
     class_of_leaf,
     read_evaluation_rows,
@@ -131,15 +131,15 @@ def strength_and_correlation(
     counts = np.zeros((3, n_trees))  # rows judged; for the true class; for the other one
     votes = class_of_leaf(analysed.forest)
     for block in blocks(analysed, rows):
-        margins[block.rows] = _judge(analysed, block, votes, counts)
+        margins[block.rows] = _add_block(analysed, block, votes, counts)
     mean, deviation = float(np.nanmean(margins)), _mean_deviation(counts)
     variance = float(np.nanvar(margins))
     correlation = variance / deviation**2 if deviation > 0.0 else float("nan")
     return StrengthAndCorrelation(mean, correlation, deviation, margins, n_trees, out_of_bag)
 
 
-def _judge(
-    analysed: AnalysedForest, block: Block, votes: npt.NDArray[np.int32], counts: Floats
+def _add_block(
+    analysed: AnalysedForest, block: RowBlock, votes: npt.NDArray[np.int32], counts: Floats
 ) -> Floats:
     """Margins of the rows; adds what each tree did to the counts."""
     n_trees = analysed.forest.n_trees
@@ -151,10 +151,10 @@ def _judge(
     # The most voted other class of the forest, the same for all trees; none if there is one class.
     other = shares.argmax(axis=1) if shares.shape[1] > 1 else np.full(len(row), -1)
     margin = true - np.maximum(shares.max(axis=1), 0.0)
-    said = votes[block.leaves + analysed.forest.tree_offset[:-1]]
+    predicted = votes[block.leaves + analysed.forest.tree_offset[:-1]]
     counts[0] += block.out.sum(axis=0)
-    counts[1] += ((said == block.target[:, None]) & block.out).sum(axis=0)
-    counts[2] += ((said == other[:, None]) & block.out).sum(axis=0)
+    counts[1] += ((predicted == block.target[:, None]) & block.out).sum(axis=0)
+    counts[2] += ((predicted == other[:, None]) & block.out).sum(axis=0)
     return np.where(block.counts > 0, margin, np.nan)
 
 

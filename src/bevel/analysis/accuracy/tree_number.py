@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.analysis.accuracy.evaluation_rows import (
-    Block,
+    RowBlock,
     blocks,
     class_of_leaf,
     read_evaluation_rows,
@@ -105,7 +105,7 @@ def out_of_bag_curve(forest: Any, X: Any, y: Any) -> OutOfBagCurve:
     return OutOfBagCurve(np.arange(1, n_trees + 1), loss, n_rows, measure)
 
 
-def _losses(block: Block) -> Floats:
+def _losses(block: RowBlock) -> Floats:
     if block.forest.n_classes == 0:
         return np.asarray((block.target - block.predictions[:, 0]) ** 2)
     # The class with the largest sum is that with the largest mean.

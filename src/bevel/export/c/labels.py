@@ -17,7 +17,7 @@ __all__ = ["is_numbered", "write_class_names", "write_levels"]
 
 
 def write_class_names(model: Model) -> Iterator[str]:
-    """Texts of the classes and the function that tells them."""
+    """Texts of the classes and the function that returns them."""
     yield remark("Texts of the classes.")
     yield from text_table(f"{model.name}_classes", model.classes)
     yield code(_CLASS_NAME, model.name)
@@ -55,7 +55,7 @@ def _is_double(label: Any) -> bool:
 def _text_codes(feature: int, column: Levels) -> dict[str, int]:
     """Codes by text, in the order of UTF-8; labels that are not text by what Python prints.
 
-    C ends a string at a null character, so that labels which hold one cannot be asked for.
+    C ends a string at a null character, so that labels that hold one cannot be matched.
     """
     codes: dict[str, int] = {}
     for place, label in enumerate(column.labels):

@@ -1,4 +1,4 @@
-"""Predictions in C: what the leaves answer, added up over the trees."""
+"""Predictions in C: the leaves, added up over the trees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["write_predict"]
 
 
 def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
-    """The functions that add up what the leaves answer."""
+    """The functions that add up the predictions of the leaves."""
     name = model.name
     words = _ROW if model.has_splits else _NO_ROW
     values = {word: code(text, name) for word, text in words.items()}

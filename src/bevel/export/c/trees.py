@@ -183,7 +183,7 @@ def _votes(leaves: Lists) -> Array:
 
 
 def _shares(leaves: Lists, n_classes: int) -> tuple[Ints, Lists]:
-    """Number of each leaf's answer, and the lists of shares, each written once."""
+    """Number of each leaf's prediction, and the lists of shares, each written once."""
     first = leaves.start
     number = leaves.index[first].astype(np.int64)
     is_mixed = (leaves.count > 1) | (leaves.weight[first] != 1.0)

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from bevel.export.onnx.graph import Graph
 from bevel.export.onnx.splits import Bitsets, Integers, Lists, Splits, Terms
 
-__all__ = ["Block", "count_products", "level_bits"]
+__all__ = ["ColumnBlock", "count_products", "level_bits"]
 
 # From this length and number on, directions that share their features make a matrix product.
 MATRIX_LENGTH = 8
 
 
-class Block:
-    """The columns of a block of rows, written when they are first asked for.
+class ColumnBlock:
+    """The columns of a block of rows, written when they are first used.
 
     Parameters
     ----------

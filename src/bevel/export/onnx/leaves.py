@@ -50,7 +50,7 @@ class Way(Protocol):
 
 
 def write_sums(graph: Graph, rows: str, forest: FlatForest, votes: Votes, route: Route) -> str:
-    """Sums over trees of what leaves say: rows x outputs, float64.
+    """Sums over trees of predictions of leaves: rows x outputs, float64.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def write_sums(graph: Graph, rows: str, forest: FlatForest, votes: Votes, route:
     forest : FlatForest
         The trees.
     votes : Votes
-        What their leaves say.
+        Predictions of their leaves.
     route : {"auto", "trees", "walk"}
         How leaves are found.
     """

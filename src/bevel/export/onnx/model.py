@@ -44,7 +44,7 @@ def to_onnx(
     fitted : FittedForest
         The forest.
     dtype : {"float32", "float64"}, default="float32"
-        Type of numeric inputs and of the answers.
+        Type of numeric inputs and of the outputs.
     target_opset : int, default=18
         Version of the operators.
     name : str, default="bevel"

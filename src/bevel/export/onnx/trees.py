@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.export.onnx.columns import Block, count_products
+from bevel.export.onnx.columns import ColumnBlock, count_products
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.splits import LEVELS, Bitsets, Integers, Lists, Splits, Terms
 
 __all__ = ["TreesRoute"]
 
-# Whole numbers that float32 holds, in which the operator tells the leaf.
+# Whole numbers that float32 holds, in which the operator returns the leaf.
 MOST_LEAVES = 2**24
 # Nanoseconds of a product that is added, of one in a matrix product, of a column and of a tree:
 # rough, from a few forests on one busy machine. They only choose a route.
@@ -77,7 +77,7 @@ class TreesRoute:
         return columns + TREE_NS * self.splits.forest.n_trees
 
     def can_tell(self, leaf_id: npt.NDArray[np.int64]) -> bool:
-        """Whether the operator, which answers in float32, can tell all leaves of a tree apart."""
+        """Whether the float32 output of the operator distinguishes all leaves of a tree."""
         right, offset = self.splits.forest.right, self.splits.forest.tree_offset
         last = leaf_id[offset[1:] - 1]  # the last node in preorder is a leaf
         return bool((last - leaf_id[_first_leaves(right, offset[:-1])]).max() < MOST_LEAVES)
@@ -95,14 +95,14 @@ class TreesRoute:
             What leaves are known by, in ascending order.
         """
         forest = self.splits.forest
-        columns, line = self._columns(Block(graph, rows, self.splits))
+        columns, line = self._columns(ColumnBlock(graph, rows, self.splits))
         roots = forest.tree_offset[:-1]
         first_leaf = leaf_id[_first_leaves(forest.right, roots)]
         found = self._operator(graph, columns, line, leaf_id, first_leaf)
         found = graph.cast(graph.add("Transpose", found, perm=[1, 0]), np.int32)
         return graph.add("Add", found, graph.constant(first_leaf[:, None], np.int32))
 
-    def _columns(self, block: Block) -> tuple[str, Integers]:
+    def _columns(self, block: ColumnBlock) -> tuple[str, Integers]:
         """All comparisons of a block, rows x columns, and the column of each split."""
         graph = block.graph
         single, combined, levels = _kinds(self.splits)

@@ -1,4 +1,4 @@
-"""Adds up what the leaves of a row say, in double precision."""
+"""Adds up the predictions of the leaves of a row, in double precision."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DENSE = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """What the leaves of a forest say.
+    """Predictions of the leaves of a forest.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ def _add_shares(graph: Graph, shares: tuple[str, str], sums: str, place: str, fi
 
 
 def read_votes(forest: FlatForest, hard: bool) -> Votes:
-    """Read what the leaves of a forest say: shares, or (hard) one vote for the largest."""
+    """Read the predictions of the leaves: shares, or (hard) one vote for the largest."""
     leaves = np.flatnonzero(forest.right < 0)
     leaf_id = np.zeros(forest.n_nodes, np.int64)
     leaf_id[leaves] = np.arange(len(leaves))

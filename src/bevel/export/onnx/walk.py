@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bevel.export.onnx.columns import Block, level_bits
+from bevel.export.onnx.columns import ColumnBlock, level_bits
 from bevel.export.onnx.graph import Graph
 from bevel.export.onnx.splits import LEVELS, Bitsets, Integers, Splits, Terms
 
@@ -116,7 +116,7 @@ class WalkRoute:
         leaf_id : ndarray of shape (n_nodes,)
             What leaves are known by.
         """
-        block = Block(graph, rows, self.splits)
+        block = ColumnBlock(graph, rows, self.splits)
         values = graph.add("Transpose", block.terms(self.terms), perm=[1, 0])
         values = graph.reshape(values, -1)
         roots = self._places(leaf_id)[self.splits.forest.tree_offset[:-1]]

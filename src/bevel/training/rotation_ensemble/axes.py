@@ -1,7 +1,7 @@
 """The rotations of an ensemble: the features as they are, and Haar rotations of them.
 
-Rotations are never kept: they are drawn again from the seed of the forest whenever they are asked
-for. In an ensemble all of them have as many axes as there are numeric features.
+Rotations are never kept: they are drawn again from the seed of the forest whenever they are
+needed. In an ensemble all of them have as many axes as there are numeric features.
 """
 
 from __future__ import annotations
