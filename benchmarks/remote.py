@@ -28,14 +28,14 @@ class RemoteSystem:
     def start(self, **request: Any) -> dict[str, Any]:
         """Send the first request; the interpreter is ended if it fails."""
         try:
-            return self.ask(do="start", **request)
+            return self.request(do="start", **request)
         except RuntimeError:
             self.close()
             raise
 
-    def ask(self, **request: Any) -> dict[str, Any]:
+    def request(self, **request: Any) -> dict[str, Any]:
         """Send one request and wait for its reply."""
-        return self.interpreter.ask(request)[0]
+        return self.interpreter.request(request)[0]
 
     def close(self) -> None:
         """End the other interpreter."""

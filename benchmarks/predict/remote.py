@@ -24,10 +24,10 @@ class Remote(RemoteSystem):
         self.version: str = self.start(**start_request(name, data, work))["version"]
 
     def batch(self, n_threads: int) -> float:
-        return float(self.ask(do="batch", n_threads=n_threads)["seconds"])
+        return float(self.request(do="batch", n_threads=n_threads)["seconds"])
 
     def one(self, n_threads: int) -> float:
-        return float(self.ask(do="one", n_threads=n_threads)["seconds"])
+        return float(self.request(do="one", n_threads=n_threads)["seconds"])
 
     def visits(self, _X: np.ndarray) -> float:
         return float("nan")

@@ -37,10 +37,10 @@ class Remote(RemoteSystem):
         self.prepare_seconds: float = answer["prepare_seconds"]
 
     def fit(self) -> float:
-        return float(self.ask(do="fit")["seconds"])
+        return float(self.request(do="fit")["seconds"])
 
     def describe(self) -> Described:
-        return Described(**self.ask(do="describe"))
+        return Described(**self.request(do="describe"))
 
 
 class Worker:

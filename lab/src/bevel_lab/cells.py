@@ -34,7 +34,7 @@ class Cell:
     system : str
         Name in `bevel_lab.systems.SYSTEMS`; empty where the system must not matter.
     setting : mapping
-        What else is varied, as JSON knows it: ``{"noise_dims": 10}``.
+        What else is varied, as JSON values: ``{"noise_dims": 10}``.
     repeat, fold : int
         From 0; simulations have fold 0 alone.
     experiment_seed : int
@@ -96,9 +96,9 @@ class Result:
     n_jobs : int
         Threads that the system was given.
     details : dict
-        What else is worth keeping, as JSON knows it: the settings that tuning chose.
+        What else is worth keeping, as JSON values: the settings that tuning chose.
     predictions : str
-        File in the run folder with the test predictions; empty unless they were asked for.
+        File in the run folder with the test predictions; empty unless they were requested.
     """
 
     cell: Cell

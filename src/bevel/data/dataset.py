@@ -322,7 +322,7 @@ def _physical_memory() -> float:
         AttributeError,
         ValueError,
         OSError,
-    ):  # not told on this system: let the allocation decide
+    ):  # not known on this system: let the allocation decide
         return float("inf")
 
 

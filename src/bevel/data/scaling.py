@@ -34,7 +34,7 @@ SCALES = ("minmax", "minmax_clip", "quantile", "standard", "rank", "relative_ran
 
 
 class Scaler(Protocol):
-    """What a dataset asks of every scaler."""
+    """Interface of every scaler."""
 
     def native(self, n_features: int) -> _core.Scaler:
         """What the core applies to a table of `n_features` columns, those it was learned on."""

@@ -32,7 +32,7 @@ _UNREADABLE = (nw.Datetime, nw.Date, nw.Time, nw.Duration, nw.List, nw.Array, nw
 
 
 class Table(Protocol):
-    """What the dataset asks of every kind of input."""
+    """Interface of every kind of input."""
 
     @property
     def native(self) -> Any:

@@ -203,7 +203,7 @@ class ObliqueForest(Compression, ReadsTables, BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         str
-            C source; its comment describes the interface. `docs/reference/c_export.md` says more.
+            C source; its comment describes the interface. See `docs/reference/c_export.md`.
         """
         return "".join(write_c(self.fitted_forest_, name))
 
@@ -215,7 +215,7 @@ class ObliqueForest(Compression, ReadsTables, BaseEstimator, metaclass=ABCMeta):
         A forest of numeric features takes one input, `X` of shape (n_rows, n_features). A forest
         with nominal columns takes one input of shape (n_rows, 1) per column, under the columns'
         names. A classifier returns `label` and `probabilities`, a regressor `prediction`.
-        `docs/reference/onnx.md` tells more.
+        See `docs/reference/onnx.md`.
 
         Parameters
         ----------

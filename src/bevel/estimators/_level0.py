@@ -69,7 +69,7 @@ class Level0:
         return fit_classifier(learner, X, part.codes, part.weights), setting
 
     def predict(self, model: CodedClassifier, part: Part, rotation: Floats | None) -> Floats:
-        """What a model of a part says of the rows held out from it."""
+        """Prediction of a model of a part for the rows held out from it."""
         view = self._view(part.held_out, part, rotation)
         return model.probabilities(view, self.n_classes)
 
@@ -82,7 +82,7 @@ class Level0:
     def _choose(self, X: Matrix, part: Part, seed: int) -> Setting:
         """The most accurate setting on the part's own rows (Blaser 3.4.1), of equal ones the first.
 
-        What is said of rows of the part comes from models that have not seen them: trees whose bag
+        Predictions for rows of the part come from models that have not seen them: trees whose bag
         they were out of, or models of the other folds of the part.
         """
         if len(self.settings) == 1 or len(np.unique(part.codes)) == 1:

@@ -157,7 +157,7 @@ def _check_h(plan: EnsemblePlan) -> None:
 
 
 def _wants_errors(plan: EnsemblePlan) -> str:
-    """What asks for out-of-bag errors; empty if nothing does."""
+    """Parameter that needs out-of-bag errors; empty if none does."""
     if not plan.needs_errors:
         return ""
     if needs_errors(plan.weighting, plan.h):

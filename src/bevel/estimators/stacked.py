@@ -45,12 +45,12 @@ def _level1_gives_probabilities(estimator: StackedRotationClassifier) -> bool:
 
 @documented(STACKED_CLASSIFIER)
 class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):  # type: ignore[misc]
-    """Classifiers on rotations of the features, and a classifier on what they say.
+    """Classifiers on rotations of the features, and a classifier on their predictions.
 
     A model of level 0 is fitted to each view of the features: as they are, and after each of K
     random rotations. The learner of level 1 combines their class probabilities; it finds out which
-    rotations to trust, and where. It is trained on what level 0 says of rows it has not seen: the
-    rows are divided into folds, and the models that answer for a fold are fitted, scaled and tuned
+    rotations to trust, and where. It is trained on predictions of level 0 for rows it has not seen:
+    the rows are divided into folds, and the models that predict a fold are fitted, scaled and tuned
     on the other folds alone. In the end level 0 is fitted once more, on all rows. S-RRE of Blaser,
     "Random rotations in machine learning" (thesis), sections 3.3 and 3.4.1.
 
@@ -189,7 +189,7 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
         Returns
         -------
         ndarray of shape (n_rows, n_classes_)
-            What level 1 says; absent if it gives no probabilities.
+            Probabilities of level 1; absent if it gives no probabilities.
         """
         columns = self._level1_columns(X)
         return self._coded(self.level1_).probabilities(columns, self.n_classes_)
@@ -249,9 +249,9 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
         return [*parts, Part(dataset.X, codes, weights, dataset.encoding, dataset.X[:0])]
 
     def _fit_level0(self, level0: Level0, parts: Sequence[Part], progress: Progress) -> Floats:
-        """Fit all models of level 0; what they say of the rows held out from them.
+        """Fit all models of level 0; their predictions for the rows held out from them.
 
-        Each is dropped once it has answered, but for those of the last part, of all rows.
+        Each is dropped after its prediction, but for those of the last part, of all rows.
         """
         n_views = len(self.rotations_)
         out_of_fold = np.empty((len(parts[-1].X), n_views, self.n_classes_))
@@ -285,7 +285,7 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
 def _columns(probabilities: Floats) -> Floats:
     """What level 1 sees: the probabilities of all views side by side.
 
-    Of two classes, one says all.
+    Of two classes, one is enough.
     """
     n_rows, _, n_classes = probabilities.shape
     chosen = probabilities[:, :, 1:] if n_classes == 2 else probabilities

@@ -224,7 +224,7 @@ class FlatForest:
 
         A split that has seen no missing value sends them with its heavier child, so that nothing
         need be said of columns whose splits all do so. All columns of a slim forest, which has no
-        weights to tell by.
+        weights to decide by.
         """
         columns = np.zeros(self.n_features, dtype=bool)
         if self.is_slim:
@@ -416,7 +416,7 @@ class TreeView:
 def join_forests(first: FlatForest, second: FlatForest) -> FlatForest:
     """Forest of the trees of both, grown on the same columns and classes; slim if one of them is.
 
-    A forest that knows the gains of some trees only could not answer for its importances.
+    A forest with the gains of some trees only has no importances.
     """
     if first.is_slim != second.is_slim:
         first, second = first.slim(), second.slim()

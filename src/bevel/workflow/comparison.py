@@ -25,7 +25,7 @@ __all__ = [
 
 
 class Classifier(Protocol):
-    """What a comparison asks of a classifier."""
+    """Methods of a classifier that a comparison calls."""
 
     def fit(self, X: Any, y: Any) -> Any: ...
     def predict(self, X: Any) -> NDArray[Any]: ...

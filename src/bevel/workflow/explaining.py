@@ -1,4 +1,4 @@
-"""What there is to say of a forest and some rows: importance, directions, rules, quantiles, single
+"""Explanation of a forest and some rows: importance, directions, rules, quantiles, single
 rows.
 
 Plain results; `explain_sections` writes them on pages and `bevel.cli.explain` in the terminal.
@@ -247,7 +247,7 @@ def _draw(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArr
 def _predict(
     analysed: AnalysedForest, rows: EvaluationRows, met: str
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """What the forest says of each row, and whether trees say it that have not seen the row.
+    """Prediction for each row, and whether it is of trees that have not seen the row.
 
     A row in every bag that was requested gets the prediction of all trees.
     """

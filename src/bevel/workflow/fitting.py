@@ -51,7 +51,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A forest and what its out-of-bag rows say of it.
+    """A forest and its out-of-bag estimates.
 
     Attributes
     ----------

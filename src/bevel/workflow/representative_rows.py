@@ -28,7 +28,7 @@ class RepresentativeRow:
     predicted : tuple of float
         Predictions of the forest: class probabilities, or one value.
     truth : float or None
-        The true answer, as position among the classes or as value, if it is known.
+        The true target, as position among the classes or as value, if it is known.
     spread : float
         Standard deviation of the trees' predictions in regression, 0 in classification.
     number : int

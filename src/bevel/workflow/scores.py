@@ -85,10 +85,10 @@ def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Esti
     probabilities : ndarray of shape (n_rows, n_classes)
         Predicted; without NaN.
     """
-    answer = probabilities.argmax(axis=1)
+    predicted = probabilities.argmax(axis=1)
     truth = np.eye(probabilities.shape[1])[codes]
-    scores = {"error": share_estimate(int(np.count_nonzero(answer != codes)), len(codes))}
-    kappa = kappa_estimate(codes, answer, probabilities.shape[1])
+    scores = {"error": share_estimate(int(np.count_nonzero(predicted != codes)), len(codes))}
+    kappa = kappa_estimate(codes, predicted, probabilities.shape[1])
     if kappa is not None:
         scores["Cohen's kappa"] = kappa
     areas = [
@@ -112,26 +112,26 @@ def row_brier_scores(probabilities: Floats, truth: Floats) -> Floats:
     return squared[:, 1] if squared.shape[1] == 2 else squared.sum(axis=1)
 
 
-def kappa_estimate(codes: Codes, answer: Codes, n_classes: int) -> Estimate | None:
+def kappa_estimate(codes: Codes, predicted: Codes, n_classes: int) -> Estimate | None:
     """Cohen's kappa, κ = (p_o − p_e) / (1 − p_e), with the interval of Fleiss, Cohen and Everitt.
 
-    p_o is the share of rows on which truth and answer agree, p_e the share on which labels drawn
-    independently from the shares of both would. None where both hold one and the same label only.
-    Without a wrong row there is no spread: then Wilson's interval of the error is divided by the
-    chance error 1 − p_e.
+    p_o is the share of rows on which truth and prediction agree, p_e the share on which labels
+    drawn independently from the shares of both would. None where both hold one and the same label
+    only. Without a wrong row there is no spread: then Wilson's interval of the error is divided by
+    the chance error 1 − p_e.
     """
     n_rows = len(codes)
-    of_truth, of_answer = (np.bincount(each, minlength=n_classes) for each in (codes, answer))
-    right = codes == answer
-    kappa = cohen_kappa(codes, answer)
+    of_truth, of_predicted = (np.bincount(each, minlength=n_classes) for each in (codes, predicted))
+    right = codes == predicted
+    kappa = cohen_kappa(codes, predicted)
     if np.isnan(kappa):
         return None
-    chance = 1.0 - int(of_truth @ of_answer) / n_rows**2  # 1 − p_e
+    chance = 1.0 - int(of_truth @ of_predicted) / n_rows**2  # 1 − p_e
     if right.all():
         return Estimate(1.0, 1.0 - share_estimate(0, n_rows).high / chance, 1.0)
     # Derivatives of p_o and p_e by the weight of a row, put together by the rule of quotients.
     of_agreement = right - right.mean()
-    of_chance = (of_answer[codes] + of_truth[answer]) / n_rows - 2.0 * (1.0 - chance)
+    of_chance = (of_predicted[codes] + of_truth[predicted]) / n_rows - 2.0 * (1.0 - chance)
     influence = (of_agreement - (1.0 - kappa) * of_chance) / chance
     return _clipped(_around(kappa, np.where(np.abs(influence) < 1e-12, 0.0, influence)), -1.0, 1.0)
 

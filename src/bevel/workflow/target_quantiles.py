@@ -61,7 +61,7 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class TargetQuantiles:
-    """What there is to say of the targets of rows.
+    """Quantiles of the targets of rows.
 
     Attributes
     ----------

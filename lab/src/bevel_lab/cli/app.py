@@ -189,7 +189,7 @@ def run_verb(
                 f"{len(store.done_keys())} results are in {folder}; the same command goes on."
             )
             raise
-    _tell(outcome, store, as_json)
+    _print_outcome(outcome, store, as_json)
     if outcome.n_cells and not any(result.status == OK for result in store.results()):
         raise typer.Exit(1)
 
@@ -296,7 +296,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _tell(outcome: Outcome, store: ResultStore, as_json: bool) -> None:
+def _print_outcome(outcome: Outcome, store: ResultStore, as_json: bool) -> None:
     for message in (*outcome.left_out, *outcome.absent.values()):
         output.note(f"Left out: {message}")
     systems = store.describe()["systems"]

@@ -27,7 +27,7 @@ FOLDER = "needs --data"
 
 @dataclass(frozen=True)
 class Plan:
-    """What the user asked for; None is the paper's own.
+    """Settings of a run; None is the paper's own value.
 
     Attributes
     ----------

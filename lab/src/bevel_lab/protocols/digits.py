@@ -24,7 +24,7 @@ PAIRS: Mapping[str, tuple[str, str]] = {
 
 
 def chosen_pairs(plan: Plan) -> list[str]:
-    """Names of the pairs that the user asked for and the folder has; in a quick run if named."""
+    """Names of the requested pairs that the folder has; in a quick run if named."""
     if _mnist(plan.data) is None or (plan.quick and not plan.only):
         return []
     return [name for name in PAIRS if not plan.only or name in plan.only]

@@ -34,7 +34,7 @@ STACKED = ("stacked-rotation",)
 def cells(plan: Plan) -> Iterator[Cell]:
     """``--repeats`` is the number of fold groups and of rotation groups.
 
-    Systems of others are not told of rotation groups, and have one.
+    Systems of other packages have no rotation groups, and count as one.
     """
     n_groups = plan.repeats or (QUICK_GROUPS if plan.quick else N_GROUPS)
     for data in chosen_sets(plan, paper=THREE_SETS):

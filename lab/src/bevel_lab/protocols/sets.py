@@ -48,7 +48,7 @@ def chosen_sets(
     paper: Collection[str] = (),
     keep: Callable[[DataSet], bool] | None = None,
 ) -> list[DataSet]:
-    """Classification sets that the user asked for, in the order of the index.
+    """Requested classification sets, in the order of the index.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def chosen_sets(
         Names of the paper's own sets: if some are there, and the user names none, others are left
         out.
     keep : callable, default=None
-        What the experiment itself asks of a set.
+        What the experiment itself requires of a set.
     """
     known = {name: each for name, each in all_sets(plan.data).items() if each.n_classes}
     if keep is not None:

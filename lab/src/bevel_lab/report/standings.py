@@ -43,9 +43,9 @@ class Standing:
     p_better: float | None = None
 
 
-def choose_reference(systems: tuple[str, ...], asked: str | None = None) -> str:
+def choose_reference(systems: tuple[str, ...], chosen: str | None = None) -> str:
     """The system that others are compared with: SPORF, or else a random forest, or the first."""
-    return asked or next((name for name in FAVOURITES if name in systems), systems[0])
+    return chosen or next((name for name in FAVOURITES if name in systems), systems[0])
 
 
 def alike_with_best(tally: Tally) -> NDArray[np.bool_]:

@@ -74,14 +74,14 @@ class Bench:
     def _measure(self, result: Result, rows: "Rows", estimator: Any) -> Result:
         memory = MemoryRise()
         seconds_fit, _ = _timed(lambda: estimator.fit(rows.X_train, rows.y_train))
-        seconds_predict, answer = _timed(lambda: estimator.predict(rows.X_test))
+        seconds_predict, predicted = _timed(lambda: estimator.predict(rows.X_test))
         memory_mb = memory.mb()
         if hasattr(estimator, "fit_seconds_"):  # in another interpreter: its own clock
             seconds_fit, seconds_predict = estimator.fit_seconds_, estimator.predict_seconds_
             memory_mb = float("nan")  # not ours to see
-        answer = np.asarray(answer).ravel()
+        predicted = np.asarray(predicted).ravel()
         shares = rows.shares(estimator)
-        metrics = rows.metrics(estimator, answer, shares)
+        metrics = rows.metrics(estimator, predicted, shares)
         if self.protocol.measure is not None:
             metrics |= self.protocol.measure(estimator, rows.problem, result.cell)
         return replace(
@@ -91,15 +91,15 @@ class Bench:
             seconds_predict=seconds_predict,
             memory_mb=memory_mb,
             details=getattr(estimator, "details_", {}),
-            predictions=self._keep(result.cell, rows, answer, shares),
+            predictions=self._keep(result.cell, rows, predicted, shares),
         )
 
     def _problem(self, cell: Cell) -> Problem:
         """The rows; those of the last cell when only the system has changed."""
-        asked = cell.problem
-        if self._last is None or self._last[0] != asked.key:
+        problem_cell = cell.problem
+        if self._last is None or self._last[0] != problem_cell.key:
             self._last = None  # two large problems at once may be too many
-            self._last = (asked.key, self.protocol.load(asked, self.plan))
+            self._last = (problem_cell.key, self.protocol.load(problem_cell, self.plan))
         return self._last[1]
 
     def _setting(self, system: System, cell: Cell) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Bench:
         return system.make(task, **setting)
 
     def _keep(
-        self, cell: Cell, rows: "Rows", answer: NDArray[Any], shares: NDArray[np.float64] | None
+        self, cell: Cell, rows: "Rows", predicted: NDArray[Any], shares: NDArray[np.float64] | None
     ) -> str:
         """Write the test predictions to a file of the run folder; a whole one or none."""
         if not self.keep_predictions:
@@ -129,7 +129,7 @@ class Bench:
         name = f"predictions/{hashlib.sha256(cell.key.encode()).hexdigest()[:20]}.npz"
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        arrays = {"truth": rows.problem.y_test, "predicted": rows.labels(answer)}
+        arrays = {"truth": rows.problem.y_test, "predicted": rows.labels(predicted)}
         if shares is not None:
             arrays |= {"probabilities": shares, "classes": rows.classes}
         unfinished = path.with_suffix(f".{os.getpid()}.tmp.npz")
@@ -153,7 +153,7 @@ class Rows:
             self.y_test = np.where(self.classes[place] == problem.y_test, place, UNSEEN)
 
     def task(self, seed: int, n_jobs: int) -> Task:
-        """What the system is asked to do."""
+        """The task of the system."""
         X = self.X_train
         return Task(
             kind=self.problem.task,
@@ -188,12 +188,12 @@ class Rows:
         return np.asarray(estimator.predict_proba(self.X_test), dtype=np.float64)
 
     def metrics(
-        self, estimator: Any, answer: NDArray[Any], shares: NDArray[np.float64] | None
+        self, estimator: Any, predicted: NDArray[Any], shares: NDArray[np.float64] | None
     ) -> dict[str, float]:
         """The scores that every cell has."""
         on_training = np.asarray(estimator.predict(self.X_train)).ravel()
         if self.is_regression:
-            mse = float(np.mean((answer - self.y_test) ** 2))
+            mse = float(np.mean((predicted - self.y_test) ** 2))
             spread = float(np.var(self.y_test))
             return {
                 "mse": mse,
@@ -204,8 +204,8 @@ class Rows:
         order = shares if shares is not None else _decision(estimator, self.X_test)
         unknown = float("nan")
         return {
-            "error": error_rate(self.y_test, answer),
-            "kappa": cohen_kappa(self.y_test, answer),
+            "error": error_rate(self.y_test, predicted),
+            "kappa": cohen_kappa(self.y_test, predicted),
             "auc": unknown if order is None else roc_auc(self.y_test, order, codes),
             "log_loss": unknown if shares is None else log_loss(self.y_test, shares, codes),
             "train_error": error_rate(self.y_train, on_training),

@@ -144,7 +144,7 @@ def _remedy(package: str) -> str:
 
 
 def _cells(protocol: Protocol, plan: Plan) -> list[Cell]:
-    """The cells of the data sets and settings asked for, in the protocol's order."""
+    """The cells of the data sets and chosen settings, in the protocol's order."""
     cells = list(protocol.cells(plan))
     if len({cell.key for cell in cells}) < len(cells):
         raise AssertionError(f"Two cells of {protocol.name} have the same key.")
@@ -153,11 +153,11 @@ def _cells(protocol: Protocol, plan: Plan) -> list[Cell]:
             "--folds", f"left out: {protocol.name} has no folds to choose", plan.folds, "Omit it."
         )
     names = list(dict.fromkeys(cell.data for cell in cells))
-    for asked in plan.only:
-        if asked not in names:
+    for chosen in plan.only:
+        if chosen not in names:
             known = join_names(names)
             remedy = "Correct the name, or see the folder's index.csv."
-            raise wrong_value("--only", f"data sets of {protocol.name} ({known})", asked, remedy)
+            raise wrong_value("--only", f"data sets of {protocol.name} ({known})", chosen, remedy)
     cells = [cell for cell in cells if not plan.only or cell.data in plan.only]
     for name, values in plan.settings.items():
         cells = _with_setting(cells, name, values)
@@ -167,11 +167,11 @@ def _cells(protocol: Protocol, plan: Plan) -> list[Cell]:
 def _with_setting(cells: Sequence[Cell], name: str, values: Sequence[str]) -> list[Cell]:
     """The cells in which a setting has one of the values, and those that do not have it."""
     known = list(dict.fromkeys(str(cell.setting[name]) for cell in cells if name in cell.setting))
-    for asked in values:
-        if asked not in known:
+    for chosen in values:
+        if chosen not in known:
             names = list(dict.fromkeys(each for cell in cells for each in cell.setting))
             required = f"{name}={join_names(known)}" if known else f"one of {join_names(names)}"
-            raise wrong_value("--setting", required, f"{name}={asked}", "Correct it.")
+            raise wrong_value("--setting", required, f"{name}={chosen}", "Correct it.")
     return [cell for cell in cells if name not in cell.setting or str(cell.setting[name]) in values]
 
 

@@ -120,16 +120,16 @@ class ResultStore:
             starts = [json.loads(text) for (text,) in rows]
         return {**(starts[-1] if starts else {}), "starts": starts}
 
-    def check_meaning(self, asked: Mapping[str, Any]) -> None:
+    def check_meaning(self, settings: Mapping[str, Any]) -> None:
         """A run folder holds results of one experiment, under one set of rules."""
         starts = self.describe()["starts"]
         if not starts:
             return
         before = starts[0]["meaning"]
-        differing = [name for name in asked if asked[name] != before.get(name)]
+        differing = [name for name in settings if settings[name] != before.get(name)]
         if differing:
             had = ", ".join(f"{name} {shorten(before.get(name))}" for name in differing)
-            got = ", ".join(f"{name} {shorten(asked[name])}" for name in differing)
+            got = ", ".join(f"{name} {shorten(settings[name])}" for name in differing)
             raise ValueError(
                 f"A run can only be taken up with the settings it was begun with ({had}); got "
                 f"{got}. Give another --out, or the same settings; {self.folder} is left as it is."

@@ -79,7 +79,7 @@ class WorkerPool:
         self._workers = []
 
     def _wait(self) -> None:
-        """Sleep until a worker has something to say, or for a moment.
+        """Sleep until a worker has sent a message, or for a moment.
 
         A moment that took much longer was no moment: the machine slept, or Ctrl-Z stopped us all.
         That time is not the cells'.
@@ -94,7 +94,7 @@ class WorkerPool:
     def _look_at(self, worker: "Worker") -> tuple[Result, float] | None:
         cell = worker.cell
         try:
-            said = worker.hear()
+            received = worker.receive()
         except (EOFError, OSError):
             code = worker.kill()
             if not worker.has_started:
@@ -105,8 +105,8 @@ class WorkerPool:
             if cell is None:
                 return None
             return failed(cell, _epitaph(code), self.n_jobs), worker.seconds
-        if isinstance(said, Result):
-            return said, worker.seconds
+        if isinstance(received, Result):
+            return received, worker.seconds
         if cell is not None and self.timeout is not None and worker.seconds > self.timeout:
             worker.kill()
             message = f"Took longer than the time limit of {self.timeout:g} s."
@@ -154,19 +154,19 @@ class Worker:
         """Hand over a cell."""
         self.cell = cell
         self._begun = time.monotonic()
-        with suppress(OSError):  # the worker is gone, as `hear` will find
+        with suppress(OSError):  # the worker is gone, as `receive` will find
             self.connection.send((cell, n_jobs))
 
-    def hear(self) -> object:
-        """What the worker says, None when it says nothing; EOFError when it is gone."""
+    def receive(self) -> object:
+        """Next message of the worker, None if there is none; EOFError when it is gone."""
         if not self.connection.poll():
             return None
-        said: object = self.connection.recv()
+        received: object = self.connection.recv()
         self.has_started = True
         if self.cell is not None:
             self._seconds = time.monotonic() - self._begun
             self.cell = None
-        return said
+        return received
 
     def kill(self) -> int | None:
         """End the process and its children; returns its exit code."""

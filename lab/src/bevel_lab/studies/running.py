@@ -123,20 +123,20 @@ def rotation_study(
     seed = _seed(random_state, folder)
     X = X if hasattr(X, "shape") else np.asarray(X)
     target = _read_target(estimator, y, X.shape[0])
-    judge = _Judge(estimator, X, target, n_folds, nested)
+    runner = _StudyRunner(estimator, X, target, n_folds, nested)
     called = type(estimator).__name__ if name is None else name
     cells = list(study_cells(DATA, called, fold_groups, rotation_groups, n_folds, seed))
     if folder is None:
-        results = list(_results(cells, judge, verbose, progress))
+        results = list(_results(cells, runner, verbose, progress))
     else:
-        results = _keep(ResultStore(folder), cells, judge, called, verbose, progress)
+        results = _keep(ResultStore(folder), cells, runner, called, verbose, progress)
     return read_studies(map(flat_result, results))[DATA, called]
 
 
 def _keep(
     store: ResultStore,
     cells: list[Cell],
-    judge: _Judge,
+    runner: _StudyRunner,
     name: str,
     verbose: bool,
     progress: Callable[[Step], object] | None,
@@ -144,18 +144,18 @@ def _keep(
     """Run the cells that have no result in the folder; returns those of all cells."""
     wanted = {cell.key for cell in cells}
     with store.lock():
-        store.check_meaning(judge.meaning(name))
+        store.check_meaning(runner.meaning(name))
         done = store.done_keys()
-        store.begin(_description(judge, name, cells[0].experiment_seed, len(done | wanted)))
+        store.begin(_description(runner, name, cells[0].experiment_seed, len(done | wanted)))
         missing = [cell for cell in cells if cell.key not in done]
-        for _ in _results(missing, judge, verbose, progress, store):
+        for _ in _results(missing, runner, verbose, progress, store):
             pass
     return [result for result in store.results() if result.cell.key in wanted]
 
 
 def _results(
     cells: list[Cell],
-    judge: _Judge,
+    runner: _StudyRunner,
     verbose: bool,
     progress: Callable[[Step], object] | None,
     store: ResultStore | None = None,
@@ -165,7 +165,7 @@ def _results(
     bar = Progress(0, len(cells), verbose, None, label="fits")
     for number, cell in enumerate(cells, 1):
         start = time.perf_counter()
-        result = judge.run(cell)
+        result = runner.run(cell)
         if store is not None:
             store.append(result)
         remaining.finished(cell, time.perf_counter() - start)
@@ -175,7 +175,7 @@ def _results(
         yield result
 
 
-class _Judge:
+class _StudyRunner:
     """Fits and tests one cell."""
 
     def __init__(
@@ -235,11 +235,11 @@ class _Judge:
         )
 
     def _losses(
-        self, said: npt.NDArray[Any], test: npt.NDArray[np.intp]
+        self, predicted: npt.NDArray[Any], test: npt.NDArray[np.intp]
     ) -> npt.NDArray[np.float64]:
         if self.classify:
-            return np.asarray(said != self.target[test], dtype=np.float64)
-        return np.asarray((said - self.target[test]) ** 2, dtype=np.float64)
+            return np.asarray(predicted != self.target[test], dtype=np.float64)
+        return np.asarray((predicted - self.target[test]) ** 2, dtype=np.float64)
 
     def _folds(self, cell: Cell) -> npt.NDArray[np.int64]:
         if self._last is None or self._last[0] != cell.split_seed:
@@ -270,12 +270,12 @@ def _read_target(estimator: Any, y: Any, n_rows: int) -> npt.NDArray[Any]:
     return np.asarray(read_numbers(y, n_rows))
 
 
-def _description(judge: _Judge, name: str, seed: int, n_cells: int) -> dict[str, Any]:
+def _description(runner: _StudyRunner, name: str, seed: int, n_cells: int) -> dict[str, Any]:
     return {
         **describe_environment(),
         "experiment": EXPERIMENT,
         "sentence": "Errors over fold groups × rotation groups.",
-        "meaning": judge.meaning(name),
+        "meaning": runner.meaning(name),
         "systems": [name],
         "labels": {name: name},
         "absent": {},

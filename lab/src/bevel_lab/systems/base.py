@@ -13,7 +13,7 @@ BASELINE, OURS, PEER = "baseline", "ours", "peer"
 
 
 class Estimator(Protocol):
-    """What the lab asks of an estimator; ``predict_proba`` is welcome, too."""
+    """Methods of an estimator that the lab calls; ``predict_proba`` is optional."""
 
     def fit(self, X: Any, y: Any) -> Any: ...
     def predict(self, X: Any) -> NDArray[Any]: ...
@@ -21,7 +21,7 @@ class Estimator(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """What a system is asked to learn: the shape of the training rows, the seed, the threads."""
+    """Learning task of a system: the shape of the training rows, the seed, the threads."""
 
     kind: str  # "classification" or "regression"
     n_train: int

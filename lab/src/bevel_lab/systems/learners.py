@@ -42,8 +42,8 @@ class PrunedTree(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Answer of the pruned tree."""
-        answer: NDArray[Any] = self.tree_.predict(X)
-        return answer
+        predicted: NDArray[Any] = self.tree_.predict(X)
+        return predicted
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class shares in its leaves."""
@@ -69,8 +69,8 @@ class KernelWidthThenCost(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Answer of the tuned machine."""
-        answer: NDArray[Any] = self.machine_.predict(X)
-        return answer
+        predicted: NDArray[Any] = self.machine_.predict(X)
+        return predicted
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Distance from the boundary, for ROC curves."""
@@ -102,8 +102,8 @@ class GaussianProcess(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class, or the mean."""
-        answer: NDArray[Any] = self.process_.predict(X)
-        return answer
+        predicted: NDArray[Any] = self.process_.predict(X)
+        return predicted
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities by Laplace's approximation, one class against the rest."""

@@ -57,7 +57,7 @@ class RemoteInterpreter:
             stdout=subprocess.PIPE,
         )
 
-    def ask(
+    def request(
         self, request: Mapping[str, Any], arrays: Sequence[NDArray[Any]] = ()
     ) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         """Send a request and wait for the reply; what goes wrong there is raised here."""
@@ -92,23 +92,23 @@ class RemoteEstimator:
         self.fit_seconds_ = self.predict_seconds_ = float("nan")
         self.interpreter = RemoteInterpreter(python, [str(WORKER)], name)
         made = {"module": module, "name": name, "parameters": dict(parameters)}
-        self.interpreter.ask({"do": "make", **made})
+        self.interpreter.request({"do": "make", **made})
 
     def fit(self, X: NDArray[Any], y: NDArray[Any]) -> "RemoteEstimator":
         """Send the rows and wait."""
-        reply, _ = self.interpreter.ask({"do": "fit"}, [X, y])
+        reply, _ = self.interpreter.request({"do": "fit"}, [X, y])
         self.fit_seconds_ = reply["seconds"]
         return self
 
     def predict(self, X: NDArray[Any]) -> NDArray[Any]:
         """Labels or values that the worker predicts."""
-        reply, arrays = self.interpreter.ask({"do": "predict"}, [X])
+        reply, arrays = self.interpreter.request({"do": "predict"}, [X])
         self.predict_seconds_ = reply["seconds"]
         return arrays[0]
 
     def predict_proba(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Class probabilities that the worker predicts."""
-        return self.interpreter.ask({"do": "predict_proba"}, [X])[1][0]
+        return self.interpreter.request({"do": "predict_proba"}, [X])[1][0]
 
     def close(self) -> None:
         """End the other interpreter."""

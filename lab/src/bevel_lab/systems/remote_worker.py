@@ -1,7 +1,7 @@
 """The worker side of `remote.py`, run in another interpreter: needs NumPy and nothing of ours.
 
-Run as a script it makes, fits and asks an estimator of the package in question. Other scripts
-import `serve` from it, to answer requests of their own.
+Run as a script it makes and fits an estimator of another package, and predicts with it. Other
+scripts import `serve` from it, to answer requests of their own.
 """
 
 import importlib
@@ -60,7 +60,7 @@ def serve(respond: Callable[[dict[str, Any], list[Any]], Reply]) -> None:
 
 
 class EstimatorWorker:
-    """Makes an estimator, then fits and asks it; each reply has the seconds it took."""
+    """Makes an estimator, fits it and predicts; each reply has the seconds it took."""
 
     model: Any = None
 

@@ -63,8 +63,8 @@ class Tuned:
 
     def predict(self, X: NDArray[Any]) -> NDArray[Any]:
         """Answer of the chosen one."""
-        answer: NDArray[Any] = self.model_.predict(X)
-        return answer
+        predicted: NDArray[Any] = self.model_.predict(X)
+        return predicted
 
     def __getattr__(self, name: str) -> Any:
         """All else is the chosen one's: predict_proba if it has that, classes_, forest_."""
@@ -97,8 +97,8 @@ class Tuned:
             else:
                 inner = replace(inner, n_classes=len(classes))
                 model = self._make(inner, {**self.tuning_setting, **setting})
-                answer = model.fit(X[train], codes).predict(X[test])
-                loss[test] = classes[np.asarray(answer).astype(np.intp)] != y[test]
+                predicted = model.fit(X[train], codes).predict(X[test])
+                loss[test] = classes[np.asarray(predicted).astype(np.intp)] != y[test]
         return float(loss.mean())
 
 

@@ -1,4 +1,4 @@
-"""Calibration: are probabilities what they say?"""
+"""Calibration: predicted probabilities against observed frequencies."""
 
 from __future__ import annotations
 

@@ -68,8 +68,8 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
     """Standard error of the prediction of each row, by the infinitesimal jackknife.
 
     How much the prediction would vary if the forest were grown on other training rows from the same
-    source. With N_bi the number of times training row i is in the bag of tree b, t_b the answer of
-    the tree and B the number of trees, it is the root of
+    source. With N_bi the number of times training row i is in the bag of tree b, t_b the
+    prediction of the tree and B the number of trees, it is the root of
 
         V = sum over i of Cov_i^2,    Cov_i = mean over b of (N_bi - mean of N_bi) (t_b - mean of t)
 
@@ -108,9 +108,9 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
     step = max(1, BLOCK_SIZE // (n_trees * n_columns))
     for first in range(0, len(rows), step):
         block = slice(first, first + step)
-        answers = _answers(analysed, rows[block])
-        prediction[block] = answers.mean(axis=-1)
-        variance[block] = _variance(answers, products, bags)
+        predictions = _tree_predictions(analysed, rows[block])
+        prediction[block] = predictions.mean(axis=-1)
+        variance[block] = _variance(predictions, products, bags)
     if analysed.classes is None:
         prediction, variance = prediction[:, 0], variance[:, 0]
     return StandardErrors(prediction, variance, n_trees)
@@ -141,17 +141,17 @@ def _bag_products(bags: Bags, n_trees: int) -> Floats:
     return products - bags.size**2 / bags.n_rows
 
 
-def _answers(analysed: AnalysedForest, rows: npt.NDArray[np.float32]) -> Floats:
+def _tree_predictions(analysed: AnalysedForest, rows: npt.NDArray[np.float32]) -> Floats:
     """Answers of the trees (last axis) for each row and class."""
     forest = analysed.forest
     leaves = analysed.predictor.leaves(rows, analysed.n_threads) + forest.tree_offset[:-1]
     return np.moveaxis(tree_answers(forest, leaves, analysed.hard), 1, -1)
 
 
-def _variance(answers: Floats, products: Floats, bags: Bags) -> Floats:
+def _variance(predictions: Floats, products: Floats, bags: Bags) -> Floats:
     """Bias-corrected V; of rows drawn without replacement as in Wager and Athey (2018)."""
-    n_trees = answers.shape[-1]
-    deviation = answers - answers.mean(axis=-1, keepdims=True)
+    n_trees = predictions.shape[-1]
+    deviation = predictions - predictions.mean(axis=-1, keepdims=True)
     squares = ((deviation @ products) * deviation).sum(axis=-1) / n_trees**2
     by_chance = _bag_scatter(bags) * np.square(deviation).mean(axis=-1) / n_trees
     return np.asarray(_finite_population(bags) * (squares - by_chance))

@@ -32,7 +32,7 @@ class Group:
 
 
 def read_groups(groups: object, names: Sequence[str]) -> list[Group]:
-    """Groups as asked for: a mapping of names to columns, or None for each feature by itself.
+    """Requested groups: a mapping of names to columns, or None for each feature by itself.
 
     Groups may have columns in common; columns in no group are not measured.
     """

@@ -27,7 +27,7 @@ class Importance:
     Attributes
     ----------
     kind : str
-        What was asked for.
+        The requested kind.
     names : tuple of str
         Of the features.
     values : ndarray of float64

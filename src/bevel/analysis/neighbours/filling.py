@@ -1,4 +1,4 @@
-"""What the known values of a column say of its missing ones: means and votes of weighted rows."""
+"""Missing values of a column from its known ones: means and votes of weighted rows."""
 
 from __future__ import annotations
 

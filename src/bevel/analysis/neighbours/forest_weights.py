@@ -25,7 +25,7 @@ SHOWN = 10  # voting points in a table
 def forest_weights(
     forest: Any, X_train: Any, y_train: Any, X: Any = None, *, sample_weight: Any = None
 ) -> sp.csr_matrix:
-    """Weights of the training rows in what a forest says of a row.
+    """Weights of the training rows in a forest's prediction for a row.
 
     Tree m gives training row i the weight W_im, its share in the weight of the leaf that x falls
     into: 1/k if the leaf holds k rows. The forest gives it their mean over the trees. The weights

@@ -20,7 +20,7 @@ __all__ = ["KINDS", "NO_LEAF", "LeafTable", "check_kind", "read_leaves", "stack"
 # Kind of proximity: the trees that count for a row.
 KINDS = {"oob": "out of bag", "in_bag": "in bag", "all": "all trees"}
 NO_LEAF = -1  # of a row in a tree that does not count for it
-# Rows answered by one call of the core: a signal waits no longer, and dense blocks stay small.
+# Rows of one call of the core: a signal waits no longer, and dense blocks stay small.
 BLOCK_ROWS = 1024
 
 

@@ -44,7 +44,7 @@ class PathRules:
     row : tuple of str
         Its values of the features of these splits.
     answer : str
-        What the leaf says.
+        Prediction and rows of the leaf.
     notes : tuple of str
         What the rules leave unsaid.
     """
