@@ -2,10 +2,10 @@
 ===========================
 
 A study has measured 318 peptides in the blood of 27 healthy people and 7 patients; 10 and 22 more
-are for testing. Which peptides tell patients apart, and how well do they do so?
+are for testing. Which peptides separate patients from healthy people, and how well?
 
-Chapter 4 of Tomita's thesis, on simulated samples of the same shape, where the answer is known:
-peptides 0 and 1 (see `bevel.datasets.biomarkers`). Logistic regression chooses its peptides by
+The example follows chapter 4 of Tomita's thesis, on simulated samples of the same shape. There the
+informative peptides are known: 0 and 1 (see `bevel.datasets.biomarkers`). Logistic regression chooses its peptides by
 stepwise forward selection, forests by the importance of their directions; then each learner is
 fitted to all peptides and to its own two.
 
@@ -39,7 +39,7 @@ N_NEWTON = 30
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What one study has found.
+    """Results of one study.
 
     `chosen` holds two features for each learner; `rates` the false positive and false negative
     rate for each learner and "all" or "two" features.
@@ -161,7 +161,7 @@ def log_likelihoods(design: np.ndarray, y: np.ndarray, beta: np.ndarray) -> np.n
     return -np.logaddexp(0.0, -score).sum(axis=1)
 
 
-# Words and picture --------------------------------------------------------------------------------
+# Tables and plot ----------------------------------------------------------------------------------
 
 
 def write_table(rates: Mapping[tuple[str, str], tuple[float, float]]) -> str:
@@ -238,7 +238,7 @@ def draw_rates(axes: Any, means: Mapping[tuple[str, str], tuple[float, float]]) 
 
 
 def main(folder: Path, n_trees: int, n_studies: int, n_features: int = 318) -> None:
-    """Run the studies, print what they found and draw the first one."""
+    """Run the studies, print the results and plot the first study."""
     studies = [run_study(seed, n_trees, n_features) for seed in range(n_studies)]
     first, means = studies[0], mean_rates(studies)
     print("Features chosen in the first study:")

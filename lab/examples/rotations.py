@@ -1,9 +1,9 @@
-"""Which rotations are useful: those on which trees are small (Blaser, section 2.4).
+"""Rotations ranked by the size of the trees grown on them (Blaser, section 2.4).
 
 Draws 100 random rotations of each of three problems in the plane, sorts them by the complexity of
-the trees that grow on them, without a look at any error, and draws the best and the worst (Figs.
+the trees grown on them, without using errors, and plots the best and the worst (Figs.
 2.3 to 2.5); then the best and the worst rotation of problem (a) with noise dimensions, on all
-planes of two axes (Figs. 2.6 and 2.7). The best rotations lay the boundary along an axis.
+planes of two axes (Figs. 2.6 and 2.7). The best rotations align the boundary with an axis.
 
     python lab/examples/rotations.py --folder pictures
 """
