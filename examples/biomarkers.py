@@ -5,9 +5,9 @@ A study has measured 318 peptides in the blood of 27 healthy people and 7 patien
 are for testing. Which peptides separate patients from healthy people, and how well?
 
 The example follows chapter 4 of Tomita's thesis, on simulated samples of the same shape. There the
-informative peptides are known: 0 and 1 (see `bevel.datasets.biomarkers`). Logistic regression chooses its peptides by
-stepwise forward selection, forests by the importance of their directions; then each learner is
-fitted to all peptides and to its own two.
+informative peptides are known: 0 and 1 (see `bevel.datasets.biomarkers`). Logistic regression
+chooses its peptides by stepwise forward selection, forests by the importance of their directions;
+then each learner is fitted to all peptides and to its own two.
 
     python examples/biomarkers.py --folder pictures
 """
