@@ -36,6 +36,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check", ".")
     session.run("mypy")
     session.run("codespell")
+    session.run("lint-imports", "--no-logo")
     session.run("python", "tools/check_includes.py")
     sources = [str(path) for ext in ("h", "cpp", "inc") for path in Path("cpp").rglob(f"*.{ext}")]
     session.run("clang-format", "--dry-run", "-Werror", *sorted(sources), silent=True)
