@@ -7,7 +7,9 @@
 1.0
 """
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 from bevel import presets, projections
 from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
@@ -23,6 +25,9 @@ from bevel.estimators import (
 from bevel.estimators.loading import load
 from bevel.forest.flat_forest import FlatForest
 
+if TYPE_CHECKING:
+    from bevel import analysis, datasets, plots, workflow
+
 __all__ = [
     "FlatForest",
     "ModelFileError",
@@ -36,9 +41,28 @@ __all__ = [
     "RotatedBoostingRegressor",
     "StackedRotationClassifier",
     "__version__",
+    "analysis",
+    "datasets",
     "load",
+    "plots",
     "presets",
     "projections",
+    "workflow",
 ]
 
 __version__ = version("bevel")
+
+# Imported at their first use: a program that only predicts does not pay for them.
+_LAZY_MODULES = ("analysis", "datasets", "plots", "workflow")
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY_MODULES:
+            return import_module(f"bevel.{name}")
+        raise AttributeError(f"module 'bevel' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
