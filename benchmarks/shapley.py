@@ -14,7 +14,8 @@ from benchmarks import machine
 from benchmarks.tables import markdown, number
 from bevel import ObliqueForestClassifier
 from bevel import projections as P
-from bevel.analysis import ShapleyValues, shapley_values
+from bevel.analysis import shapley_values
+from bevel.analysis.results import ShapleyValues
 
 N_TRAIN, N_FEATURES, N_TREES = 2000, 20, 100
 # Directions, and the features up to which trees are exact.

@@ -25,7 +25,8 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 
 from bevel import presets
-from bevel.analysis import Directions, importance
+from bevel.analysis import importance
+from bevel.analysis.results import Directions
 from bevel.datasets import biomarkers
 from bevel.plots.canvas import COLOURS, MARKERS, RULE
 

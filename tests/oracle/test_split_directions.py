@@ -9,7 +9,8 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
-from bevel.analysis import Directions, importance
+from bevel.analysis import importance
+from bevel.analysis.results import Directions
 from bevel.analysis.rules import split_directions
 from bevel.analysis.rules.split_directions import SparseRows, distinct_rows
 from bevel.estimators._base import ObliqueForest

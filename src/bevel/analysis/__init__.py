@@ -1,62 +1,38 @@
-"""Understand a fitted forest: plain functions that return small results, drawn by `bevel.plots`."""
+"""Understand a fitted forest: plain functions that return small results, drawn by `bevel.plots`.
 
-from bevel.analysis import geometry
-from bevel.analysis.accuracy.effects import BiasAndVariance, ClassEffects
+The classes of the results are in `bevel.analysis.results`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from bevel.analysis import geometry, results
 from bevel.analysis.accuracy.posteriors import hellinger_distance
-from bevel.analysis.accuracy.reliability import Calibration, calibration
+from bevel.analysis.accuracy.reliability import calibration
 from bevel.analysis.accuracy.repeats import bias_and_variance
-from bevel.analysis.accuracy.residuals import ErrorAndCorrelation, error_and_correlation
-from bevel.analysis.accuracy.row_quantiles import RowQuantiles, quantiles
-from bevel.analysis.accuracy.standard_errors import StandardErrors, predict_standard_error
-from bevel.analysis.accuracy.strength import StrengthAndCorrelation, strength_and_correlation
-from bevel.analysis.accuracy.tree_number import OutOfBagCurve, out_of_bag_curve
-from bevel.analysis.importances import Directions, ErrorImportance, Importance, importance
-from bevel.analysis.neighbours.forest_weights import VotingPoints, forest_weights, voting_points
+from bevel.analysis.accuracy.residuals import error_and_correlation
+from bevel.analysis.accuracy.row_quantiles import quantiles
+from bevel.analysis.accuracy.standard_errors import predict_standard_error
+from bevel.analysis.accuracy.strength import strength_and_correlation
+from bevel.analysis.accuracy.tree_number import out_of_bag_curve
+from bevel.analysis.importances import importance
+from bevel.analysis.neighbours.forest_weights import forest_weights, voting_points
 from bevel.analysis.neighbours.imputation import ProximityImputer
-from bevel.analysis.neighbours.nearest_rows import NearestRows, nearest_rows
-from bevel.analysis.neighbours.outliers import OutlierScores, outlier_scores
+from bevel.analysis.neighbours.nearest_rows import nearest_rows
+from bevel.analysis.neighbours.outliers import outlier_scores
 from bevel.analysis.neighbours.potential_neighbours import potential_neighbours
-from bevel.analysis.neighbours.principal_coordinates import (
-    PrincipalCoordinates,
-    principal_coordinates,
-)
-from bevel.analysis.neighbours.prototypes import Prototypes, prototypes
-from bevel.analysis.neighbours.proximity import Proximity, proximity
+from bevel.analysis.neighbours.principal_coordinates import principal_coordinates
+from bevel.analysis.neighbours.prototypes import prototypes
+from bevel.analysis.neighbours.proximity import proximity
 from bevel.analysis.rotations.best_rotations import refit_best_rotations
-from bevel.analysis.rotations.complexity import TreeComplexity, tree_complexity
-from bevel.analysis.rules.path import PathRules, path_rules
+from bevel.analysis.rotations.complexity import tree_complexity
+from bevel.analysis.rules.path import path_rules
 from bevel.analysis.rules.single_tree import single_tree
-from bevel.analysis.rules.top import TopRules, top_rules
+from bevel.analysis.rules.top import top_rules
 from bevel.analysis.rules.tree import forest_rules, tree_rules
-from bevel.analysis.shapley.result import ShapleyValues
 from bevel.analysis.shapley.values import shapley_values
-from bevel.text import ForestRules, TreeRules
 
 __all__ = [
-    "BiasAndVariance",
-    "Calibration",
-    "ClassEffects",
-    "Directions",
-    "ErrorAndCorrelation",
-    "ErrorImportance",
-    "ForestRules",
-    "Importance",
-    "NearestRows",
-    "OutOfBagCurve",
-    "OutlierScores",
-    "PathRules",
-    "PrincipalCoordinates",
-    "Prototypes",
-    "Proximity",
     "ProximityImputer",
-    "RowQuantiles",
-    "ShapleyValues",
-    "StandardErrors",
-    "StrengthAndCorrelation",
-    "TopRules",
-    "TreeComplexity",
-    "TreeRules",
-    "VotingPoints",
     "bias_and_variance",
     "calibration",
     "error_and_correlation",
@@ -76,6 +52,7 @@ __all__ = [
     "proximity",
     "quantiles",
     "refit_best_rotations",
+    "results",
     "shapley_values",
     "single_tree",
     "strength_and_correlation",
@@ -84,3 +61,14 @@ __all__ = [
     "tree_rules",
     "voting_points",
 ]
+
+if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+    def __getattr__(name: str) -> Any:
+        if name in results.__all__:
+            return getattr(results, name)
+        raise AttributeError(f"module 'bevel.analysis' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

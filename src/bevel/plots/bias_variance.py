@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bevel.analysis import BiasAndVariance, ClassEffects
+    from bevel.analysis.results import BiasAndVariance, ClassEffects
 
 __all__ = ["bias_and_variance"]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bevel.analysis import Directions, Importance
 from bevel.analysis.checks import check_count
+from bevel.analysis.results import Directions, Importance
 from bevel.errors import wrong_type, wrong_value
 from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel
 

@@ -11,7 +11,7 @@ from bevel.plots.series import legend, line, marker, named
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bevel.analysis import StrengthAndCorrelation
+    from bevel.analysis.results import StrengthAndCorrelation
 
 __all__ = ["margins"]
 

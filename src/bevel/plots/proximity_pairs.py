@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bevel.analysis import PrincipalCoordinates
+    from bevel.analysis.results import PrincipalCoordinates
 
 __all__ = ["proximity_pairs", "variation_explained"]
 

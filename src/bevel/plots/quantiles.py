@@ -11,7 +11,7 @@ from bevel.plots.canvas import COLOURS, INK, panel
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bevel.analysis import RowQuantiles
+    from bevel.analysis.results import RowQuantiles
 
 __all__ = ["fan_chart"]
 

@@ -11,7 +11,7 @@ from bevel.plots.series import legend, line, marker, named
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bevel.analysis import Calibration
+    from bevel.analysis.results import Calibration
 
 __all__ = ["calibration"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bevel.analysis import TreeRules
+from bevel.analysis.results import TreeRules
 from bevel.errors import wrong_type, wrong_value
 from bevel.plots.canvas import FAINT, INK, RULE, panel
 from bevel.plots.plane import CLASS_COLOURS

@@ -11,7 +11,7 @@ from bevel.plots.series import legend, line, named
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bevel.analysis import OutOfBagCurve
+    from bevel.analysis.results import OutOfBagCurve
 
 __all__ = ["out_of_bag_curve"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bevel import plots
-from bevel.analysis import Directions, Importance, RowQuantiles, ShapleyValues, TreeRules
+from bevel.analysis.results import Directions, Importance, RowQuantiles, ShapleyValues, TreeRules
 from bevel.extras import import_optional
 from bevel.plots.canvas import STYLE
 from bevel.report.svg_canvas import svg

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis import Directions, TopRules, TreeRules
+from bevel.analysis.results import Directions, TopRules, TreeRules
 from bevel.report import explain_figures
 from bevel.report.page import Section, TableCell, figure, figures, paragraph, table, wide
 from bevel.report.score_text import interval, number, score

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import plots
-from bevel.analysis import OutOfBagCurve
 from bevel.analysis.accuracy.reliability import calibration_of
+from bevel.analysis.results import OutOfBagCurve
 from bevel.extras import import_optional
 from bevel.plots.canvas import INK
 from bevel.plots.plane import CLASS_COLOURS

@@ -14,23 +14,14 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 
-from bevel.analysis import (
-    Directions,
-    Importance,
-    ShapleyValues,
-    TopRules,
-    TreeRules,
-    importance,
-    shapley_values,
-    top_rules,
-    tree_rules,
-)
+from bevel.analysis import importance, shapley_values, top_rules, tree_rules
 from bevel.analysis.accuracy.evaluation_rows import (
     EvaluationRows,
     predictions,
     read_evaluation_rows,
 )
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.results import Directions, Importance, ShapleyValues, TopRules, TreeRules
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
 from bevel.forest.flat_forest import FlatForest

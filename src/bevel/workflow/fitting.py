@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis import OutOfBagCurve, out_of_bag_curve
+from bevel.analysis import out_of_bag_curve
+from bevel.analysis.results import OutOfBagCurve
 from bevel.errors import NoOutOfBagError
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows

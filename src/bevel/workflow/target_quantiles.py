@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.analysis import RowQuantiles
 from bevel.analysis.accuracy.evaluation_rows import EvaluationRows
 from bevel.analysis.accuracy.row_quantiles import quantiles_of, training_targets
 from bevel.analysis.analysed_forest import AnalysedForest
+from bevel.analysis.results import RowQuantiles
 from bevel.data.columns import Columns
 from bevel.forest.kept_targets import KeptTargets
 from bevel.workflow.scores import Estimate, share_estimate

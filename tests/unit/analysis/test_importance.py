@@ -13,10 +13,11 @@ from scipy import stats
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
-from bevel.analysis import Importance, importance
+from bevel.analysis import importance
 from bevel.analysis.importances import KINDS
 from bevel.analysis.importances.t_test import FTest, _log_p, _log_tail
 from bevel.analysis.printing import write_table
+from bevel.analysis.results import Importance
 from bevel.forest.importance import gain_importances
 from bevel.forest.subforest import take_trees
 from bevel.text.sums import write_direction

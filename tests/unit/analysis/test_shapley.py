@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, projections
-from bevel.analysis import ShapleyValues, shapley_values
+from bevel.analysis import shapley_values
+from bevel.analysis.results import ShapleyValues
 from bevel.extras import MissingPackageError
 from bevel.plots import shapley_bars, shapley_waterfall
 

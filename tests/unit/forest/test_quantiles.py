@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.analysis import RowQuantiles, forest_weights, quantiles
+from bevel.analysis import forest_weights, quantiles
+from bevel.analysis.results import RowQuantiles
 from bevel.plots import fan_chart
 
 RNG = np.random.default_rng(8)

@@ -9,7 +9,8 @@ import pytest
 
 from bevel import ObliqueForestClassifier
 from bevel import projections as P
-from bevel.analysis import Importance, importance
+from bevel.analysis import importance
+from bevel.analysis.results import Importance
 from bevel.plots import importance_bars, top_projections
 
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from bevel.analysis import PrincipalCoordinates
+from bevel.analysis.results import PrincipalCoordinates
 from bevel.extras import MissingPackageError
 from bevel.plots import proximity_pairs, variation_explained
 

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from bevel import ObliqueForestClassifier, analysis, plots
-from bevel.analysis import BiasAndVariance, ClassEffects
+from bevel.analysis.results import BiasAndVariance, ClassEffects
 from bevel.datasets import trunk
 from bevel.extras import MissingPackageError
 

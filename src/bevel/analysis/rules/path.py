@@ -133,8 +133,8 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
 def _check_length(way: npt.NDArray[np.int64], tree: TreeView) -> None:
     if len(way) - 1 > MOST_SPLITS:
         raise ValueError(
-            f"path_rules writes paths of at most {MOST_SPLITS} splits; got one of {len(way) - 1} in "
-            f"tree {tree.index}. Choose another tree, or fit with max_depth."
+            f"path_rules writes paths of at most {MOST_SPLITS} splits; got one of {len(way) - 1} "
+            f"in tree {tree.index}. Choose another tree, or fit with max_depth."
         )
 
 

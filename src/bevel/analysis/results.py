@@ -1,0 +1,47 @@
+"""The results that the functions of `bevel.analysis` return."""
+
+from bevel.analysis.accuracy.effects import BiasAndVariance, ClassEffects
+from bevel.analysis.accuracy.reliability import Calibration
+from bevel.analysis.accuracy.residuals import ErrorAndCorrelation
+from bevel.analysis.accuracy.row_quantiles import RowQuantiles
+from bevel.analysis.accuracy.standard_errors import StandardErrors
+from bevel.analysis.accuracy.strength import StrengthAndCorrelation
+from bevel.analysis.accuracy.tree_number import OutOfBagCurve
+from bevel.analysis.importances import Directions, ErrorImportance, Importance
+from bevel.analysis.neighbours.forest_weights import VotingPoints
+from bevel.analysis.neighbours.nearest_rows import NearestRows
+from bevel.analysis.neighbours.outliers import OutlierScores
+from bevel.analysis.neighbours.principal_coordinates import PrincipalCoordinates
+from bevel.analysis.neighbours.prototypes import Prototypes
+from bevel.analysis.neighbours.proximity import Proximity
+from bevel.analysis.rotations.complexity import TreeComplexity
+from bevel.analysis.rules.path import PathRules
+from bevel.analysis.rules.top import TopRules
+from bevel.analysis.shapley.result import ShapleyValues
+from bevel.text import ForestRules, TreeRules
+
+__all__ = [
+    "BiasAndVariance",
+    "Calibration",
+    "ClassEffects",
+    "Directions",
+    "ErrorAndCorrelation",
+    "ErrorImportance",
+    "ForestRules",
+    "Importance",
+    "NearestRows",
+    "OutOfBagCurve",
+    "OutlierScores",
+    "PathRules",
+    "PrincipalCoordinates",
+    "Prototypes",
+    "Proximity",
+    "RowQuantiles",
+    "ShapleyValues",
+    "StandardErrors",
+    "StrengthAndCorrelation",
+    "TopRules",
+    "TreeComplexity",
+    "TreeRules",
+    "VotingPoints",
+]
