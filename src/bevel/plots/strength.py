@@ -1,7 +1,7 @@
 """Strength of the trees against their correlation, one point for each forest (SPORF, Fig. 11)."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bevel.analysis.results import StrengthAndCorrelation
 
-    Trials = StrengthAndCorrelation | Sequence[StrengthAndCorrelation]
+    Trials: TypeAlias = StrengthAndCorrelation | Sequence[StrengthAndCorrelation]
 
 __all__ = ["strength_against_correlation"]
 
