@@ -24,10 +24,13 @@ MAY_INCLUDE = {
     "split": ["support", "random", "data", "options.h", "projection/candidates.h"],
     "tree": ["support", "random", "data", "options.h", "projection", "split"],
     "forest": ["support", "random", "data", "options.h", "projection", "split", "tree"],
-    # A finished forest: its flags, and bags drawn again; neither samplers nor searches.
-    "predict": ["support", "data", "options.h", "tree/node_store.h", "forest/bag.h"],
+    # A finished forest: its arrays and flags, and bags drawn again; neither samplers nor searches.
+    "predict": [
+        *("support", "data", "options.h", "tree/node_store.h"),
+        *("forest/bag.h", "forest/forest_fields.h"),
+    ],
     "analysis": ["support", "random", "predict", "tree/node_store.h"],
-    "file": ["support", "predict", "tree/node_store.h"],
+    "file": ["support", "predict", "tree/node_store.h", "forest/forest_fields.h"],
 }
 OF_OTHERS = ("Python.h", "nanobind", "pybind11", "numpy", "Eigen")
 

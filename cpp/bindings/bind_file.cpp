@@ -134,24 +134,11 @@ class MappedView {
 
  private:
   static ForestColumns forest_columns(const nb::dict& columns) {
-    auto take = [&](const char* name) {
-      return &nb::cast<const ColumnReader&>(columns[name]).column();
-    };
-    return {take("tree_offset"),
-            take("left_leaves"),
-            take("threshold"),
-            take("flags"),
-            take("entry_offset"),
-            take("entry_index"),
-            take("entry_weight"),
-            take("leaf_value"),
-            take("bits_index"),
-            take("bits_offset"),
-            take("bits"),
-            take("rotation_offset"),
-            take("rotation_entry_offset"),
-            take("rotation_index"),
-            take("rotation_weight")};
+    ForestColumns found;
+    for_each_column(found, [&](const ForestField& field, const Column*& column) {
+      column = &nb::cast<const ColumnReader&>(columns[field.name]).column();
+    });
+    return found;
   }
   RowMatrix row_matrix(const RowMajorMatrix& X) const {
     require(static_cast<int64_t>(X.shape(1)) == forest_.n_features(),
@@ -167,11 +154,18 @@ class MappedView {
 
 void check_arrays(nb::dict arrays, int32_t n_features, int32_t n_classes, Vector<int32_t> levels,
                   Vector<float> medians) {
-  KeptForest forest(arrays, n_features, n_classes, levels, medians);
-  const AnalysisArrays analysis{forest.take<float>(arrays, "gain"),
-                                forest.take<float>(arrays, "weight"),
-                                forest.take<float>(arrays, "entry_p_value")};
-  run_cancellable([&] { check_forest(forest.arrays(), analysis); });
+  KeptForest forest(arrays, n_features, n_classes, levels, medians, true);
+  run_cancellable([&] { check_forest(forest.arrays()); });
+}
+
+// The table of forest_fields.h: (name, dtype, per, kind, use) of each array.
+nb::list forest_fields() {
+  nb::list table;
+#define BEVEL_ROW(type, name, per, kind, use) \
+  table.append(nb::make_tuple(#name, dtype_of<type>(), #per, #kind, #use));
+  BEVEL_FOREST_ARRAYS(BEVEL_ROW)
+#undef BEVEL_ROW
+  return table;
 }
 
 void raise_model_file_error(const std::exception_ptr& error, void*) {
@@ -201,6 +195,7 @@ void bind_file(nb::module_& m) {
            nb::arg("n_threads"), nb::arg("hard"))
       .def("predict_value", &MappedView::predict_value, nb::arg("X").noconvert(),
            nb::arg("n_threads"));
+  m.def("forest_fields", &forest_fields);
   m.def("pack_bits", &packed, nb::arg("numbers").noconvert(), nb::arg("width"));
   m.def("check_forest", &check_arrays, nb::arg("arrays"), nb::arg("n_features"),
         nb::arg("n_classes"), nb::arg("levels").noconvert(), nb::arg("medians").noconvert());

@@ -18,27 +18,12 @@ using namespace bevel;
 
 namespace {
 
-nb::dict to_dict(FlatForest&& f) {
-  nb::dict d;
-  d["tree_offset"] = to_numpy(std::move(f.tree_offset));
-  d["right"] = to_numpy(std::move(f.right));
-  d["threshold"] = to_numpy(std::move(f.threshold));
-  d["flags"] = to_numpy(std::move(f.flags));
-  d["gain"] = to_numpy(std::move(f.gain));
-  d["weight"] = to_numpy(std::move(f.weight));
-  d["entry_offset"] = to_numpy(std::move(f.entry_offset));
-  d["entry_index"] = to_numpy(std::move(f.entry_index));
-  d["entry_weight"] = to_numpy(std::move(f.entry_weight));
-  d["entry_p_value"] = to_numpy(std::move(f.entry_p_value));
-  d["leaf_value"] = to_numpy(std::move(f.leaf_value));
-  d["bits_index"] = to_numpy(std::move(f.bits_index));
-  d["bits_offset"] = to_numpy(std::move(f.bits_offset));
-  d["bits"] = to_numpy(std::move(f.bits));
-  d["rotation_offset"] = to_numpy(std::move(f.rotation_offset));
-  d["rotation_entry_offset"] = to_numpy(std::move(f.rotation_entry_offset));
-  d["rotation_index"] = to_numpy(std::move(f.rotation_index));
-  d["rotation_weight"] = to_numpy(std::move(f.rotation_weight));
-  return d;
+nb::dict to_dict(FlatForest&& forest) {
+  nb::dict arrays;
+  for_each_array(forest, [&](const ForestField& field, auto& array) {
+    arrays[field.name] = to_numpy(std::move(array));
+  });
+  return arrays;
 }
 
 void check_patch(const Patch& patch, const DatasetView& data) {

@@ -12,40 +12,24 @@
 
 #include "bevel/file/column.h"
 #include "bevel/file/mapped_forest.h"
+#include "bevel/forest/flat_forest.h"
 #include "bevel/predict/forest_arrays.h"
 
 namespace bevel::fuzz {
 
-struct Forest {
+struct Forest : FlatForest {
   int32_t n_features = 1, n_classes = 0;
-  std::vector<int32_t> levels, right, left_leaves, entry_index, bits_index, rotation_index;
-  std::vector<float> medians, threshold, entry_weight, rotation_weight;
-  std::vector<uint8_t> flags;
-  std::vector<uint32_t> bits;
-  std::vector<int64_t> tree_offset{0}, entry_offset{0}, bits_offset{0};
-  std::vector<int64_t> rotation_offset{0}, rotation_entry_offset{0};
-  std::vector<double> leaf_value;
+  std::vector<int32_t> levels, left_leaves;
+  std::vector<float> medians;
 
   ForestArrays arrays() const {
-    return {n_features,
-            n_classes,
-            levels,
-            medians,
-            tree_offset,
-            right,
-            threshold,
-            flags,
-            entry_offset,
-            entry_index,
-            entry_weight,
-            leaf_value,
-            bits_index,
-            bits_offset,
-            bits,
-            rotation_offset,
-            rotation_entry_offset,
-            rotation_index,
-            rotation_weight};
+    ForestArrays arrays;
+    arrays.n_features = n_features;
+    arrays.n_classes = n_classes;
+    arrays.levels = levels;
+    arrays.medians = medians;
+    assign_arrays(arrays, *this);
+    return arrays;
   }
 };
 
@@ -234,49 +218,25 @@ inline Forest make_forest(FuzzedDataProvider& data) {
 class RawColumns {
  public:
   explicit RawColumns(const Forest& forest) {
-    add("tree_offset", "<i8", forest.tree_offset);
-    add("left_leaves", "<i4", forest.left_leaves);
-    add("threshold", "<f4", forest.threshold);
-    add("flags", "|u1", forest.flags);
-    add("entry_offset", "<i8", forest.entry_offset);
-    add("entry_index", "<i4", forest.entry_index);
-    add("entry_weight", "<f4", forest.entry_weight);
-    add("leaf_value", "<f8", forest.leaf_value);
-    add("bits_index", "<i4", forest.bits_index);
-    add("bits_offset", "<i8", forest.bits_offset);
-    add("bits", "<u4", forest.bits);
-    add("rotation_offset", "<i8", forest.rotation_offset);
-    add("rotation_entry_offset", "<i8", forest.rotation_entry_offset);
-    add("rotation_index", "<i4", forest.rotation_index);
-    add("rotation_weight", "<f4", forest.rotation_weight);
+    for_each_array(forest,
+                   [&](const ForestField& field, const auto& array) { add(field.name, array); });
+    add("left_leaves", forest.left_leaves);
   }
 
   MappedForest forest(const Forest& from) const {
-    const auto at = [this](const char* name) { return columns_.at(name).get(); };
-    const ForestColumns columns{at("tree_offset"),
-                                at("left_leaves"),
-                                at("threshold"),
-                                at("flags"),
-                                at("entry_offset"),
-                                at("entry_index"),
-                                at("entry_weight"),
-                                at("leaf_value"),
-                                at("bits_index"),
-                                at("bits_offset"),
-                                at("bits"),
-                                at("rotation_offset"),
-                                at("rotation_entry_offset"),
-                                at("rotation_index"),
-                                at("rotation_weight")};
+    ForestColumns columns;
+    for_each_column(columns, [this](const ForestField& field, const Column*& column) {
+      column = columns_.at(field.name).get();
+    });
     return MappedForest(columns, from.n_features, from.n_classes, from.levels, from.medians);
   }
 
  private:
   template <class T>
-  void add(const char* name, const char* dtype, const std::vector<T>& values) {
+  void add(const char* name, const std::vector<T>& values) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
     const ColumnSource source{"raw",
-                              dtype,
+                              dtype_of<T>(),
                               static_cast<int64_t>(values.size()),
                               {},
                               {{"raw.values", Bytes(bytes, values.size() * sizeof(T))}}};

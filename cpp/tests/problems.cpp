@@ -98,21 +98,7 @@ ForestArrays arrays_of(const FlatForest& forest, const Problem& problem) {
   arrays.n_classes = problem.n_classes;
   arrays.levels = problem.table.levels;
   arrays.medians = problem.table.medians;
-  arrays.tree_offset = forest.tree_offset;
-  arrays.right = forest.right;
-  arrays.threshold = forest.threshold;
-  arrays.flags = forest.flags;
-  arrays.entry_offset = forest.entry_offset;
-  arrays.entry_index = forest.entry_index;
-  arrays.entry_weight = forest.entry_weight;
-  arrays.leaf_value = forest.leaf_value;
-  arrays.bits_index = forest.bits_index;
-  arrays.bits_offset = forest.bits_offset;
-  arrays.bits = forest.bits;
-  arrays.rotation_offset = forest.rotation_offset;
-  arrays.rotation_entry_offset = forest.rotation_entry_offset;
-  arrays.rotation_index = forest.rotation_index;
-  arrays.rotation_weight = forest.rotation_weight;
+  assign_arrays(arrays, forest);
   return arrays;
 }
 

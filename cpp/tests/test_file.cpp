@@ -102,7 +102,7 @@ std::string refusal(const std::function<void(FlatForest&)>& damage) {
   FlatForest forest = tests::grow(problem, options, 2, 1);
   damage(forest);
   return tests::thrown<std::invalid_argument>(
-      [&] { check_forest(tests::arrays_of(forest, problem), {}); });
+      [&] { check_forest(tests::arrays_of(forest, problem)); });
 }
 
 }  // namespace
@@ -267,27 +267,17 @@ TEST_CASE("a forest read from columns gives the answers of the reference predict
         const auto local = static_cast<int32_t>(node) - static_cast<int32_t>(f.tree_offset[t]);
         left_leaves[node] = (f.right[node] - local) / 2;
       }
-  std::vector<Encoded> encoded{raw_column(f.tree_offset, "<i8"),
-                               raw_column(left_leaves, "<i4"),
-                               raw_column(f.threshold, "<f4"),
-                               raw_column(f.flags, "|u1"),
-                               raw_column(f.entry_offset, "<i8"),
-                               raw_column(f.entry_index, "<i4"),
-                               raw_column(f.entry_weight, "<f4"),
-                               raw_column(f.leaf_value, "<f8"),
-                               raw_column(f.bits_index, "<i4"),
-                               raw_column(f.bits_offset, "<i8"),
-                               raw_column(f.bits, "<u4"),
-                               raw_column(f.rotation_offset, "<i8"),
-                               raw_column(f.rotation_entry_offset, "<i8"),
-                               raw_column(f.rotation_index, "<i4"),
-                               raw_column(f.rotation_weight, "<f4")};
+  std::map<std::string, Encoded> encoded;
+  for_each_array(f, [&]<class T>(const ForestField& field, const std::vector<T>& array) {
+    encoded[field.name] = raw_column(array, dtype_of<T>().c_str());
+  });
+  encoded["left_leaves"] = raw_column(left_leaves, "<i4");
   std::vector<std::unique_ptr<Column>> open;
-  for (Encoded& e : encoded) open.push_back(e.open());
-  const ForestColumns columns{open[0].get(),  open[1].get(),  open[2].get(),  open[3].get(),
-                              open[4].get(),  open[5].get(),  open[6].get(),  open[7].get(),
-                              open[8].get(),  open[9].get(),  open[10].get(), open[11].get(),
-                              open[12].get(), open[13].get(), open[14].get()};
+  ForestColumns columns;
+  for_each_column(columns, [&](const ForestField& field, const Column*& column) {
+    open.push_back(encoded.at(field.name).open());
+    column = open.back().get();
+  });
   const MappedForest mapped(columns, 6, 3, problem.table.levels, problem.table.medians);
   const RowMatrix rows{problem.table.values.data(), 300, 1, 300};
   std::vector<double> got(900), wanted(900);

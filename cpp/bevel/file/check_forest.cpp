@@ -31,10 +31,6 @@ void check_length(size_t got, size_t wanted, const char* name) {
            std::to_string(got) + ".");
 }
 
-void check_length_or_none(size_t got, size_t wanted, const char* name) {
-  if (got != 0) check_length(got, wanted, name);
-}
-
 // Offsets into an array of `end` values.
 void check_offsets(std::span<const int64_t> offsets, size_t end, const char* name) {
   bool sound =
@@ -64,8 +60,8 @@ class Checker {
   explicit Checker(const ForestArrays& forest) : forest_(forest) {}
 
   void check_table() const;
-  void check_lengths(const AnalysisArrays& analysis) const;
-  void check_analysis(const AnalysisArrays& analysis) const;
+  void check_offsets_and_lengths() const;
+  void check_analysis() const;
   void check_rotations();
   void check_sets() const;
   void check_tree(size_t tree);
@@ -109,42 +105,46 @@ void Checker::check_table() const {
     if (!std::isfinite(median)) refuse("medians must be finite.");
 }
 
-void Checker::check_lengths(const AnalysisArrays& analysis) const {
-  const size_t n = forest_.right.size(), n_entries = forest_.entry_index.size();
-  check_offsets(forest_.tree_offset, n, "tree_offset");
-  if (forest_.tree_offset.size() < 2) refuse("A forest must have a tree; got none.");
-  check_length(forest_.threshold.size(), n, "threshold");
-  check_length(forest_.flags.size(), n, "flags");
-  check_length_or_none(analysis.gain.size(), n, "gain");
-  check_length_or_none(analysis.weight.size(), n, "weight");
-  check_length(forest_.leaf_value.size(), forest_.n_classes == 0 ? n : 0, "leaf_value");
-  check_length(forest_.entry_offset.size(), n + 1, "entry_offset");
-  check_offsets(forest_.entry_offset, n_entries, "entry_offset");
-  check_length(forest_.entry_weight.size(), n_entries, "entry_weight");
-  check_length_or_none(analysis.entry_p_value.size(), n_entries, "entry_p_value");
-  check_length_or_none(forest_.bits_index.size(), n, "bits_index");
+void Checker::check_offsets_and_lengths() const {
+  check_offsets(forest_.tree_offset, forest_.right.size(), "tree_offset");
+  if (forest_.n_trees() == 0) refuse("A forest must have a tree; got none.");
+  check_offsets(forest_.entry_offset, forest_.entry_index.size(), "entry_offset");
   check_offsets(forest_.bits_offset, forest_.bits.size(), "bits_offset");
+  const auto& axis_offset = forest_.rotation_entry_offset;
+  check_offsets(axis_offset, forest_.rotation_index.size(), "rotation_entry_offset");
+  check_offsets(forest_.rotation_offset, axis_offset.size() - 1, "rotation_offset");
+  const ForestCounts counts{.trees = forest_.n_trees(),
+                            .nodes = forest_.right.size(),
+                            .entries = forest_.entry_index.size(),
+                            .sets = forest_.bits_offset.size() - 1,
+                            .words = forest_.bits.size(),
+                            .axes = axis_offset.size() - 1,
+                            .axis_entries = forest_.rotation_index.size()};
+  for_each_array(forest_, [&](const ForestField& field, const auto& array) {
+    if (field.kind == FieldKind::optional && array.empty()) return;
+    check_length(array.size(), length_of(field, counts, forest_.n_classes == 0), field.name);
+  });
 }
 
 // What is measured from gains, weights and p-values stays finite if they are.
-void Checker::check_analysis(const AnalysisArrays& analysis) const {
+void Checker::check_analysis() const {
   double largest_gain = 0.0, largest_weight = 0.0;
-  for (const float gain : analysis.gain) {
+  for (const float gain : forest_.gain) {
     if (!std::isfinite(gain)) refuse("gain must be finite.");
     largest_gain = std::max<double>(largest_gain, gain);
   }
-  for (const float weight : analysis.weight) {
+  for (const float weight : forest_.weight) {
     if (!(std::isfinite(weight) && weight >= 0.0f))
       refuse("weight must be finite and not negative; got " + std::to_string(weight) + ".");
     largest_weight = std::max<double>(largest_weight, weight);
   }
   const double lowest = -kGainSlack * (largest_gain + largest_weight);
-  for (size_t node = 0; node < analysis.gain.size(); ++node) {
-    const float gain = analysis.gain[node];
+  for (size_t node = 0; node < forest_.gain.size(); ++node) {
+    const float gain = forest_.gain[node];
     if (gain < lowest || (forest_.right[node] < 0 && gain != 0.0f))
       refuse("gain must not be negative, and 0 for leaves; got " + std::to_string(gain) + ".");
   }
-  for (const float p : analysis.entry_p_value)
+  for (const float p : forest_.entry_p_value)
     if (p < 0.0f || p > 1.0f)
       refuse("entry_p_value must be from 0 to 1, or NaN; got " + std::to_string(p) + ".");
 }
@@ -169,10 +169,6 @@ void Checker::check_sets() const {
 
 void Checker::check_rotations() {
   const auto& offset = forest_.rotation_entry_offset;
-  check_offsets(offset, forest_.rotation_index.size(), "rotation_entry_offset");
-  check_length(forest_.rotation_offset.size(), forest_.tree_offset.size(), "rotation_offset");
-  check_offsets(forest_.rotation_offset, offset.size() - 1, "rotation_offset");
-  check_length(forest_.rotation_weight.size(), forest_.rotation_index.size(), "rotation_weight");
   for (const int32_t index : forest_.rotation_index)
     if (index < 0 || index >= forest_.n_features || forest_.levels[index] > 0)
       refuse("rotation_index must name numeric features; got " + std::to_string(index) + ".");
@@ -328,14 +324,14 @@ void Checker::check_shares(size_t node) const {
 
 }  // namespace
 
-void check_forest(const ForestArrays& forest, const AnalysisArrays& analysis) {
+void check_forest(const ForestArrays& forest) {
   Checker checker(forest);
   checker.check_table();
-  checker.check_lengths(analysis);
+  checker.check_offsets_and_lengths();
   checker.check_rotations();
   for (size_t tree = 0; tree < forest.n_trees(); ++tree) checker.check_tree(tree);
   checker.check_sets();
-  checker.check_analysis(analysis);
+  checker.check_analysis();
 }
 
 }  // namespace bevel

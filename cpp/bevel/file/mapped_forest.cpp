@@ -28,11 +28,6 @@ void check_length(const Column* column, size_t n, const char* name) {
           std::to_string(column->size()) + ".");
 }
 
-// As check_length() for a column that may be left out.
-void check_length_or_none(const Column* column, size_t n, const char* name) {
-  if (column->size() != 0) check_length(column, n, name);
-}
-
 }  // namespace
 
 MappedForest::MappedForest(const ForestColumns& columns, int32_t n_features, int32_t n_classes,
@@ -64,16 +59,18 @@ void MappedForest::read_tree_offset() {
 }
 
 void MappedForest::check_lengths() const {
-  const size_t n = tree_offset_.back();
-  check_length(columns_.left_leaves, n, "left_leaves");
-  check_length(columns_.threshold, n, "threshold");
-  check_length(columns_.flags, n, "flags");
-  check_length(columns_.entry_offset, n + 1, "entry_offset");
-  check_length(columns_.entry_weight, columns_.entry_index->size(), "entry_weight");
-  check_length(columns_.leaf_value, n_classes_ == 0 ? n : 0, "leaf_value");
-  check_length_or_none(columns_.bits_index, n, "bits_index");
-  check_length(columns_.rotation_offset, n_trees() + 1, "rotation_offset");
-  check_length(columns_.rotation_weight, columns_.rotation_index->size(), "rotation_weight");
+  const ForestCounts counts{.trees = n_trees(),
+                            .nodes = tree_offset_.back(),
+                            .entries = columns_.entry_index->size(),
+                            .sets = columns_.bits_offset->size() - 1,
+                            .words = columns_.bits->size(),
+                            .axes = columns_.rotation_entry_offset->size() - 1,
+                            .axis_entries = columns_.rotation_index->size()};
+  for_each_column(columns_, [&](const ForestField& field, const Column* column) {
+    if (field.use == FieldUse::analysis) return;  // no walk reads it
+    if (field.kind == FieldKind::optional && column->size() == 0) return;
+    check_length(column, length_of(field, counts, n_classes_ == 0), field.name);
+  });
 }
 
 // Nodes, and with them entries, are passed in ascending order: no walk is longer than its tree.

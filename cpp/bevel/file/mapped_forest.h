@@ -9,16 +9,17 @@
 #include <vector>
 
 #include "bevel/file/column.h"
+#include "bevel/forest/forest_fields.h"
 #include "bevel/predict/reference_predictor.h"
 
 namespace bevel {
 
-// The arrays of a flat forest that a walk reads; see src/bevel/files/forest_columns.py.
+// The arrays of a flat forest as columns; see src/bevel/files/forest_columns.py. Those that only
+// analysis needs may be null.
 struct ForestColumns {
-  const Column *tree_offset, *left_leaves, *threshold, *flags;
-  const Column *entry_offset, *entry_index, *entry_weight, *leaf_value;
-  const Column *bits_index, *bits_offset, *bits;
-  const Column *rotation_offset, *rotation_entry_offset, *rotation_index, *rotation_weight;
+#define BEVEL_COLUMN(type, name, per, kind, use) const Column* name = nullptr;
+  BEVEL_FOREST_COLUMNS(BEVEL_COLUMN)
+#undef BEVEL_COLUMN
 };
 
 class MappedForest {

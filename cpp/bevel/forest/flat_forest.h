@@ -1,36 +1,22 @@
 // The finished forest: arrays only, trees one after the other. This is what Python holds and saves;
-// docs/reference and src/bevel/forest.py describe each array.
+// forest_fields.h lists the arrays.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "bevel/forest/forest_fields.h"
 #include "bevel/projection/candidates.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
 
 struct FlatForest {
-  std::vector<int64_t> tree_offset{0};
-  std::vector<int32_t> right;
-  std::vector<float> threshold;
-  std::vector<uint8_t> flags;
-  std::vector<float> gain;
-  std::vector<float> weight;
-  std::vector<int64_t> entry_offset{0};
-  std::vector<int32_t> entry_index;
-  std::vector<float> entry_weight;
-  std::vector<float> entry_p_value;
-  std::vector<double> leaf_value;
-  std::vector<int32_t> bits_index;
-  std::vector<int64_t> bits_offset{0};
-  std::vector<uint32_t> bits;
-  std::vector<int64_t> rotation_offset{0};
-  std::vector<int64_t> rotation_entry_offset{0};
-  std::vector<int32_t> rotation_index;
-  std::vector<float> rotation_weight;
+#define BEVEL_ARRAY(type, name, per, kind, use) \
+  std::vector<type> name = empty_array<type>(FieldKind::kind);
+  BEVEL_FOREST_ARRAYS(BEVEL_ARRAY)
+#undef BEVEL_ARRAY
 };
 
 // A tree as its worker left it, with the axes that some node uses.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "bevel/forest/forest_fields.h"
+
 namespace bevel {
 
 struct ForestArrays {
@@ -13,21 +15,10 @@ struct ForestArrays {
   std::span<const int32_t> levels;
   std::span<const float> medians;
 
-  std::span<const int64_t> tree_offset;
-  std::span<const int32_t> right;
-  std::span<const float> threshold;
-  std::span<const uint8_t> flags;
-  std::span<const int64_t> entry_offset;
-  std::span<const int32_t> entry_index;
-  std::span<const float> entry_weight;
-  std::span<const double> leaf_value;
-  std::span<const int32_t> bits_index;
-  std::span<const int64_t> bits_offset;
-  std::span<const uint32_t> bits;
-  std::span<const int64_t> rotation_offset;
-  std::span<const int64_t> rotation_entry_offset;
-  std::span<const int32_t> rotation_index;
-  std::span<const float> rotation_weight;
+  // Arrays that only analysis needs may be left empty.
+#define BEVEL_ARRAY(type, name, per, kind, use) std::span<const type> name;
+  BEVEL_FOREST_ARRAYS(BEVEL_ARRAY)
+#undef BEVEL_ARRAY
 
   size_t n_trees() const { return tree_offset.size() - 1; }
 };

@@ -24,30 +24,14 @@ from bevel.files.columns import (
     open_column,
 )
 from bevel.forest.flat_forest import FlatForest, check_forest
+from bevel.forest.forest_fields import FOREST_FIELDS
 
 __all__ = ["COLUMN_TYPES", "check_claims", "decode_forest", "encode_forest", "map_forest"]
 
 Array = npt.NDArray[Any]
 
 COLUMN_TYPES: Mapping[str, str] = {
-    "tree_offset": "<i8",
-    "left_leaves": "<i4",
-    "threshold": "<f4",
-    "flags": "|u1",
-    "gain": "<f4",
-    "weight": "<f4",
-    "entry_offset": "<i8",
-    "entry_index": "<i4",
-    "entry_weight": "<f4",
-    "entry_p_value": "<f4",
-    "leaf_value": "<f8",
-    "bits_index": "<i4",
-    "bits_offset": "<i8",
-    "bits": "<u4",
-    "rotation_offset": "<i8",
-    "rotation_entry_offset": "<i8",
-    "rotation_index": "<i4",
-    "rotation_weight": "<f4",
+    "left_leaves" if name == "right" else name: field.dtype for name, field in FOREST_FIELDS.items()
 }
 
 

@@ -1,7 +1,8 @@
 """The flat forest: a grown forest as read-only arrays, and the only thing that is saved of it.
 
 Nodes of all trees lie one after another. Within a tree they are in preorder, so that the left child
-of node i is i + 1; only right children are stored. Fields marked N have one entry per node.
+of node i is i + 1; only right children are stored. Fields marked N have one entry per node;
+`bevel.forest.forest_fields` has the lengths and types of all arrays.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel.forest.forest_fields import FOREST_FIELDS
 
 if TYPE_CHECKING:
     from bevel.text import TreeRules, Vocabulary
@@ -125,8 +127,7 @@ class FlatForest:
 
     def arrays(self) -> dict[str, Array]:
         """The arrays that describe the trees, by name."""
-        named = self._fields()
-        return {name: named[name] for name in named if name not in _ABOUT_THE_TABLE}
+        return {name: getattr(self, name) for name in FOREST_FIELDS}
 
     def __len__(self) -> int:
         return self.n_trees
@@ -164,8 +165,12 @@ class FlatForest:
 
         `gain`, `weight` and `entry_p_value` become empty; whatever needs them raises.
         """
-        nothing = np.empty(0, np.float32)
-        return replace(self, gain=nothing, weight=nothing, entry_p_value=nothing)
+        dropped: dict[str, Any] = {
+            name: np.empty(0, field.dtype)
+            for name, field in FOREST_FIELDS.items()
+            if field.use == "analysis"
+        }
+        return replace(self, **dropped)
 
     @property
     def is_slim(self) -> bool:
@@ -278,9 +283,6 @@ def check_forest(forest: FlatForest) -> None:
     _core.check_forest(
         forest.arrays(), forest.n_features, forest.n_classes, forest.levels, forest.medians
     )
-
-
-_ABOUT_THE_TABLE = ("n_features", "n_classes", "levels", "medians")
 
 
 @dataclass(frozen=True, eq=False)
@@ -430,7 +432,7 @@ def _aligned(
     name: str, one: Array, other: Array, first: FlatForest, second: FlatForest
 ) -> tuple[Array, Array]:
     """Two arrays ready to be laid end to end."""
-    if name.endswith("offset"):
+    if FOREST_FIELDS[name].kind == "offsets":
         return one[:-1], one[-1] + other
     if name == "bits_index":
         return _join_bits_index(first, second)

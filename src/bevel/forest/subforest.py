@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.forest_fields import FOREST_FIELDS
 
 __all__ = ["gather", "take_trees"]
 
@@ -25,31 +27,28 @@ def take_trees(forest: FlatForest, trees: npt.ArrayLike) -> FlatForest:
     trees : array-like of int
         Their numbers, from 0.
     """
-    runs = _runs(np.asarray(trees, dtype=np.int64))
+    owners = _owners(forest, np.asarray(trees, dtype=np.int64))
+    taken: dict[str, Any] = _take_bitsets(forest, owners["node"])
+    for name, field in FOREST_FIELDS.items():
+        if name in taken:
+            continue
+        take = _take_offset if field.kind == "offsets" else _take
+        taken[name] = take(getattr(forest, name), owners[field.per])
+    return replace(forest, **taken)
+
+
+def _owners(forest: FlatForest, trees: Places) -> dict[str, list[slice]]:
+    """Where the trees, their nodes, entries and axes are, by the words of `ForestField.per`."""
+    runs = _runs(trees)
     nodes = _owned(forest.tree_offset, runs)
-    entries = _owned(forest.entry_offset, nodes)
     axes = _owned(forest.rotation_offset, runs)
-    axis_entries = _owned(forest.rotation_entry_offset, axes)
-    of_node = {"right", "threshold", "flags", "gain", "weight", "leaf_value"}
-    of_entry = {"entry_index", "entry_weight", "entry_p_value"}
-    taken = {
-        **{name: _take(getattr(forest, name), nodes) for name in of_node},
-        **{name: _take(getattr(forest, name), entries) for name in of_entry},
-        **_take_bitsets(forest, nodes),
-        "rotation_index": _take(forest.rotation_index, axis_entries),
-        "rotation_weight": _take(forest.rotation_weight, axis_entries),
+    return {
+        "tree": runs,
+        "node": nodes,
+        "entry": _owned(forest.entry_offset, nodes),
+        "axis": axes,
+        "axis_entry": _owned(forest.rotation_entry_offset, axes),
     }
-    return FlatForest(
-        n_features=forest.n_features,
-        n_classes=forest.n_classes,
-        levels=forest.levels,
-        medians=forest.medians,
-        tree_offset=_take_offset(forest.tree_offset, runs),
-        entry_offset=_take_offset(forest.entry_offset, nodes),
-        rotation_offset=_take_offset(forest.rotation_offset, runs),
-        rotation_entry_offset=_take_offset(forest.rotation_entry_offset, axes),
-        **taken,
-    )
 
 
 def _runs(trees: Places) -> list[slice]:

@@ -1,0 +1,119 @@
+// The table of the arrays of a flat forest. Structs, conversions and checks of lengths are
+// generated from it; src/bevel/forest/forest_fields.py is the same table in Python, and a test
+// compares them. src/bevel/forest/flat_forest.py describes each array.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// FIELD(element type, name, per, kind, use); see the enumerations below. All arrays but `right`.
+#define BEVEL_FIELDS_BUT_RIGHT(FIELD)                              \
+  FIELD(int64_t, tree_offset, tree, offsets, prediction)           \
+  FIELD(float, threshold, node, values, prediction)                \
+  FIELD(uint8_t, flags, node, values, prediction)                  \
+  FIELD(float, gain, node, optional, analysis)                     \
+  FIELD(float, weight, node, optional, analysis)                   \
+  FIELD(int64_t, entry_offset, node, offsets, prediction)          \
+  FIELD(int32_t, entry_index, entry, values, prediction)           \
+  FIELD(float, entry_weight, entry, values, prediction)            \
+  FIELD(float, entry_p_value, entry, optional, analysis)           \
+  FIELD(double, leaf_value, node, regression, prediction)          \
+  FIELD(int32_t, bits_index, node, optional, prediction)           \
+  FIELD(int64_t, bits_offset, set, offsets, prediction)            \
+  FIELD(uint32_t, bits, word, values, prediction)                  \
+  FIELD(int64_t, rotation_offset, tree, offsets, prediction)       \
+  FIELD(int64_t, rotation_entry_offset, axis, offsets, prediction) \
+  FIELD(int32_t, rotation_index, axis_entry, values, prediction)   \
+  FIELD(float, rotation_weight, axis_entry, values, prediction)
+
+// The arrays in memory.
+#define BEVEL_FOREST_ARRAYS(FIELD)                \
+  FIELD(int32_t, right, node, values, prediction) \
+  BEVEL_FIELDS_BUT_RIGHT(FIELD)
+
+// The columns of a file: they have the leaves under the left child in place of the right child.
+#define BEVEL_FOREST_COLUMNS(FIELD)                     \
+  FIELD(int32_t, left_leaves, node, values, prediction) \
+  BEVEL_FIELDS_BUT_RIGHT(FIELD)
+
+namespace bevel {
+
+// What an array has values for. A set is a set of levels, a word 32 bits of one. An axis is a
+// direction that the nodes of a tree share.
+enum class Per { tree, node, entry, set, word, axis, axis_entry };
+
+enum class FieldKind {
+  values,      // one value each
+  offsets,     // where the things that each one owns begin, then where the last ones end
+  optional,    // one value each, or none at all
+  regression,  // one value each in a regression, else none at all
+};
+
+enum class FieldUse { prediction, analysis };  // slim forests have no arrays of `analysis`
+
+struct ForestField {
+  const char* name;
+  Per per;
+  FieldKind kind;
+  FieldUse use;
+};
+
+// How many there are in a forest.
+struct ForestCounts {
+  size_t trees, nodes, entries, sets, words, axes, axis_entries;
+
+  size_t of(Per per) const {
+    const size_t counts[] = {trees, nodes, entries, sets, words, axes, axis_entries};
+    return counts[static_cast<size_t>(per)];
+  }
+};
+
+// The length that an array must have; one of kind `optional` may be empty instead.
+inline size_t length_of(const ForestField& field, const ForestCounts& counts, bool is_regression) {
+  const size_t n = counts.of(field.per);
+  if (field.kind == FieldKind::offsets) return n + 1;
+  return field.kind == FieldKind::regression && !is_regression ? 0 : n;
+}
+
+// What an array of a forest without trees holds: offsets begin with 0.
+template <class T>
+std::vector<T> empty_array(FieldKind kind) {
+  return std::vector<T>(kind == FieldKind::offsets ? 1 : 0);
+}
+
+// NumPy's name of an element type.
+template <class T>
+std::string dtype_of() {
+  const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+  return (sizeof(T) == 1 ? "|" : "<") + std::string(1, kind) + std::to_string(sizeof(T));
+}
+
+#define BEVEL_VISIT(type, name, per, kind, use) \
+  visit(ForestField{#name, Per::per, FieldKind::kind, FieldUse::use}, forest.name);
+
+// Calls visit(field, array) for each array of a struct that has the arrays as members.
+template <class Forest, class Visit>
+void for_each_array(Forest& forest, Visit visit) {
+  BEVEL_FOREST_ARRAYS(BEVEL_VISIT)
+}
+
+// The same for a struct that has the columns of a file as members.
+template <class Forest, class Visit>
+void for_each_column(Forest& forest, Visit visit) {
+  BEVEL_FOREST_COLUMNS(BEVEL_VISIT)
+}
+
+#undef BEVEL_VISIT
+
+// Views of, or copies of, the arrays of another struct.
+template <class To, class From>
+void assign_arrays(To& to, const From& from) {
+#define BEVEL_ASSIGN(type, name, per, kind, use) to.name = from.name;
+  BEVEL_FOREST_ARRAYS(BEVEL_ASSIGN)
+#undef BEVEL_ASSIGN
+}
+
+}  // namespace bevel
