@@ -1,4 +1,4 @@
-// What a training run was asked to do. Python has checked every value; the core only reads them.
+// The options of a training run. Python has checked every value; the core only reads them.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ struct NodeRows;
 struct DatasetView;
 struct Candidates;
 
-// Somebody else's directions for a node.
+// A source of directions for a node, such as a function of the user.
 class DirectionSource {
  public:
   virtual ~DirectionSource() = default;
@@ -82,7 +82,7 @@ struct Family {
   double share = 1.0;       // principal, per tree: of the rows that a group learns from
   Patch patch;              // patches
   ModelSettings model;      // families of node models
-  std::shared_ptr<const DirectionSource> source;  // custom: asked at every node, or null
+  std::shared_ptr<const DirectionSource> source;  // custom: called at every node, or null
   // custom: else directions to draw from; rotation: the axes of given rotations, back to back, over
   // the numeric features counted from 0
   std::shared_ptr<const Candidates> pool;

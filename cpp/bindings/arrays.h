@@ -1,4 +1,4 @@
-// NumPy arrays in and out. Inputs must have the exact type: nothing is converted behind one's back.
+// NumPy arrays in and out. Inputs must have the exact type: nothing is converted silently.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -13,7 +13,7 @@ using namespace bevel;
 
 namespace {
 
-using Judges = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using TreeMask = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Which features are replaced together, and by what.
 struct Replacement {
@@ -24,13 +24,17 @@ struct Replacement {
   uint64_t seed;
 };
 
-// The arrays of a question, kept alive and checked against each other.
-class Question {
+// The arguments of a call, kept alive and checked against each other.
+class ErrorArguments {
  public:
-  Question(const PackedForest& forest, RowMajorMatrix X, ColumnMatrix replacement,
-           const Replacement& how, nb::object target, std::optional<Vector<double>> weights,
-           std::optional<Judges> judges)
-      : X_(X), replacement_(replacement), how_(how), weights_(weights), judges_(judges) {
+  ErrorArguments(const PackedForest& forest, RowMajorMatrix X, ColumnMatrix replacement,
+                 const Replacement& how, nb::object target, std::optional<Vector<double>> weights,
+                 std::optional<TreeMask> is_evaluated)
+      : X_(X),
+        replacement_(replacement),
+        how_(how),
+        weights_(weights),
+        is_evaluated_(is_evaluated) {
     const size_t n = X.shape(0), p = X.shape(1);
     require(static_cast<int32_t>(p) == forest.layout.n_features && n > 0,
             "[errors] wrong number of features, or no rows");
@@ -41,8 +45,9 @@ class Question {
     for (int32_t g : as_span(how.group))
       require(-1 <= g && g < static_cast<int32_t>(how.key.shape(0)), "[errors] group out of range");
     require(!weights || weights->shape(0) == n, "[errors] length of weights");
-    require(!judges || (judges->shape(0) == n && judges->shape(1) == forest.n_trees()),
-            "[errors] shape of judges");
+    require(!is_evaluated ||
+                (is_evaluated->shape(0) == n && is_evaluated->shape(1) == forest.n_trees()),
+            "[errors] shape of is_evaluated");
     if (forest.n_classes > 0)
       labels_ = nb::cast<Vector<int32_t>>(target, false);
     else
@@ -56,12 +61,13 @@ class Question {
     return {X_.data(),         replacement_.data(), X_.shape(0),   as_span(how_.group),
             as_span(how_.key), how_.n_repeats,      how_.permutes, how_.seed};
   }
-  JudgedRows rows() const {
-    JudgedRows rows;
+  EvaluatedRows rows() const {
+    EvaluatedRows rows;
     rows.labels = is_classification_ ? labels_.data() : nullptr;
     rows.targets = is_classification_ ? nullptr : targets_.data();
     rows.weights = weights_ ? weights_->data() : nullptr;
-    rows.judges = judges_ ? reinterpret_cast<const uint8_t*>(judges_->data()) : nullptr;
+    rows.is_evaluated =
+        is_evaluated_ ? reinterpret_cast<const uint8_t*>(is_evaluated_->data()) : nullptr;
     return rows;
   }
 
@@ -70,29 +76,31 @@ class Question {
   ColumnMatrix replacement_;
   Replacement how_;
   std::optional<Vector<double>> weights_;
-  std::optional<Judges> judges_;
+  std::optional<TreeMask> is_evaluated_;
   bool is_classification_;
   Vector<int32_t> labels_;
   Vector<double> targets_;
 };
 
-// The answer to ask(progress); raises what has stopped it.
-template <class Answer>
-Answer answer(nb::object progress, const std::function<Answer(const ErrorProgress&)>& ask) {
+// The result of compute(progress); raises what has stopped it.
+template <class Result>
+Result result(nb::object progress, const std::function<Result(const ErrorProgress&)>& compute) {
   Reporter reporter(std::move(progress));
-  Answer answer;
-  run_cancellable(reporter,
-                  [&] { answer = ask([&reporter](size_t n_done) { return reporter(n_done); }); });
-  return answer;
+  Result result;
+  run_cancellable(
+      reporter, [&] { result = compute([&reporter](size_t n_done) { return reporter(n_done); }); });
+  return result;
 }
 
-nb::tuple ask_trees(const PackedForest& forest, RowMajorMatrix X, ColumnMatrix replacement,
-                    const Replacement& how, nb::object target,
-                    std::optional<Vector<double>> weights, std::optional<Judges> judges,
-                    int n_threads, nb::object progress) {
-  const Question question(forest, X, replacement, how, std::move(target), weights, judges);
-  TreeErrors errors = answer<TreeErrors>(std::move(progress), [&](const ErrorProgress& report) {
-    return tree_errors(forest, question.perturbation(), question.rows(), n_threads, report);
+nb::tuple errors_of_trees(const PackedForest& forest, RowMajorMatrix X, ColumnMatrix replacement,
+                          const Replacement& how, nb::object target,
+                          std::optional<Vector<double>> weights,
+                          std::optional<TreeMask> is_evaluated, int n_threads,
+                          nb::object progress) {
+  const ErrorArguments arguments(forest, X, replacement, how, std::move(target), weights,
+                                 is_evaluated);
+  TreeErrors errors = result<TreeErrors>(std::move(progress), [&](const ErrorProgress& report) {
+    return tree_errors(forest, arguments.perturbation(), arguments.rows(), n_threads, report);
   });
   const size_t n_trees = forest.n_trees();
   return nb::make_tuple(
@@ -100,13 +108,16 @@ nb::tuple ask_trees(const PackedForest& forest, RowMajorMatrix X, ColumnMatrix r
       to_numpy(std::move(errors.increase), {n_trees, how.key.shape(0), how.n_repeats}));
 }
 
-nb::tuple ask_forest(const PackedForest& forest, RowMajorMatrix X, ColumnMatrix replacement,
-                     const Replacement& how, nb::object target,
-                     std::optional<Vector<double>> weights, std::optional<Judges> judges, bool hard,
-                     int n_threads, nb::object progress) {
-  const Question question(forest, X, replacement, how, std::move(target), weights, judges);
-  ForestErrors errors = answer<ForestErrors>(std::move(progress), [&](const ErrorProgress& report) {
-    return forest_errors(forest, question.perturbation(), question.rows(), hard, n_threads, report);
+nb::tuple errors_of_forest(const PackedForest& forest, RowMajorMatrix X, ColumnMatrix replacement,
+                           const Replacement& how, nb::object target,
+                           std::optional<Vector<double>> weights,
+                           std::optional<TreeMask> is_evaluated, bool hard, int n_threads,
+                           nb::object progress) {
+  const ErrorArguments arguments(forest, X, replacement, how, std::move(target), weights,
+                                 is_evaluated);
+  ForestErrors errors = result<ForestErrors>(std::move(progress), [&](const ErrorProgress& report) {
+    return forest_errors(forest, arguments.perturbation(), arguments.rows(), hard, n_threads,
+                         report);
   });
   return nb::make_tuple(errors.error,
                         to_numpy(std::move(errors.increase), {how.key.shape(0), how.n_repeats}),
@@ -131,13 +142,13 @@ void bind_analysis_errors(nb::module_& m) {
              uint64_t seed) { new (self) Replacement{group, key, n_repeats, permutes, seed}; },
           nb::arg("group").noconvert(), nb::arg("key").noconvert(), nb::arg("n_repeats"),
           nb::arg("permutes"), nb::arg("seed"));
-  m.def("tree_errors", &ask_trees, nb::arg("forest"), nb::arg("X").noconvert(),
+  m.def("tree_errors", &errors_of_trees, nb::arg("forest"), nb::arg("X").noconvert(),
         nb::arg("replacement").noconvert(), nb::arg("how"), nb::arg("target"),
-        nb::arg("weights").noconvert().none(), nb::arg("judges").noconvert().none(),
+        nb::arg("weights").noconvert().none(), nb::arg("is_evaluated").noconvert().none(),
         nb::arg("n_threads"), nb::arg("progress").none());
-  m.def("forest_errors", &ask_forest, nb::arg("forest"), nb::arg("X").noconvert(),
+  m.def("forest_errors", &errors_of_forest, nb::arg("forest"), nb::arg("X").noconvert(),
         nb::arg("replacement").noconvert(), nb::arg("how"), nb::arg("target"),
-        nb::arg("weights").noconvert().none(), nb::arg("judges").noconvert().none(),
+        nb::arg("weights").noconvert().none(), nb::arg("is_evaluated").noconvert().none(),
         nb::arg("hard"), nb::arg("n_threads"), nb::arg("progress").none());
   m.def("permutation", &permutation, nb::arg("seed"), nb::arg("tree"), nb::arg("key"),
         nb::arg("repeat"), nb::arg("n_rows"));

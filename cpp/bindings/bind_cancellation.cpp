@@ -10,7 +10,7 @@ using namespace bevel;
 
 namespace {
 
-// For calls that nobody expects to take long.
+// For calls that usually take a short time.
 void raise_interrupt(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);

@@ -81,7 +81,7 @@ void ColumnReader::decode_to(std::vector<T>& values) const {
   }
 }
 
-// Floats come out as unsigned integers of their size; Python looks at them with other eyes.
+// Floats come out as unsigned integers of their size; Python views them as floats.
 nb::object ColumnReader::decode() const {
   if (dtype_ == "|i1") return nb::cast(to_numpy(decoded<int8_t>()));
   if (dtype_ == "<i2") return nb::cast(to_numpy(decoded<int16_t>()));

@@ -37,7 +37,7 @@ void check_patch(const Patch& patch, const DatasetView& data) {
           "[train] patches do not fit the features");
 }
 
-// Given rotations have an axis for each numeric feature, and trees know theirs.
+// Given rotations have an axis for each numeric feature, and each tree has one of them.
 void check_rotations(const Family& family, const DatasetView& data,
                      std::span<const uint64_t> trees) {
   const size_t n_axes = data.numeric.size();

@@ -1,4 +1,4 @@
-// The flat forest as Python holds it: keeps the arrays alive and lends them to the core.
+// The flat forest as Python holds it: keeps the arrays alive while the core reads them.
 #pragma once
 
 #include "arrays.h"

@@ -1,4 +1,4 @@
-// A function of Python's as a source of directions.
+// A Python function as a source of directions.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Long work in the core, seen from Python: it can be stopped, and says how far it is.
+// Long work in the core, called from Python: it can be stopped, and reports its progress.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -56,7 +56,7 @@ class Reporter {
   PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
 };
 
-// Runs work without the GIL. Ctrl-C, or what else the reporter meets, cancels it and is raised; all
+// Runs work without the GIL. Ctrl-C, or an error of the reporter, cancels it and is raised; all
 // threads of the work have ended then.
 template <class Work>
 void run_cancellable(Reporter& reporter, Work work) {

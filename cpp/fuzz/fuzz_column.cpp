@@ -1,5 +1,5 @@
-// Opens a column described by any bytes, and reads it: a FileFault or values, never more. Where a
-// whole column is sound, single values, blocks and sums must agree.
+// Opens a column described by any bytes, and reads it: a FileFault or values, never invalid reads.
+// Where a whole column is sound, single values, blocks and sums must agree.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>

@@ -56,7 +56,7 @@ Problem make_problem(size_t n_rows, int32_t n_classes);
 
 Family family(FamilyKind kind, int32_t n_draws, int64_t n_nonzeros);
 
-// As many trees as asked of seed 0, by default bootstrapped and on sparse signs and levels.
+// n_trees trees of seed 0, by default bootstrapped and on sparse signs and levels.
 Options default_options(const Problem& problem);
 FlatForest grow(const Problem& problem, const Options& options, size_t n_trees, int n_threads);
 

@@ -20,7 +20,7 @@ namespace {
 
 bool go_on(size_t) { return true; }
 
-// Row by row, as analysis wants it.
+// Row by row, as analysis reads it.
 std::vector<float> by_rows(const tests::Table& table) {
   std::vector<float> rows(table.values.size());
   for (size_t i = 0; i < table.n_rows; ++i)
@@ -132,10 +132,10 @@ TEST_CASE("errors rise most for the features that matter, alike for 1 and 3 thre
   const std::vector<uint64_t> key{0, 1, 2, 3, 4, 5};
   const Perturbation perturbation{
       values.data(), problem.table.values.data(), 400, group, key, 3, true, 0};
-  JudgedRows judged;
-  judged.targets = problem.targets.data();
-  const ForestErrors one = forest_errors(packed, perturbation, judged, false, 1, go_on);
-  const ForestErrors three = forest_errors(packed, perturbation, judged, false, 3, go_on);
+  EvaluatedRows evaluated;
+  evaluated.targets = problem.targets.data();
+  const ForestErrors one = forest_errors(packed, perturbation, evaluated, false, 1, go_on);
+  const ForestErrors three = forest_errors(packed, perturbation, evaluated, false, 3, go_on);
   CHECK(one.increase == three.increase);
   for (const size_t feature : {0, 1, 5})
     CHECK(one.increase[feature * 3] > one.increase[4 * 3]);  // feature 4 is noise

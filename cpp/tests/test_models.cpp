@@ -22,7 +22,7 @@ using namespace bevel;
 
 namespace {
 
-// A row-major matrix with padding, as the loops want it.
+// A row-major matrix with padding, as the loops read it.
 struct Dense {
   Dense(size_t n_rows, size_t n_columns)
       : n_rows(n_rows),

@@ -110,16 +110,16 @@ TEST_CASE("a rotation above the limit is one of a random subset of the features"
   CHECK_EQ(features.size(), size_t{3});
 }
 
-TEST_CASE("a undrawn deals each card once and is in order again when gathered") {
+TEST_CASE("a sample without replacement draws each number once and starts anew after a reset") {
   SampleWithoutReplacement undrawn;
   undrawn.resize(10);
   Stream stream(root_key(5, 0), Purpose::candidates);
   std::vector<int32_t> first, second;
-  while (!undrawn.empty()) first.push_back(undrawn.deal(stream));
+  while (!undrawn.empty()) first.push_back(undrawn.draw(stream));
   CHECK_EQ(std::set<int32_t>(first.begin(), first.end()).size(), size_t{10});
-  undrawn.gather();
+  undrawn.reset();
   Stream again(root_key(5, 0), Purpose::candidates);
-  for (int i = 0; i < 10; ++i) second.push_back(undrawn.deal(again));
+  for (int i = 0; i < 10; ++i) second.push_back(undrawn.draw(again));
   CHECK(first == second);
 }
 

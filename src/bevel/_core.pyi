@@ -193,7 +193,7 @@ def tree_errors(
     how: Replacement,
     target: npt.NDArray[Any],
     weights: npt.NDArray[np.float64] | None,
-    judges: npt.NDArray[np.bool_] | None,
+    is_evaluated: npt.NDArray[np.bool_] | None,
     n_threads: int,
     progress: Callable[[int], None] | None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
@@ -204,7 +204,7 @@ def forest_errors(
     how: Replacement,
     target: npt.NDArray[Any],
     weights: npt.NDArray[np.float64] | None,
-    judges: npt.NDArray[np.bool_] | None,
+    is_evaluated: npt.NDArray[np.bool_] | None,
     hard: bool,
     n_threads: int,
     progress: Callable[[int], None] | None,

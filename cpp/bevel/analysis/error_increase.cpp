@@ -13,7 +13,7 @@
 namespace bevel {
 namespace {
 
-// The room of one thread.
+// The work space of one thread.
 struct Workplace {
   PerturbedBlock block;
   PathChanges path_changes;
@@ -34,7 +34,7 @@ std::vector<std::unique_ptr<Workplace>> make_workplaces(const PackedForest& fore
 }
 
 // Error of one tree that sends a row to a leaf.
-double leaf_error(const PackedForest& forest, const JudgedRows& rows, size_t row, int32_t leaf) {
+double leaf_error(const PackedForest& forest, const EvaluatedRows& rows, size_t row, int32_t leaf) {
   if (forest.n_classes == 0) {
     const double error = rows.targets[row] - forest.leaf_value[static_cast<size_t>(leaf)];
     return error * error;
@@ -42,10 +42,10 @@ double leaf_error(const PackedForest& forest, const JudgedRows& rows, size_t row
   return forest.vote_of(leaf) == rows.labels[row] ? 0.0 : 1.0;
 }
 
-// One tree on the rows it judges.
+// One tree on the rows it is evaluated on.
 class TreeJob {
  public:
-  TreeJob(const PackedForest& forest, const Perturbation& perturbation, const JudgedRows& rows,
+  TreeJob(const PackedForest& forest, const Perturbation& perturbation, const EvaluatedRows& rows,
           TreeErrors& errors)
       : forest_(forest), perturbation_(perturbation), rows_(rows), errors_(errors) {}
 
@@ -72,12 +72,12 @@ class TreeJob {
   }
 
  private:
-  // Rows that the tree judges; returns their weight.
+  // Rows that the tree is evaluated on; returns their weight.
   double find_rows(size_t tree, Workplace& place) const {
     double weight = 0.0;
     place.rows.clear();
     for (size_t row = 0; row < perturbation_.n_rows; ++row) {
-      if (rows_.judges && !rows_.judges[row * forest_.n_trees() + tree]) continue;
+      if (rows_.is_evaluated && !rows_.is_evaluated[row * forest_.n_trees() + tree]) continue;
       place.rows.push_back(static_cast<uint32_t>(row));
       weight += rows_.weight(row);
     }
@@ -124,7 +124,7 @@ class TreeJob {
 
   const PackedForest& forest_;
   const Perturbation& perturbation_;
-  const JudgedRows& rows_;
+  const EvaluatedRows& rows_;
   TreeErrors& errors_;
 };
 
@@ -157,7 +157,7 @@ class WholeLeaves {
   }
 
   // Error of the mean over n trees of sums and changes.
-  double error(const JudgedRows& rows, size_t row, const int64_t* sums, const int64_t* changes,
+  double error(const EvaluatedRows& rows, size_t row, const int64_t* sums, const int64_t* changes,
                int32_t n) const {
     auto mean = [&](size_t k) {
       return static_cast<double>(sums[k] + (changes ? changes[k] : 0)) / scale_ / n;
@@ -201,10 +201,10 @@ struct BlockErrors {
   }
 };
 
-// Some rows and all the trees that judge them.
+// Some rows and all the trees that are evaluated on them.
 class ForestJob {
  public:
-  ForestJob(const PackedForest& forest, const Perturbation& perturbation, const JudgedRows& rows,
+  ForestJob(const PackedForest& forest, const Perturbation& perturbation, const EvaluatedRows& rows,
             const WholeLeaves& leaves, const std::vector<uint32_t>& lenders)
       : forest_(forest),
         perturbation_(perturbation),
@@ -245,7 +245,7 @@ class ForestJob {
   void choose_rows(size_t tree, size_t first, size_t last, Workplace& place) const {
     place.chosen.clear();
     for (size_t row = first; row < last; ++row)
-      if (!rows_.judges || rows_.judges[row * forest_.n_trees() + tree])
+      if (!rows_.is_evaluated || rows_.is_evaluated[row * forest_.n_trees() + tree])
         place.chosen.push_back(static_cast<uint32_t>(row - first));
   }
 
@@ -294,7 +294,7 @@ class ForestJob {
 
   const PackedForest& forest_;
   const Perturbation& perturbation_;
-  const JudgedRows& rows_;
+  const EvaluatedRows& rows_;
   const WholeLeaves& leaves_;
   const std::vector<uint32_t>& lenders_;
 };
@@ -340,7 +340,7 @@ ForestErrors summarise(const BlockErrors& sums, const Perturbation& perturbation
 }  // namespace
 
 TreeErrors tree_errors(const PackedForest& forest, const Perturbation& perturbation,
-                       const JudgedRows& rows, int n_threads, const ErrorProgress& progress) {
+                       const EvaluatedRows& rows, int n_threads, const ErrorProgress& progress) {
   const size_t n_trees = forest.n_trees();
   TreeErrors errors{std::vector<double>(n_trees, 0.0),
                     std::vector<double>(n_trees * perturbation.n_variants(), 0.0)};
@@ -354,7 +354,7 @@ TreeErrors tree_errors(const PackedForest& forest, const Perturbation& perturbat
 }
 
 ForestErrors forest_errors(const PackedForest& forest, const Perturbation& perturbation,
-                           const JudgedRows& rows, bool hard, int n_threads,
+                           const EvaluatedRows& rows, bool hard, int n_threads,
                            const ErrorProgress& progress) {
   const WholeLeaves leaves(forest, hard);
   const std::vector<uint32_t> lenders = draw_lenders(perturbation, n_threads, progress);

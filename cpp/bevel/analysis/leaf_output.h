@@ -1,4 +1,4 @@
-// What a leaf pays into each column of a prediction: class shares, one vote, or a value.
+// What a leaf adds to each column of a prediction: class shares, one vote, or a value.
 #pragma once
 
 #include <algorithm>

@@ -54,7 +54,7 @@ class Weights {
     used_.push_back(0);  // room for what is written behind the last one
     for (size_t row = 0; row < weight_.size(); ++row) {
       used_[n] = static_cast<int32_t>(row);
-      n += weight_[row] > 0.0;  // which no processor would guess
+      n += weight_[row] > 0.0;  // no branch, which would be mispredicted
     }
     used_.resize(n);
   }

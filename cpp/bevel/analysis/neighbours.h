@@ -1,5 +1,5 @@
-// The forest as adaptive nearest neighbours (Lin and Jeon): what it says of a row is a weighted
-// average over training rows. Their weights, and the quantiles that the weights give.
+// The forest as adaptive nearest neighbours (Lin and Jeon): its prediction for a row is a
+// weighted average over training rows. Their weights, and the quantiles that the weights give.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@ struct LeafRows {
   size_t n_rows;                    // rows that there are
 };
 
-// Which trees speak of which row: n_rows x n_trees, row-major; null: all trees of all rows.
+// Which trees are used for which row: n_rows x n_trees, row-major; null: all trees for all rows.
 using TreesOfRow = const uint8_t*;
 
 // Weights of the training rows (columns) for each row; they sum to one, or to zero where no tree
-// speaks.
+// is used.
 SparseRows neighbour_weights(const ForestArrays& forest, const RowMatrix& rows,
                              const LeafRows& leaf_rows, TreesOfRow trees, int n_threads);
 
 // Smallest target at which the weights of the targets up to it reach each level. `targets` ascend
-// by training row, `levels` ascend; out: n_rows x n_levels, NaN where no tree speaks.
+// by training row, `levels` ascend; out: n_rows x n_levels, NaN where no tree is used.
 void neighbour_quantiles(const ForestArrays& forest, const RowMatrix& rows,
                          const LeafRows& leaf_rows, std::span<const double> targets,
                          std::span<const double> levels, TreesOfRow trees, int n_threads,

@@ -44,7 +44,7 @@ class TreeWalks {
     path_changes_.walk = 1;
   }
 
-  // Sends a row down; at each split, asks whether the perturbed rows still go the same way.
+  // Sends a row down; at each split, tests whether the perturbed rows still go the same way.
   template <bool kHasAxes>
   void follow(uint32_t row) {
     float* own = block_.own(row);
@@ -145,7 +145,7 @@ class TreeWalks {
 }  // namespace
 
 void find_path_changes(const PackedForest& forest, size_t tree, std::span<const uint32_t> chosen,
-                     PerturbedBlock& block, PathChanges& path_changes) {
+                       PerturbedBlock& block, PathChanges& path_changes) {
   path_changes.found.clear();
   path_changes.departed.resize(block.perturbation().n_variants(), 0u);
   for (uint32_t row : chosen)

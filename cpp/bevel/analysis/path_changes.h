@@ -1,8 +1,8 @@
 // Where perturbed rows end in a tree, at little more than the cost of the rows that change leaves.
 //
 // A row whose features are replaced goes the way of the row itself until it comes to a split that
-// reads a replaced feature and answers differently: there it departs. So the splits on the row's
-// own path are asked once for each group that they read, and only departed rows walk on.
+// reads a replaced feature and sends it to the other side: there it departs. So the splits on the
+// row's own path are evaluated once for each group that they read, and only departed rows walk on.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +36,6 @@ struct PathChanges {
 
 // Sends the rows `chosen` of a block down a tree. Leaves are numbered as in the packed forest.
 void find_path_changes(const PackedForest& forest, size_t tree, std::span<const uint32_t> chosen,
-                     PerturbedBlock& block, PathChanges& path_changes);
+                       PerturbedBlock& block, PathChanges& path_changes);
 
 }  // namespace bevel

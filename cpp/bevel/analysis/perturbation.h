@@ -1,7 +1,7 @@
 // Rows of which one group of features is replaced: by the values of another row, drawn by a
 // permutation, or by other values of the row itself. Groups have no feature in common, so that one
-// replaced row serves all of them: a walk reads the features of its group there, the others at
-// home.
+// replaced row serves all of them: a walk reads the features of its group there, the others in
+// the row itself.
 #pragma once
 
 #include <cstddef>
@@ -57,9 +57,9 @@ class PerturbedBlock {
   // Rows that share the second-level cache with a tree.
   static size_t good_size(const Perturbation& perturbation, const RowLayout& layout);
 
-  // Reads rows; row i takes the group of `variant` from row lender(variant, i).
-  template <class Lender>
-  void read(std::span<const uint32_t> rows, Lender lender) {
+  // Reads rows; row i takes the group of `variant` from row source(variant, i).
+  template <class Source>
+  void read(std::span<const uint32_t> rows, Source source) {
     read_own(rows);
     for (size_t f = 0; f < perturbation_.group.size(); ++f) {
       const int32_t g = perturbation_.group[f];
@@ -67,7 +67,7 @@ class PerturbedBlock {
       const float* column = perturbation_.replacement + f * perturbation_.n_rows;
       for (size_t r = 0; r < perturbation_.n_repeats; ++r) {
         const size_t variant = perturbation_.variant(static_cast<size_t>(g), r);
-        for (size_t i = 0; i < rows.size(); ++i) write(i, r, f, column[lender(variant, i)]);
+        for (size_t i = 0; i < rows.size(); ++i) write(i, r, f, column[source(variant, i)]);
       }
     }
   }
@@ -93,7 +93,7 @@ class PerturbedBlock {
 
   const Perturbation& perturbation_;
   const RowLayout& layout_;
-  const bool is_plain_;  // as is_plain() says of all rows
+  const bool is_plain_;  // is_plain() of all rows
   const size_t stride_;
   std::vector<int32_t> group_;  // of each place of a row
   std::vector<float> own_, replaced_;

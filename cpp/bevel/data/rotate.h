@@ -1,4 +1,4 @@
-// Rows rotated as a table, for learners that are not ours: these see a table like any other.
+// Rows rotated into a table, for learners of other libraries.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ namespace {
 using scaling::Everywhere;
 using scaling::kBlock;
 
-// Values of a job: some hundred times what it costs to hand one over.
+// Values of a job: its work is some hundred times the cost of starting it.
 constexpr size_t kJobValues = size_t{1} << 16;
 // Rows of fewer values are not worth a loop of their own.
 constexpr size_t kShortRow = 8;

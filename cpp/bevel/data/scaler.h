@@ -22,12 +22,12 @@ struct ScaledTable {
 // The scaling of all columns of a table; immutable, so that threads may share it.
 //
 // A number is scaled in double, cut to kLargestStored in size and rounded to float; NaN stays NaN.
-// All ways to apply it give the same bits. Numbers are finite or NaN: the caller has looked.
+// All ways to apply it give the same bits. Numbers are finite or NaN, which the caller has checked.
 class Scaler {
  public:
   // Values as they are.
   static Scaler identity(size_t n_features);
-  // (x - shift) / span, cut to [0, 1] if asked.
+  // (x - shift) / span, cut to [0, 1] if `clip`.
   static Scaler linear(std::span<const double> shift, std::span<const double> span, bool clip);
   // Linear from low (0) to high (1), double-logarithmic beyond.
   static Scaler quantile(std::span<const double> low, std::span<const double> high);

@@ -13,7 +13,7 @@ namespace {
 // cache.
 constexpr size_t kTileColumns = 64;
 constexpr size_t kTileRows = 64;
-// Rows may lie so far apart that the machine does not foresee the next one.
+// Rows may lie so far apart that the hardware does not prefetch the next one.
 constexpr size_t kRowsAhead = 12;
 
 template <class Number>

@@ -149,13 +149,13 @@ void Checker::check_analysis() const {
       refuse("entry_p_value must be from 0 to 1, or NaN; got " + std::to_string(p) + ".");
 }
 
-// Each set belongs to one split: whatever looks at the sets of all nodes looks at each set once.
+// Each set belongs to one split, so that loops over the sets of all nodes read each set once.
 void Checker::check_sets() const {
   const size_t n_sets = forest_.bits_offset.size() - 1;
   std::vector<bool> is_used(n_sets, false);
   size_t n_used = 0;
   for (const int32_t set : forest_.bits_index) {
-    if (set < 0 || static_cast<size_t>(set) >= n_sets) continue;  // check_category judges it
+    if (set < 0 || static_cast<size_t>(set) >= n_sets) continue;  // check_category refuses it
     if (is_used[static_cast<size_t>(set)])
       refuse("A set of levels must belong to one split; set " + std::to_string(set) +
              " belongs to two.");

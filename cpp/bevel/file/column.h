@@ -1,6 +1,6 @@
-// A reader of one encoded array in a file: any value without reading the others, nothing trusted.
-// Values are 64-bit words: integers as they are, floats by their bit pattern. An encoding is a
-// chain such as "filled.codes.packed", in which each one reads from the next;
+// A reader of one encoded array in a file: any value without reading the others, every input
+// checked. Values are 64-bit words: integers as they are, floats by their bit pattern. An encoding
+// is a chain such as "filled.codes.packed", in which each one reads from the next;
 // docs/reference/file_format and src/bevel/files/encodings.py say what each of them means.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The reference predictor's walk over columns of a file that nobody has read before: each number is
-// checked when it is used, so that only the pages a row passes are touched, and a damaged file
-// makes a FileFault or an answer, never more.
+// The reference predictor's walk over columns of a file that were not checked before: each number
+// is checked when it is used, so that only the pages a row passes are touched. A damaged file gives
+// a FileFault or some prediction, never invalid reads.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Small numbers of a fixed number of bits, and bitmaps that count, both read where they lie: in a
-// mapped file, at any alignment. Sizes are checked once; indices are the caller's business.
+// mapped file, at any alignment. Sizes are checked once; the caller checks indices.
 #pragma once
 
 #include <bit>

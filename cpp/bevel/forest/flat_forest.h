@@ -19,7 +19,7 @@ struct FlatForest {
 #undef BEVEL_ARRAY
 };
 
-// A tree as its worker left it, with the axes that some node uses.
+// A tree as it was grown, with the axes that some node uses.
 struct GrownTree {
   NodeStore nodes;
   Candidates axes;

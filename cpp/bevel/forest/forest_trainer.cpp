@@ -155,7 +155,7 @@ class Trainer {
   }
 
   FlatForest run(int n_threads, const Progress& progress) {
-    // A large tree keeps as many threads busy as it has subtrees to give away.
+    // A large tree can be grown by as many threads as it has large subtrees.
     const size_t n_parts =
         trees_.size() * std::max<size_t>(1, data_.n_rows / growing::kParallelSubtreeRows);
     n_threads = useful_threads(n_threads, n_parts);
@@ -277,7 +277,7 @@ class Trainer {
   }
 
   // A tree with axes works on columns of its own: the axes and whatever else it reads, for the rows
-  // of its bag and behind them for those out of it, if they are asked for.
+  // of its bag and behind them for those out of it, if a family needs them.
   void add_axes(TreeData<Criterion>& tree) const {
     Stream stream(tree.root, Purpose::rotation);
     draw_tree_axes(options_, data_, {tree.rows, tree.facts}, stream, tree.axes);

@@ -20,7 +20,7 @@ struct TrainingSet {
   const double* weights = nullptr;  // null: all 1; rows of weight 0 take no part
 };
 
-// Called about five times a second on the caller's thread; false asks to stop.
+// Called about five times a second on the caller's thread; returns false to stop.
 using Progress = std::function<bool(size_t trees_done)>;
 
 // The trees of these numbers, in their order, of the forest that options.seed names. Throws

@@ -1,7 +1,7 @@
 // Canonical correlation of the features with the labels, as canonical correlation forests use it
 // (Rainforth & Wood 2015; SPORF 3.2).
 //
-// The triangle R of a QR with column pivoting of the standardised rows tells their rank; the
+// The triangle R of a QR with column pivoting of the standardised rows gives their rank; the
 // singular vectors of Q' Y = R^-T rows' Y, brought back through R, are the directions, by falling
 // correlation. Y is the responses' matrix, orthonormal by construction, which is what a QR of the
 // indicators would give. With more rows than features R comes from a Cholesky decomposition of the

@@ -1,4 +1,4 @@
-// The t-tests of LinearModel: computed only when asked for, from all eigenvalues.
+// The t-tests of LinearModel: computed only when p-values are recorded, from all eigenvalues.
 #include <algorithm>
 #include <cmath>
 

@@ -36,7 +36,7 @@ class LinearModel {
   //
   //   score = n RSS / (n - 1 - tr H)^2,  H = W^1/2 X (X'WX + alpha I)^-1 X'W^1/2
   //
-  // with n rows (not their weight: a row drawn twice is no second witness), RSS the weighted
+  // with n rows (not their weight: a row drawn twice is one observation), RSS the weighted
   // squared error of all responses (see responses.h; their total square is 1, or K - 1), and one
   // degree of freedom for b0. RSS below 1e-10 of the total is rounding and counts as that.
   size_t gcv(std::span<const double> alphas, std::vector<double>& score);

@@ -84,8 +84,8 @@ bool LogisticModel::factorise_hessian(double alpha) {
   return factorise_positive({hessian_.data(), n_coordinates_ + 1, stride_});
 }
 
-// Moves coefficient_, linear_ (the rows' b0 + x b) and probability_; gives the largest move that a
-// row wanted, 0 when all rows are fitted so well that the loss is flat.
+// Moves coefficient_, linear_ (the rows' b0 + x b) and probability_; returns the largest move of a
+// full step, 0 when all rows are fitted so well that the loss is flat.
 double LogisticModel::newton_step(double alpha) {
   const size_t n = rows_.n, size = n_coordinates_ + 1;
   if (!factorise_hessian(alpha)) return 0.0;
@@ -111,7 +111,7 @@ double LogisticModel::newton_step(double alpha) {
   return largest;
 }
 
-// False when there is nothing to tell apart.
+// False when there is nothing to separate.
 bool LogisticModel::fit_class(const NodeSample& sample, int32_t positive, double alpha,
                               size_t n_steps) {
   double weight = 0.0;

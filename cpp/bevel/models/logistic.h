@@ -25,7 +25,7 @@ class LogisticModel {
   //
   // with F = X' diag(w q (1 - q)) X, q the fitted probabilities; X has a column of ones, for which
   // I has a 0. W / n is the mean weight: weights are taken as scaled to a mean of 1, since a row
-  // drawn twice is no second witness. p is 1 for constant features, and for all features where
+  // drawn twice is one observation. p is 1 for constant features, and for all features where
   // F + alpha I is too flat to be factorised.
   void directions(const NodeSample& sample, double alpha, size_t n_steps, Directions& out,
                   std::vector<double>* p_values = nullptr);

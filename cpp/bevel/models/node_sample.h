@@ -1,6 +1,6 @@
-// What a node model is fitted to, and what it gives back. The room of node models knows nothing of
-// trees or samplers: matrices in, directions out. Every model is a class that owns its work space:
-// keep one per thread and refit it at every node.
+// What a node model is fitted to, and what it returns. Models do not depend on trees or samplers:
+// matrices in, directions out. Every model is a class that owns its work space: keep one per thread
+// and refit it at every node.
 #pragma once
 
 #include <cmath>

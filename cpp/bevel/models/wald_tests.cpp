@@ -1,4 +1,4 @@
-// The Wald tests of LogisticModel: computed only when asked for.
+// The Wald tests of LogisticModel: computed only when p-values are recorded.
 #include <cmath>
 
 #include "bevel/models/logistic.h"

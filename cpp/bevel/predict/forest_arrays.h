@@ -1,4 +1,4 @@
-// A read-only view of a flat forest's arrays, whoever owns them.
+// A read-only view of a flat forest's arrays; it does not own them.
 #pragma once
 
 #include <cstddef>

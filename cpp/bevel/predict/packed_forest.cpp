@@ -15,9 +15,9 @@ namespace bevel {
 namespace {
 
 constexpr size_t kWorkOfNode = 16;             // between polls for cancellation, roughly
-constexpr int32_t kMostSmallPlaces = 1 << 16;  // what a place of 16 bits tells apart
+constexpr int32_t kMostSmallPlaces = 1 << 16;  // numbers of 16 bits
 
-// The direction of a split, or what it says of levels.
+// The direction of a split, or its set of levels.
 struct SplitView {
   std::span<const int32_t> index;
   std::span<const float> weight;

@@ -19,7 +19,7 @@ constexpr size_t kLeastRows = 16, kMostRows = 4096;
 constexpr size_t kLeastWalks = 20000;
 // Blocks so small go down all trees at once, row by row.
 constexpr size_t kFewRows = 8;
-// TopLevelsOfTrees are passed by all rows of a block as long as one in so many is asked for.
+// All rows of a block pass the top levels as long as one in so many is still undecided.
 constexpr size_t kRowsPerAsked = 4;
 // Trees between two looks at which rows are decided.
 constexpr size_t kTreesBetweenLooks = 16;

@@ -23,7 +23,7 @@ struct WalkStart {
   Row row;
 };
 
-// Rows with missing values need more care, and pay for it. A row is whatever has a value at each
+// Rows with missing values need more work. A row is whatever has a value at each
 // place: numbers in memory, or two rows mixed.
 template <class Node, bool kHasMissing, class Row = const float*>
 class PackedWalk {
@@ -58,7 +58,7 @@ class PackedWalk {
   }
 
   // start(i) is the beginning of walk i, finish(i, leaf) takes its end. Walks down one tree find
-  // most of it in the cache; those down many trees ask for their nodes ahead.
+  // most of it in the cache; those down many trees prefetch their nodes.
   template <bool kManyTrees, class Start, class Finish>
   void run(size_t n_walks, Start start, Finish finish) const {
     InFlight<Start, Finish> lanes(n_walks, start, finish);
@@ -80,7 +80,7 @@ class PackedWalk {
       if constexpr (kManyTrees) prefetch(&nodes[number_of(std::max(at, Child{0}))]);
       return true;
     };
-    while (lanes.n == kInFlight) {  // as most of the time: the compiler knows how many there are
+    while (lanes.n == kInFlight) {  // as most of the time: a constant number for the compiler
       for (size_t lane = 0; lane < kInFlight; ++lane)
         if (!advance(lane)) [[unlikely]] {
           lanes.close(lane);
@@ -157,7 +157,7 @@ class PackedWalk {
       use(static_cast<uint32_t>(forest_.general_place[split.first + static_cast<uint32_t>(k)]));
   }
 
-  // The common step knows what kind of split it meets: nothing to look at before the row is read.
+  // The common step has one kind of split: it needs no test before the row is read.
   Child step(const AxisNode& node, Row row) const { return choose(node, row[node.place]); }
 
   Child step(const SignsNode& node, Row row) const {

@@ -31,7 +31,7 @@ float rotated(const ForestArrays& forest, size_t tree, int32_t axis, const float
               size_t stride) {
   const auto column = static_cast<size_t>(forest.rotation_offset[tree] + axis);
   const int64_t first = forest.rotation_entry_offset[column];
-  // An axis of a stranger's file may have no entries, and be the last.
+  // An axis may be the last and have no entries: `first` is then the end of the arrays.
   return combine(forest, forest.rotation_index.data() + first,
                  forest.rotation_weight.data() + first,
                  forest.rotation_entry_offset[column + 1] - first, row, stride);

@@ -1,5 +1,5 @@
-// The plain predictor: one row, one node at a time, nothing clever. Whatever is faster must agree
-// with it bit for bit.
+// The plain predictor: one row, one node at a time. Faster predictors must agree with it bit for
+// bit.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,7 @@ RowBlock read_rows(const StridedTable<Number>& table, const Scaler& scaler, doub
                    size_t first, size_t last, const PackedForest& forest, BlockRoom& room) {
   RowBlock block;
   block.n = last - first;
-  // It is scaled numbers that are added up; most forests can bear all that there are.
+  // Scaled numbers are added up; in most forests sums of any of them are finite.
   const double safe =
       scaler.is_identity() ? forest.largest_safe : double{std::numeric_limits<Number>::max()};
   const bool looks_again = !scaler.is_identity() && forest.largest_safe < kLargestStored;

@@ -76,7 +76,7 @@ void append_haar_rotation(std::vector<int32_t> features, int64_t max_features, b
     SampleWithoutReplacement undrawn;
     undrawn.resize(static_cast<int32_t>(features.size()));
     std::vector<int32_t> chosen;
-    for (int64_t k = 0; k < max_features; ++k) chosen.push_back(features[undrawn.deal(stream)]);
+    for (int64_t k = 0; k < max_features; ++k) chosen.push_back(features[undrawn.draw(stream)]);
     // In order: a permutation might turn a rotation into a reflection.
     std::sort(chosen.begin(), chosen.end());
     features = std::move(chosen);

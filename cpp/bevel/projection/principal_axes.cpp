@@ -82,7 +82,7 @@ void append_principal_axes(const Family& family, const DatasetView& data, const 
   while (!undrawn.empty()) {
     std::vector<int32_t> group;
     while (static_cast<int64_t>(group.size()) < family.n_nonzeros && !undrawn.empty())
-      group.push_back(data.numeric[static_cast<size_t>(undrawn.deal(stream))]);
+      group.push_back(data.numeric[static_cast<size_t>(undrawn.draw(stream))]);
     std::sort(group.begin(), group.end());
     bootstrap.draw(stream);
     const PrincipalComponents components = principal_components(

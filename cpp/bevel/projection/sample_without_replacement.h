@@ -1,4 +1,4 @@
-// Cards dealt without replacement.
+// Random draws without replacement.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace bevel {
 
-// A permutation of {0, ..., n - 1} that is dealt from the top and put back in order afterwards, so
-// that dealing k cards costs O(k) and leaves no trace for the next node.
+// Draws from {0, ..., n - 1} by the first steps of a Fisher-Yates shuffle. reset() undoes the
+// swaps, so that k draws cost O(k) and the next node starts from the same order.
 class SampleWithoutReplacement {
  public:
   void resize(int32_t n) {
@@ -19,17 +19,17 @@ class SampleWithoutReplacement {
     swaps_.clear();
   }
   int32_t size() const { return static_cast<int32_t>(order_.size()); }
-  int32_t dealt() const { return static_cast<int32_t>(swaps_.size()); }
-  bool empty() const { return dealt() == size(); }
-  int32_t deal(Stream& stream) {
-    const int32_t i = dealt();
+  int32_t n_drawn() const { return static_cast<int32_t>(swaps_.size()); }
+  bool empty() const { return n_drawn() == size(); }
+  int32_t draw(Stream& stream) {
+    const int32_t i = n_drawn();
     const auto j = i + static_cast<int32_t>(stream.below(static_cast<uint64_t>(size() - i)));
     std::swap(order_[i], order_[j]);
     swaps_.push_back(j);
     return order_[i];
   }
-  void gather() {
-    for (int32_t i = dealt(); i-- > 0;) std::swap(order_[i], order_[swaps_[i]]);
+  void reset() {
+    for (int32_t i = n_drawn(); i-- > 0;) std::swap(order_[i], order_[swaps_[i]]);
     swaps_.clear();
   }
 

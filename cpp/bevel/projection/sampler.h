@@ -1,5 +1,5 @@
 // Samplers propose directions for a node. The cost of a proposal is proportional to its non-zeros,
-// never to p times d. Some look at the node's rows; none knows thresholds or gains.
+// never to p times d. Some read the node's rows; none uses thresholds or gains.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct FamilyScratch {
   virtual ~FamilyScratch() = default;
 };
 
-// What a sampler may scribble on; one per thread.
+// Buffers of a sampler; one per thread.
 struct SamplerScratch {
   std::unique_ptr<FamilyScratch> family;
   SampleWithoutReplacement features;  // over the sampler's features
@@ -64,15 +64,14 @@ class Sampler {
   virtual bool sample_more(Stream& stream, SamplerScratch& scratch, Candidates& out) const;
   // Called when a node has its candidates.
   virtual void end_node(SamplerScratch& scratch) const;
-  // Whether asking again can give other candidates than those seen.
+  // Whether drawing again can give other candidates.
   virtual bool can_redraw() const { return true; }
   virtual void prepare(SamplerScratch&) const {}
 };
 
 using Samplers = std::vector<std::unique_ptr<Sampler>>;
 
-// One sampler per family. Those that work per tree deal from the axes that draw_tree_axes() gives
-// them.
+// One sampler per family. Those that work per tree draw from the axes of draw_tree_axes().
 Samplers make_samplers(const Options& options, const DatasetView& data);
 
 // Directions that all trees of a multi-rotation forest draw from, family by family, in the order

@@ -41,7 +41,7 @@ inline WidePair widen(WidePair stats) { return stats; }
 
 inline WidePair operator+(WidePair a, WidePair b) { return {a.weight + b.weight, a.sum + b.sum}; }
 
-// Two classes, or one real target: a pair (weight, weighted target) is all there is to know.
+// Two classes, or one real target: a pair (weight, weighted target) is sufficient.
 template <class P>
 class PairCriterion {
  public:
@@ -69,16 +69,16 @@ class PairCriterion {
   PairTotals totals() const { return totals_; }
   double weight() const { return totals_.weight; }
   bool is_regression() const { return is_regression_; }
-  // One class only. A regression node is pure when its targets are equal, which its owner checks.
+  // One class only. A regression node is pure when its targets are equal, which the caller checks.
   bool pure() const { return !is_regression_ && (total_.sum == 0 || total_.sum == total_.weight); }
   // Score of a cut that leaves both sides pure: no other can beat it.
-  // With real weights rounding may tell apart what is equal, so there all have to be looked at.
+  // With real weights rounding may make equal scores differ, so all cuts have to be searched.
   double perfect_score() const {
     return sizeof(RowStats) == 8 ? totals_.sum * (totals_.weight - totals_.sum)
                                  : std::numeric_limits<double>::infinity();
   }
   double gain(double score) const { return gain_factor_ * score / totals_.weight; }
-  // Whether gain(score) is as precise as the weights: if not, the owner asks gain_of_left().
+  // Whether gain(score) is as precise as the weights: if not, the caller uses gain_of_left().
   static constexpr bool kPreciseGain = true;
 
   class Accumulator {

@@ -1,4 +1,4 @@
-// Finds the best cut of a node over its candidates. It does not know where candidates came from.
+// Finds the best cut of a node over its candidates. Where the candidates come from does not matter.
 // One finder per thread; it owns the work space of the search.
 #pragma once
 
@@ -125,7 +125,7 @@ class Finder {
     scan_sorted(keys, search_.criterion->stats(), left, 0, search_.context(candidate));
   }
 
-  // Two rows: a direction tells them apart or it does not, and there are two ways to do it.
+  // Two rows: a direction separates them or does not, and there are two orders.
   void search_two_rows() {
     const Criterion& criterion = *search_.criterion;
     const Cut& best = search_.found->cut;

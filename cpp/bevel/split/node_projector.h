@@ -65,7 +65,7 @@ class NodeProjector {
     return result;
   }
 
-  // What this candidate will read, if that is worth asking for. Valid until the next call.
+  // What this candidate will read, if prefetching it pays. Valid until the next call.
   Upcoming upcoming(size_t candidate) {
     return upcoming(candidate, [this](int32_t feature) { return node_->columns[feature]; });
   }

@@ -16,7 +16,7 @@ void CancellationToken::poll() {
   throw_if_cancelled();
   if (!question_) return;
   const auto now = Clock::now();
-  if (last_asked_ == Clock::time_point{}) last_asked_ = now;  // short calls never ask
+  if (last_asked_ == Clock::time_point{}) last_asked_ = now;  // short calls never check
   if (now - last_asked_ < kInterval) return;
   last_asked_ = now;
   if (is_stopped()) throw Cancelled{};

@@ -10,7 +10,7 @@
 
 namespace bevel {
 
-// Thrown where the work stops when the caller asked for it.
+// Thrown where the work stops after a cancellation.
 struct Cancelled {};
 
 class CancellationToken {

@@ -26,7 +26,7 @@ struct HugePageAllocator {
     const size_t alignment = is_large(n) ? kHugePage : 64;
     void* memory = ::operator new(n * sizeof(T), std::align_val_t(alignment));
 #if defined(__linux__)
-    if (is_large(n)) madvise(memory, n * sizeof(T), MADV_HUGEPAGE);  // no more than a wish
+    if (is_large(n)) madvise(memory, n * sizeof(T), MADV_HUGEPAGE);  // a hint; failure does no harm
 #endif
     return static_cast<T*>(memory);
   }

@@ -12,7 +12,7 @@ namespace {
 
 #ifdef BEVEL_X86_64
 #if defined(_MSC_VER)
-// Features of leaf 7 together with the operating system's promise to save the registers.
+// Features of leaf 7 and whether the operating system saves the registers.
 bool supports(int ebx_bits, unsigned long long register_state) {
   int info[4];
   __cpuid(info, 1);

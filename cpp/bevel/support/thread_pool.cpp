@@ -35,7 +35,7 @@ void ThreadPool::run(const Progress& progress) {
   throw_if_cancelled();
 }
 
-// A system that is out of threads gives those that it has; jobs are shared out among any number.
+// A system that is out of threads starts fewer; the jobs are divided among those there are.
 bool ThreadPool::start_threads() {
   threads_.reserve(static_cast<size_t>(n_threads_));
   try {
@@ -114,7 +114,7 @@ void ThreadPool::worker_loop(int worker) {
         jobs_done_.fetch_add(1, std::memory_order_relaxed);
         poll_cancellation(kWorkOfJob);
       } catch (const Cancelled&) {
-        cancel();  // a calling thread that works alone learns of it here
+        cancel();  // a calling thread that works alone stops here
       } catch (...) {
         remember(std::current_exception());
       }

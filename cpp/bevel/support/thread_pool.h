@@ -1,6 +1,6 @@
-// A pool of threads that lives for one call: no thread outlives it, so fork() finds nothing to break.
-// Jobs (trees) are taken in order; parts of a job are offered to whoever is idle, and a thread that
-// waits for parts works on parts meanwhile. Results must not depend on who did what.
+// A pool of threads that lives for one call: no thread outlives it, so fork() finds nothing to
+// break. Jobs (trees) are taken in order; idle threads take parts of a running job, and a thread
+// that waits for parts works on parts meanwhile. Results must not depend on which thread does what.
 #pragma once
 
 #include <atomic>
@@ -24,10 +24,10 @@ int useful_threads(int n_asked, size_t n_parts);
 class ThreadPool {
  public:
   using Work = std::function<void(int worker)>;
-  // Told how many jobs are done; false: stop.
+  // Called with the number of jobs done; returns false to stop.
   using Progress = std::function<bool(size_t jobs_done)>;
 
-  // Jobs that offer parts to idle threads name the number of all parts, which may exceed the jobs.
+  // n_parts: the number of all parts where jobs have parts; it may exceed the number of jobs.
   ThreadPool(int n_threads, size_t n_jobs, std::function<void(int worker, size_t job)> run_job,
              size_t n_parts = 0)
       : run_job_(std::move(run_job)),
@@ -37,11 +37,11 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Does all jobs. Throws the first exception that a worker met, and Cancelled when `progress` or
-  // the token of the calling thread says so; no thread is left then. The calling thread works when
-  // one is enough and nobody follows the progress, or when no thread can be started.
+  // Runs all jobs. Throws the first exception of a worker, and Cancelled when `progress` returns
+  // false or the token of the calling thread is cancelled; all threads have ended then. The calling
+  // thread does the work when one is enough and `progress` is null, or when no thread can start.
   void run(const Progress& progress = nullptr);
-  int size() const { return n_threads_; }  // workers are numbered below
+  int size() const { return n_threads_; }  // workers are numbered from 0 to size() - 1
   size_t jobs_done() const { return jobs_done_.load(std::memory_order_relaxed); }
   void throw_if_cancelled() const { token_.throw_if_cancelled(); }
   // True when some thread has nothing to do.
@@ -84,7 +84,7 @@ class ThreadPool {
 class Parts {
  public:
   explicit Parts(ThreadPool& pool) : pool_(pool) {}
-  ~Parts();  // takes back what nobody has begun, waits for the rest
+  ~Parts();  // drops parts that no thread has begun, waits for the others
   void offer(ThreadPool::Work work);
   // Works on parts until its own are done; throws what they threw. `any` allows parts of others,
   // which use the worker's work space.

@@ -3,7 +3,7 @@
 // the library. All give the same bits.
 #pragma once
 
-#include <cstddef>  // tells which C library it is
+#include <cstddef>  // defines the macro of the C library
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

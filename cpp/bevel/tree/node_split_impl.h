@@ -89,7 +89,7 @@ bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterio
   if (!found.cut.found()) return false;
   record(node, found, w, out);
   out.inherited = w.inherited;
-  constexpr double kSlack = 1e-12;  // a split that removes exactly what is asked for is kept
+  constexpr double kSlack = 1e-12;  // a split that removes exactly the minimum is kept
   const double total_weight = tree_->total_weight / tree_->weight_unit;
   const bool keeps = out.gain >= (options_.min_impurity_decrease - kSlack) * total_weight;
   out.gain *= tree_->gain_unit;
@@ -131,7 +131,7 @@ void TreeBuilder<Criterion>::keep_one(Stream& stream, size_t first, Candidates& 
 }
 
 // A large node is searched by all idle threads, each with some of the candidates. The order of cuts
-// is total, so the winner does not depend on who searched what.
+// is total, so the best one does not depend on which thread searched what.
 template <class Criterion>
 void TreeBuilder<Criterion>::search(const NodeView& node, size_t first, Workspace<Criterion>& w,
                                     int worker, Found& found) {
@@ -180,7 +180,7 @@ void TreeBuilder<Criterion>::record(const NodeView& node, Found& found, Workspac
                        p_values.begin() + static_cast<ptrdiff_t>(first) + n);
   out.gain = w.criterion.gain(cut.score);
   const bool category = index[0] < data_.n_features && data_.levels[index[0]] > 0;
-  // What the node has not seen goes with the heavier child.
+  // Values that the node's rows do not have go to the heavier child.
   const bool heavier_left = cut.weight_left * 2.0 >= w.criterion.weight();
   const bool missing_left = cut.saw_missing ? cut.missing_left : heavier_left;
   out.flags =

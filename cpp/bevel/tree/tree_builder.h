@@ -26,8 +26,8 @@ struct NodeItem {
   int32_t parent;  // whose right child it is; -1: a left child or the root
   int level;       // block its rows are numbered in; 0: the tree's own columns
   bool dense;      // its rows are a run in each column of its block, and are kept so
-  size_t out_start = 0, out_end = 0;  // of the rows out of the bag, if they are asked for
-  std::vector<int32_t> inherited{};   // per family: what the parent's models left, if they do
+  size_t out_start = 0, out_end = 0;  // of the rows out of the bag, if a family needs them
+  std::vector<int32_t> inherited{};   // per family: what the parent's models leave, if anything
 };
 
 template <class Criterion>
@@ -39,7 +39,7 @@ class TreeBuilder {
               std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces,
               const Kernels& kernels, ThreadPool& pool);
 
-  // Grows the whole tree on the calling worker; idle workers of the pool may be given parts.
+  // Grows the whole tree on the calling worker; idle workers of the pool may grow subtrees.
   NodeStore grow(TreeData<Criterion>& tree, int worker);
 
  private:

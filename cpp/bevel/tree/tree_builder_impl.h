@@ -64,14 +64,14 @@ NodeStore TreeBuilder<Criterion>::grow(TreeData<Criterion>& tree, int worker) {
   return assemble(std::move(whole.nodes), std::move(whole.grafts));
 }
 
-// Left children are grown at once, right ones wait on the stack or are given away:
+// Left children are grown at once, right ones wait on the stack or are passed to idle threads:
 //   stack: [right of root][right of its left child] ... ; nodes come out in preorder.
 template <class Criterion>
 typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_first(
     const NodeItem& root, int worker) {
   struct Waiting {
     NodeItem item;
-    int32_t given;  // index of the part that grows it, -1: nobody yet
+    int32_t given;  // index of the part that grows it, -1: none yet
   };
   Workspace<Criterion>& w = *workspaces_[worker];
   Subtree result;

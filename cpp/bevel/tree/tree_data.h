@@ -21,7 +21,7 @@ struct TreeData {
   double weight_unit = 1.0;          // weight of the criterion per unit of weight
   double gain_unit = 1.0;            // gains as they are kept per unit of gain
   Candidates axes;                   // directions that all nodes share
-  std::vector<uint32_t> out_of_bag;  // rows of `columns`; empty unless a family asks for them
+  std::vector<uint32_t> out_of_bag;  // rows of `columns`; empty unless a family needs them
   std::vector<uint32_t> origin;      // row of `columns` -> row of the data; empty: the same
   std::vector<float> own;  // columns of a tree with axes: the rows of the bag, then those out of it
   std::vector<const float*> columns;  // per feature, then per axis; null where never read

@@ -1,4 +1,4 @@
-// What a thread scribbles on while it grows trees.
+// The buffers that a thread uses while it grows trees.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // Exact Shapley values of one tree, for a row x and a background row z.
 //
 // A coalition S stands for the hybrid row that has x's values on S and z's elsewhere. Walking down
-// the tree with features still undecided, a split asks for the side of as many of its features as
-// it takes to know where all hybrids go: a free feature that could turn them is decided both ways.
-// A leaf is thus reached by a few boxes {S : A within S, B outside S}, and in the game that pays v
-// to the coalitions of a box
+// the tree with features still undecided, as many features of a split are decided as needed to
+// send all hybrids to one side: a free feature that could change the side is decided both ways.
+// A leaf is thus reached by a few boxes {S : A within S, B outside S}, and in the game of value v
+// for the coalitions of a box
 //
 //   a feature of A gets  v (|A|-1)! |B|! / (|A|+|B|)!,   one of B  -v |A|! (|B|-1)! / (|A|+|B|)!,
 //
@@ -23,8 +23,8 @@
 namespace bevel {
 
 enum class Side : uint8_t {
-  free,  // x and z differ, and it is not decided which of them is asked
-  row,   // x is asked; also where both are alike
+  free,  // x and z differ, and it is not decided which of them is used
+  row,   // x is used; also where both are alike
   background,
 };
 

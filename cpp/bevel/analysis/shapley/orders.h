@@ -42,8 +42,8 @@ class ShapleyOrders {
   std::vector<int32_t> order_;   // of the features that differ
   std::vector<float> hybrid_;    // the row on its way from z to x
   std::vector<size_t> path_;     // its nodes, from the root to the leaf
-  std::vector<int32_t> marked_;  // features that differ and are asked on the path, root first
-  std::vector<int32_t> first_;   // by feature: position on the path that asks it first; -1: none
+  std::vector<int32_t> marked_;  // features that differ and are read on the path, root first
+  std::vector<int32_t> first_;   // by feature: position on the path that reads it first; -1: none
   Credit draw_, sum_, squares_;
 };
 

@@ -86,7 +86,7 @@ void SingularVectors::by_rows(ConstMatrix a, size_t n_columns, size_t limit) {
 
 void SingularVectors::compute(ConstMatrix a, size_t n_columns, size_t limit, const double* tie) {
   // K columns of responses have rank K - 1: with as many rows the columns are still the better
-  // side, for only they know the tie.
+  // side, since only they are used with the tie.
   if (n_columns <= a.n_rows + 1)
     by_columns(a, n_columns, limit, tie);
   else

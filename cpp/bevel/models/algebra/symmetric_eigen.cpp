@@ -11,7 +11,7 @@ using Eigen::Index;
 
 size_t square(Index n) { return static_cast<size_t>(n) * static_cast<size_t>(n); }
 
-// Eigen asks for the diagonal once for each step of its QR iteration.
+// Eigen reads the diagonal once for each step of its QR iteration.
 class PolledDiagonal : public Eigen::VectorXd {
  public:
   using Eigen::VectorXd::VectorXd;

@@ -17,8 +17,7 @@ constexpr size_t kTopLevelRows = 32;  // rows that go together
 // Splits in the order of a heap: those below split i are 2i + 1 and 2i + 2.
 struct TopLevels {
   struct Split {
-    // 0: no split here, but a leaf or a split that the top levels cannot evaluate; all ends below
-    // are it.
+    // 0: a leaf, or a split that the top levels cannot evaluate; all ends below refer to it.
     int32_t n_terms;
     float threshold;
     int32_t feature[SignsNode::kMost];
@@ -36,7 +35,7 @@ struct GroupedRows {
 };
 
 // "auto" or the name of an instruction set, as for the split search; throws when this machine does
-// not have it. What is found writes the end that each row comes to, for whole groups.
+// not have it. The function writes the end that each row reaches, for whole groups.
 PassTopLevels find_pass_top_levels(const std::string& simd);
 
 }  // namespace bevel

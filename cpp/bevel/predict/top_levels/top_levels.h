@@ -1,5 +1,5 @@
-// The top levels of a tree: those, which nearly every row passes. A block of rows passes
-// them side by side, a lane for each row: all splits of the top levels are evaluated for all rows
+// The top levels of a tree, which nearly every row passes. A block of rows passes them side by
+// side, a lane for each row: all splits of the top levels are evaluated for all rows
 // without a branch, and each row's own way is chosen from the bottom up. That costs less than
 // walking through as many levels one row at a time; the walk begins below.
 #pragma once
@@ -12,11 +12,10 @@
 
 namespace bevel {
 
-// A block of rows as top_levels_of_trees read it; kept from one block to the next.
+// A block of rows in the layout for the top levels of trees; kept from one block to the next.
 class TopLevelRows {
  public:
-  // Whether top_levels_of_trees pay in a forest: putting rows in lanes costs as much as some trees'
-  // walks.
+  // Whether the layout pays in a forest: making it costs as much as the walks down some trees.
   static bool pay_in(const PackedForest& forest);
 
   // Takes the rows of a block, or none where there are missing values or few rows.

@@ -20,10 +20,10 @@ class CombinationSampler : public Sampler {
               Candidates& out) const override {
     for (int32_t i = 0; i < n_draws_; ++i) {
       for (int64_t k = 0; k < n_features_; ++k) {
-        const int32_t feature = features_[scratch.subset.deal(stream)];
+        const int32_t feature = features_[scratch.subset.draw(stream)];
         out.add_entry(feature, static_cast<float>(2.0 * stream.uniform() - 1.0));
       }
-      scratch.subset.gather();
+      scratch.subset.reset();
       out.close();
     }
   }

@@ -22,14 +22,14 @@ class GaussianSampler : public Sampler {
               Candidates& out) const override {
     for (int32_t i = 0; i < n_draws_; ++i) {
       for (int64_t k = 0; k < n_features_; ++k) {
-        const int32_t feature = data_.numeric[scratch.subset.deal(stream)];
+        const int32_t feature = data_.numeric[scratch.subset.draw(stream)];
         const double weight = stream.normal();
         const double stretched = weight / standard_deviation(node, feature);
         // A constant feature has no direction; one that hardly varies none that a float can hold.
         if (std::fabs(stretched) < kLargestWeight)
           out.add_entry(feature, static_cast<float>(stretched));
       }
-      scratch.subset.gather();
+      scratch.subset.reset();
       if (out.index.size() > out.offset.back()) out.close();
     }
   }

@@ -17,14 +17,14 @@ class ListSampler : public Sampler {
   }
   void sample(const NodeRows&, Stream& stream, SamplerScratch& scratch,
               Candidates& out) const override {
-    for (int32_t i = 0; i < n_draws_; ++i) out.add_axis(columns_[scratch.features.deal(stream)]);
+    for (int32_t i = 0; i < n_draws_; ++i) out.add_axis(columns_[scratch.features.draw(stream)]);
   }
   bool sample_more(Stream& stream, SamplerScratch& scratch, Candidates& out) const override {
     if (scratch.features.empty()) return false;
-    out.add_axis(columns_[scratch.features.deal(stream)]);
+    out.add_axis(columns_[scratch.features.draw(stream)]);
     return true;
   }
-  void end_node(SamplerScratch& scratch) const override { scratch.features.gather(); }
+  void end_node(SamplerScratch& scratch) const override { scratch.features.reset(); }
   bool can_redraw() const override { return false; }
 
  private:

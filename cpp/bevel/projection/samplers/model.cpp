@@ -56,8 +56,8 @@ class ModelSampler : public Sampler {
                      std::vector<int32_t>& features) const {
     features.clear();
     for (int64_t k = 0; k < n_features_; ++k)
-      features.push_back(data_.numeric[undrawn.deal(stream)]);
-    undrawn.gather();
+      features.push_back(data_.numeric[undrawn.draw(stream)]);
+    undrawn.reset();
     std::sort(features.begin(), features.end());
   }
 

@@ -92,8 +92,8 @@ class PlsNodeModel : public NodeModel {
 };
 
 // Rainforth & Wood 2015: the correlation is computed on a bootstrap of the node's rows, or on all
-// of them when that has no two points or no two classes. Rows that are only two points are told
-// apart by their difference.
+// of them when that has no two points or no two classes. Rows that are only two points are
+// separated along their difference.
 class CcaNodeModel : public NodeModel {
  public:
   explicit CcaNodeModel(const ModelSettings& settings) : settings_(settings) {}
@@ -121,7 +121,7 @@ class CcaNodeModel : public NodeModel {
       else if (!same(i, other))
         return false;
     }
-    if (other == 0) return true;  // one point: nothing to tell apart
+    if (other == 0) return true;  // one point: nothing to separate
     for (size_t j = 0; j < s.m; ++j) out.coefficient.push_back(s.row(other)[j] - s.row(0)[j]);
     out.close();
     return true;
@@ -150,7 +150,7 @@ class CcaNodeModel : public NodeModel {
     drop_empty_classes();
   }
 
-  // The model wants every class to have rows.
+  // The model needs rows of every class.
   void drop_empty_classes() {
     if (drawn_.n_classes == 0) return;
     renumbered_.assign(static_cast<size_t>(drawn_.n_classes), -1);

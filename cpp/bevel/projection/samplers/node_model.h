@@ -14,8 +14,9 @@ namespace bevel {
 
 // What a node model may learn from.
 struct ModelInput {
-  const NodeSample& sample;      // the node's rows of the bag
-  const NodeSample& out_of_bag;  // rows that reach the node but are not in the bag, if asked for
+  const NodeSample& sample;  // the node's rows of the bag
+  const NodeSample&
+      out_of_bag;  // rows that reach the node but are not in the bag, if the family needs them
   Stream& stream;
   int32_t& inherited;  // what the parent's model left for its children, -1: nothing; then the own
 };

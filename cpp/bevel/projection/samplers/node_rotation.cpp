@@ -20,8 +20,8 @@ class NodeRotationSampler : public Sampler {
     const auto m = static_cast<int32_t>(
         std::min<int64_t>(family_.n_nonzeros, static_cast<int64_t>(features_.size())));
     std::vector<int32_t> chosen(static_cast<size_t>(m));
-    for (auto& f : chosen) f = features_[scratch.subset.deal(stream)];
-    scratch.subset.gather();
+    for (auto& f : chosen) f = features_[scratch.subset.draw(stream)];
+    scratch.subset.reset();
     std::sort(chosen.begin(),
               chosen.end());  // a permutation might turn a rotation into a reflection
     const int32_t d = std::min(family_.n_draws, m);

@@ -81,8 +81,8 @@ class PatchesSampler : public Sampler {
   // As many pixels, anywhere.
   void move_pixels(Stream& stream, SamplerScratch& scratch) const {
     for (int32_t& pixel : scratch.row)
-      pixel = pixels_[static_cast<size_t>(scratch.subset.deal(stream))];
-    scratch.subset.gather();
+      pixel = pixels_[static_cast<size_t>(scratch.subset.draw(stream))];
+    scratch.subset.reset();
   }
 
   float weight(Stream& stream, SignSource& signs) const {

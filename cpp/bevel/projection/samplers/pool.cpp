@@ -15,19 +15,19 @@ class PoolSampler : public Sampler {
   }
   void sample(const NodeRows&, Stream& stream, SamplerScratch& scratch,
               Candidates& out) const override {
-    for (int32_t i = 0; i < n_draws_ && !scratch.features.empty(); ++i) deal(stream, scratch, out);
+    for (int32_t i = 0; i < n_draws_ && !scratch.features.empty(); ++i) draw(stream, scratch, out);
   }
   bool sample_more(Stream& stream, SamplerScratch& scratch, Candidates& out) const override {
     if (scratch.features.empty()) return false;
-    deal(stream, scratch, out);
+    draw(stream, scratch, out);
     return true;
   }
-  void end_node(SamplerScratch& scratch) const override { scratch.features.gather(); }
+  void end_node(SamplerScratch& scratch) const override { scratch.features.reset(); }
   bool can_redraw() const override { return false; }
 
  private:
-  void deal(Stream& stream, SamplerScratch& scratch, Candidates& out) const {
-    const auto direction = static_cast<size_t>(scratch.features.deal(stream));
+  void draw(Stream& stream, SamplerScratch& scratch, Candidates& out) const {
+    const auto direction = static_cast<size_t>(scratch.features.draw(stream));
     for (int k = 0; k < pool_.n_nonzeros(direction); ++k)
       out.add_entry(pool_.indices(direction)[k], pool_.weights(direction)[k]);
     out.close();

@@ -29,14 +29,14 @@ class PrincipalSampler : public Sampler {
           principal_components(deal_group(stream, scratch), rows, data_.medians);
       wanted -= append_some(components, wanted, stream, out);
     }
-    scratch.subset.gather();
+    scratch.subset.reset();
   }
 
  private:
   std::vector<int32_t> deal_group(Stream& stream, SamplerScratch& scratch) const {
     std::vector<int32_t> group;
     while (static_cast<int64_t>(group.size()) < group_size_ && !scratch.subset.empty())
-      group.push_back(data_.numeric[static_cast<size_t>(scratch.subset.deal(stream))]);
+      group.push_back(data_.numeric[static_cast<size_t>(scratch.subset.draw(stream))]);
     std::sort(group.begin(), group.end());
     return group;
   }

@@ -38,7 +38,7 @@ std::unique_ptr<Sampler> make_principal_sampler(const Family& family, const Data
 std::unique_ptr<Sampler> make_patches_sampler(const Family& family);
 // Directions of a model of the node's rows in a random subspace (Menze et al. 2011; CCF).
 std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data);
-// Directions of the user's own: a source that is asked at every node, or a pool to draw from.
+// Directions of the user: a function that is called at every node, or a pool to draw from.
 std::unique_ptr<Sampler> make_custom_sampler(const Family& family, const DatasetView& data);
 
 }  // namespace bevel

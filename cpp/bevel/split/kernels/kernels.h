@@ -66,13 +66,13 @@ struct CodeRows {
   size_t first;
 };
 
-// Runs of bytes that will be read next and are far away in memory; empty when nothing is. Whoever
-// has work to do meanwhile asks for some lines now and then: all at once would fill the queue of
-// the memory and stop everything.
+// Runs of bytes that will be read next and are far away in memory; empty when nothing is. Loops
+// that run meanwhile prefetch some lines now and then: all at once would fill the queue of the
+// memory and stall everything.
 struct Upcoming {
   const char* const* runs = nullptr;
   int n_runs = 0;
-  size_t next = 0, end = 0;  // bytes not yet asked for
+  size_t next = 0, end = 0;  // bytes not yet prefetched
 
   // Inlined by force: GCC drops calls of a function that returns nothing and does nothing else.
 #if defined(__GNUC__)

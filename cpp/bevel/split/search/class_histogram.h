@@ -3,7 +3,7 @@
 // Inside a bin the left counts are a + x, 0 <= x <= b; with t = sum x,
 //   sum (a + x)^2 <= S_L + t max(2 a + b)    and    sum (r - x)^2 <= S_R - t min(2 r - b)
 // over the classes of the bin, r = counts from the bin on. Divided by w_L + t and w_R - t these
-// bound the score by a function of t alone, whose largest value kernels: class_scan knows.
+// bound the score by a function of t alone, whose largest value class_scan (kernels) computes.
 #pragma once
 
 #include <algorithm>

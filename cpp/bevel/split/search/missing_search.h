@@ -1,5 +1,5 @@
 // A single feature with missing values: they go all to the right, or all to the left, whichever is
-// better; or they are told apart from all others.
+// better; or the cut separates them from all others.
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,7 @@ void search_random_cuts(const Options& options, const Kernels& kernels,
     auto cut = static_cast<float>(range.low +
                                   stream.uniform() * (static_cast<double>(range.high) - range.low));
     if (!(cut < range.high)) cut = range.low;
-    // Purely random cuts look at nothing: a coin sends the missing rows.
+    // Purely random cuts do not use the targets: missing rows go to a random side.
     const bool coin = stream.next() & 1;
     for (const bool missing_left : {false, true}) {
       if (missing_left && missing.empty()) break;

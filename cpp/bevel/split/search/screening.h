@@ -17,7 +17,7 @@
 
 namespace bevel {
 
-// What a first look tells of a candidate's best cut.
+// What a first look gives of a candidate's best cut.
 struct ScreeningBound {
   int32_t candidate = -1;
   double guess = -std::numeric_limits<double>::infinity();  // its score, nearly

@@ -1,4 +1,4 @@
-// What a search over one candidate needs to know, and the one place where a cut is accepted.
+// The inputs of a search over one candidate, and the one place where a cut is accepted.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Arithmetic as IEEE 754 has it, whatever other libraries have made of the process: some switch
-// denormals off when they are loaded, and a forest must not depend on who else is there.
+// denormals off when they are loaded, and a forest must not depend on what else is loaded.
 #pragma once
 
 #include <cfenv>

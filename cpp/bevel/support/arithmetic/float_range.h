@@ -1,4 +1,4 @@
-// What sums in float32 can bear.
+// The range in which sums in float32 stay finite.
 #pragma once
 
 namespace bevel {
