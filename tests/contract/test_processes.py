@@ -127,7 +127,7 @@ def test_interrupt_ends_a_long_pass_over_rows_out_of_the_bag_within_a_second():
         def interrupt():
             sent.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
-        def of_many_rows(fitted, X, n_threads):
+        def of_many_rows(fitted, X, n_threads, weights):
             many = np.asfortranarray(rng.normal(size=(1_000_000, 4)), dtype=np.float32)
             threading.Timer(0.5, interrupt).start()
             options = fitted.bags.native_options()

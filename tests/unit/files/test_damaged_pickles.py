@@ -69,7 +69,7 @@ def test_copies_of_a_forest_are_forests_without_a_vocabulary():
     ids=["beyond", "negative", "descending", "shorter", "weights"],
 )
 def test_damaged_targets_in_a_pickle_raise(change):
-    targets = small_models()["kept"][0]._targets
+    targets = small_models()["kept"][0].fitted_forest_.kept_targets
     assert pickle.loads(pickle.dumps(targets)).row.tolist() == targets.row.tolist()
     with pytest.raises(ValueError, match="Targets in a pickle must be"):
         pickle.loads(pickle.dumps(replace(targets, **change(targets))))

@@ -2,6 +2,7 @@
 
 import json
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,7 +89,7 @@ def test_deep_tree_is_explained_and_exported(deep):
 
 def test_tree_of_many_nodes_and_classes_asks_to_be_pruned():
     estimator, _, _ = estimator_with(chain(10_000, n_classes=1000))
-    estimator.classes_ = np.arange(1000)
+    estimator._fitted = replace(estimator._fitted, classes=np.arange(1000))
     with pytest.raises(ValueError, match="Prune it with max_depth"):
         tree_rules(estimator)
     assert "more nodes" in str(estimator.forest_.tree(0))
