@@ -26,8 +26,9 @@ from bevel.files.model import StoredEstimator
 from bevel.files.saving import save
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.flat_forest import FlatForest, join_forests
+from bevel.forest.flat_forest import FlatForest
 from bevel.forest.importance import gain_importances
+from bevel.forest.joining import join_forests
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor

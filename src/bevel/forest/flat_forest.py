@@ -22,7 +22,7 @@ from bevel.forest.forest_fields import FOREST_FIELDS
 if TYPE_CHECKING:
     from bevel.text import TreeRules, Vocabulary
 
-__all__ = ["FlatForest", "TreeView", "check_forest", "join_forests"]
+__all__ = ["FlatForest", "TreeView", "check_forest"]
 
 Array = npt.NDArray[Any]
 
@@ -413,53 +413,3 @@ class TreeView:
         axis = forest.rotation_offset[self.index] + index - forest.n_features
         own = slice(forest.rotation_entry_offset[axis], forest.rotation_entry_offset[axis + 1])
         return forest.rotation_index[own], np.float32(weight) * forest.rotation_weight[own]
-
-
-def join_forests(first: FlatForest, second: FlatForest) -> FlatForest:
-    """Forest of the trees of both, grown on the same columns and classes; slim if one of them is.
-
-    A forest with the gains of some trees only has no importances.
-    """
-    if first.is_slim != second.is_slim:
-        first, second = first.slim(), second.slim()
-    joined = {}
-    for name, array in first.arrays().items():
-        joined[name] = np.concatenate(_aligned(name, array, second.arrays()[name], first, second))
-    return FlatForest(first.n_features, first.n_classes, first.levels, first.medians, **joined)
-
-
-def _aligned(
-    name: str, one: Array, other: Array, first: FlatForest, second: FlatForest
-) -> tuple[Array, Array]:
-    """Two arrays ready to be laid end to end."""
-    if FOREST_FIELDS[name].kind == "offsets":
-        return one[:-1], one[-1] + other
-    if name == "bits_index":
-        return _join_bits_index(first, second)
-    if name == "entry_p_value":
-        return _join_p_values(first, second)
-    return one, other
-
-
-def _join_p_values(first: FlatForest, second: FlatForest) -> tuple[Array, Array]:
-    """One for each entry as soon as one of the forests has recorded them; NaN in the other."""
-    recorded = [len(f.entry_p_value) > 0 for f in (first, second)]
-    one, other = (
-        f.entry_p_value
-        if is_recorded or not any(recorded)
-        else np.full(len(f.entry_index), np.nan, np.float32)
-        for f, is_recorded in zip((first, second), recorded, strict=True)
-    )
-    return one, other
-
-
-def _join_bits_index(first: FlatForest, second: FlatForest) -> tuple[Array, Array]:
-    """Bitsets of the second forest follow those of the first; both empty if neither has any."""
-    if len(first.bits_index) == len(second.bits_index) == 0:
-        return first.bits_index, second.bits_index
-    one, other = (
-        f.bits_index if len(f.bits_index) else np.full(f.n_nodes, -1, np.int32)
-        for f in (first, second)
-    )
-    shift = len(first.bits_offset) - 1
-    return one, np.where(other >= 0, other + np.int32(shift), other)

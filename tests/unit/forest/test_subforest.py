@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bevel.forest.flat_forest import join_forests
+from bevel.forest.joining import join_forests
 from bevel.forest.subforest import gather, take_trees
 
 

@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from bevel.data.dataset import Dataset
 from bevel.forest.complexity import tree_complexities
-from bevel.forest.flat_forest import FlatForest, join_forests
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.joining import join_forests
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.rotation_record import RotationRecord
 from bevel.forest.subforest import take_trees
