@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from bevel._types import Target
 from bevel.errors import NoOutOfBagError, wrong_type
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._reading import encode_rows
@@ -19,7 +20,6 @@ from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.training_rows import (
-    Target,
     TrainingRows,
     Weighting,
     bags_that_leave_rows_out,

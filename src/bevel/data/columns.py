@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Columns"]
+from bevel._types import Array
 
-Column = npt.NDArray[Any]
+__all__ = ["Columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Columns:
     """
 
     names: tuple[str, ...]
-    values: tuple[Column, ...]
+    values: tuple[Array, ...]
 
     def __post_init__(self) -> None:
         lengths = {len(column) for column in self.values}

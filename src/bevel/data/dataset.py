@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import AnyFloats, Float32s
 from bevel.data.nominal import Levels, choose_nominal, learn_levels
 from bevel.data.scaling import (
     IdentityScaler,
@@ -34,8 +35,6 @@ from bevel.errors import PrecisionWarning, join_names
 
 __all__ = ["Dataset", "Encoding", "Reading", "encode", "encode_dataset", "learn_dataset"]
 
-Matrix = npt.NDArray[np.float32]
-Numbers = npt.NDArray[np.floating[Any]]
 
 # Sums of some ten thousand stored values stay finite in float32.
 LARGEST_STORED = _core.Scaler.LARGEST_STORED
@@ -75,7 +74,7 @@ class Encoding:
     scaler: Scaler
     nominal: Mapping[int, Levels]
     levels: npt.NDArray[np.int32]
-    medians: Matrix
+    medians: Float32s
 
     @cached_property
     def native_scaler(self) -> _core.Scaler:
@@ -107,7 +106,7 @@ class Dataset:
         How new rows must be read.
     """
 
-    X: Matrix
+    X: Float32s
     has_nan: npt.NDArray[np.uint8]
     encoding: Encoding
 
@@ -168,7 +167,7 @@ def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Data
 
 def encode(
     table: Table, encoding: Encoding, order: Literal["C", "F"] = "C", n_threads: int = 1
-) -> Matrix:
+) -> Float32s:
     """Read rows as the training rows were read.
 
     Parameters
@@ -195,8 +194,8 @@ def encode(
 
 
 def _store_whole(
-    table: Table, levels: npt.NDArray[np.int32], X: Matrix, n_threads: int
-) -> tuple[Matrix, npt.NDArray[np.uint8]] | None:
+    table: Table, levels: npt.NDArray[np.int32], X: Float32s, n_threads: int
+) -> tuple[Float32s, npt.NDArray[np.uint8]] | None:
     """Fill X in one go from an array of floats; None if it must be done tile by tile.
 
     That includes arrays with a number that is too large, of which `_read` tells the user. Else the
@@ -212,7 +211,11 @@ def _store_whole(
 
 
 def _learn_numeric(
-    table: Table, levels: npt.NDArray[np.int32], scale: str | None, X: Matrix | None, n_threads: int
+    table: Table,
+    levels: npt.NDArray[np.int32],
+    scale: str | None,
+    X: Float32s | None,
+    n_threads: int,
 ) -> Scaler:
     """Learn the scaler column tile by column tile, and fill X on the way if it needs filling."""
     parts = []
@@ -234,14 +237,14 @@ def _learn_numeric(
 
 
 def _scale(
-    scaler: _core.Scaler, tile: Numbers, first_feature: int, n_threads: int, target: Matrix
+    scaler: _core.Scaler, tile: AnyFloats, first_feature: int, n_threads: int, target: Float32s
 ) -> None:
     """Scale a tile into its place; values far outside the training range stop at LARGEST_STORED."""
     source = tile if tile.flags.aligned else tile.copy()
     scaler.transform(source, first_feature, n_threads, target)
 
 
-def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> Numbers:
+def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> AnyFloats:
     """Read a tile of numbers, NaN allowed; raises on infinities and numbers too large."""
     tile = table.numbers(rows, features)
     limit = LARGEST_STORED if unscaled else LARGEST_READ
@@ -264,7 +267,7 @@ def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> Numbers
     return tile
 
 
-def _within(tile: Numbers, limit: float) -> bool:
+def _within(tile: AnyFloats, limit: float) -> bool:
     low, high = np.fmin.reduce(tile, axis=None), np.fmax.reduce(tile, axis=None)
     return not (float(low) < -limit or float(high) > limit)
 
@@ -300,7 +303,7 @@ def _is_stored(table: Table, levels: npt.NDArray[np.int32], order: Literal["C", 
     return bool(flags.aligned and (flags.c_contiguous if order == "C" else flags.f_contiguous))
 
 
-def _allocate(table: Table, order: Literal["C", "F"]) -> Matrix:
+def _allocate(table: Table, order: Literal["C", "F"]) -> Float32s:
     shape = (table.n_rows, table.n_features)
     size = shape[0] * shape[1] * 4
     try:
@@ -326,7 +329,7 @@ def _physical_memory() -> float:
         return float("inf")
 
 
-def _warn_of_collapse(table: Table, levels: npt.NDArray[np.int32], X: Matrix) -> None:
+def _warn_of_collapse(table: Table, levels: npt.NDArray[np.int32], X: Float32s) -> None:
     """Warn of columns, such as those of large offset, that a scale would store more precisely."""
     rows = slice(0, table.n_rows, max(1, table.n_rows // PRECISION_ROWS))
     collapsed = []
@@ -351,7 +354,7 @@ def _warn_of_collapse(table: Table, levels: npt.NDArray[np.int32], X: Matrix) ->
         )
 
 
-def _n_distinct(values: Matrix) -> npt.NDArray[np.intp]:
+def _n_distinct(values: Float32s) -> npt.NDArray[np.intp]:
     steps = np.diff(np.sort(values, axis=0), axis=0)
     return np.asarray(1 + np.count_nonzero(steps > 0, axis=0), dtype=np.intp)
 

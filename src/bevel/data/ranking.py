@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Floats
 
 __all__ = ["MOST_KNOTS", "RankScaler", "learn_ranks", "merge_ranks"]
 
-Floats = npt.NDArray[np.float64]
 
 # 64 KB a column at most; interpolation then moves a rank by less than n / 4096.
 MOST_KNOTS = 4096

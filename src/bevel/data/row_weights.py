@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.class_weight import compute_sample_weight
 
+from bevel._types import Floats
 from bevel.errors import join_names, wrong_type, wrong_value
 
-__all__ = ["Weights", "read_weights", "weights_of_classes"]
+__all__ = ["read_weights", "weights_of_classes"]
 
-Weights = npt.NDArray[np.float64]
 
 # Range of the largest weight.
 SMALLEST, LARGEST = 1e-15, 1e15
@@ -30,7 +30,7 @@ SMALLEST_SHARE = 1e-20
 
 def read_weights(
     sample_weight: Any, class_weight: Any, labels: npt.NDArray[Any] | None, n_rows: int
-) -> Weights | None:
+) -> Floats | None:
     """Weights of the rows, sample weights times class weights; None when all are one.
 
     Parameters
@@ -53,7 +53,7 @@ def read_weights(
     return _settle(weights * of_class, "sample_weight times class_weight")
 
 
-def _read_sample_weight(sample_weight: Any, n_rows: int) -> Weights:
+def _read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     values = np.asarray(sample_weight)
     if values.shape != (n_rows,):
         raise ValueError(
@@ -73,7 +73,7 @@ def _read_sample_weight(sample_weight: Any, n_rows: int) -> Weights:
     return _settle(weights, "sample_weight")
 
 
-def _read_class_weight(class_weight: Any, labels: npt.NDArray[Any]) -> Weights:
+def _read_class_weight(class_weight: Any, labels: npt.NDArray[Any]) -> Floats:
     """Weight of each row by its class."""
     if isinstance(class_weight, Mapping):
         _check_class_weight(class_weight, set(np.unique(labels).tolist()))
@@ -104,7 +104,7 @@ def _check_class_weight(class_weight: Mapping[Any, Any], classes: set[Any]) -> N
         )
 
 
-def _settle(weights: Weights, name: str) -> Weights:
+def _settle(weights: Floats, name: str) -> Floats:
     """Weights in the range in which everything made of them is finite; raises if there is none."""
     wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
     if len(wrong):

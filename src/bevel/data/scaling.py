@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Floats
 from bevel.data.ranking import RankScaler, learn_ranks, merge_ranks
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "safe_span",
 ]
 
-Floats = npt.NDArray[np.float64]
 
 SCALES = ("minmax", "minmax_clip", "quantile", "standard", "rank", "relative_rank")
 

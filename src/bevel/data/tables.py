@@ -19,12 +19,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from bevel._types import AnyFloats
 from bevel.data.columns import Columns
 from bevel.errors import shorten
 
 __all__ = ["Table", "is_missing", "read_table", "take_rows"]
 
-Numbers = npt.NDArray[np.floating[Any]]
 
 LARGEST_FLOAT = int(np.finfo(np.float64).max)
 _NOMINAL = (nw.String, nw.Categorical, nw.Enum)
@@ -58,7 +58,7 @@ class Table(Protocol):
         """Columns whose dtype says that they are nominal."""
         ...
 
-    def numbers(self, rows: slice, features: slice) -> Numbers:
+    def numbers(self, rows: slice, features: slice) -> AnyFloats:
         """A tile as floats, float32 only where nothing is lost; missing values are NaN."""
         ...
 
@@ -125,7 +125,7 @@ class ArrayTable(MatrixTable):
                 "Convert it to numbers first, for example the days or seconds since a date."
             )
 
-    def numbers(self, rows: slice, features: slice) -> Numbers:
+    def numbers(self, rows: slice, features: slice) -> AnyFloats:
         tile = self.native[rows, features]
         if tile.dtype.kind in "fiub":
             return _as_float(tile)
@@ -141,7 +141,7 @@ class ArrayTable(MatrixTable):
 class SparseTable(MatrixTable):
     """A SciPy sparse matrix or array; its implicit entries are zeros."""
 
-    def numbers(self, rows: slice, features: slice) -> Numbers:
+    def numbers(self, rows: slice, features: slice) -> AnyFloats:
         whole = rows == slice(0, self.n_rows)
         tile = self._columns[:, features] if whole else self._rows[rows, features]
         return _as_float(tile.toarray(order="F"))
@@ -178,10 +178,10 @@ class FrameTable:
     def nominal_by_dtype(self) -> list[int]:
         return [f for f, column in enumerate(self._columns) if _is_nominal(column)]
 
-    def numbers(self, rows: slice, features: slice) -> Numbers:
+    def numbers(self, rows: slice, features: slice) -> AnyFloats:
         return _side_by_side([self._numbers(f)[rows] for f in range(features.start, features.stop)])
 
-    def _numbers(self, feature: int) -> Numbers:
+    def _numbers(self, feature: int) -> AnyFloats:
         column = self._columns[feature]
         if isinstance(column.dtype, _UNREADABLE):
             raise TypeError(
@@ -210,7 +210,7 @@ class ColumnsTable:
     def nominal_by_dtype(self) -> list[int]:
         return self.native.nominal
 
-    def numbers(self, rows: slice, features: slice) -> Numbers:
+    def numbers(self, rows: slice, features: slice) -> AnyFloats:
         chosen = range(features.start, features.stop)
         columns = self.native.values
         return _side_by_side([as_numbers(columns[f][rows], self.describe(f)) for f in chosen])
@@ -219,9 +219,9 @@ class ColumnsTable:
         return self.native.values[feature]
 
 
-def _side_by_side(columns: list[Numbers]) -> Numbers:
+def _side_by_side(columns: list[AnyFloats]) -> AnyFloats:
     dtype = np.result_type(*columns)
-    tile: Numbers = np.empty((len(columns[0]), len(columns)), dtype, order="F")
+    tile: AnyFloats = np.empty((len(columns[0]), len(columns)), dtype, order="F")
     for position, column in enumerate(columns):
         tile[:, position] = column
     return tile
@@ -243,7 +243,7 @@ def take_rows(X: Any, rows: npt.NDArray[np.integer[Any]]) -> Any:
     return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
 
 
-def as_numbers(values: npt.NDArray[Any], name: str) -> Numbers:
+def as_numbers(values: npt.NDArray[Any], name: str) -> AnyFloats:
     """Read a column as floats; text is refused even where it spells a number."""
     if values.dtype.kind in "fiub":
         return _as_float(values)
@@ -273,7 +273,7 @@ def _beyond_floats(values: list[Any], name: str) -> ValueError:
     )
 
 
-def _as_float(values: npt.NDArray[Any]) -> Numbers:
+def _as_float(values: npt.NDArray[Any]) -> AnyFloats:
     exact = np.can_cast(values.dtype, np.float32)
     return values.astype(np.float32 if exact else np.float64, copy=False)
 

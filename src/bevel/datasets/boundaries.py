@@ -8,7 +8,8 @@ is R. Blaser's thesis on random rotations; he prints the boundaries, not the num
 import numpy as np
 from numpy.typing import NDArray
 
-from bevel.datasets.conventions import Labelled, Matrix, RandomState, check_at_least
+from bevel._types import Floats
+from bevel.datasets.conventions import Labelled, RandomState, check_at_least
 
 __all__ = ["long_ramp", "short_ramp", "triangle"]
 
@@ -130,11 +131,11 @@ def long_ramp(
     return X, _above(X, 0.5 + np.maximum(X[:, 0] - 0.5, 0.0))
 
 
-def _uniform(n_samples: int, n_noise: int, random_state: RandomState) -> Matrix:
+def _uniform(n_samples: int, n_noise: int, random_state: RandomState) -> Floats:
     check_at_least("n_samples", n_samples, 1)
     check_at_least("n_noise", n_noise, 0)
     return np.random.default_rng(random_state).random((n_samples, 2 + n_noise))
 
 
-def _above(X: Matrix, boundary: NDArray[np.float64]) -> NDArray[np.int64]:
+def _above(X: Floats, boundary: NDArray[np.float64]) -> NDArray[np.int64]:
     return (X[:, 1] > boundary).astype(np.int64)

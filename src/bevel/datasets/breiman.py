@@ -8,7 +8,8 @@ import math
 
 import numpy as np
 
-from bevel.datasets.conventions import Labelled, Matrix, RandomState, check_at_least
+from bevel._types import Floats
+from bevel.datasets.conventions import Labelled, RandomState, check_at_least
 
 __all__ = ["ringnorm", "threenorm", "twonorm", "waveform"]
 
@@ -217,8 +218,8 @@ def waveform(
     return X, y
 
 
-def _waves() -> Matrix:
+def _waves() -> Floats:
     """Rows h1, h2, h3 at the points 1 to 21."""
     peak = np.array([[11.0], [15.0], [7.0]])
-    height: Matrix = 6.0 - np.abs(np.arange(1.0, 22.0) - peak)
+    height: Floats = 6.0 - np.abs(np.arange(1.0, 22.0) - peak)
     return height.clip(min=0.0)

@@ -6,16 +6,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bevel._types import Floats
 from bevel.errors import wrong_value
 
-Matrix: TypeAlias = NDArray[np.float64]  # n_rows x n_features
-Labelled: TypeAlias = tuple[Matrix, NDArray[np.int64]]
-Measured: TypeAlias = tuple[Matrix, NDArray[np.float64]]
+Labelled: TypeAlias = tuple[Floats, NDArray[np.int64]]
+Measured: TypeAlias = tuple[Floats, NDArray[np.float64]]
 RandomState: TypeAlias = int | np.random.Generator | None
 
 __all__ = [
     "Labelled",
-    "Matrix",
     "Measured",
     "RandomState",
     "check_at_least",
@@ -37,7 +36,7 @@ def check_spread(name: str, value: float, default: float) -> None:
         raise wrong_value(name, "finite and not negative", value, f"The default is {default:g}.")
 
 
-def read_matrices(*arrays: ArrayLike) -> list[Matrix]:
+def read_matrices(*arrays: ArrayLike) -> list[Floats]:
     """Read what a transformation was given; refuse what is no table or differs in width."""
     matrices = [np.asarray(array, dtype=np.float64) for array in arrays]
     for matrix in matrices:
@@ -50,6 +49,6 @@ def read_matrices(*arrays: ArrayLike) -> list[Matrix]:
     return matrices
 
 
-def one_or_all(arrays: list[Matrix]) -> Matrix | tuple[Matrix, ...]:
+def one_or_all(arrays: list[Floats]) -> Floats | tuple[Floats, ...]:
     """Give back an array for an array and a tuple for several."""
     return arrays[0] if len(arrays) == 1 else tuple(arrays)

@@ -10,13 +10,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bevel.datasets.conventions import (
-    Matrix,
-    RandomState,
-    check_spread,
-    one_or_all,
-    read_matrices,
-)
+from bevel._types import Floats
+from bevel.datasets.conventions import RandomState, check_spread, one_or_all, read_matrices
 from bevel.errors import wrong_value
 
 __all__ = ["correlated", "corrupt"]
@@ -25,7 +20,7 @@ FACTORS = (1e2, 1e3, 1e4, 1e5)  # of corruption
 
 
 @overload
-def corrupt(X: ArrayLike, /, *, share: float = 0.2, random_state: RandomState = None) -> Matrix: ...
+def corrupt(X: ArrayLike, /, *, share: float = 0.2, random_state: RandomState = None) -> Floats: ...
 @overload
 def corrupt(
     X: ArrayLike,
@@ -34,10 +29,10 @@ def corrupt(
     *others: ArrayLike,
     share: float = 0.2,
     random_state: RandomState = None,
-) -> tuple[Matrix, ...]: ...
+) -> tuple[Floats, ...]: ...
 def corrupt(
     X: ArrayLike, /, *others: ArrayLike, share: float = 0.2, random_state: RandomState = None
-) -> Matrix | tuple[Matrix, ...]:
+) -> Floats | tuple[Floats, ...]:
     """Multiply a fifth of the cells, chosen at random, by 100, 1000, 10 000 or 100 000.
 
     Parameters
@@ -80,7 +75,7 @@ def corrupt(
 @overload
 def correlated(
     X: ArrayLike, /, *, size: float = 1.0, random_state: RandomState = None
-) -> Matrix: ...
+) -> Floats: ...
 @overload
 def correlated(
     X: ArrayLike,
@@ -89,10 +84,10 @@ def correlated(
     *others: ArrayLike,
     size: float = 1.0,
     random_state: RandomState = None,
-) -> tuple[Matrix, ...]: ...
+) -> tuple[Floats, ...]: ...
 def correlated(
     X: ArrayLike, /, *others: ArrayLike, size: float = 1.0, random_state: RandomState = None
-) -> Matrix | tuple[Matrix, ...]:
+) -> Floats | tuple[Floats, ...]:
     """Add one random number to all features of a row, which correlates them.
 
     The offset is normal with standard deviation `size`, drawn for each row. It stretches the data

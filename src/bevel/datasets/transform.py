@@ -10,21 +10,22 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bevel.datasets.conventions import Matrix, RandomState, one_or_all, read_matrices
+from bevel._types import Floats
+from bevel.datasets.conventions import RandomState, one_or_all, read_matrices
 from bevel.errors import wrong_value
 
 __all__ = ["affine", "rotate", "scale"]
 
 
 @overload
-def rotate(X: ArrayLike, /, *, random_state: RandomState = None) -> Matrix: ...
+def rotate(X: ArrayLike, /, *, random_state: RandomState = None) -> Floats: ...
 @overload
 def rotate(
     X: ArrayLike, other: ArrayLike, /, *others: ArrayLike, random_state: RandomState = None
-) -> tuple[Matrix, ...]: ...
+) -> tuple[Floats, ...]: ...
 def rotate(
     X: ArrayLike, /, *others: ArrayLike, random_state: RandomState = None
-) -> Matrix | tuple[Matrix, ...]:
+) -> Floats | tuple[Floats, ...]:
     """Rotate all rows around the origin by one rotation, drawn uniformly.
 
     Every rotation is as likely as any other (the Haar measure on SO(p)): an oblique forest should
@@ -61,7 +62,7 @@ def rotate(
 @overload
 def scale(
     X: ArrayLike, /, *, logarithmic: bool = False, random_state: RandomState = None
-) -> Matrix: ...
+) -> Floats: ...
 @overload
 def scale(
     X: ArrayLike,
@@ -70,10 +71,10 @@ def scale(
     *others: ArrayLike,
     logarithmic: bool = False,
     random_state: RandomState = None,
-) -> tuple[Matrix, ...]: ...
+) -> tuple[Floats, ...]: ...
 def scale(
     X: ArrayLike, /, *others: ArrayLike, logarithmic: bool = False, random_state: RandomState = None
-) -> Matrix | tuple[Matrix, ...]:
+) -> Floats | tuple[Floats, ...]:
     """Multiply every feature by a factor of its own, uniform between 1e-5 and 1e5.
 
     Parameters
@@ -116,7 +117,7 @@ def scale(
 @overload
 def affine(
     X: ArrayLike, /, *, logarithmic: bool = False, random_state: RandomState = None
-) -> Matrix: ...
+) -> Floats: ...
 @overload
 def affine(
     X: ArrayLike,
@@ -125,10 +126,10 @@ def affine(
     *others: ArrayLike,
     logarithmic: bool = False,
     random_state: RandomState = None,
-) -> tuple[Matrix, ...]: ...
+) -> tuple[Floats, ...]: ...
 def affine(
     X: ArrayLike, /, *others: ArrayLike, logarithmic: bool = False, random_state: RandomState = None
-) -> Matrix | tuple[Matrix, ...]:
+) -> Floats | tuple[Floats, ...]:
     """Rotate, then scale: features on scales that do not compare, none along an old axis.
 
     Parameters
@@ -162,7 +163,7 @@ def affine(
     return one_or_all([(array @ rotation) * factors for array in arrays])
 
 
-def _check_finite(arrays: list[Matrix], name: str) -> None:
+def _check_finite(arrays: list[Floats], name: str) -> None:
     for array in arrays:
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
@@ -172,7 +173,7 @@ def _check_finite(arrays: list[Matrix], name: str) -> None:
             raise wrong_value("X", required, float(array[row, column]), remedy)
 
 
-def _rotation(n_features: int, rng: np.random.Generator) -> Matrix:
+def _rotation(n_features: int, rng: np.random.Generator) -> Floats:
     """A draw from the Haar measure on SO(p): QR of normals, with the signs of R's diagonal moved
     into Q to make it unique, and one column turned if Q is a reflection."""
     rotation, triangular = np.linalg.qr(rng.standard_normal((n_features, n_features)))
@@ -182,7 +183,7 @@ def _rotation(n_features: int, rng: np.random.Generator) -> Matrix:
     return rotation
 
 
-def _factors(n_features: int, logarithmic: bool, rng: np.random.Generator) -> Matrix:
+def _factors(n_features: int, logarithmic: bool, rng: np.random.Generator) -> Floats:
     if logarithmic:
         return 10.0 ** rng.uniform(-5.0, 5.0, n_features)
     return rng.uniform(1e-5, 1e5, n_features)

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import check_cv
 
+from bevel._types import Indices
 from bevel.errors import wrong_type, wrong_value
 
-Rows = npt.NDArray[np.intp]
-Split = tuple[Rows, Rows]  # rows to learn from, rows held out
+Split = tuple[Indices, Indices]  # rows to learn from, rows held out
 
 _REQUIRED = "an integer of at least 2, a splitter or pairs of training and test rows"
 _REMEDY = "The thesis uses 5."

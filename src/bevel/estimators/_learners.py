@@ -12,13 +12,9 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import has_fit_parameter
 
+from bevel._types import AnyFloats, Floats, Ints32
 from bevel.data.dataset import Encoding
-from bevel.data.row_weights import Weights
 from bevel.errors import shorten, wrong_type, wrong_value
-
-Rows = npt.NDArray[np.floating[Any]]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +30,15 @@ class CodedClassifier:
     """
 
     model: Any
-    present: Codes
+    present: Ints32
 
-    def probabilities(self, X: Rows, n_classes: int) -> Floats:
+    def probabilities(self, X: AnyFloats, n_classes: int) -> Floats:
         """Of all classes; zero for those that its rows did not have."""
         shares = np.zeros((len(X), n_classes))
         shares[:, self.present] = self.model.predict_proba(X)
         return shares
 
-    def classes(self, X: Rows) -> Codes:
+    def classes(self, X: AnyFloats) -> Ints32:
         """The number of each row's class."""
         # CatBoost returns a column.
         own = np.asarray(self.model.predict(X)).reshape(len(X))
@@ -66,7 +62,7 @@ def check_learner(name: str, learner: Any, *, classifies: bool, proba: bool = Fa
             raise wrong_value(f"{name}'s {parameter}", "no dict of labels", value, remedy)
 
 
-def check_takes_weights(name: str, learner: Any, weights: Weights | None) -> None:
+def check_takes_weights(name: str, learner: Any, weights: Floats | None) -> None:
     """Refuse sample weights that a learner would have to ignore."""
     if weights is not None and not has_fit_parameter(learner, "sample_weight"):
         raise TypeError(
@@ -118,7 +114,7 @@ def _takes_all_cores(learner: Any) -> bool:
     return not type(learner).__module__.startswith("sklearn.")
 
 
-def fit_classifier(learner: Any, X: Rows, codes: Codes, weights: Weights | None) -> Any:
+def fit_classifier(learner: Any, X: AnyFloats, codes: Ints32, weights: Floats | None) -> Any:
     """Fit a classifier on numbers of classes, of which some may be absent or weigh nothing."""
     X, codes, weights = _without_weightless(X, codes, weights)
     present, own = np.unique(codes, return_inverse=True)
@@ -127,7 +123,7 @@ def fit_classifier(learner: Any, X: Rows, codes: Codes, weights: Weights | None)
     return CodedClassifier(_fit(learner, X, own, weights), present)
 
 
-def fit_regressor(learner: Any, X: Rows, y: Floats, weights: Weights | None) -> Any:
+def fit_regressor(learner: Any, X: AnyFloats, y: Floats, weights: Floats | None) -> Any:
     """Fit a regressor; its targets may all be equal, as that of a single row is."""
     X, y, weights = _without_weightless(X, y, weights)
     if (y == y[0]).all():
@@ -136,8 +132,8 @@ def fit_regressor(learner: Any, X: Rows, y: Floats, weights: Weights | None) -> 
 
 
 def _without_weightless(
-    X: Rows, y: npt.NDArray[Any], weights: Weights | None
-) -> tuple[Rows, npt.NDArray[Any], Weights | None]:
+    X: AnyFloats, y: npt.NDArray[Any], weights: Floats | None
+) -> tuple[AnyFloats, npt.NDArray[Any], Floats | None]:
     """Rows of weight above zero: learners that draw rows or count them know no others."""
     if weights is None or weights.all():
         return X, y, weights
@@ -151,6 +147,6 @@ def _without_weightless(
     return X[rows], y[rows], weights[rows]
 
 
-def _fit(learner: Any, X: Rows, y: npt.NDArray[Any], weights: Weights | None) -> Any:
+def _fit(learner: Any, X: AnyFloats, y: npt.NDArray[Any], weights: Floats | None) -> Any:
     """Fit any learner, with weights if there are any."""
     return learner.fit(X, y) if weights is None else learner.fit(X, y, sample_weight=weights)

@@ -9,17 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from bevel.data.dataset import Encoding, Matrix
-from bevel.data.row_weights import Weights
+from bevel._types import Float32s, Floats, Ints32
+from bevel.data.dataset import Encoding
 from bevel.estimators._folds import stratified_folds
-from bevel.estimators._learners import (
-    CodedClassifier,
-    Codes,
-    Floats,
-    fit_classifier,
-    make_learner,
-    takes_codes,
-)
+from bevel.estimators._learners import CodedClassifier, fit_classifier, make_learner, takes_codes
 from bevel.training.rotation import rotated_view
 
 # Of the search for settings, when there are no out-of-bag rows.
@@ -44,11 +37,11 @@ class Part:
         Rows that the models predict, read in the same way; none when all are learned from.
     """
 
-    X: Matrix
-    codes: Codes
-    weights: Weights | None
+    X: Float32s
+    codes: Ints32
+    weights: Floats | None
     encoding: Encoding
-    held_out: Matrix
+    held_out: Float32s
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +66,13 @@ class Level0:
         view = self._view(part.held_out, part, rotation)
         return model.probabilities(view, self.n_classes)
 
-    def _view(self, X: Matrix, part: Part, rotation: Floats | None) -> Matrix:
+    def _view(self, X: Float32s, part: Part, rotation: Floats | None) -> Float32s:
         return rotated_view(X, part.encoding, rotation, codes=takes_codes(self.prototype))
 
     def _learner(self, setting: Setting, part: Part, seed: int) -> Any:
         return make_learner(self.prototype, seed, part.encoding).set_params(**setting)
 
-    def _choose(self, X: Matrix, part: Part, seed: int) -> Setting:
+    def _choose(self, X: Float32s, part: Part, seed: int) -> Setting:
         """The most accurate setting on the part's own rows (Blaser 3.4.1), of equal ones the first.
 
         Predictions for rows of the part come from models that have not seen them: trees whose bag
@@ -90,7 +83,7 @@ class Level0:
         scores = [self._score(setting, X, part, seed) for setting in self.settings]
         return self.settings[int(np.argmax(scores))]
 
-    def _score(self, setting: Setting, X: Matrix, part: Part, seed: int) -> float:
+    def _score(self, setting: Setting, X: Float32s, part: Part, seed: int) -> float:
         learner = self._learner(setting, part, seed)
         if _has_out_of_bag(learner):
             learner.set_params(oob_score=learner.get_params()["oob_score"] or True)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from bevel._types import Floats
 from bevel.data.dataset import Dataset
 from bevel.estimators._compression import Compression
 from bevel.estimators._reading import encode_rows
@@ -22,8 +23,6 @@ from bevel.forest.training_rows import leaf_rows_of
 from bevel.training.options import TrainingOptions
 from bevel.training.threads import count_threads
 from bevel.training.trainer import TrainingTarget
-
-Floats = npt.NDArray[np.float64]
 
 
 class Quantiles(Compression):

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bevel.data.dataset import Dataset, Encoding, Matrix, encode, learn_dataset
-from bevel.data.row_weights import Weights
+from bevel._types import Float32s, Floats, Ints32
+from bevel.data.dataset import Dataset, Encoding, encode, learn_dataset
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.data.target import read_labels
-from bevel.estimators._learners import CodedClassifier, Codes, Floats
+from bevel.estimators._learners import CodedClassifier
 from bevel.estimators._reading import ReadsTables
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
@@ -77,7 +77,7 @@ class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: i
         rotation: Floats = self.rotations_[member]
         return rotation
 
-    def _view(self, X: Matrix, encoding: Encoding, member: int) -> Matrix:
+    def _view(self, X: Float32s, encoding: Encoding, member: int) -> Float32s:
         """What a member sees of rows that are read already."""
         return rotated_view(X, encoding, self._rotation(member), codes=self._codes)
 
@@ -85,7 +85,7 @@ class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: i
     def _members(self) -> Sequence[Any]:
         """The fitted models, one for each rotation."""
 
-    def _predict_members(self, X: Any, predict: Callable[[Any, Matrix], Floats]) -> list[Floats]:
+    def _predict_members(self, X: Any, predict: Callable[[Any, Float32s], Floats]) -> list[Floats]:
         """Prediction of each member for its view of the rows, in the order of the members."""
         rows = self._encoded(X)
         members = self._members()
@@ -96,7 +96,7 @@ class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: i
         predictions: list[Floats] = self._run(predict_one, range(len(members)))
         return predictions
 
-    def _encoded(self, X: Any) -> Matrix:
+    def _encoded(self, X: Any) -> Float32s:
         """Rows to predict, read as the training rows were."""
         check_is_fitted(self)
         table = self._read(X, "no_validation", reset=False)
@@ -121,7 +121,7 @@ class KnowsClasses:
     Classes whose rows all have weight zero are left out of the count: no learner sees them.
     """
 
-    def _read_classes(self, y: Any, weights: Weights | None, n_rows: int) -> Codes:
+    def _read_classes(self, y: Any, weights: Floats | None, n_rows: int) -> Ints32:
         self.classes_, codes = read_labels(y, n_rows)
         self.n_classes_ = len(self.classes_)
         self._weighing_classes = np.unique(codes if weights is None else codes[weights > 0.0])

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from bevel.data.dataset import Matrix
-from bevel.data.row_weights import Weights, read_weights
+from bevel._types import Float32s, Floats
+from bevel.data.row_weights import read_weights
 from bevel.data.target import read_numbers
 from bevel.estimators._learners import (
-    Floats,
     check_learner,
     check_takes_weights,
     fit_classifier,
@@ -40,11 +39,11 @@ class RotatedBoosting(RotatedEnsemble):
     boosters_: list[Any]
 
     @abstractmethod
-    def _read_target(self, y: Any, weights: Weights | None, n_rows: int) -> npt.NDArray[Any]:
+    def _read_target(self, y: Any, weights: Floats | None, n_rows: int) -> npt.NDArray[Any]:
         """Check y; set what the estimator remembers of it."""
 
     @abstractmethod
-    def _fit_group(self, X: Matrix, y: npt.NDArray[Any], weights: Weights | None, new: Any) -> Any:
+    def _fit_group(self, X: Float32s, y: npt.NDArray[Any], weights: Floats | None, new: Any) -> Any:
         """A fitted learner from one that is not."""
 
     @abstractmethod
@@ -100,7 +99,7 @@ class RotatedBoosting(RotatedEnsemble):
     def _members(self) -> Sequence[Any]:
         return self.boosters_
 
-    def _mean_over_groups(self, X: Any, predict: Callable[[Any, Matrix], Floats]) -> Floats:
+    def _mean_over_groups(self, X: Any, predict: Callable[[Any, Float32s], Floats]) -> Floats:
         """Mean of the predictions of the boosters, summed in their order."""
         predictions = self._predict_members(X, predict)
         return np.asarray(sum(predictions[1:], start=predictions[0]) / len(predictions))
@@ -199,7 +198,7 @@ class RotatedBoostingClassifier(ClassifierMixin, KnowsClasses, RotatedBoosting):
         """
         return self._mean_over_groups(X, self._shares)
 
-    def _shares(self, booster: Any, view: Matrix) -> Floats:
+    def _shares(self, booster: Any, view: Float32s) -> Floats:
         model = self._coded(booster)
         if self.voting == "soft":
             return model.probabilities(view, self.n_classes_)
@@ -211,10 +210,10 @@ class RotatedBoostingClassifier(ClassifierMixin, KnowsClasses, RotatedBoosting):
 
         return GradientBoostingClassifier(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
 
-    def _read_target(self, y: Any, weights: Weights | None, n_rows: int) -> npt.NDArray[Any]:
+    def _read_target(self, y: Any, weights: Floats | None, n_rows: int) -> npt.NDArray[Any]:
         return self._read_classes(y, weights, n_rows)
 
-    def _fit_group(self, X: Matrix, y: npt.NDArray[Any], weights: Weights | None, new: Any) -> Any:
+    def _fit_group(self, X: Float32s, y: npt.NDArray[Any], weights: Floats | None, new: Any) -> Any:
         return fit_classifier(new, X, y, weights).model
 
 
@@ -296,12 +295,12 @@ class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore
 
         return GradientBoostingRegressor(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
 
-    def _read_target(self, y: Any, _weights: Weights | None, n_rows: int) -> npt.NDArray[Any]:
+    def _read_target(self, y: Any, _weights: Floats | None, n_rows: int) -> npt.NDArray[Any]:
         return read_numbers(y, n_rows)
 
-    def _fit_group(self, X: Matrix, y: npt.NDArray[Any], weights: Weights | None, new: Any) -> Any:
+    def _fit_group(self, X: Float32s, y: npt.NDArray[Any], weights: Floats | None, new: Any) -> Any:
         return fit_regressor(new, X, y, weights)
 
 
-def _values(booster: Any, view: Matrix) -> Floats:
+def _values(booster: Any, view: Float32s) -> Floats:
     return np.asarray(booster.predict(view), dtype=np.float64).reshape(len(view))

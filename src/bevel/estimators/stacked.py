@@ -11,14 +11,13 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from bevel.data.dataset import Dataset, Matrix, encode, learn_dataset
-from bevel.data.row_weights import Weights, read_weights
+from bevel._types import Float32s, Floats, Ints32
+from bevel.data.dataset import Dataset, encode, learn_dataset
+from bevel.data.row_weights import read_weights
 from bevel.data.tables import ArrayTable, Table
 from bevel.estimators._folds import Split, read_folds
 from bevel.estimators._learners import (
     CodedClassifier,
-    Codes,
-    Floats,
     check_learner,
     check_takes_weights,
     fit_classifier,
@@ -208,7 +207,7 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
             The unrotated view first, in the order of `rotations_`.
         """
 
-        def predict(model: Any, view: Matrix) -> Floats:
+        def predict(model: Any, view: Float32s) -> Floats:
             return self._coded(model).probabilities(view, self.n_classes_)
 
         return np.stack(self._predict_members(X, predict), axis=1)
@@ -231,8 +230,8 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
         self,
         table: Table,
         dataset: Dataset,
-        codes: Codes,
-        weights: Weights | None,
+        codes: Ints32,
+        weights: Floats | None,
         splits: Sequence[Split],
     ) -> list[Part]:
         """The rows of each split, and in the end all of them, each scaled by themselves alone."""
@@ -273,7 +272,7 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
         self.level0_params_ = [dict(finished[view][1]) for view in range(n_views)]
         return out_of_fold
 
-    def _fit_level1(self, out_of_fold: Floats, codes: Codes, weights: Weights | None) -> None:
+    def _fit_level1(self, out_of_fold: Floats, codes: Ints32, weights: Floats | None) -> None:
         prototype, seed = self._prototype(self.level1), seed_of(self._seed, LEVEL_1)
         learner = make_learner(prototype, seed, n_threads=self._threads())
         self.level1_ = fit_classifier(learner, _columns(out_of_fold), codes, weights).model

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Array
 from bevel.errors import ModelFileError, join_names, wrong_type
 from bevel.files.encodings import LINKS, PART_TYPES, best_plan
 from bevel.files.faults import damaged
 
 __all__ = ["Column", "decode_column", "encode_column", "largest_decoded", "open_column"]
 
-Array = npt.NDArray[Any]
 
 TYPES = ("|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f4", "<f8")
 

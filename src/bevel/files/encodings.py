@@ -29,13 +29,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Array, Ints64, UInts64
 
 __all__ = ["LINKS", "PART_TYPES", "Encoded", "best_plan"]
 
-Array = npt.NDArray[Any]
-Words = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.int64]
 
 # Types of the parts; None: that of the array.
 PART_TYPES: Mapping[str, str | None] = {
@@ -110,30 +107,30 @@ def _cheapest(plans: Sequence[EncodingPlan | None]) -> EncodingPlan:
     return min((plan for plan in plans if plan is not None), key=lambda plan: plan.cost)
 
 
-def _to_words(array: Array) -> Words:
+def _to_words(array: Array) -> Ints64:
     if array.dtype.kind == "f":
         array = array.view(f"<u{array.itemsize}")
     return array.astype(np.int64)  # wraps uint64
 
 
-def _from_words(words: Words, dtype: np.dtype[Any]) -> Array:
+def _from_words(words: Ints64, dtype: np.dtype[Any]) -> Array:
     kind = f"<u{dtype.itemsize}" if dtype.kind == "f" else dtype
     return words.astype(kind).view(dtype)
 
 
-def _value_plans(words: Words, dtype: np.dtype[Any]) -> list[EncodingPlan | None]:
+def _value_plans(words: Ints64, dtype: np.dtype[Any]) -> list[EncodingPlan | None]:
     """Encodings of words in any order."""
     return [_raw(words, dtype), _numbers(words), _codes(words, dtype)]
 
 
-def _raw(words: Words, dtype: np.dtype[Any]) -> EncodingPlan:
+def _raw(words: Ints64, dtype: np.dtype[Any]) -> EncodingPlan:
     def build() -> Encoded:
         return NOTHING.after("raw", {}, {"values": _from_words(words, dtype)})
 
     return EncodingPlan(PART_COST + len(words) * dtype.itemsize, build)
 
 
-def _numbers(words: Words) -> EncodingPlan | None:
+def _numbers(words: Ints64) -> EncodingPlan | None:
     """The smallest of constant, packed and halves, which make no further words."""
     if len(words) == 0:
         return None
@@ -146,7 +143,7 @@ def _numbers(words: Words) -> EncodingPlan | None:
 
 
 def _plan_numbers(
-    lengths: Counts, width: int, make: Callable[[], tuple[Numbers, int]]
+    lengths: Ints64, width: int, make: Callable[[], tuple[UInts64, int]]
 ) -> EncodingPlan | None:
     """EncodingPlan for numbers of at most `width` bits, given how many have each length.
 
@@ -173,7 +170,7 @@ def _packed_cost(n: int, width: int) -> int:
     return PART_COST + (n * width + 7) // 8 + SPARE_BYTES
 
 
-def _packed(numbers: Numbers, base: int, width: int) -> Encoded:
+def _packed(numbers: UInts64, base: int, width: int) -> Encoded:
     bits = _core.pack_bits(numbers, width)
     return NOTHING.after("packed", {"base": base, "width": width}, {"values": bits})
 
@@ -182,7 +179,7 @@ def _halves_cost(n: int, n_high: int, low_width: int, high_width: int) -> int:
     return _packed_cost(n, low_width) + _packed_cost(n_high, high_width) + _bitmap_cost(n)
 
 
-def _halves(numbers: Numbers, base: int, low_width: int, high_width: int) -> Encoded:
+def _halves(numbers: UInts64, base: int, low_width: int, high_width: int) -> Encoded:
     high = numbers >> np.uint64(low_width)
     has_high = high != 0
     meta = {"base": base, "low_width": low_width, "high_width": high_width}
@@ -194,7 +191,7 @@ def _halves(numbers: Numbers, base: int, low_width: int, high_width: int) -> Enc
     return NOTHING.after("halves", meta, parts)
 
 
-def _codes(words: Words, dtype: np.dtype[Any]) -> EncodingPlan | None:
+def _codes(words: Ints64, dtype: np.dtype[Any]) -> EncodingPlan | None:
     sample = _sample(words)
     if len(words) < 2 or len(_distinct(sample)[0]) > len(sample) // 2:
         return None
@@ -216,7 +213,7 @@ def _codes(words: Words, dtype: np.dtype[Any]) -> EncodingPlan | None:
     )
 
 
-def _steps(words: Words) -> EncodingPlan | None:
+def _steps(words: Ints64) -> EncodingPlan | None:
     if len(words) <= STRIDE or (words[1:] < words[:-1]).any():
         return None
     starts = words[::STRIDE].copy()
@@ -227,7 +224,7 @@ def _steps(words: Words) -> EncodingPlan | None:
     )
 
 
-def _filled(words: Words, dtype: np.dtype[Any]) -> EncodingPlan | None:
+def _filled(words: Ints64, dtype: np.dtype[Any]) -> EncodingPlan | None:
     if len(words) == 0:
         return None
     seen, times = _distinct(_sample(words))
@@ -255,11 +252,11 @@ def _bitmap(mask: npt.NDArray[np.bool_]) -> dict[str, Array]:
     return {"bitmap": words, "counts": np.concatenate(([0], np.cumsum(counts)))}
 
 
-def _sample(words: Words) -> Words:
+def _sample(words: Ints64) -> Ints64:
     return words[:: max(1, len(words) // SAMPLE)]
 
 
-def _distinct(words: Words) -> tuple[Words, Counts]:
+def _distinct(words: Ints64) -> tuple[Ints64, Ints64]:
     """Distinct words in order, and how often each occurs; by a sort, which is quick on integers."""
     ordered = np.sort(words)
     first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))

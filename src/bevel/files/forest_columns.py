@@ -9,12 +9,12 @@ child of node i is i + 2 left_leaves[i]. Most of these numbers are tiny, whateve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Array
 from bevel.errors import ModelFileError
 from bevel.files.columns import (
     Column,
@@ -28,7 +28,6 @@ from bevel.forest.forest_fields import FOREST_FIELDS
 
 __all__ = ["COLUMN_TYPES", "check_claims", "decode_forest", "encode_forest", "map_forest"]
 
-Array = npt.NDArray[Any]
 
 COLUMN_TYPES: Mapping[str, str] = {
     "left_leaves" if name == "right" else name: field.dtype for name, field in FOREST_FIELDS.items()

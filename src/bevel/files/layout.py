@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bevel._types import Array
 from bevel.errors import ModelFileError
 from bevel.files.faults import damaged
 from bevel.files.fields import Fields, check_kind
@@ -39,7 +39,6 @@ __all__ = [
     "write_layout",
 ]
 
-Array = npt.NDArray[Any]
 Buffer = bytes | memoryview
 
 # The first byte is no ASCII and the last two change when a file is sent as text, as in PNG.

@@ -10,15 +10,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import _core
+from bevel._types import Float32s, Floats
 from bevel.files.columns import Column
 from bevel.files.forest_columns import decode_forest, map_forest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
 
 __all__ = ["MappedPredictor"]
-
-Matrix = npt.NDArray[np.float32]
-Floats = npt.NDArray[np.float64]
 
 
 class MappedPredictor:
@@ -38,7 +36,7 @@ class MappedPredictor:
         n_features: int,
         n_classes: int,
         levels: npt.NDArray[np.int32],
-        medians: Matrix,
+        medians: Float32s,
     ) -> None:
         self._forest_of = partial(decode_forest, columns, n_features, n_classes, levels, medians)
         self._native = map_forest(columns, n_features, n_classes, levels, medians)
@@ -57,24 +55,24 @@ class MappedPredictor:
         """The forest laid out for speed, which reads the whole of it."""
         return self._whole.packed
 
-    def probabilities(self, X: Matrix, n_threads: int, hard: bool) -> Floats:
+    def probabilities(self, X: Float32s, n_threads: int, hard: bool) -> Floats:
         """Class probabilities of each row, by mean shares or (hard) by votes."""
         return self._native.predict_proba(X, n_threads, hard)
 
-    def classes(self, X: Matrix, n_threads: int, hard: bool) -> npt.NDArray[np.int32]:
+    def classes(self, X: Float32s, n_threads: int, hard: bool) -> npt.NDArray[np.int32]:
         """Most probable class of each row, the first of several."""
         best: npt.NDArray[np.intp] = self.probabilities(X, n_threads, hard).argmax(axis=1)
         return best.astype(np.int32)
 
-    def values(self, X: Matrix, n_threads: int) -> Floats:
+    def values(self, X: Float32s, n_threads: int) -> Floats:
         """Mean over trees of the leaf values of each row."""
         return self._native.predict_value(X, n_threads)
 
-    def leaves(self, X: Matrix, n_threads: int) -> npt.NDArray[np.int32]:
+    def leaves(self, X: Float32s, n_threads: int) -> npt.NDArray[np.int32]:
         """Leaf of each row in each tree, counted from the tree's root."""
         return self._native.apply(X, n_threads)
 
-    def paths(self, X: Matrix, n_threads: int) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
+    def paths(self, X: Float32s, n_threads: int) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
         """Nodes that each row passes, as an indicator matrix, and where each tree's nodes begin.
 
         Reads the whole forest.

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel._types import Arrays
 from bevel.files.faults import damaged
 from bevel.files.fields import Fields, check_kind
 from bevel.files.layout import SECTION_TYPES
@@ -22,7 +23,6 @@ from bevel.files.sections import Sections
 
 __all__ = ["decode_array", "decode_sparse", "encode_array", "encode_sparse"]
 
-Arrays = dict[str, npt.NDArray[Any]]
 
 # A few bytes may describe a matrix of any size without entries; rows and columns cost memory.
 LARGEST_SIDE = 2**22

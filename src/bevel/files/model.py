@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from bevel._types import Arrays
 from bevel.files.faults import damaged
 from bevel.files.fields import Fields, check_kind
 from bevel.files.labels import decode_labels, encode_labels
@@ -33,7 +34,6 @@ from bevel.projections.families import read_projection, tuned_out_of_bag
 
 __all__ = ["StorableKind", "StoredEstimator", "read_model", "write_model"]
 
-Arrays = dict[str, npt.NDArray[Any]]
 
 MOST_FEATURES = MOST_ROWS = 2**31 - 1
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bevel._types import Arrays
 from bevel.errors import join_names, shorten
 from bevel.files.faults import damaged
 from bevel.files.scalars import UnstorableError
@@ -22,7 +22,6 @@ from bevel.training.threads import count_threads
 
 __all__ = ["decode_parameters", "encode_parameters"]
 
-Arrays = dict[str, npt.NDArray[Any]]
 
 # Threads are counted in 32 bits.
 MOST_JOBS = 2**31 - 1

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bevel._types import Arrays
 from bevel.files.faults import damaged
 from bevel.files.fields import Fields, check_kind
 from bevel.files.scalars import decode_scalar
@@ -21,8 +21,6 @@ from bevel.files.sections import Sections
 from bevel.forest.rotation_record import RotationRecord
 
 __all__ = ["decode_rotations", "encode_rotations"]
-
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 def encode_rotations(record: RotationRecord, arrays: Arrays) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Arrays
 from bevel.data.dataset import Encoding
 from bevel.data.nominal import MOST_LEVELS, Levels
 from bevel.data.ranking import RankScaler
@@ -23,8 +24,6 @@ from bevel.files.scalars import UnstorableError
 from bevel.files.sections import Sections
 
 __all__ = ["decode_table", "encode_table"]
-
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 def encode_table(encoding: Encoding, arrays: Arrays) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Arrays
 from bevel.files.columns import decode_column, encode_column
 from bevel.files.faults import damaged, only_file_errors
 from bevel.files.fields import Fields
@@ -26,7 +27,6 @@ from bevel.forest.kept_targets import KeptTargets
 
 __all__ = ["StoredTargets", "decode_targets", "encode_targets"]
 
-Arrays = dict[str, npt.NDArray[Any]]
 
 TARGET_TYPES: Mapping[str, str] = {
     "target_value": "<f8",

@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Arrays
 from bevel.files.columns import Column, decode_column, largest_decoded
 from bevel.files.faults import damaged, only_file_errors
 from bevel.files.fields import Fields, check_kind
@@ -40,8 +41,6 @@ __all__ = [
     "encode_trees",
     "store_columns",
 ]
-
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:

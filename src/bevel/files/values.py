@@ -18,10 +18,10 @@ from dataclasses import fields as dataclass_fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import projections
+from bevel._types import Arrays
 from bevel.errors import ModelFileError
 from bevel.files.faults import damaged
 from bevel.files.fields import Fields, check_kind
@@ -40,7 +40,6 @@ from bevel.projections.custom import LostFunction, lose_function
 
 __all__ = ["decode_value", "encode_value"]
 
-Arrays = dict[str, npt.NDArray[Any]]
 
 # A list of pairs of a projection and its settings needs six.
 MOST_LEVELS = 12

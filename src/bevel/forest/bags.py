@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Floats
 from bevel.errors import NoOutOfBagError
 
 __all__ = ["Bags", "check_leaves_rows_out"]
-
-Weights = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -36,14 +35,14 @@ class Bags:
     replace: bool
     seed: int
 
-    def counts(self, tree: int, weights: Weights | None = None) -> npt.NDArray[np.int32]:
+    def counts(self, tree: int, weights: Floats | None = None) -> npt.NDArray[np.int32]:
         """How often each row is in the bag of a tree, numbered from 0; once without bags.
 
         A bag without rows that weigh anything is all those that do.
         """
         return _core.bag(self.native_options(), self.n_rows, tree, weights)
 
-    def rows_out(self, n_trees: int, weights: Weights | None = None) -> npt.NDArray[np.bool_]:
+    def rows_out(self, n_trees: int, weights: Floats | None = None) -> npt.NDArray[np.bool_]:
         """Whether each row (first axis) is out of the bag of each tree, numbered from 0."""
         out = np.empty((self.n_rows, n_trees), dtype=bool)
         for tree in range(n_trees):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import _core
+from bevel._types import Float32s
 from bevel.data.dataset import Encoding
 from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest
@@ -22,9 +23,6 @@ from bevel.forest.predictor import PackedPredictor
 from bevel.forest.rotation_record import RotationRecord
 
 __all__ = ["FittedForest", "Predictor", "StoredTargets"]
-
-Matrix = npt.NDArray[np.float32]
-Floats = npt.NDArray[np.float64]
 
 
 class Predictor(Protocol):
@@ -38,10 +36,10 @@ class Predictor(Protocol):
     def packed(self) -> _core.PackedForest:
         """The forest laid out for speed."""
 
-    def leaves(self, X: Matrix, n_threads: int) -> npt.NDArray[np.int32]:
+    def leaves(self, X: Float32s, n_threads: int) -> npt.NDArray[np.int32]:
         """Leaf of each row in each tree."""
 
-    def paths(self, X: Matrix, n_threads: int) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
+    def paths(self, X: Float32s, n_threads: int) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
         """Nodes that each row passes."""
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Array
 from bevel.forest.forest_fields import FOREST_FIELDS
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FlatForest", "TreeView", "check_forest"]
 
-Array = npt.NDArray[Any]
 
 MISSING_LEFT, CATEGORY_NODE = 1, 2  # bits of `flags`
 MOST_SHOWN = 2000  # nodes of a tree that is printed

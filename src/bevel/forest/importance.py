@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["gain_importances", "gain_shares"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def gain_importances(forest: FlatForest) -> Floats:

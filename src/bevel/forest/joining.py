@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from bevel._types import Array
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.forest_fields import FOREST_FIELDS
 
 __all__ = ["join_forests"]
-
-Array = npt.NDArray[Any]
 
 
 def join_forests(first: FlatForest, second: FlatForest) -> FlatForest:

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.subforest import gather
 
 __all__ = ["KeptTargets", "join_targets", "keep_targets", "take_targets"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

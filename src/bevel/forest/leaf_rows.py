@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats, Ints32, Ints64, Target
 from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
@@ -14,10 +15,6 @@ from bevel.forest.subforest import take_trees
 
 __all__ = ["LeafRows", "agrees_with_leaves", "collect_leaf_rows"]
 
-Floats = npt.NDArray[np.float64]
-Target = npt.NDArray[np.int32] | npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 
 # Entries of a block of leaves, rows x trees: 64 MB.
 BLOCK_SIZE = 2**24
@@ -39,13 +36,13 @@ class LeafRows:
         Training rows that there are.
     """
 
-    offset: Places
-    row: Codes
+    offset: Ints64
+    row: Ints32
     weight: Floats
     n_rows: int
 
     @property
-    def node(self) -> Places:
+    def node(self) -> Ints64:
         """Leaf of each member."""
         return np.repeat(np.arange(len(self.offset) - 1), np.diff(self.offset))
 
@@ -57,7 +54,7 @@ def collect_leaf_rows(
     *,
     first_tree: int = 0,
     weights: Floats | None = None,
-    balanced: Codes | None = None,
+    balanced: Ints32 | None = None,
     n_threads: int = 1,
 ) -> LeafRows:
     """Send the training rows down the trees whose bags they are in.
@@ -95,14 +92,16 @@ def collect_leaf_rows(
     return LeafRows(offset, np.concatenate(rows), np.concatenate(member_weights), len(X))
 
 
-def _by_leaf(leaf: Codes, counts: Codes, n_nodes: int) -> tuple[Codes, Places]:
+def _by_leaf(leaf: Ints32, counts: Ints32, n_nodes: int) -> tuple[Ints32, Ints64]:
     """Rows in the order of their leaves, as often as they were drawn, and members of each node."""
     row = np.repeat(np.arange(len(leaf), dtype=np.int32), counts)
     leaf = leaf[row]
     return row[leaf.argsort(kind="stable")], np.bincount(leaf, minlength=n_nodes)
 
 
-def _weights(row: Codes, counts: Codes, weights: Floats | None, balanced: Codes | None) -> Floats:
+def _weights(
+    row: Ints32, counts: Ints32, weights: Floats | None, balanced: Ints32 | None
+) -> Floats:
     if balanced is None:
         return np.empty(0) if weights is None else weights[row]
     of_class = 1.0 / np.maximum(1, np.bincount(balanced, counts))
@@ -135,7 +134,7 @@ def agrees_with_leaves(forest: FlatForest, leaf_rows: LeafRows, target: Target) 
     return bool((np.abs(value - forest.leaf_value[leaf]) <= slack).all())
 
 
-def _shares_agree(forest: FlatForest, node: Places, share: Floats, label: Target) -> bool:
+def _shares_agree(forest: FlatForest, node: Ints64, share: Floats, label: Target) -> bool:
     is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
     of_node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.entry_offset))
     claimed = (of_node * forest.n_classes + forest.entry_index)[is_leaf]  # ascending

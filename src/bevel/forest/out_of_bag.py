@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.training_rows import known_bags
 
 __all__ = ["OutOfBag", "predict_out_of_bag"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

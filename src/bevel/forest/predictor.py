@@ -15,15 +15,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import _core
+from bevel._types import AnyFloats, Float32s, Floats, Ints32
 from bevel.data.dataset import Reading
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["NumberTooLargeError", "PackedPredictor", "RowPredictor"]
-
-Matrix = npt.NDArray[np.float32]
-Rows = npt.NDArray[np.floating[Any]]
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 
 
 class NumberTooLargeError(ValueError):
@@ -65,7 +61,7 @@ class PackedPredictor:
         return Reading(_core.Scaler.identity(self.forest.n_features), np.inf)
 
     def probabilities(
-        self, X: Rows, n_threads: int, hard: bool, reading: Reading | None = None
+        self, X: AnyFloats, n_threads: int, hard: bool, reading: Reading | None = None
     ) -> Floats:
         """Class probabilities of each row, by mean shares or (hard) by votes."""
         out = np.empty((len(X), self.forest.n_classes))
@@ -73,25 +69,27 @@ class PackedPredictor:
         _check(self.packed.predict_proba(X, *reading, hard, n_threads, out))
         return out
 
-    def classes(self, X: Rows, n_threads: int, hard: bool, reading: Reading | None = None) -> Codes:
+    def classes(
+        self, X: AnyFloats, n_threads: int, hard: bool, reading: Reading | None = None
+    ) -> Ints32:
         """Most probable class of each row; a row leaves the forest once its class is decided."""
         out = np.empty(len(X), np.int32)
         reading = reading or self._as_encoded
         _check(self.packed.predict_class(X, *reading, hard, n_threads, out))
         return out
 
-    def values(self, X: Rows, n_threads: int, reading: Reading | None = None) -> Floats:
+    def values(self, X: AnyFloats, n_threads: int, reading: Reading | None = None) -> Floats:
         """Mean over trees of the leaf values of each row."""
         out = np.empty(len(X))
         reading = reading or self._as_encoded
         _check(self.packed.predict_value(X, *reading, n_threads, out))
         return out
 
-    def leaves(self, X: Matrix, n_threads: int) -> npt.NDArray[np.int32]:
+    def leaves(self, X: Float32s, n_threads: int) -> npt.NDArray[np.int32]:
         """Leaf of each row in each tree, counted from the tree's root."""
         return self.view.apply(X, n_threads)
 
-    def paths(self, X: Matrix, n_threads: int) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
+    def paths(self, X: Float32s, n_threads: int) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
         """Nodes that each row passes, as an indicator matrix, and where each tree's nodes begin."""
         forest = self.forest
         node = (self.leaves(X, n_threads) + forest.tree_offset[:-1]).ravel()
@@ -153,7 +151,7 @@ class RowPredictor:
         self._reading = (reading.scaler, np.inf)
         self._hard = hard
 
-    def predict_proba(self, X: Rows, out: Floats | None = None, n_threads: int = 1) -> Floats:
+    def predict_proba(self, X: AnyFloats, out: Floats | None = None, n_threads: int = 1) -> Floats:
         """Class probabilities of each row, in the order of `classes_`.
 
         Parameters
@@ -176,7 +174,7 @@ class RowPredictor:
         return out
 
     def predict(
-        self, X: Rows, out: npt.NDArray[Any] | None = None, n_threads: int = 1
+        self, X: AnyFloats, out: npt.NDArray[Any] | None = None, n_threads: int = 1
     ) -> npt.NDArray[Any]:
         """Position in `classes_` of each row's most probable class, or its value in regression.
 

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Floats
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.predictor import PackedPredictor
 
 __all__ = ["blocks_of_rows", "conditional_quantiles", "interval_levels", "read_levels"]
 
-Floats = npt.NDArray[np.float64]
 
 # Rows x trees of one call into the core: half a second or less, so that Ctrl-C is answered.
 BLOCK_SIZE = 2**20

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["RotationRecord"]
+from bevel._types import Floats
 
-Floats = npt.NDArray[np.float64]
+__all__ = ["RotationRecord"]
 
 
 @dataclass(frozen=True, eq=False)

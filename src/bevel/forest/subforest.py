@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Array, Ints64
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.forest_fields import FOREST_FIELDS
 
 __all__ = ["gather", "take_trees"]
-
-Array = npt.NDArray[Any]
-Places = npt.NDArray[np.int64]
 
 
 def take_trees(forest: FlatForest, trees: npt.ArrayLike) -> FlatForest:
@@ -37,7 +35,7 @@ def take_trees(forest: FlatForest, trees: npt.ArrayLike) -> FlatForest:
     return replace(forest, **taken)
 
 
-def _owners(forest: FlatForest, trees: Places) -> dict[str, list[slice]]:
+def _owners(forest: FlatForest, trees: Ints64) -> dict[str, list[slice]]:
     """Where the trees, their nodes, entries and axes are, by the words of `ForestField.per`."""
     runs = _runs(trees)
     nodes = _owned(forest.tree_offset, runs)
@@ -51,13 +49,13 @@ def _owners(forest: FlatForest, trees: Places) -> dict[str, list[slice]]:
     }
 
 
-def _runs(trees: Places) -> list[slice]:
+def _runs(trees: Ints64) -> list[slice]:
     """Trees that follow one another as slices: what they own follows one another too."""
     ends = np.flatnonzero(np.diff(trees) != 1) + 1
     return [slice(int(run[0]), int(run[-1]) + 1) for run in np.split(trees, ends) if len(run)]
 
 
-def _owned(offset: Places, owners: list[slice]) -> list[slice]:
+def _owned(offset: Ints64, owners: list[slice]) -> list[slice]:
     """Where the things are that runs of owners own."""
     return [slice(int(offset[run.start]), int(offset[run.stop])) for run in owners]
 
@@ -67,11 +65,11 @@ def _take(array: Array, runs: list[slice]) -> Array:
     return np.concatenate([array[run] for run in runs]) if len(array) and runs else array[:0]
 
 
-def _take_offset(offset: Places, owners: list[slice]) -> Places:
+def _take_offset(offset: Ints64, owners: list[slice]) -> Ints64:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(_take(np.diff(offset), owners))))
 
 
-def gather(offset: Places, owners: Places) -> tuple[Places, Places]:
+def gather(offset: Ints64, owners: Ints64) -> tuple[Ints64, Ints64]:
     """Places of what the owners own, one owner after another, and where each one's begin then."""
     length = offset[owners + 1] - offset[owners]  # as much work as there are owners
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))

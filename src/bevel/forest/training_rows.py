@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.row_weights import Weights, read_weights, weights_of_classes
+from bevel._types import Floats, Target
+from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import NoOutOfBagError, shorten
 from bevel.forest.bags import Bags, check_leaves_rows_out
@@ -33,8 +34,6 @@ __all__ = [
     "reread_target",
     "training_rows_of",
 ]
-
-Target = npt.NDArray[np.int32] | npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +184,7 @@ def recall_rows(
     bags: Bags,
     X: npt.NDArray[np.float32],
     target: Target,
-    weights: Weights | None = None,
+    weights: Floats | None = None,
 ) -> TrainingRows:
     """Training rows with their bags; raises if these are not the rows the forest was grown on.
 

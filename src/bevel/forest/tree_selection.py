@@ -17,14 +17,14 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats, Target
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.training_rows import Target, TrainingRows
+from bevel.forest.training_rows import TrainingRows
 from bevel.forest.tree_predictions import tree_answers
 
 __all__ = ["best_subset", "pair_errors"]
 
-Floats = npt.NDArray[np.float64]
 
 # Entries of a block of errors, rows x trees x classes: 32 MB.
 BLOCK_SIZE = 2**22

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import plots
+from bevel._types import AnyInts, Floats
 from bevel.analysis.accuracy.reliability import calibration_of
 from bevel.analysis.results import OutOfBagCurve
 from bevel.extras import import_optional
@@ -28,8 +29,6 @@ __all__ = [
     "draw_roc",
 ]
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.integer[Any]]
 
 SIZE = (4.6, 3.7)  # inches; drawn to be read at the width of a phone
 GREY, ACCENT = "#9aa5b1", "#005a8c"
@@ -91,7 +90,7 @@ def draw_confusion(counts: npt.NDArray[Any], labels: Sequence[str]) -> str:
     return _drawn(draw, (max(side, SIZE[0]), max(side, SIZE[1])))
 
 
-def draw_roc(codes: Codes, probabilities: Floats, labels: Sequence[str]) -> str:
+def draw_roc(codes: AnyInts, probabilities: Floats, labels: Sequence[str]) -> str:
     """ROC curves: of the second class if there are two, otherwise of each against the rest."""
     n_classes = len(labels)
     chosen = [1] if n_classes == 2 else [k for k in range(n_classes) if np.any(codes == k)]
@@ -135,7 +134,7 @@ def _thinned(values: Floats) -> Floats:
     return np.asarray(values[np.linspace(0, len(values) - 1, most).round().astype(int)])
 
 
-def draw_calibration(codes: Codes, probabilities: Floats, labels: Sequence[str]) -> str:
+def draw_calibration(codes: AnyInts, probabilities: Floats, labels: Sequence[str]) -> str:
     """Observed against predicted probability in bins of equally many rows."""
     shown = [_short(label, 18) for label in labels]
     n_bins = min(10, max(1, len(codes) // 10))

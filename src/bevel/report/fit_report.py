@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.data.columns import Columns
 from bevel.errors import join_names
 from bevel.report import fit_figures
@@ -23,7 +24,6 @@ from bevel.workflow.scores import Estimate
 
 __all__ = ["fit_report", "n_steps"]
 
-Floats = npt.NDArray[np.float64]
 OnStep = Callable[[int, str], None]
 
 N_FOLDS = 5

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.forest.flat_forest import TreeView
 from bevel.forest.subforest import gather
 from bevel.text.decimals import counted, percent, round_within, written
 
 __all__ = ["NodePredictions", "called", "read_predictions"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

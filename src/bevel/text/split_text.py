@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Float32s, Floats
 from bevel.forest.flat_forest import CATEGORY_NODE, TreeView
 from bevel.text.conditions import Condition
 from bevel.text.decimals import round_within, shortest, significant
@@ -24,8 +25,6 @@ __all__ = [
     "format_threshold_split",
 ]
 
-Floats = npt.NDArray[np.float64]
-Matrix = npt.NDArray[np.float32]
 
 # Digits beyond the requested ones that an exact threshold may have and still be preferred to a
 # rounded one: midpoints of round values, such as 5119.5, must not be rounded onto a value.
@@ -89,7 +88,7 @@ class ThresholdSplitText:
     def _missing(self, left: bool) -> bool | None:
         return None if self.missing_left is None else self.missing_left == left
 
-    def values(self, encoded: Matrix) -> Floats:
+    def values(self, encoded: Float32s) -> Floats:
         """Value of the written combination for encoded rows; NaN where a single one is missing."""
         if self.single:
             feature = int(self.features[0])
@@ -98,7 +97,7 @@ class ThresholdSplitText:
         read = units.shift[own] + units.span[own] * encoded[:, own].astype(np.float64)
         return np.asarray(read @ self.weights)
 
-    def goes_left(self, encoded: Matrix) -> npt.NDArray[np.bool_]:
+    def goes_left(self, encoded: Float32s) -> npt.NDArray[np.bool_]:
         """Whether the rule as written sends rows left, missing values aside."""
         values = self.values(encoded)
         return values >= self.threshold if self.at_least else values <= self.threshold

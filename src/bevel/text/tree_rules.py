@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Float32s, Ints64
 from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
 from bevel.text.conditions import Condition, conjunction, together
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ForestRules", "TreeRules", "read_tree"]
 
-Matrix = npt.NDArray[np.float32]
-Places = npt.NDArray[np.int64]
 
 DEEPEST_DICT = 200  # readers of JSON, and Python's own, give up at about 1000 levels
 MOST_CELLS = 2**24  # nodes times classes
@@ -55,11 +54,11 @@ class TreeRules:
 
     tree: int
     n_trees: int
-    node: Places
-    parent: Places
-    left: Places
-    right: Places
-    depth: Places
+    node: Ints64
+    parent: Ints64
+    left: Ints64
+    right: Ints64
+    depth: Ints64
     cut: npt.NDArray[np.bool_]
     split_texts: tuple[SplitText | None, ...]
     predictions: NodePredictions
@@ -206,7 +205,7 @@ def read_tree(
     words: Vocabulary,
     tree: TreeView,
     style: Style,
-    encoded: Matrix | None = None,
+    encoded: Float32s | None = None,
     leaves: npt.NDArray[np.int32] | None = None,
 ) -> TreeRules:
     """Format a tree; with encoded rows and their leaves, with enough digits to route them."""
@@ -248,12 +247,12 @@ def _check_size(n_nodes: int, n_classes: int) -> None:
         )
 
 
-def subtree_ends(tree: TreeView) -> Places:
+def subtree_ends(tree: TreeView) -> Ints64:
     """One past the last node of each node's subtree, which preorder keeps together."""
     return np.asarray(tree.forest.subtree_end[tree.nodes] - tree.nodes.start)
 
 
-def _shown(tree: TreeView, end: Places, style: Style) -> tuple[Places, Places]:
+def _shown(tree: TreeView, end: Ints64, style: Style) -> tuple[Ints64, Ints64]:
     """Nodes that are left after pruning, and the place of each one's parent among them."""
     pruned = tree.children_right < 0
     max_depth = style.max_depth

@@ -14,12 +14,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.data.ranking import RankScaler
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler, safe_span
 
 __all__ = ["BOUNDED", "Cut", "Units", "units_of"]
 
-Floats = npt.NDArray[np.float64]
 
 BOUNDED = "[{}]"
 DAMPING = 0.01  # of the quantile scale

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Float32s, Floats
 from bevel.data.dataset import Encoding
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
@@ -28,8 +29,6 @@ from bevel.text.units import Units, units_of
 
 __all__ = ["Vocabulary", "vocabulary_of"]
 
-Floats = npt.NDArray[np.float64]
-Matrix = npt.NDArray[np.float32]
 
 MOST_DIGITS = 6  # tried before a rule is written exactly
 
@@ -72,7 +71,7 @@ class Vocabulary:
     def rules(
         self,
         tree: TreeView,
-        encoded: Matrix | None = None,
+        encoded: Float32s | None = None,
         leaves: npt.NDArray[np.int32] | None = None,
         **style: Any,
     ) -> TreeRules:
@@ -139,7 +138,7 @@ class SplitFormatter:
         self._combined: set[int] = set()
         self._has_levels = False
 
-    def split_text(self, node: int, encoded: Matrix | None = None) -> SplitText:
+    def split_text(self, node: int, encoded: Float32s | None = None) -> SplitText:
         """Text of a split; with rows that reach it, with enough digits to route them all."""
         tree, words = self._tree, self._words
         index, _ = tree.entries(node)
@@ -182,13 +181,13 @@ class SplitFormatter:
             return None
         return bool(forest.flags[self._tree.nodes.start + node] & MISSING_LEFT)
 
-    def _goes_left(self, node: int, encoded: Matrix) -> npt.NDArray[np.bool_]:
+    def _goes_left(self, node: int, encoded: Float32s) -> npt.NDArray[np.bool_]:
         features, weights = self._tree.projection(node)
         values = encoded[:, features].astype(np.float64) @ weights.astype(np.float64)
         return np.asarray(values <= float(self._tree.threshold[node]))
 
 
-def _misroutes(text: ThresholdSplitText, encoded: Matrix, truth: npt.NDArray[np.bool_]) -> bool:
+def _misroutes(text: ThresholdSplitText, encoded: Float32s, truth: npt.NDArray[np.bool_]) -> bool:
     known = ~np.isnan(encoded[:, text.features]).any(axis=1)
     return bool((text.goes_left(encoded) != truth)[known].any())
 

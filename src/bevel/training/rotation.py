@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel.data.dataset import Encoding, Matrix
+from bevel._types import Float32s, Floats
+from bevel.data.dataset import Encoding
 from bevel.data.tables import Table
 
 __all__ = ["count_numeric", "haar_rotations", "plain_matrix", "rotated_view"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def haar_rotations(n_rotations: int, n_features: int, seed: int, *, flip: bool = False) -> Floats:
@@ -68,8 +67,8 @@ def plain_matrix(table: Table, encoding: Encoding) -> Floats:
 
 
 def rotated_view(
-    X: Matrix, encoding: Encoding, rotation: Floats | None, *, codes: bool, n_threads: int = 1
-) -> Matrix:
+    X: Float32s, encoding: Encoding, rotation: Floats | None, *, codes: bool, n_threads: int = 1
+) -> Float32s:
     """What a learner sees of some rows.
 
     Parameters
@@ -107,13 +106,13 @@ def rotated_view(
     return np.asfortranarray(np.hstack([numbers, *_indicators(X, encoding)]))
 
 
-def _completed(X: Matrix, features: npt.NDArray[np.intp], medians: Matrix) -> Matrix:
+def _completed(X: Float32s, features: npt.NDArray[np.intp], medians: Float32s) -> Float32s:
     numbers = np.asfortranarray(X[:, features])
     missing = np.isnan(numbers)
     return np.where(missing, medians[features], numbers) if missing.any() else numbers
 
 
-def _indicators(X: Matrix, encoding: Encoding) -> list[Matrix]:
+def _indicators(X: Float32s, encoding: Encoding) -> list[Float32s]:
     """C − 1 columns for each nominal one; the last level is where all of them are zero."""
     nominal = [(feature, int(encoding.levels[feature])) for feature in sorted(encoding.nominal)]
     return [

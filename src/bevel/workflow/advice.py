@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.projections import CCA, Ridge
 from bevel.workflow.fitting import Settings, coded, fit
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
@@ -20,7 +20,6 @@ from bevel.workflow.scores import Estimate, mean_estimate, paired_share_estimate
 
 __all__ = ["Advice", "Line", "advise", "families_for"]
 
-Floats = npt.NDArray[np.float64]
 
 REFERENCE, DEFAULT = "axis", "sparse"
 CHEAP: dict[str, Any] = {name: name for name in (REFERENCE, DEFAULT, "combination")}

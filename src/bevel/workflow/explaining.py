@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 
+from bevel._types import Floats, Target
 from bevel.analysis import importance, shapley_values, top_rules, tree_rules
 from bevel.analysis.accuracy.evaluation_rows import (
     EvaluationRows,
@@ -25,14 +26,12 @@ from bevel.analysis.results import Directions, Importance, ShapleyValues, TopRul
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.training_rows import Target
 from bevel.workflow.representative_rows import RepresentativeRow, find_representative_rows
 from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
 from bevel.workflow.target_quantiles import TargetQuantiles, find_target_quantiles
 
 __all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "explain"]
 
-Floats = npt.NDArray[np.float64]
 OnStep = Callable[[int, str], None]
 
 N_STEPS = 5  # reports of progress

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis import out_of_bag_curve
 from bevel.analysis.results import OutOfBagCurve
 from bevel.errors import NoOutOfBagError
@@ -30,7 +31,6 @@ __all__ = [
     "scores_of",
 ]
 
-Floats = npt.NDArray[np.float64]
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
 OnTree = Callable[[int, int], object]
 

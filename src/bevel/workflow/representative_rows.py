@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["RepresentativeRow", "find_representative_rows"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

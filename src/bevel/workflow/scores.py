@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.stats import norm, rankdata
 from sklearn.metrics import r2_score, roc_auc_score
 
+from bevel._types import AnyInts, Floats
 from bevel.analysis.accuracy.intervals import TWO_SIDED_5_PERCENT, wilson_interval
 from bevel.workflow.metrics import cohen_kappa, row_log_losses
 
@@ -31,8 +32,6 @@ __all__ = [
     "share_estimate",
 ]
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.integer[Any]]
 LARGEST_BRIER = 2.0  # of three classes or more; of two it is 1
 
 
@@ -74,7 +73,7 @@ def paired_share_estimate(difference: Floats, n_comparisons: int = 1) -> Estimat
     return Estimate(float(np.mean(difference)), centre - half, centre + half)
 
 
-def classification_scores(codes: Codes, probabilities: Floats) -> dict[str, Estimate]:
+def classification_scores(codes: AnyInts, probabilities: Floats) -> dict[str, Estimate]:
     """Error, Cohen's kappa, area under the ROC curve (mean of one against the rest), log loss and
     Brier score, as scikit-learn defines them; what is not defined on the rows is left out.
 
@@ -112,7 +111,7 @@ def row_brier_scores(probabilities: Floats, truth: Floats) -> Floats:
     return squared[:, 1] if squared.shape[1] == 2 else squared.sum(axis=1)
 
 
-def kappa_estimate(codes: Codes, predicted: Codes, n_classes: int) -> Estimate | None:
+def kappa_estimate(codes: AnyInts, predicted: AnyInts, n_classes: int) -> Estimate | None:
     """Cohen's kappa, κ = (p_o − p_e) / (1 − p_e), with the interval of Fleiss, Cohen and Everitt.
 
     p_o is the share of rows on which truth and prediction agree, p_e the share on which labels

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.errors import shorten
 from bevel.extras import import_optional
 from bevel.workflow import dates
@@ -31,8 +32,6 @@ SMALLEST_BLOCK = 2**22  # bytes read at a time; a row must fit in
 ROWS_PER_BLOCK = 64  # at least, of the length of those looked at first
 LARGEST_BLOCK = 2**31 - 1
 CHUNK = 2**20
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.printing import described
 
 __all__ = ["BiasAndVariance", "ClassEffects", "class_effects"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats, Ints32, Target
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_flag
 from bevel.data.target import read_labels
 from bevel.errors import join_names
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.subforest import gather
-from bevel.forest.training_rows import Target
 
 __all__ = [
     "EvaluationRows",
@@ -26,8 +26,6 @@ __all__ = [
     "read_evaluation_rows",
 ]
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 
 # Rows times trees of a block: 32 MB of nodes.
 BLOCK_SIZE = 2**22
@@ -93,7 +91,7 @@ class RowBlock:
     hard: bool
     rows: slice
     target: Target
-    leaves: Codes  # n x n_trees, counted from the tree's root
+    leaves: Ints32  # n x n_trees, counted from the tree's root
     out: npt.NDArray[np.bool_]  # n x n_trees
 
     def __post_init__(self) -> None:
@@ -101,7 +99,7 @@ class RowBlock:
         self.sums = np.zeros((n, max(1, self.forest.n_classes)))
         self.counts = np.zeros(n, np.int64)
 
-    def add(self, tree: int, votes: Codes | None) -> None:
+    def add(self, tree: int, votes: Ints32 | None) -> None:
         """Add the predictions of one more tree for its rows; `votes` are those of all nodes."""
         mine = np.flatnonzero(self.out[:, tree])
         leaf = self.leaves[mine, tree]
@@ -147,7 +145,7 @@ def predictions(analysed: AnalysedForest, rows: EvaluationRows) -> Floats:
     return values
 
 
-def class_of_leaf(forest: FlatForest) -> Codes:
+def class_of_leaf(forest: FlatForest) -> Ints32:
     """Class that each leaf votes for, the first of those with the largest share; -1 for a split."""
     votes = np.full(forest.n_nodes, -1, np.int32)
     leaf = np.flatnonzero(forest.right < 0)

@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
+from bevel._types import Floats
+
 __all__ = ["TWO_SIDED_5_PERCENT", "wilson_interval"]
 
-Floats = npt.NDArray[np.float64]
 TWO_SIDED_5_PERCENT = float(norm.ppf(0.975))
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.errors import wrong_value
 
 __all__ = ["check_shares", "hellinger_distance"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def hellinger_distance(estimate: npt.ArrayLike, truth: npt.ArrayLike) -> Floats:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import AnyInts, Floats
 from bevel.analysis.accuracy.evaluation_rows import predictions, read_evaluation_rows
 from bevel.analysis.accuracy.intervals import wilson_interval
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BINS", "Calibration", "calibration", "calibration_of"]
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.integer[Any]]
 BINS = ("quantile", "uniform")
 OF_PREDICTED = "the predicted class"
 
@@ -140,7 +139,7 @@ def calibration(
 
 
 def calibration_of(
-    codes: Codes,
+    codes: AnyInts,
     probabilities: Floats,
     labels: list[str],
     positive: int | None = None,

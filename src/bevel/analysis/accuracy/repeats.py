@@ -9,18 +9,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier
 
+from bevel._types import Floats, Target
 from bevel.analysis.accuracy.effects import BiasAndVariance, class_effects
 from bevel.analysis.accuracy.posteriors import check_shares
 from bevel.analysis.checks import check_count
 from bevel.data.tables import take_rows
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import wrong_value
-from bevel.forest.training_rows import Target
 from bevel.training.progress import Progress
 
 __all__ = ["bias_and_variance"]
 
-Floats = npt.NDArray[np.float64]
 RandomState = int | np.random.Generator | None
 Sampler = Callable[..., tuple[Any, Any]]
 HALF = 0.5  # of the rows, unless n_train says otherwise

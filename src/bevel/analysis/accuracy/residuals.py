@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import RowBlock, blocks, read_evaluation_rows
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.printing import described
 from bevel.errors import wrong_type
 
 __all__ = ["ErrorAndCorrelation", "error_and_correlation"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

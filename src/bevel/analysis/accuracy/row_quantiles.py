@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.printing import write_table
 from bevel.errors import wrong_type
@@ -18,7 +19,6 @@ from bevel.forest.quantiles import conditional_quantiles, read_levels
 
 __all__ = ["RowQuantiles", "quantiles", "quantiles_of", "training_targets"]
 
-Floats = npt.NDArray[np.float64]
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHOWN = 5  # rows in a table

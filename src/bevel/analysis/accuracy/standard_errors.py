@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.errors import NoOutOfBagError
 from bevel.forest.bags import Bags
@@ -15,7 +16,6 @@ from bevel.forest.tree_predictions import tree_answers
 
 __all__ = ["StandardErrors", "predict_standard_error"]
 
-Floats = npt.NDArray[np.float64]
 
 # Entries of a block, rows x trees x classes or trees x training rows: 32 MB.
 BLOCK_SIZE = 2**22

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import (
     RowBlock,
     blocks,
@@ -18,8 +19,6 @@ from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.printing import described
 
 __all__ = ["StrengthAndCorrelation", "strength_and_correlation"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

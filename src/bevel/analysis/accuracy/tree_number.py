@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import (
     RowBlock,
     blocks,
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["OutOfBagCurve", "out_of_bag_curve"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,12 +7,11 @@ import numbers
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.importances.projection import Directions
 from bevel.errors import shorten, wrong_type, wrong_value
 
 __all__ = ["angles", "read_angle", "read_direction", "read_directions"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def angles(directions: Directions | npt.ArrayLike, direction: npt.ArrayLike) -> Floats:

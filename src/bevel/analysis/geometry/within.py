@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
+from bevel._types import Floats
 from bevel.analysis.geometry.angles import read_angle, read_direction
 from bevel.analysis.geometry.sampler import read_sampler
 from bevel.errors import wrong_value
@@ -21,7 +22,6 @@ from bevel.projections.counts import Count
 
 __all__ = ["probability_within"]
 
-Floats = npt.NDArray[np.float64]
 
 ROUNDING = 1e-9  # of a cosine
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import EvaluationRows
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.groups import Group, layers_of
@@ -18,7 +19,6 @@ from bevel.training.progress import Progress
 
 __all__ = ["Disturbance", "ErrorImportance", "check_error_of", "measure"]
 
-Floats = npt.NDArray[np.float64]
 
 ERRORS_OF = ("forest", "tree")
 # Limits on the memory of one call of the core, in numbers: sums of 16 rows, permutations of all

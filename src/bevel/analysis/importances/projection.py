@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_count, check_flag
 from bevel.analysis.printing import write_table
@@ -19,7 +20,6 @@ from bevel.text.sums import write_direction
 
 __all__ = ["Directions", "measure_directions", "projection"]
 
-Floats = npt.NDArray[np.float64]
 
 N_SHOWN = 10  # lines of a printed table
 

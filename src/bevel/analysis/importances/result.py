@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.checks import check_count
 from bevel.analysis.printing import write_table
 from bevel.extras import import_optional
 
 __all__ = ["Importance", "mean_and_spread"]
 
-Floats = npt.NDArray[np.float64]
 
 N_SHOWN = 20  # lines of a printed table
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Ints64
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.rules.split_directions import (
@@ -24,7 +25,6 @@ from bevel.training.trainer import native_family
 
 __all__ = ["draw_rotation_axes", "rotation"]
 
-Places = npt.NDArray[np.int64]
 UNROTATED, OTHER = "unrotated", "other directions"
 
 
@@ -55,7 +55,7 @@ def rotation(analysed: AnalysedForest) -> Importance:
     )
 
 
-def draw_rotation_axes(analysed: AnalysedForest) -> tuple[tuple[npt.NDArray[Any], ...], Places]:
+def draw_rotation_axes(analysed: AnalysedForest) -> tuple[tuple[npt.NDArray[Any], ...], Ints64]:
     """Axes of all views over the numeric features counted from 0, and the view of each axis.
 
     Axes are their offsets, indices and weights, in the order of drawing.
@@ -91,7 +91,7 @@ def _seed(analysed: AnalysedForest) -> int:
     return analysed.fitted.seed
 
 
-def _views(families: list[FamilySpec], n_numeric: int) -> tuple[list[str], Places]:
+def _views(families: list[FamilySpec], n_numeric: int) -> tuple[list[str], Ints64]:
     """Names of the views, and the view that each axis belongs to, in the order of drawing."""
     names, views = [UNROTATED], []
     for family in families:
@@ -117,7 +117,7 @@ def _drawn(
     return _core.forest_axes(options, levels)
 
 
-def _look_up(axes: SparseRows, view: Places, found: SplitDirections, other: int) -> Places:
+def _look_up(axes: SparseRows, view: Ints64, found: SplitDirections, other: int) -> Ints64:
     """View of each direction; `other` for those that are no axis."""
     joined = SparseRows(
         np.concatenate((axes.offset, axes.offset[-1] + found.rows.offset[1:])),
@@ -131,7 +131,7 @@ def _look_up(axes: SparseRows, view: Places, found: SplitDirections, other: int)
 
 
 def _shares_of_trees(
-    analysed: AnalysedForest, found: SplitDirections, view: Places, n_views: int
+    analysed: AnalysedForest, found: SplitDirections, view: Ints64, n_views: int
 ) -> npt.NDArray[np.float64]:
     """Share of each view in the gain of each tree that has any."""
     n_trees = analysed.forest.n_trees

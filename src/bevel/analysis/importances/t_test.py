@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
+from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance
 
 __all__ = ["t_test"]
 
-Floats = npt.NDArray[np.float64]
 
 LOG_TEN = float(np.log(10.0))
 

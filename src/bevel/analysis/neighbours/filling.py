@@ -9,13 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel._types import Array, Floats
 from bevel.analysis.rules.original_columns import commonest, missing_in
 from bevel.data.nominal import learn_levels
 
 __all__ = ["KnownColumn", "learn_known"]
-
-Floats = npt.NDArray[np.float64]
-Column = npt.NDArray[Any]
 
 
 class KnownColumn(Protocol):
@@ -26,11 +24,11 @@ class KnownColumn(Protocol):
         """The value that fills without looking at rows."""
         ...
 
-    def estimate(self, weights: sp.csr_array) -> tuple[Column, npt.NDArray[np.bool_]]:
+    def estimate(self, weights: sp.csr_array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Value for each row of weights of the column's rows, and whether any of them has one."""
         ...
 
-    def change(self, before: Column, after: Column) -> float:
+    def change(self, before: Array, after: Array) -> float:
         """Sum of the differences between two fillings, in units that compare over columns."""
         ...
 
@@ -44,14 +42,14 @@ class KnownNumbers:
     present: Floats  # 1 or 0
     spread: float
 
-    def estimate(self, weights: sp.csr_array) -> tuple[Column, npt.NDArray[np.bool_]]:
+    def estimate(self, weights: sp.csr_array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Weighted mean of the known values."""
         weight = weights @ self.present
         is_known = weight > 0.0
         mean = np.divide(weights @ self.offset, weight, out=np.zeros_like(weight), where=is_known)
         return self.rough + mean, is_known
 
-    def change(self, before: Column, after: Column) -> float:
+    def change(self, before: Array, after: Array) -> float:
         """In standard deviations of the known values."""
         return float(np.abs(after - before).sum()) / self.spread if self.spread > 0.0 else 0.0
 
@@ -64,17 +62,17 @@ class KnownLabels:
     labels: npt.NDArray[np.object_]
     votes: sp.csr_array  # rows x labels: 1 for the label a row has
 
-    def estimate(self, weights: sp.csr_array) -> tuple[Column, npt.NDArray[np.bool_]]:
+    def estimate(self, weights: sp.csr_array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Label of the largest weight; of equals the first in the order of labels."""
         shares = (weights @ self.votes).toarray()
         return self.labels[shares.argmax(axis=1)], shares.max(axis=1) > 0.0
 
-    def change(self, before: Column, after: Column) -> float:
+    def change(self, before: Array, after: Array) -> float:
         """Labels that differ."""
         return float(np.count_nonzero(after != before))
 
 
-def learn_known(column: Column, name: str) -> KnownColumn:
+def learn_known(column: Array, name: str) -> KnownColumn:
     """Known values of a column; `name` is the column's, for messages."""
     present = ~missing_in(column)
     if not present.any():

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.neighbours.leaf_sharing import KINDS, NO_LEAF, LeafTable, read_leaves
 from bevel.data.target import read_labels
 
 __all__ = ["OutlierScores", "outlier_scores"]
 
-Floats = npt.NDArray[np.float64]
 
 SHOWN = 5  # rows of a table that is printed
 LARGE = 10.0  # Breiman's advice

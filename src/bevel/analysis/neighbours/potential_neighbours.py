@@ -8,14 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel._types import Bools, Float32s
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.errors import wrong_value
 from bevel.projections.base import check_integer
 
 __all__ = ["potential_neighbours"]
-
-Matrix = npt.NDArray[np.float32]
-Flags = npt.NDArray[np.bool_]
 
 
 def potential_neighbours(forest: Any, X_train: Any, X: Any, k: int) -> sp.csr_matrix:
@@ -88,7 +86,7 @@ def _check_axis_aligned(analysed: AnalysedForest) -> None:
         )
 
 
-def _complete(analysed: AnalysedForest, name: str, rows: Any) -> Matrix:
+def _complete(analysed: AnalysedForest, name: str, rows: Any) -> Float32s:
     encoded = analysed.encode(rows)
     missing = np.isnan(encoded).any(axis=1)
     if missing.any():
@@ -97,7 +95,7 @@ def _complete(analysed: AnalysedForest, name: str, rows: Any) -> Matrix:
     return encoded
 
 
-def _near(places: Matrix, n_at: npt.NDArray[np.int64], target: Matrix, k: int) -> Flags:
+def _near(places: Float32s, n_at: npt.NDArray[np.int64], target: Float32s, k: int) -> Bools:
     """Whether the points at each place, of which there are `n_at`, are k-PNNs of the target.
 
     Places are visited in an order in which those inside a hyperrectangle come before the one that
@@ -115,7 +113,7 @@ def _near(places: Matrix, n_at: npt.NDArray[np.int64], target: Matrix, k: int) -
     return inside + n_at - 1 < k
 
 
-def _contains(corners: npt.NDArray[np.float64], point: npt.NDArray[np.float64]) -> Flags:
+def _contains(corners: npt.NDArray[np.float64], point: npt.NDArray[np.float64]) -> Bools:
     """Whether the hyperrectangle from the origin to each corner contains the point."""
     low, high = np.minimum(corners, 0.0), np.maximum(corners, 0.0)
     return np.asarray(((low <= point) & (point <= high)).all(axis=1))

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
+from bevel._types import Floats
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import KINDS, LeafTable, read_leaves
 
 __all__ = ["PrincipalCoordinates", "principal_coordinates"]
 
-Floats = npt.NDArray[np.float64]
 
 LARGEST_DENSE = 2000  # rows: beyond, Lanczos' method takes less time than all eigenvalues
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from bevel._types import Ints64
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import read_leaves
@@ -20,7 +21,6 @@ from bevel.printable import printable
 
 __all__ = ["Prototypes", "prototypes"]
 
-Rows = npt.NDArray[np.int64]
 
 SHOWN = 6  # features of a table that is printed
 
@@ -44,8 +44,8 @@ class Prototypes:
     """
 
     labels: npt.NDArray[Any]
-    rows: Rows
-    members: tuple[Rows, ...]
+    rows: Ints64
+    members: tuple[Ints64, ...]
     centre: Columns
     low: Columns
     high: Columns
@@ -140,10 +140,10 @@ def _check_classes(analysed: AnalysedForest, y: Any) -> None:
 
 def _of_class(
     near: sp.csr_array, is_member: npt.NDArray[np.bool_], n_most: int
-) -> list[tuple[int, Rows]]:
+) -> list[tuple[int, Ints64]]:
     """Middle and members of the prototypes of a class."""
     free = is_member.copy()
-    found: list[tuple[int, Rows]] = []
+    found: list[tuple[int, Ints64]] = []
     is_near = near.copy()
     is_near.data = np.ones(len(near.data))
     while free.any() and len(found) < n_most:
@@ -159,7 +159,7 @@ def _of_class(
     return found
 
 
-def _summary(columns: Columns, members: tuple[Rows, ...], share: float) -> Columns:
+def _summary(columns: Columns, members: tuple[Ints64, ...], share: float) -> Columns:
     """A quantile of the members' numbers; their commonest labels, for the median only."""
     values = []
     for column in columns.values:

@@ -10,13 +10,11 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Array, Bools
 from bevel.data.columns import Columns
 from bevel.data.tables import Table, is_missing
 
 __all__ = ["commonest", "missing_in", "put_back", "read_columns"]
-
-Column = npt.NDArray[Any]
-Bools = npt.NDArray[np.bool_]
 
 
 def read_columns(table: Table, nominal: Collection[int], names: Sequence[str]) -> Columns:
@@ -28,14 +26,14 @@ def read_columns(table: Table, nominal: Collection[int], names: Sequence[str]) -
     return Columns(tuple(names), tuple(values))
 
 
-def missing_in(column: Column) -> Bools:
+def missing_in(column: Array) -> Bools:
     """Where a column of `read_columns` has no value."""
     if column.dtype.kind == "O":
         return np.array([value is None for value in column], dtype=bool)
     return np.asarray(np.isnan(column), dtype=bool)
 
 
-def commonest(labels: Column) -> Any:
+def commonest(labels: Array) -> Any:
     """The commonest label; of several the one that comes first."""
     return Counter(labels.tolist()).most_common(1)[0][0]
 
@@ -59,7 +57,7 @@ def put_back(X: Any, filled: Columns, missing: Sequence[Bools]) -> Any:
 
 
 def _put_in_series(
-    series: nw.Series[Any], values: Column, at: npt.NDArray[np.intp]
+    series: nw.Series[Any], values: Array, at: npt.NDArray[np.intp]
 ) -> nw.Series[Any]:
     kind = series.dtype
     if values.dtype.kind != "O":
@@ -70,7 +68,7 @@ def _put_in_series(
     return series.scatter(at.tolist(), values[at].tolist())
 
 
-def _labels(column: Column) -> npt.NDArray[np.object_]:
+def _labels(column: Array) -> npt.NDArray[np.object_]:
     labels = np.empty(len(column), dtype=object)
     labels[:] = [None if is_missing(value) else value for value in column.tolist()]
     return labels

@@ -12,27 +12,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats, Ints64
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.subforest import gather
 
 __all__ = ["SparseRows", "SplitDirections", "distinct_rows", "find_directions", "tidy_rows"]
-
-Places = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
     """Directions as rows: entries of row r are `offset[r]` to `offset[r + 1]`, features ascend."""
 
-    offset: Places
+    offset: Ints64
     index: npt.NDArray[np.int32]
     weight: npt.NDArray[np.float32]
 
     def __len__(self) -> int:
         return len(self.offset) - 1
 
-    def take(self, rows: Places) -> SparseRows:
+    def take(self, rows: Ints64) -> SparseRows:
         """Some of the rows, in the given order."""
         entries, offset = gather(self.offset, rows)
         return SparseRows(offset, self.index[entries], self.weight[entries])
@@ -59,13 +57,13 @@ class SplitDirections:
     """
 
     rows: SparseRows
-    node: Places
-    tree: Places
-    direction: Places
+    node: Ints64
+    tree: Ints64
+    direction: Ints64
 
 
 def find_directions(
-    forest: FlatForest, nodes: Places | None = None, *, merge_signs: bool = False
+    forest: FlatForest, nodes: Ints64 | None = None, *, merge_signs: bool = False
 ) -> SplitDirections:
     """Directions of splits.
 
@@ -112,7 +110,7 @@ def _write_out(forest: FlatForest, rows: SparseRows, merge_signs: bool) -> Spars
 
 
 def tidy_rows(
-    owner: Places,
+    owner: Ints64,
     index: npt.NDArray[np.integer],
     weight: npt.NDArray[np.floating],
     n_rows: int,
@@ -142,7 +140,7 @@ def tidy_rows(
     return SparseRows(offset.astype(np.int64), index.astype(np.int32), scaled)
 
 
-def distinct_rows(rows: SparseRows) -> tuple[SparseRows, Places]:
+def distinct_rows(rows: SparseRows) -> tuple[SparseRows, Ints64]:
     """Each different row once, in order of first occurrence, and which of them each row is.
 
     Rows are sorted by a fingerprint of 64 bits and then compared, so that a collision costs time

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.extras import import_optional
@@ -24,7 +25,6 @@ from bevel.text.vocabulary import vocabulary_of
 
 __all__ = ["TopRules", "top_rules"]
 
-Floats = npt.NDArray[np.float64]
 
 LONGER = 0.95  # a further condition must explain a twentieth more
 SAME = 0.7  # rules that share so much of the rows of either are taken for one

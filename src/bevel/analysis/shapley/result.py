@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
 from bevel.printable import printable
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ShapleyValues"]
 
-Floats = npt.NDArray[np.float64]
 N_SHOWN = 10  # features in the printed table
 
 

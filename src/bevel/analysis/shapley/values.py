@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
+from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.shapley.result import ShapleyValues
 from bevel.data.tables import read_table
@@ -22,7 +23,6 @@ from bevel.training.progress import Progress
 
 __all__ = ["shapley_values"]
 
-Floats = npt.NDArray[np.float64]
 MOST_EXACT_FEATURES = 20
 
 

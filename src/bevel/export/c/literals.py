@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from string import Template
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from bevel._types import Array
 
 __all__ = ["code", "comment_text", "narrow", "remark", "string", "table", "text_table"]
 
-Array = npt.NDArray[Any]
 
 _C_TYPES = {"f4": "float", "f8": "double"} | {
     f"{kind}{size}": f"{'u' if kind == 'u' else ''}int{8 * size}_t"

@@ -8,11 +8,11 @@ leaf, minus the number of the leaf's prediction, which many leaves share.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Array, Ints64
 from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
 __all__ = [
@@ -27,8 +27,6 @@ __all__ = [
     "steps",
 ]
 
-Ints = npt.NDArray[np.int64]
-Array = npt.NDArray[Any]
 
 MISSING_LEFT = 1  # bit of `flags`
 
@@ -37,12 +35,12 @@ MISSING_LEFT = 1  # bit of `flags`
 class Lists:
     """Lists of (index, weight), one after another."""
 
-    count: Ints
+    count: Ints64
     index: Array
     weight: Array
 
     @property
-    def start(self) -> Ints:
+    def start(self) -> Ints64:
         """Where each list begins."""
         return np.cumsum(self.count) - self.count
 
@@ -83,7 +81,7 @@ class LeafPredictions:
         n_classes + e.
     """
 
-    of_node: Ints
+    of_node: Ints64
     values: npt.NDArray[np.float64]
     mixed: Lists
 
@@ -92,8 +90,8 @@ class LeafPredictions:
 class Steps:
     """How to walk: `root` from before the first split of the forest, `following` from a split."""
 
-    root: Ints
-    following: Ints  # two for each split, left and right
+    root: Ints64
+    following: Ints64  # two for each split, left and right
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +99,7 @@ class Bitsets:
     """Levels that go left at each split by levels, as bytes one set after another."""
 
     is_by_levels: npt.NDArray[np.bool_]  # for each split
-    start: Ints  # for each split; where its set begins
+    start: Ints64  # for each split; where its set begins
     sets: npt.NDArray[np.uint8]
 
 
@@ -122,7 +120,7 @@ def leaf_predictions(forest: FlatForest, hard: bool) -> LeafPredictions:
     return LeafPredictions(of_node, np.empty(0), mixed)
 
 
-def steps(forest: FlatForest, of_node: Ints) -> Steps:
+def steps(forest: FlatForest, of_node: Ints64) -> Steps:
     """Number the splits and refer to children and predictions by steps."""
     is_split = forest.right >= 0
     place = np.cumsum(is_split) - 1
@@ -182,7 +180,7 @@ def _votes(leaves: Lists) -> Array:
     return np.asarray(leaves.index[candidate[first]])
 
 
-def _shares(leaves: Lists, n_classes: int) -> tuple[Ints, Lists]:
+def _shares(leaves: Lists, n_classes: int) -> tuple[Ints64, Lists]:
     """Number of each leaf's prediction, and the lists of shares, each written once."""
     first = leaves.start
     number = leaves.index[first].astype(np.int64)
@@ -193,7 +191,7 @@ def _shares(leaves: Lists, n_classes: int) -> tuple[Ints, Lists]:
     return number, mixed.take(is_new)
 
 
-def _repeats(lists: Lists) -> tuple[Ints, npt.NDArray[np.bool_]]:
+def _repeats(lists: Lists) -> tuple[Ints64, npt.NDArray[np.bool_]]:
     """Where each list begins once repeated ones are dropped, and which ones are kept."""
     entries = np.empty(len(lists.index), dtype=[("index", "<i4"), ("weight", "<f4")])
     entries["index"], entries["weight"] = lists.index, lists.weight

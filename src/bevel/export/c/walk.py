@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Array
 from bevel.export.c.literals import code, narrow, remark, table
 from bevel.export.c.model import Model
 from bevel.export.c.trees import MISSING_LEFT, Bitsets, Lists, Steps, axes, bitsets, splits
 
 __all__ = ["write_walk"]
 
-Array = npt.NDArray[Any]
 
 _BLOCK = 32  # splits that share a base: their own offsets then mostly fit a byte
 

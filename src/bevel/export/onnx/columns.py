@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Ints64
 from bevel.export.onnx.graph import Graph
-from bevel.export.onnx.splits import Bitsets, Integers, Lists, Splits, Terms
+from bevel.export.onnx.splits import Bitsets, Lists, Splits, Terms
 
 __all__ = ["ColumnBlock", "count_products", "level_bits"]
 
@@ -47,7 +48,7 @@ class ColumnBlock:
         missing = graph.add("IsNaN", values)
         return graph.add("Where", missing, graph.constant(terms.fill[:, None]), values)
 
-    def directions(self, lists: Lists) -> tuple[str, Integers]:
+    def directions(self, lists: Lists) -> tuple[str, Ints64]:
         """Combinations of columns, and the line that each is on."""
         uses_axes = bool(np.any(lists.source >= self.splits.forest.n_features))
         base = self._with_axes(self._fill()) if uses_axes else self._fill()
@@ -116,7 +117,7 @@ def count_products(lists: Lists) -> tuple[int, int]:
     return sum(index.size for index in groups) - in_matrices, in_matrices
 
 
-def _combine(graph: Graph, base: str, lists: Lists) -> tuple[str, Integers]:
+def _combine(graph: Graph, base: str, lists: Lists) -> tuple[str, Ints64]:
     """Values of directions on the lines of `base`, and the line of each among the results."""
     groups = _groups(lists)
     values = [_combine_alike(graph, base, *_matrices(lists, group)) for group in groups]
@@ -145,7 +146,7 @@ def _is_shared(index: npt.NDArray[np.int32]) -> bool:
     return min(index.shape) >= MATRIX_LENGTH and bool(np.all(index == index[:, :1]))
 
 
-def _groups(lists: Lists) -> list[Integers]:
+def _groups(lists: Lists) -> list[Ints64]:
     """Directions that share their features, and the others by length, of which at most a third of
     what is added up is padding."""
     _, features = Lists(lists.start, lists.source, np.ones_like(lists.weight)).distinct()
@@ -156,7 +157,7 @@ def _groups(lists: Lists) -> list[Integers]:
     return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
 
-def _rounded(length: Integers) -> Integers:
+def _rounded(length: Ints64) -> Ints64:
     """The next of 1, 2, 3, 4, 6, 8, 12, 16, ...; long ones alike stay as they are."""
     if len(np.unique(length)) <= 4:
         return length
@@ -164,9 +165,7 @@ def _rounded(length: Integers) -> Integers:
     return np.where((length <= power * 3 // 4) & (power >= 4), power * 3 // 4, power)
 
 
-def _matrices(
-    lists: Lists, group: Integers
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+def _matrices(lists: Lists, group: Ints64) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """Entries of a group of directions, length x directions, padded by weights of zero."""
     chosen = lists.chosen(group)
     height = max(1, int(chosen.length.max()))

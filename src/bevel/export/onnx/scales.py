@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from bevel._types import Floats, Ints64
 from bevel.data.ranking import RankScaler
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler
 from bevel.export.onnx.graph import Graph
 
 __all__ = ["write_scale"]
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
-
-def write_scale(
-    graph: Graph, values: str, scaler: Scaler, features: Integers, largest: float
-) -> str:
+def write_scale(graph: Graph, values: str, scaler: Scaler, features: Ints64, largest: float) -> str:
     """Scaled values, float32.
 
     Parameters
@@ -50,13 +45,13 @@ def write_scale(
     return graph.cast(_cut(graph, scaled, -largest, largest), np.float32)
 
 
-def _linear(graph: Graph, values: str, scaler: LinearScaler, features: Integers) -> str:
+def _linear(graph: Graph, values: str, scaler: LinearScaler, features: Ints64) -> str:
     above = graph.add("Sub", values, graph.constant(scaler.shift[features]))
     scaled = graph.add("Div", above, graph.constant(scaler.span[features]))
     return _cut(graph, scaled, 0.0, 1.0) if scaler.clip else scaled
 
 
-def _quantile(graph: Graph, values: str, scaler: QuantileScaler, features: Integers) -> str:
+def _quantile(graph: Graph, values: str, scaler: QuantileScaler, features: Ints64) -> str:
     least, most = scaler.low[features], scaler.high[features]
     span = graph.constant(np.where(most > least, most - least, 1.0))
     low, high = graph.constant(least), graph.constant(most)
@@ -85,7 +80,7 @@ def _cut(graph: Graph, values: str, low: float, high: float) -> str:
     return graph.add("Where", graph.add("Greater", values, most), most, values)
 
 
-def _ranks(graph: Graph, values: str, scaler: RankScaler, features: Integers) -> str:
+def _ranks(graph: Graph, values: str, scaler: RankScaler, features: Ints64) -> str:
     """Ranks by the knots around a value, found by bisection in all columns at once."""
     tables = [_knots(scaler, int(feature)) for feature in features]
     length = np.array([len(knots) for knots, *_ in tables])
@@ -125,7 +120,7 @@ def _knots(scaler: RankScaler, feature: int) -> tuple[Floats, Floats, Floats]:
     return knots, ranks / ceiling if scaler.relative else ranks, share
 
 
-def _bisect(graph: Graph, values: str, knots: str, start: Integers, length: Integers) -> str:
+def _bisect(graph: Graph, values: str, knots: str, start: Ints64, length: Ints64) -> str:
     """How many knots of its column lie below each value, as int32; 0 for NaN."""
     steps = 2 ** np.arange(int(length.max()).bit_length())[::-1]
     step_table, ends = graph.constant(steps, np.int32), graph.constant(length, np.int32)

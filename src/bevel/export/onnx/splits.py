@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Float32s, Ints64
 from bevel.data.dataset import LARGEST_STORED
 from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
 __all__ = ["COMBINED", "LEVELS", "Bitsets", "Lists", "Splits", "Terms", "flat_places"]
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
 
 # What a missing value does: it counts as the median, goes left, goes right; or it is a level.
 COMBINED, TO_LEFT, TO_RIGHT, LEVELS = range(4)
@@ -39,12 +38,12 @@ class Lists:
         Columns and coefficients.
     """
 
-    start: Integers
-    source: Integers
-    weight: Floats
+    start: Ints64
+    source: Ints64
+    weight: Float32s
 
     @property
-    def length(self) -> Integers:
+    def length(self) -> Ints64:
         """Entries of each direction."""
         return np.diff(self.start)
 
@@ -61,7 +60,7 @@ class Lists:
         size = np.abs(self.weight.astype(np.float64)) * of_columns[self.source]
         return np.bincount(owner, size, minlength=len(self.length)).astype(np.float64)
 
-    def distinct(self) -> tuple[Integers, Integers]:
+    def distinct(self) -> tuple[Ints64, Ints64]:
         """A sample of each different direction, and which of them every direction is like."""
         keys = (self.source.astype(np.uint64) << np.uint64(32)) | _bits(self.weight)
         return _distinct_lists(self.start, keys)
@@ -82,9 +81,9 @@ class Terms:
         right.
     """
 
-    source: Integers
-    factor: Floats
-    fill: Floats
+    source: Ints64
+    factor: Float32s
+    fill: Float32s
 
     def __len__(self) -> int:
         return len(self.source)
@@ -104,14 +103,14 @@ class Bitsets:
         The bits, lowest first.
     """
 
-    feature: Integers
-    start: Integers
+    feature: Ints64
+    start: Ints64
     words: npt.NDArray[np.uint32]
 
     def __len__(self) -> int:
         return len(self.feature)
 
-    def distinct(self) -> tuple[Bitsets, Integers]:
+    def distinct(self) -> tuple[Bitsets, Ints64]:
         """Each different set once, and which of them every set is like."""
         owner = np.repeat(np.arange(len(self)), np.diff(self.start))
         keys = (self.feature[owner].astype(np.uint64) << np.uint64(32)) | self.words
@@ -129,7 +128,7 @@ class Splits:
     forest: FlatForest
 
     @cached_property
-    def node(self) -> Integers:
+    def node(self) -> Ints64:
         """Where each split is among the nodes."""
         return np.flatnonzero(self.forest.right >= 0).astype(np.int64)
 
@@ -137,12 +136,12 @@ class Splits:
         return len(self.node)
 
     @cached_property
-    def tree(self) -> Integers:
+    def tree(self) -> Ints64:
         """The tree of each split."""
         return np.searchsorted(self.forest.tree_offset, self.node, side="right") - 1
 
     @cached_property
-    def threshold(self) -> Floats:
+    def threshold(self) -> Float32s:
         """What a value is compared with."""
         return np.where(
             self.kind == LEVELS, np.float32(BITS_THRESHOLD), self.forest.threshold[self.node]
@@ -218,7 +217,7 @@ class Splits:
         words = (~left & seen) | np.where(unseen_right, unseen, np.uint32(0))
         return Bitsets(feature, start, words.astype(np.uint32))
 
-    def terms(self, which: npt.NDArray[Any], weighted: bool) -> tuple[Terms, Integers, Floats]:
+    def terms(self, which: npt.NDArray[Any], weighted: bool) -> tuple[Terms, Ints64, Float32s]:
         """Columns that the entries of some splits read; the column and the weight of each entry.
 
         Parameters
@@ -243,7 +242,7 @@ class Splits:
         factor = (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.float32)
         return Terms(source, factor, self._fill(source, factor, kind)), column, weight
 
-    def _fill(self, source: Integers, factor: Floats, kind: Integers) -> Floats:
+    def _fill(self, source: Ints64, factor: Float32s, kind: Ints64) -> Float32s:
         # An axis is never missing; where its sum is no number it stays so.
         medians = np.append(self.forest.medians, np.float32(np.nan))
         with np.errstate(over="ignore"):  # as sums of splits may
@@ -252,18 +251,18 @@ class Splits:
         return np.where((kind == TO_LEFT) | (kind == TO_RIGHT), ends, of_median).astype(np.float32)
 
 
-def flat_places(first: npt.NDArray[Any], length: npt.NDArray[Any]) -> Integers:
+def flat_places(first: npt.NDArray[Any], length: npt.NDArray[Any]) -> Ints64:
     """Places of several runs, one run after another: first, first + 1, ... of each."""
     start = np.cumsum(length) - length
-    places: Integers = np.repeat(first - start, length).astype(np.int64)
+    places: Ints64 = np.repeat(first - start, length).astype(np.int64)
     return places + np.arange(len(places))
 
 
-def _bits(values: Floats) -> npt.NDArray[np.uint64]:
+def _bits(values: Float32s) -> npt.NDArray[np.uint64]:
     return np.ascontiguousarray(values, np.float32).view(np.uint32).astype(np.uint64)
 
 
-def _distinct_lists(start: Integers, keys: npt.NDArray[np.uint64]) -> tuple[Integers, Integers]:
+def _distinct_lists(start: Ints64, keys: npt.NDArray[np.uint64]) -> tuple[Ints64, Ints64]:
     """A sample of each different list, and which sample every list is like; by a hash, checked."""
     length = np.diff(start)
     if len(length) == 0:

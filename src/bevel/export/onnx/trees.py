@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Ints64
 from bevel.export.onnx.columns import ColumnBlock, count_products
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
-from bevel.export.onnx.splits import LEVELS, Bitsets, Integers, Lists, Splits, Terms
+from bevel.export.onnx.splits import LEVELS, Bitsets, Lists, Splits, Terms
 
 __all__ = ["TreesRoute"]
 
@@ -42,7 +43,7 @@ class TreesRoute:
     terms: Terms
     lists: Lists
     bitsets: Bitsets
-    column: Integers
+    column: Ints64
 
     @classmethod
     def of(cls, splits: Splits) -> TreesRoute:
@@ -102,7 +103,7 @@ class TreesRoute:
         found = graph.cast(graph.add("Transpose", found, perm=[1, 0]), np.int32)
         return graph.add("Add", found, graph.constant(first_leaf[:, None], np.int32))
 
-    def _columns(self, block: ColumnBlock) -> tuple[str, Integers]:
+    def _columns(self, block: ColumnBlock) -> tuple[str, Ints64]:
         """All comparisons of a block, rows x columns, and the column of each split."""
         graph = block.graph
         single, combined, levels = _kinds(self.splits)
@@ -125,7 +126,7 @@ class TreesRoute:
         self,
         graph: Graph,
         columns: str,
-        line: Integers,
+        line: Ints64,
         leaf_id: npt.NDArray[np.int64],
         first_leaf: npt.NDArray[np.int64],
     ) -> str:
@@ -167,7 +168,7 @@ class TreesRoute:
         return {"nodes_missing_value_tracks_true": to_left.tolist()}
 
 
-def _kinds(splits: Splits) -> tuple[Integers, Integers, Integers]:
+def _kinds(splits: Splits) -> tuple[Ints64, Ints64, Ints64]:
     """Positions of splits on single columns, on combinations and by levels."""
     levels = splits.kind == LEVELS
     alone = splits.directions.length == 1

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Ints64
 from bevel.export.onnx.graph import Graph
 from bevel.export.onnx.splits import flat_places
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["Votes", "read_votes"]
 
-Integers = npt.NDArray[np.int64]
 
 # A table of all classes is kept while it is no larger than this many times the shares in it.
 DENSE = 2.0
@@ -35,7 +35,7 @@ class Votes:
         Shares that are not zero, their classes, and whether the leaf's next share follows.
     """
 
-    leaf_id: Integers
+    leaf_id: Ints64
     n_outputs: int
     table: npt.NDArray[np.floating] | None
     column: npt.NDArray[np.int32] | None = None
@@ -133,8 +133,8 @@ def read_votes(forest: FlatForest, hard: bool) -> Votes:
 
 
 def _shares(
-    forest: FlatForest, leaves: Integers
-) -> tuple[Integers, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    forest: FlatForest, leaves: Ints64
+) -> tuple[Ints64, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     first = forest.entry_offset[leaves]
     length = forest.entry_offset[leaves + 1] - first
     places = flat_places(first, length)
@@ -143,8 +143,8 @@ def _shares(
 
 
 def _largest(
-    start: Integers, column: npt.NDArray[np.int32], share: npt.NDArray[np.float32]
-) -> tuple[Integers, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    start: Ints64, column: npt.NDArray[np.int32], share: npt.NDArray[np.float32]
+) -> tuple[Ints64, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """One vote for the largest share of each leaf, the first of several alike."""
     owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
     best = np.flatnonzero(share == np.maximum.reduceat(share, start[:-1])[owner])

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Ints64
 from bevel.export.onnx.columns import ColumnBlock, level_bits
 from bevel.export.onnx.graph import Graph
-from bevel.export.onnx.splits import LEVELS, Bitsets, Integers, Splits, Terms
+from bevel.export.onnx.splits import LEVELS, Bitsets, Splits, Terms
 
 __all__ = ["WalkRoute"]
 
@@ -52,8 +53,8 @@ class WalkRoute:
     column: npt.NDArray[np.int32]
     weight: npt.NDArray[np.float32]
     weighted: bool
-    first: Integers
-    last: Integers
+    first: Ints64
+    last: Ints64
 
     @classmethod
     def of(cls, splits: Splits) -> WalkRoute:
@@ -146,7 +147,7 @@ class WalkRoute:
         lines[self.last] = values
         return lines
 
-    def _places(self, leaf_id: npt.NDArray[np.int64]) -> Integers:
+    def _places(self, leaf_id: npt.NDArray[np.int64]) -> Ints64:
         """Where a walker at a node is: the first line of a split, or ~leaf."""
         places = ~leaf_id
         places[self.splits.node] = self.first
@@ -177,7 +178,7 @@ class _Stepper:
         self.words = graph.constant(bitsets.words) if len(bitsets) else ""
         self.first_word = graph.constant(self._first_words(bitsets, which)) if self.words else ""
 
-    def _first_words(self, bitsets: Bitsets, which: Integers) -> npt.NDArray[np.int32]:
+    def _first_words(self, bitsets: Bitsets, which: Ints64) -> npt.NDArray[np.int32]:
         """First word of the bitset of each line, -1 for none."""
         first = np.full(self.route.n_lines, -1, np.int32)
         first[self.route.last[self.route.splits.kind == LEVELS]] = bitsets.start[which]
@@ -268,7 +269,7 @@ class _Stepper:
         return graph.add("Where", by_levels, bit, value)
 
 
-def _best_width(length: Integers) -> int:
+def _best_width(length: Ints64) -> int:
     """The width whose steps cost least over all splits."""
     lengths, count = np.unique(length, return_counts=True)
     widths = range(1, min(WIDEST, int(lengths[-1])) + 1)

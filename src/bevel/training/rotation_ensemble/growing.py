@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats, Ints64
 from bevel.data.dataset import Dataset
 from bevel.forest.complexity import tree_complexities
 from bevel.forest.flat_forest import FlatForest
@@ -37,9 +38,6 @@ from bevel.training.rotation_ensemble.weights import (
 from bevel.training.trainer import TrainingTarget, native_options, train
 
 __all__ = ["EnsemblePlan", "grow_ensemble"]
-
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,7 @@ def grow_ensemble(
     if n_numeric:
         axes = draw_rotations(options.seed, plan.n_rotations, n_numeric, plan.max_rotated)
 
-    def grow(numbers: Numbers, of_tree: npt.NDArray[np.int32], progress: Progress) -> FlatForest:
+    def grow(numbers: Ints64, of_tree: npt.NDArray[np.int32], progress: Progress) -> FlatForest:
         rotated = _on_rotations(options, axes, of_tree)
         return train(dataset, target, rotated, numbers, n_threads, progress)
 
@@ -129,7 +127,7 @@ def grow_ensemble(
     return _filled_in(micro, grown, missing), record
 
 
-def _filled_in(micro: FlatForest, grown: FlatForest, missing: Numbers) -> FlatForest:
+def _filled_in(micro: FlatForest, grown: FlatForest, missing: Ints64) -> FlatForest:
     """Trees of the micro-forests, those of missing numbers replaced or added."""
     forest = join_forests(micro, grown)
     if missing[0] == micro.n_trees:  # in the order of their numbers already
@@ -139,7 +137,7 @@ def _filled_in(micro: FlatForest, grown: FlatForest, missing: Numbers) -> FlatFo
     return take_trees(forest, place)
 
 
-def assign_trees(counts: Numbers, n_micro_trees: int) -> tuple[npt.NDArray[np.int32], Numbers]:
+def assign_trees(counts: Ints64, n_micro_trees: int) -> tuple[npt.NDArray[np.int32], Ints64]:
     """Rotation of each tree, and the numbers of those to be grown.
 
     Parameters
@@ -183,7 +181,7 @@ def _weights(plan: EnsemblePlan, complexities: Floats, errors: Floats) -> Rotati
     return RotationWeights(values, np.concatenate((kept[among.order], dropped)), among.h)
 
 
-def _worst(errors: Floats, n_dropped: int) -> Numbers:
+def _worst(errors: Floats, n_dropped: int) -> Ints64:
     """Random rotations of highest error; the identity is none of them."""
     by_error = 1 + np.argsort(np.where(np.isfinite(errors[1:]), errors[1:], np.inf), kind="stable")
     return by_error[len(by_error) - n_dropped :]

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
+from bevel._types import Floats, Ints64
+
 __all__ = [
     "WEIGHTINGS",
     "RotationWeights",
@@ -25,8 +27,6 @@ __all__ = [
     "weigh_rotations",
 ]
 
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 # In the order of section 2.5, (a) to (h).
 WEIGHTINGS = ("rre", "cut", "exp", "bst", "new", "lin", "oob", "jnt")
@@ -48,7 +48,7 @@ class RotationWeights:
     """
 
     values: Floats
-    order: Counts
+    order: Ints64
     h: float | None
 
 
@@ -149,7 +149,7 @@ def choose_h(curve: Callable[[int, float], Floats], grid: Floats, sorted_errors:
     return float(grid[np.flatnonzero(mean_errors <= mean_errors.min() + rounding)[0]])
 
 
-def count_trees(sorted_weights: Floats, n_trees: int) -> Counts:
+def count_trees(sorted_weights: Floats, n_trees: int) -> Ints64:
     """Trees on each rotation, the most favourable first; they sum to n_trees.
 
     Weights times n_trees are rounded. Trees that are then missing are added to the first rotation,
