@@ -38,6 +38,7 @@ def lint(session: nox.Session) -> None:
     session.run("codespell")
     session.run("lint-imports", "--no-logo")
     session.run("python", "tools/check_includes.py")
+    session.run("python", "tools/check_sizes.py")
     sources = [str(path) for ext in ("h", "cpp", "inc") for path in Path("cpp").rglob(f"*.{ext}")]
     session.run("clang-format", "--dry-run", "-Werror", *sorted(sources), silent=True)
 

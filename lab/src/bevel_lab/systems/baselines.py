@@ -13,6 +13,10 @@ CLASSIFICATION = ("classification",)
 
 def systems() -> list[System]:
     """All of them."""
+    return [*_forests(), *_kernels_and_neighbours(), *_others()]
+
+
+def _forests() -> list[System]:
     return [
         System(
             "sklearn-rf",
@@ -51,6 +55,11 @@ def systems() -> list[System]:
             nominal=True,
             missing=True,
         ),
+    ]
+
+
+def _kernels_and_neighbours() -> list[System]:
+    return [
         System(
             "svm",
             "SVM",
@@ -85,6 +94,11 @@ def systems() -> list[System]:
             "to its user.",
             partial(_neighbours, n_neighbors=5),
         ),
+    ]
+
+
+def _others() -> list[System]:
+    return [
         System(
             "lda",
             "LDA",

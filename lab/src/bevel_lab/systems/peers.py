@@ -15,6 +15,10 @@ EXTRA = "bevel-lab[peers]"
 
 def systems() -> list[System]:
     """All of them."""
+    return [*_boosting_systems(), *_forest_systems()]
+
+
+def _boosting_systems() -> list[System]:
     return [
         System(
             "xgboost",
@@ -44,6 +48,11 @@ def systems() -> list[System]:
             needs="catboost",
             missing=True,
         ),
+    ]
+
+
+def _forest_systems() -> list[System]:
+    return [
         System(
             "ydf-rf",
             "ydf RF",
