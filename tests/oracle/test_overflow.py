@@ -21,8 +21,8 @@ from bevel import ObliqueForestClassifier, _core
 from bevel import projections as P
 from bevel.data.dataset import LARGEST_STORED, Encoding
 from bevel.data.scaling import IdentityScaler
-from bevel.files.forest_columns import encode_forest
-from bevel.files.mapped import MappedPredictor
+from bevel.files.columns.forest_columns import encode_forest
+from bevel.files.columns.mapped import MappedPredictor
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor, RowPredictor
 

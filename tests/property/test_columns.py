@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bevel import _core
 from bevel.errors import ModelFileError
 from bevel.files import encodings
-from bevel.files.columns import TYPES, Column, decode_column, encode_column, open_column
+from bevel.files.columns.column import TYPES, Column, decode_column, encode_column, open_column
 
 LENGTHS = (0, 1, 2, 63, 64, 65, 511, 512, 513, 700)
 ODD_FLOATS = (0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e-45, 3.5, 1e30)

@@ -1,7 +1,7 @@
 // A reader of one encoded array in a file: any value without reading the others, every input
 // checked. Values are 64-bit words: integers as they are, floats by their bit pattern. An encoding
 // is a chain such as "filled.codes.packed", in which each one reads from the next;
-// docs/reference/file_format and src/bevel/files/encodings.py say what each of them means.
+// docs/reference/file_format and src/bevel/files/columns/encodings.py say what each of them means.
 #pragma once
 
 #include <cstddef>

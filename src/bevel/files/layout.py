@@ -25,8 +25,8 @@ import numpy as np
 from bevel._types import Array
 from bevel.errors import ModelFileError
 from bevel.files.faults import damaged
-from bevel.files.fields import Fields, check_kind
-from bevel.files.strict_json import read_json, write_json
+from bevel.files.values.fields import Fields, check_kind
+from bevel.files.values.strict_json import read_json, write_json
 
 __all__ = [
     "PRELUDE",

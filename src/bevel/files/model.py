@@ -15,17 +15,17 @@ from typing import Any
 import numpy.typing as npt
 
 from bevel._types import Arrays
+from bevel.files.columns.targets import decode_targets, encode_targets
+from bevel.files.columns.trees import FileForest, MappedFile, decode_trees, encode_trees
 from bevel.files.faults import damaged
-from bevel.files.fields import Fields, check_kind
-from bevel.files.labels import decode_labels, encode_labels
 from bevel.files.layout import read_layout, write_layout
 from bevel.files.parameters import decode_parameters, encode_parameters
 from bevel.files.rotations import decode_rotations, encode_rotations
-from bevel.files.scalars import UnstorableError, decode_scalar, encode_scalar
 from bevel.files.sections import Sections
 from bevel.files.tables import decode_table, encode_table
-from bevel.files.targets import decode_targets, encode_targets
-from bevel.files.trees import FileForest, MappedFile, decode_trees, encode_trees
+from bevel.files.values.fields import Fields, check_kind
+from bevel.files.values.labels import decode_labels, encode_labels
+from bevel.files.values.scalars import UnstorableError, decode_scalar, encode_scalar
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor

@@ -12,9 +12,9 @@ import numpy as np
 from bevel._types import Arrays
 from bevel.errors import join_names, shorten
 from bevel.files.faults import damaged
-from bevel.files.scalars import UnstorableError
 from bevel.files.sections import Sections
-from bevel.files.values import decode_value, encode_value
+from bevel.files.values.scalars import UnstorableError
+from bevel.files.values.values import decode_value, encode_value
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import read_projection

@@ -15,9 +15,9 @@ import numpy as np
 
 from bevel._types import Arrays
 from bevel.files.faults import damaged
-from bevel.files.fields import Fields, check_kind
-from bevel.files.scalars import decode_scalar
 from bevel.files.sections import Sections
+from bevel.files.values.fields import Fields, check_kind
+from bevel.files.values.scalars import decode_scalar
 from bevel.forest.rotation_record import RotationRecord
 
 __all__ = ["decode_rotations", "encode_rotations"]

@@ -18,10 +18,10 @@ from bevel.data.nominal import MOST_LEVELS, Levels
 from bevel.data.ranking import RankScaler
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler
 from bevel.files.faults import damaged
-from bevel.files.fields import Fields
-from bevel.files.labels import decode_labels, encode_labels
-from bevel.files.scalars import UnstorableError
 from bevel.files.sections import Sections
+from bevel.files.values.fields import Fields
+from bevel.files.values.labels import decode_labels, encode_labels
+from bevel.files.values.scalars import UnstorableError
 
 __all__ = ["decode_table", "encode_table"]
 

@@ -11,7 +11,7 @@ from support.model_files import classes, estimator_of, file_of, numbers, small_m
 from support.mutations import seal, split
 
 from bevel import ModelFileError, ObliqueForestClassifier
-from bevel.files.columns import largest_decoded
+from bevel.files.columns.column import largest_decoded
 from bevel.files.sections import ROOM
 
 

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from bevel import _core
 from bevel._types import Float32s, Floats
-from bevel.files.columns import Column
-from bevel.files.forest_columns import decode_forest, map_forest
+from bevel.files.columns.column import Column
+from bevel.files.columns.forest_columns import decode_forest, map_forest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
 
@@ -25,7 +25,7 @@ class MappedPredictor:
     Parameters
     ----------
     columns : mapping of str to Column
-        See `bevel.files.forest_columns`; their parts may lie in a mapped file.
+        See `bevel.files.columns.forest_columns`; their parts may lie in a mapped file.
     n_features, n_classes, levels, medians
         As in `bevel.FlatForest`.
     """

@@ -16,10 +16,10 @@ import scipy.sparse as sp
 
 from bevel._types import Arrays
 from bevel.files.faults import damaged
-from bevel.files.fields import Fields, check_kind
 from bevel.files.layout import SECTION_TYPES
-from bevel.files.scalars import UnstorableError
 from bevel.files.sections import Sections
+from bevel.files.values.fields import Fields, check_kind
+from bevel.files.values.scalars import UnstorableError
 
 __all__ = ["decode_array", "decode_sparse", "encode_array", "encode_sparse"]
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from bevel.errors import shorten
 from bevel.files.faults import damaged
-from bevel.files.fields import check_kind
-from bevel.files.strict_json import MOST_DIGITS
+from bevel.files.values.fields import check_kind
+from bevel.files.values.strict_json import MOST_DIGITS
 
 __all__ = [
     "NUMBERS",

@@ -17,18 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays
-from bevel.files.columns import Column, decode_column, largest_decoded
-from bevel.files.faults import damaged, only_file_errors
-from bevel.files.fields import Fields, check_kind
-from bevel.files.forest_columns import (
+from bevel.files.columns.column import Column, decode_column, largest_decoded
+from bevel.files.columns.forest_columns import (
     COLUMN_TYPES,
     check_claims,
     decode_forest,
     encode_forest,
 )
+from bevel.files.columns.mapped import MappedPredictor
+from bevel.files.faults import damaged, only_file_errors
 from bevel.files.layout import Layout
-from bevel.files.mapped import MappedPredictor
 from bevel.files.sections import Sections
+from bevel.files.values.fields import Fields, check_kind
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
 

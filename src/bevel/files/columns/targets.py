@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays
-from bevel.files.columns import decode_column, encode_column
+from bevel.files.columns.column import decode_column, encode_column
+from bevel.files.columns.forest_columns import check_claims
+from bevel.files.columns.trees import FileColumns, FileForest, decode_columns, store_columns
 from bevel.files.faults import damaged, only_file_errors
-from bevel.files.fields import Fields
-from bevel.files.forest_columns import check_claims
 from bevel.files.layout import Layout
 from bevel.files.sections import Sections
-from bevel.files.trees import FileColumns, FileForest, decode_columns, store_columns
+from bevel.files.values.fields import Fields
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.kept_targets import KeptTargets
 

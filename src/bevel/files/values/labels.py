@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.files.faults import damaged
-from bevel.files.fields import Fields
-from bevel.files.scalars import (
+from bevel.files.sections import ROOM, ROOM_FACTOR, Sections
+from bevel.files.values.fields import Fields
+from bevel.files.values.scalars import (
     NUMBERS,
     TIMES,
     UnstorableError,
@@ -24,7 +25,6 @@ from bevel.files.scalars import (
     has_many_alike,
     numpy_array,
 )
-from bevel.files.sections import ROOM, ROOM_FACTOR, Sections
 
 __all__ = ["decode_labels", "encode_labels"]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Array
 from bevel.errors import ModelFileError, join_names, wrong_type
-from bevel.files.encodings import LINKS, PART_TYPES, best_plan
+from bevel.files.columns.encodings import LINKS, PART_TYPES, best_plan
 from bevel.files.faults import damaged
 
 __all__ = ["Column", "decode_column", "encode_column", "largest_decoded", "open_column"]
@@ -27,7 +27,7 @@ class Column:
     Attributes
     ----------
     encoding : str
-        How the values are written, such as "raw" or "filled.packed"; see `bevel.files.encodings`.
+        How the values are written, such as "raw" or "filled.packed"; see `encodings.py`.
     dtype : str
         Type of the decoded array, one of TYPES.
     length : int
@@ -69,7 +69,7 @@ def encode_column(array: Array) -> Column:
 def largest_decoded(nbytes: int) -> int:
     """Bytes that columns of so many bytes may decode to; a file that claims more is hostile.
 
-    Forests grow by a factor of 2 to 20 when they are read; `bevel.files.trees.store_columns` writes
+    Forests grow by a factor of 2 to 20 when they are read; `store_columns` in `trees.py` writes
     those that would grow more with fewer columns encoded. Whatever is done with a forest takes time
     and memory in proportion to its decoded size, so that this limits what a small file can cost.
     """

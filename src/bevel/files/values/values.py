@@ -1,10 +1,10 @@
 """Values of parameters as JSON: scalars, containers of them, arrays and projections.
 
-Beside scalars (`bevel.files.scalars`) and JSON's own arrays, which are lists:
+Beside scalars (`bevel.files.values.scalars`) and JSON's own arrays, which are lists:
 
     {"tuple": [...]}  {"dict": [[key, value], ...]}
-    {"array": ...}  {"sparse": ...}      see `bevel.files.matrices`
-    {"labels": ...}                      an array of strings or objects, see `bevel.files.labels`
+    {"array": ...}  {"sparse": ...}      see `matrices.py`
+    {"labels": ...}                      an array of strings or objects, see `labels.py`
     {"projection": {"class": "Ridge", "arguments": {"tune": "gcv", ...}}}
     {"function": "name"}                 what is left of the function of a Custom projection
 
@@ -24,17 +24,17 @@ from bevel import projections
 from bevel._types import Arrays
 from bevel.errors import ModelFileError
 from bevel.files.faults import damaged
-from bevel.files.fields import Fields, check_kind
-from bevel.files.labels import decode_labels, encode_labels
-from bevel.files.matrices import decode_array, decode_sparse, encode_array, encode_sparse
-from bevel.files.scalars import (
+from bevel.files.sections import Sections
+from bevel.files.values.fields import Fields, check_kind
+from bevel.files.values.labels import decode_labels, encode_labels
+from bevel.files.values.matrices import decode_array, decode_sparse, encode_array, encode_sparse
+from bevel.files.values.scalars import (
     UnstorableError,
     decode_scalar,
     encode_scalar,
     has_many_alike,
     tag_of,
 )
-from bevel.files.sections import Sections
 from bevel.projections.base import Projection
 from bevel.projections.custom import LostFunction, lose_function
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Array
 from bevel.errors import ModelFileError
-from bevel.files.columns import (
+from bevel.files.columns.column import (
     Column,
     decode_column,
     encode_column,
