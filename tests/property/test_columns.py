@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bevel import _core
 from bevel.errors import ModelFileError
-from bevel.files import encodings
+from bevel.files.columns import encodings
 from bevel.files.columns.column import TYPES, Column, decode_column, encode_column, open_column
 
 LENGTHS = (0, 1, 2, 63, 64, 65, 511, 512, 513, 700)

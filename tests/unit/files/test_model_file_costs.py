@@ -102,7 +102,7 @@ def test_columns_may_decode_to_little_more_than_forests_do():
 
 
 def test_forest_more_compact_than_a_file_may_be_is_written_out_in_part(monkeypatch):
-    from bevel.files import trees
+    from bevel.files.columns import trees
 
     X, y = numbers(), classes()
     forest = ObliqueForestClassifier(2000, min_samples_split=61, random_state=0).fit(X, y)
