@@ -318,7 +318,7 @@ def test_control_c_ends_with_130_and_leaves_no_file(tmp_path):
     data = write_rows(tmp_path / "d.csv", ["x", "y"], [[i, i % 2] for i in range(50)])
     command = [sys.executable, "-m", "bevel.cli", "fit", str(data), "--target", "y", "--jobs", "1"]
     with subprocess.Popen(
-        [*command, "--trees", "100000000", "--out", str(tmp_path / "model.bevel")],
+        [*command, "--trees", "1000000", "--out", str(tmp_path / "model.bevel")],
         stderr=subprocess.PIPE,
         text=True,
         # Tests that run in the background have been told to ignore Ctrl-C.
