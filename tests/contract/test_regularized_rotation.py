@@ -289,3 +289,13 @@ def test_callback_is_told_of_micro_forests_and_of_the_ensemble(estimator):
     ensemble.fit(X, y)
     assert (24, 24) in told
     assert told[-1] == (40, 40)
+
+
+def test_rotations_that_would_fill_the_memory_are_not_written_as_matrices():
+    ensemble = RegularizedRotationClassifier(**SMALL).fit(X, y)
+    record = ensemble.fitted_forest_.rotations
+    many = np.ones(2**28 // 25 + 1)
+    record = replace(record, complexities=many, errors=many, weights=many)
+    ensemble._fitted = replace(ensemble.fitted_forest_, rotations=record)
+    with pytest.raises(ValueError, match="rotations_ must have at most"):
+        ensemble.rotations_  # noqa: B018

@@ -30,6 +30,7 @@ from bevel.training.trainer import TrainingTarget
 
 # Rotations in the experiments of section 2.5; trees of a micro-forest that section 2.3 recommends.
 AUTOMATIC_ROTATIONS, AUTOMATIC_TREES = 100, 10
+MOST_MATRIX_ENTRIES = 2**28
 
 
 class RegularizedRotation(ObliqueForest):
@@ -42,6 +43,7 @@ class RegularizedRotation(ObliqueForest):
         n_numeric = count_numeric(self._fitted.encoding)
         if n_numeric == 0:
             return np.zeros((record.n_rotations, 0, 0), np.float32)
+        _check_matrices(record.n_rotations, n_numeric)
         drawn = draw_rotations(record.seed, record.n_rotations, n_numeric, record.max_rotated)
         return as_matrices(drawn, n_numeric)
 
@@ -123,6 +125,16 @@ class RegularizedRotation(ObliqueForest):
             raise _no_errors(wants, "bags of all rows without replacement")
         _check_memory(plan, count_numeric(dataset.encoding))
         return grow_ensemble(dataset, target, options, plan, n_threads, self._progress)
+
+
+def _check_matrices(n_rotations: int, n_numeric: int) -> None:
+    n_entries = n_rotations * n_numeric**2
+    if n_entries > MOST_MATRIX_ENTRIES:
+        raise ValueError(
+            f"rotations_ must have at most {MOST_MATRIX_ENTRIES:,} numbers (1 GB); got "
+            f"{n_entries:,} in {n_rotations} matrices of {n_numeric} × {n_numeric}. The axes of a "
+            "tree are in forest_.rotation_index and forest_.rotation_weight."
+        )
 
 
 def _check_sizes(plan: EnsemblePlan) -> None:
