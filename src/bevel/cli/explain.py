@@ -24,7 +24,7 @@ from bevel.report.score_text import score_line
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.scores import as_json
 
-__all__ = ["EXAMPLES", "explain_verb"]
+__all__ = ["EXAMPLES", "explain"]
 
 EXAMPLES = output.examples(
     "bevel explain iris.bevel iris.csv --target species --out explain.html",
@@ -34,7 +34,7 @@ EXAMPLES = output.examples(
 MOST_LINES = 10
 
 
-def explain_verb(
+def explain(
     model: Annotated[Path, typer.Argument(help="A file that fit --out or save has written.")],
     data: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet with the columns of fit.")],
     target: Annotated[

@@ -16,7 +16,7 @@ from bevel.report.score_text import fit_command, score_line
 from bevel.workflow import FitResult
 from bevel.workflow.scores import as_json
 
-__all__ = ["EXAMPLES", "fit_verb", "read_projection_names"]
+__all__ = ["EXAMPLES", "fit", "read_projection_names"]
 
 EXAMPLES = output.examples(
     "bevel fit iris.csv --target species --out iris.bevel --report iris.html",
@@ -25,7 +25,7 @@ EXAMPLES = output.examples(
 )
 
 
-def fit_verb(
+def fit(
     data: Data,
     target: TargetColumn,
     out: Annotated[Path | None, typer.Option(help="Model file to write.")] = None,

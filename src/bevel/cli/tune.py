@@ -18,7 +18,7 @@ from bevel.workflow.labelled_rows import CLASSIFICATION
 from bevel.workflow.scores import Estimate
 from bevel.workflow.tuning import Tried, python_line
 
-__all__ = ["EXAMPLES", "tune_verb"]
+__all__ = ["EXAMPLES", "tune"]
 
 EXAMPLES = output.examples(
     "bevel tune iris.csv --target species",
@@ -26,7 +26,7 @@ EXAMPLES = output.examples(
 )
 
 
-def tune_verb(
+def tune(
     data: Data,
     target: TargetColumn,
     out: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,17 @@ from bevel.data.columns import Columns
 from bevel.errors import join_names
 from bevel.report import fit_figures
 from bevel.report.explain_sections import explain_sections
-from bevel.report.page import Section, TableCell, facts, figure, figures, page, paragraph, table
+from bevel.report.page import PageSection, TableCell, facts, figure, figures, page, paragraph, table
 from bevel.report.score_text import interval, number, score
 from bevel.workflow import FitResult
 from bevel.workflow.advice import DEFAULT, Advice, advise, families_for
-from bevel.workflow.explaining import N_STEPS, explain
+from bevel.workflow.explaining import N_STEPS, OnStep, explain
 from bevel.workflow.fitting import Settings, coded, cross_validate, scores_of
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.metrics import row_log_losses
 from bevel.workflow.scores import Estimate
 
 __all__ = ["fit_report", "n_steps"]
-
-OnStep = Callable[[int, str], None]
 
 N_FOLDS = 5
 MOST_MISTAKES, MOST_LINES, MOST_CLASSES_DRAWN = 20, 200, 25
@@ -78,13 +76,13 @@ def fit_report(
     if fitted.out_of_bag is not None and not np.isnan(fitted.out_of_bag).all():
         judged, by = fitted.out_of_bag, "out-of-bag"
     sections = [
-        Section("", _opening(advice)),
-        Section("Scores", _scores(data, fitted, predictions)),
-        Section("Predictions", _predictions(data, judged, by, _curve(fitted))),
-        Section("Which directions?", _families(advice)),
+        PageSection("", _opening(advice)),
+        PageSection("Scores", _scores(data, fitted, predictions)),
+        PageSection("Predictions", _predictions(data, judged, by, _curve(fitted))),
+        PageSection("Which directions?", _families(advice)),
         *explain_sections(found),
-        Section("Columns", _columns(data.X, fitted.model)),
-        Section("Data", _data(data)),
+        PageSection("Columns", _columns(data.X, fitted.model)),
+        PageSection("Data", _data(data)),
     ]
     forest = f"{settings.n_trees:,} trees, projection {_projection(settings)}, seed {settings.seed}"
     title = f"{data.target}, predicted from {name}"

@@ -30,7 +30,7 @@ from bevel.workflow.representative_rows import RepresentativeRow, find_represent
 from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
 from bevel.workflow.target_quantiles import TargetQuantiles, find_target_quantiles
 
-__all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "explain"]
+__all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "OnStep", "explain"]
 
 OnStep = Callable[[int, str], object]
 
