@@ -46,7 +46,7 @@ bool ShapleyBoxes::visit(size_t node) {
                      : static_cast<size_t>(forest_.tree_offset[tree_]) +
                            static_cast<size_t>(forest_.right[node]);
   }
-  return pay(node);
+  return add_leaf(node);
 }
 
 bool ShapleyBoxes::decide(int32_t feature, size_t node) {
@@ -72,7 +72,7 @@ bool ShapleyBoxes::try_side(Side side, int32_t feature, size_t node) {
   return visit(node);
 }
 
-bool ShapleyBoxes::pay(size_t leaf) {
+bool ShapleyBoxes::add_leaf(size_t leaf) {
   if (boxes_left_ == 0) return false;
   --boxes_left_;
   const size_t a = n_of_row_, b = decided_.size() - n_of_row_;

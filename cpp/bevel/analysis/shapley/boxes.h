@@ -79,7 +79,7 @@ class ShapleyBoxes {
 
   bool visit(size_t node);
   bool decide(int32_t feature, size_t node);
-  bool pay(size_t leaf);
+  bool add_leaf(size_t leaf);
   Turn turn(size_t node) const;
   Turn turn_of_one(size_t node, int32_t feature) const;
   Turn turn_of_many(size_t node) const;

@@ -75,8 +75,8 @@ void ShapleyOrders::walk() {
     while (position + 1 < path_.size() && child(position) == path_[position + 1]) ++position;
     if (position + 1 == path_.size()) continue;
     descend(position);
-    pay(feature, path_.back(), 0.5);
-    pay(feature, leaf, -0.5);
+    add_credit(feature, path_.back(), 0.5);
+    add_credit(feature, leaf, -0.5);
   }
   for (const int32_t feature : marked_) first_[feature] = -1;
   marked_.clear();
@@ -125,7 +125,7 @@ void ShapleyOrders::mark_feature(int32_t feature, size_t position) {
   marked_.push_back(feature);
 }
 
-void ShapleyOrders::pay(int32_t feature, size_t leaf, double share) {
+void ShapleyOrders::add_credit(int32_t feature, size_t leaf, double share) {
   double* amounts = draw_.touch(feature);
   leaf_output_.each(leaf, [&](size_t column, double amount) { amounts[column] += share * amount; });
 }
