@@ -1,4 +1,4 @@
-"""Bevel and its peers behind one face: grow once, then answer batches and single rows.
+"""Bevel and its peers behind one interface: grow once, then predict batches and single rows.
 
 Growing is that of `benchmarks.speed.systems`, so that both tables are about the same forests.
 Libraries are imported when they are asked for; an interpreter needs only what it runs.
@@ -21,11 +21,11 @@ from benchmarks.speed.systems import make_system, must_be_accelerated
 from benchmarks.tasks import Data
 
 __all__ = [
-    "Answerer",
     "BevelPredictor",
+    "PredictionSystem",
     "YdfPrepared",
     "batch_seconds",
-    "make_answerer",
+    "make_prediction_system",
     "one_seconds",
 ]
 
@@ -35,8 +35,8 @@ SINGLE_ROWS, SINGLE_SECONDS = 200, 0.02
 C_OPTIONS = ("-O3",)
 
 
-class Answerer:
-    """A grown forest with scikit-learn's manners."""
+class PredictionSystem:
+    """A grown forest with scikit-learn's interface."""
 
     megabytes = float("nan")  # of the model, where its size matters
 
@@ -50,21 +50,21 @@ class Answerer:
         """The rows in the form that is handed over; making it is not timed."""
         return X
 
-    def answer(self, rows: Any, n_threads: int) -> np.ndarray:
+    def predict_proba(self, rows: Any, n_threads: int) -> np.ndarray:
         """Class probabilities."""
         if self.model.n_jobs != n_threads:
             self.model.n_jobs = n_threads
         return self.model.predict_proba(rows)
 
     def visits(self, _X: np.ndarray) -> float:
-        """Splits that a row passes in all trees, mean over rows; NaN if nobody has counted."""
+        """Splits that a row passes in all trees, mean over rows; NaN if they are not counted."""
         return float("nan")
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Release what the system holds."""
 
 
-class Bevel(Answerer):
+class Bevel(PredictionSystem):
     """Bevel itself."""
 
     def visits(self, X: np.ndarray) -> float:
@@ -83,11 +83,11 @@ class BevelPredictor(Bevel):
         self.model = model
         self.predictor = model.predictor_
 
-    def answer(self, rows: Any, _n_threads: int) -> np.ndarray:
+    def predict_proba(self, rows: Any, _n_threads: int) -> np.ndarray:
         return self.predictor.predict_proba(rows)
 
 
-class Intelex(Answerer):
+class Intelex(PredictionSystem):
     """scikit-learn-intelex, unless it leaves predict_proba to scikit-learn."""
 
     def __init__(self, name: str, data: Data, work: Work) -> None:
@@ -96,7 +96,7 @@ class Intelex(Answerer):
             self.model.predict_proba(data.X_test[:100])
 
 
-class Ydf(Answerer):
+class Ydf(PredictionSystem):
     """ydf given an array: what one row costs where rows arrive as arrays."""
 
     def __init__(self, name: str, data: Data, work: Work) -> None:
@@ -104,7 +104,7 @@ class Ydf(Answerer):
         engines = self.model.list_compatible_engines()  # the first is the fastest, and is used
         self.version = f"{self.version} ({engines[0] if engines else 'slow engine'})"
 
-    def answer(self, rows: Any, n_threads: int) -> np.ndarray:
+    def predict_proba(self, rows: Any, n_threads: int) -> np.ndarray:
         return self.model.predict({"x": rows}, num_threads=n_threads)
 
 
@@ -120,11 +120,11 @@ class YdfPrepared(Ydf):
         spec = self.model.data_spec()
         return ydf.create_vertical_dataset({"x": X}, data_spec=spec, required_columns=[])
 
-    def answer(self, rows: Any, n_threads: int) -> np.ndarray:
+    def predict_proba(self, rows: Any, n_threads: int) -> np.ndarray:
         return self.model.predict(rows, num_threads=n_threads)
 
 
-class XGBoost(Answerer):
+class XGBoost(PredictionSystem):
     """XGBoost walking Bevel's trees."""
 
     def __init__(self, forest: Any) -> None:
@@ -132,7 +132,7 @@ class XGBoost(Answerer):
         self.model = to_xgboost(forest)
         self.megabytes = len(self.model.save_raw("ubj")) / 1e6
 
-    def answer(self, rows: Any, n_threads: int) -> np.ndarray:
+    def predict_proba(self, rows: Any, n_threads: int) -> np.ndarray:
         self.model.set_param({"nthread": n_threads})
         return self.model.inplace_predict(rows)
 
@@ -167,7 +167,7 @@ class Tl2cgen(XGBoost):
 
         return tl2cgen.DMatrix(X)
 
-    def answer(self, rows: Any, n_threads: int) -> np.ndarray:
+    def predict_proba(self, rows: Any, n_threads: int) -> np.ndarray:
         if n_threads not in self.predictors:
             import tl2cgen
 
@@ -179,36 +179,36 @@ class Tl2cgen(XGBoost):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def make_answerer(name: str, data: Data, work: Work, ours: Any = None) -> Answerer:
-    """A system by name, grown on the data; some answer with the trees of `ours` instead."""
-    from_ours: dict[str, Callable[[], Answerer]] = {
+def make_prediction_system(name: str, data: Data, work: Work, ours: Any = None) -> PredictionSystem:
+    """A system by name, grown on the data; some predict with the trees of `ours` instead."""
+    from_ours: dict[str, Callable[[], PredictionSystem]] = {
         "xgboost": lambda: XGBoost(ours.forest_),
         "tl2cgen": lambda: Tl2cgen(ours.forest_),
     }
     if name in from_ours:
         return from_ours[name]()
     kinds = {"bevel": Bevel, "sklearnex": Intelex, "ydf": Ydf}
-    return kinds.get(name, Answerer)(name, data, work)
+    return kinds.get(name, PredictionSystem)(name, data, work)
 
 
-def batch_seconds(side: Answerer, X: np.ndarray, n_threads: int) -> float:
+def batch_seconds(side: PredictionSystem, X: np.ndarray, n_threads: int) -> float:
     """Seconds for all rows at once."""
     rows = side.ready(X)
     gc.collect()
     start = time.perf_counter()
-    side.answer(rows, n_threads)
+    side.predict_proba(rows, n_threads)
     return time.perf_counter() - start
 
 
-def one_seconds(side: Answerer, X: np.ndarray, n_threads: int) -> float:
+def one_seconds(side: PredictionSystem, X: np.ndarray, n_threads: int) -> float:
     """Seconds for one row, mean over calls with different rows."""
     rows = [side.ready(X[i : i + 1]) for i in range(min(len(X), SINGLE_ROWS))]
-    side.answer(rows[0], n_threads)
+    side.predict_proba(rows[0], n_threads)
     gc.collect()
     calls = 0
     start = time.perf_counter()
     while time.perf_counter() - start < SINGLE_SECONDS:
         for row in rows:
-            side.answer(row, n_threads)
+            side.predict_proba(row, n_threads)
         calls += len(rows)
     return (time.perf_counter() - start) / calls

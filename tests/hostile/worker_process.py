@@ -123,14 +123,14 @@ class WorkerProcess:
 
 
 def ready(workers: list[WorkerProcess], seconds: float) -> list[WorkerProcess]:
-    """The workers that have something to say, waited for."""
+    """The workers with messages to read, after waiting for them."""
     with selectors.DefaultSelector() as selector:
         for worker in workers:
             selector.register(worker.stream(), selectors.EVENT_READ, worker)
         return [key.data for key, _ in selector.select(seconds)]
 
 
-def ask_alone(worker: WorkerProcess, task: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
+def run_alone(worker: WorkerProcess, task: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     """Run one task to its end; the answers, and "crash" or "hang" if it had none."""
     worker.start(task)
     answers: list[dict[str, Any]] = []
