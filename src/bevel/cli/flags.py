@@ -1,4 +1,4 @@
-"""Messages of `bevel.workflow` speak of parameters; the command line has flags for them."""
+"""Messages of `bevel.workflow` name parameters; the command line replaces them with its flags."""
 
 import re
 

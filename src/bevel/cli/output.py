@@ -68,7 +68,7 @@ def _plain(value: Any) -> Any:
 
 
 def print_lines(lines: Mapping[str, str]) -> None:
-    """Print names and what is to be said of them in two columns."""
+    """Print names and values in two columns."""
     table = Table.grid(padding=(0, 2))
     for name, text in lines.items():
         table.add_row(name, Text(printable(text)))

@@ -1,4 +1,4 @@
-"""Answers from a flat forest: leaves, paths, classes, probabilities and values.
+"""Predictions of a flat forest: leaves, paths, classes, probabilities and values.
 
 The packed forest is laid out for speed; it is built on first use and never saved. Rows are either
 encoded (`bevel.data.dataset.encode`) or plain arrays of floats with a `Reading` that says how to

@@ -21,7 +21,7 @@ def calibration(
 ) -> "Axes":
     """Draw observed shares against predicted probabilities, with intervals of 95 %.
 
-    On the dashed line probabilities are what they say.
+    On the dashed line probabilities equal frequencies.
 
     Parameters
     ----------

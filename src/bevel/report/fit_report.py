@@ -107,8 +107,8 @@ def _scores(data: LabelledRows, fitted: FitResult, predictions: Floats) -> str:
     rows = [[name, _score_cell(name, bags), _score_cell(name, crossed)] for name in crossed or bags]
     caption = (
         f"Out-of-bag: each row by the trees that did not see it. Cross-validated: {N_FOLDS} folds. "
-        "Intervals are of 95 % and tell what other rows would change, not what another training "
-        "set would."
+        "Intervals are of 95 %; they cover the choice of the rows that are scored, not the choice "
+        "of the training rows."
     )
     if data.task == CLASSIFICATION:
         caption += _on_zeros(
@@ -167,7 +167,7 @@ def _predictions(data: LabelledRows, judged: Floats, by: str, curve: Sequence[st
         figure(
             fit_figures.draw_calibration(y, seen, labels),
             f"Calibration, {by}, in bins of equally many rows with 95 % intervals; on the dashed "
-            "line, probabilities are what they say.",
+            "line, probabilities equal frequencies.",
         ),
     ]
     counts = np.zeros((len(labels), len(labels)), dtype=np.int64)

@@ -49,7 +49,7 @@ class TreeRules:
     predictions : NodePredictions
         Weighted rows, gains, and class shares or means.
     notes : tuple of str
-        What the rules leave unsaid.
+        Notes on the rules.
     """
 
     tree: int

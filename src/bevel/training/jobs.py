@@ -35,7 +35,7 @@ def run_jobs(
     n_threads : int
         Jobs that run at a time; with 1, they run in the calling thread.
     progress : Progress
-        Told how many jobs are done.
+        Called with the number of jobs done.
     """
     results = []
     if n_threads == 1 or len(jobs) == 1:

@@ -153,7 +153,7 @@ class TextFile:
 
     @contextmanager
     def _checked(self, check: _RowCheck) -> Iterator[None]:
-        """Say of pyarrow's errors what is wrong with the file."""
+        """Translate pyarrow's errors into what is wrong with the file."""
         import pyarrow as pa
 
         try:
@@ -235,7 +235,7 @@ class _RowCheck:
 
 @dataclass(frozen=True)
 class _Scan:
-    """What the bytes of a file say before they are cut into cells."""
+    """What the bytes of a file show before they are cut into cells."""
 
     n_quotes: int
     end: bytes  # of the file, without spaces and empty lines

@@ -20,7 +20,7 @@ from bevel.workflow import explaining, target_quantiles
 from bevel.workflow.explaining import explain
 from bevel.workflow.representative_rows import find_representative_rows
 
-QUESTIONS = ("Which features", "Which combinations", "How does the forest", "Why these answers")
+QUESTIONS = ("Which features", "Which combinations", "How does the forest", "Why these predictions")
 
 
 def run(*arguments):
@@ -214,7 +214,7 @@ def grow_numbers(**options):
     return model.fit(X, y), X, y
 
 
-FAN = "How far off may answers be?"
+FAN = "How large may errors be?"
 
 
 def quantile_section(found):
@@ -332,7 +332,7 @@ def test_slim_model_says_why_sections_are_missing():
     assert [each.kind for each in found.importances] == ["permutation"]
     bodies = {section.heading: section.body for section in explain_sections(found)}
     assert all("The model is slim" in bodies[heading] for heading in list(bodies)[:3])
-    assert "<svg" in bodies["Why these answers?"]
+    assert "<svg" in bodies["Why these predictions?"]
 
 
 @pytest.mark.parametrize("projection", ["axis", "rotation"])

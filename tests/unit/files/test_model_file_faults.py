@@ -57,7 +57,7 @@ def test_any_end_that_is_missing_is_noticed(source):
 
 
 def test_anything_behind_the_end_is_noticed(source):
-    assert_refused(source + b"\0", match="bytes, as it says")
+    assert_refused(source + b"\0", match="bytes, the length in its header")
 
 
 def test_file_of_something_else_is_refused():
@@ -177,7 +177,7 @@ def test_sections_that_nobody_speaks_of_are_refused(source):
     header, data = split(source)
     entry = {"name": "more", "dtype": "|u1", "length": 8, "offset": len(data)}
     header["sections"].append(entry)
-    assert_refused(seal(header, bytes(data) + bytes(8)), match="those that the header speaks of")
+    assert_refused(seal(header, bytes(data) + bytes(8)), match="those that the header lists")
 
 
 def test_fields_that_are_missing_are_refused(source):

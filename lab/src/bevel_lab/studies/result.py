@@ -61,7 +61,7 @@ class RotationGain:
         what = {
             "yes": "Rotations help",
             "no": "Rotations do not help: they raise the error",
-            "undecided": "No difference to the learner without rotations can be told",
+            "undecided": "No significant difference to the learner without rotations",
         }[self.rotations_help]
         return self._sentence(what, f"{self._better} err less than it")
 
@@ -70,7 +70,7 @@ class RotationGain:
         what = {
             "yes": f"{name} errs less than {other}",
             "no": f"{name} errs more than {other}",
-            "undecided": f"No difference of {name} and {other} can be told",
+            "undecided": f"No significant difference of {name} and {other}",
         }[self.rotations_help]
         return self._sentence(what, f"{self._better} of {name} err less than {other}")
 
@@ -85,7 +85,7 @@ class RotationGain:
         if self.rotations_help != "undecided" and abs(self.difference) < self.sampling_error:
             text += (
                 f" That holds for these rows; the sampling error of either is {_plus_minus(self)}, "
-                "so that other rows of the same kind may say otherwise."
+                "so that other rows of the same kind may give another result."
             )
         return text
 
@@ -173,7 +173,7 @@ class RotationStudy:
 
     @property
     def verdict(self) -> str:
-        """Do rotations matter on this data, and is the set large enough to say?"""
+        """Do rotations matter on this data, and is the set large enough to decide?"""
         return f"{self._words_on_rotations()} {self._words_on_size()}"
 
     def against(self, plain: RotationStudy) -> RotationGain:
@@ -268,11 +268,11 @@ class RotationStudy:
     def _words_on_size(self) -> str:
         rows = f"{self.n_rows:,} rows"
         if len(self.errors) < 2:
-            return f"Whether {rows} are enough cannot be said from one fold group."
+            return f"Whether {rows} are enough cannot be decided from one fold group."
         if self.is_large_enough:
             return (
-                f"The set is large enough to judge: {rows} know the error to {_plus_minus(self)}, "
-                "and folds move it by less."
+                f"The set is large enough: {rows} determine the error to {_plus_minus(self)}, and "
+                "folds move it by less."
             )
         return (
             f"The set is too small, or the learner too unstable, to judge: folds alone move "

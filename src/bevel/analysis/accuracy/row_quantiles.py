@@ -197,7 +197,7 @@ def quantiles_of(
 
 def _check_regressor(analysed: AnalysedForest) -> Quantiles:
     if not isinstance(analysed.estimator, Quantiles):
-        remedy = "Use predict_proba, which tells the whole distribution of a class."
+        remedy = "Use predict_proba, which gives the whole distribution of a class."
         raise wrong_type(
             f"The forest of {analysed.caller}", "a regressor", analysed.estimator, remedy
         )

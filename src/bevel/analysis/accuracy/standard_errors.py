@@ -46,7 +46,7 @@ class StandardErrors:
 
     @property
     def n_below_zero(self) -> int:
-        """Variances that are below zero: too few trees to tell them from noise."""
+        """Variances that are below zero: too few trees to distinguish them from noise."""
         return int(np.count_nonzero(self.variance < 0))
 
     def __str__(self) -> str:
@@ -142,7 +142,7 @@ def _bag_products(bags: Bags, n_trees: int) -> Floats:
 
 
 def _tree_predictions(analysed: AnalysedForest, rows: npt.NDArray[np.float32]) -> Floats:
-    """Answers of the trees (last axis) for each row and class."""
+    """Predictions of the trees (last axis) for each row and class."""
     forest = analysed.forest
     leaves = analysed.predictor.leaves(rows, analysed.n_threads) + forest.tree_offset[:-1]
     return np.moveaxis(tree_predictions(forest, leaves, analysed.hard), 1, -1)

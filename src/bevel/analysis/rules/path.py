@@ -43,10 +43,10 @@ class PathRules:
         The row's value of what each split tests.
     row : tuple of str
         Its values of the features of these splits.
-    answer : str
-        Prediction and rows of the leaf.
+    prediction : str
+        Prediction and rows of the leaf. `answer` is its earlier name.
     notes : tuple of str
-        What the rules leave unsaid.
+        Notes on the rules.
     """
 
     tree: int
@@ -55,8 +55,13 @@ class PathRules:
     conditions: tuple[Condition, ...]
     values: tuple[str, ...]
     row: tuple[str, ...]
-    answer: str
+    prediction: str
     notes: tuple[str, ...]
+
+    @property
+    def answer(self) -> str:
+        """The earlier name of `prediction`."""
+        return self.prediction
 
     def __str__(self) -> str:
         rules = [str(condition) for condition in self.conditions]
@@ -65,7 +70,7 @@ class PathRules:
             f"{step:>2}. {rule:<{width}}   {value}"
             for step, (rule, value) in enumerate(zip(rules, self.values, strict=True), 1)
         ]
-        title = f"tree {self.tree} of {self.n_trees}: {self.answer}"
+        title = f"tree {self.tree} of {self.n_trees}: {self.prediction}"
         row = (f"The row: {', '.join(self.row)}.",) if self.row else ()
         return "\n".join((title, *steps, *notes_text((*row, *self.notes))))
 

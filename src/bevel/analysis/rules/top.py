@@ -56,7 +56,7 @@ class TopRules:
     purity : ndarray
         Share of that class; in regression the standard deviation of the targets.
     notes : tuple of str
-        What the rules leave unsaid.
+        Notes on the rules.
     """
 
     rules: tuple[str, ...]
@@ -284,7 +284,7 @@ def _result(
 
 
 def _notes(analysed: AnalysedForest, splits: list[SplitText]) -> tuple[str, ...]:
-    """What the rules leave unsaid, once for all of them."""
+    """Notes on all of the rules."""
     values = [split for split in splits if isinstance(split, ThresholdSplitText)]
     combined = {int(f) for split in values if not split.single for f in split.features}
     had_missing = bool(analysed.forest.columns_with_missing.any())

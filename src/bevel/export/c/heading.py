@@ -112,9 +112,10 @@ _ABOUT = """\
  *     #define MODEL_DECLARATIONS_ONLY
  *     #include "$name.c"
  *
- * Answers equal those of Python bit for bit if arithmetic is IEEE 754 without excess precision: not
- * with -ffast-math, nor with the x87 unit of 32-bit x86 (use -msse2 -mfpmath=sse there). Compilers
- * that read neither pragma below need their own way to keep a * b + c from being rounded once.
+ * Predictions equal those of Python bit for bit if arithmetic is IEEE 754 without excess precision:
+ * not with -ffast-math, nor with the x87 unit of 32-bit x86 (use -msse2 -mfpmath=sse there).
+ * Compilers that read neither pragma below need their own way to keep a * b + c from being rounded
+ * once.
  *
 """
 
@@ -139,7 +140,7 @@ $functions\
 
 _ARITHMETIC = """
 #if defined(__FAST_MATH__) || defined(_M_FP_FAST)
-#error "Fast math changes the answers, and loses missing values: switch it off for this file."
+#error "Fast math changes predictions and loses missing values: switch it off for this file."
 #endif
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
