@@ -40,7 +40,7 @@ def importance_bars(
     Returns
     -------
     matplotlib.axes.Axes
-        Save its figure with ``ax.figure.savefig(path, bbox_inches="tight")``.
+        Save its figure with ``ax.figure.savefig(path)``.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
     Returns
     -------
     matplotlib.axes.Axes
-        Of the heat map. Save its figure with ``ax.figure.savefig(path, bbox_inches="tight")``.
+        Of the heat map. Save its figure with ``ax.figure.savefig(path)``.
 
     Examples
     --------

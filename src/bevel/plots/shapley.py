@@ -34,7 +34,7 @@ def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = 
     Returns
     -------
     matplotlib Axes
-        Save with ``ax.figure.savefig(path, bbox_inches="tight")``.
+        Save with ``ax.figure.savefig(path)``.
     """
     check_count("top", top)
     importance = result.importances
@@ -70,7 +70,7 @@ def shapley_waterfall(
     Returns
     -------
     matplotlib Axes
-        Save with ``ax.figure.savefig(path, bbox_inches="tight")``.
+        Save with ``ax.figure.savefig(path)``.
     """
     check_place("row", row, len(result.values))
     check_count("top", top)
