@@ -42,11 +42,14 @@ class ErrorImportance(Importance):
         Increase of the error in each repeat.
     error : float
         Error of the rows as they are.
+    error_of : {"forest", "tree"}
+        Whose error it is: that of all trees together, or the mean over trees.
     """
 
     standard_error: Floats = field(default_factory=lambda: np.empty(0))
     repeats: Floats = field(default_factory=lambda: np.empty((0, 0)))
     error: float = np.nan
+    error_of: str = "forest"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +133,7 @@ def measure(
         standard_error=standard_error,
         repeats=repeats,
         error=error,
+        error_of=error_of,
     )
 
 

@@ -108,16 +108,16 @@ class Directions:
         return f"{table}{more}\nshare: of the impurity that splits remove{scaled}"
 
 
-def projection(analysed: AnalysedForest, *, merge_signs: bool = False) -> Directions:
+def projection(analysed: AnalysedForest, *, merge_signs: bool = True) -> Directions:
     """Gain of each unique direction, summed over the splits along it and all trees.
 
     Parameters
     ----------
     analysed : AnalysedForest
         The forest.
-    merge_signs : bool, default=False
-        Whether a direction and its negative, which make the same cuts, are one. The paper keeps
-        them apart.
+    merge_signs : bool, default=True
+        Whether a direction and its negative, which make the same cuts, are one; its first weight
+        is positive. False keeps them apart, as the paper does.
     """
     forest = analysed.forest
     forest.check_not_slim(analysed.caller)
