@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from html import escape
+from importlib import import_module
 from typing import Any
 
 __all__ = ["NotebookBar", "in_notebook"]
@@ -47,8 +48,7 @@ class NotebookBar:
             self._show(label, n_done, n_total, "stopped")
 
     def _show(self, label: str, n_done: int, n_total: int, time_text: str) -> None:
-        from IPython.display import display
-
+        display: Any = import_module("IPython.display").display
         counts = f"{n_done:,}/{n_total:,}"
         html = (
             f'<div style="font-variant-numeric:tabular-nums">{escape(label)} '

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.analysis.checks import check_count
-from bevel.analysis.printing import write_table
+from bevel.analysis.printing import Shown, ShownTable
 from bevel.extras import import_optional
 
 __all__ = ["Importance", "mean_and_spread"]
@@ -20,8 +20,8 @@ __all__ = ["Importance", "mean_and_spread"]
 N_SHOWN = 20  # lines of a printed table
 
 
-@dataclass(frozen=True, eq=False)
-class Importance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance(Shown):
     """Importance of each feature, or rotation; in the order of the columns, printed best first.
 
     Attributes
@@ -71,15 +71,14 @@ class Importance:
         best = self.top(len(self))
         return pandas.DataFrame(best._columns(), index=pandas.Index(best.names, name="feature"))
 
-    def __repr__(self) -> str:
+    def _shown(self) -> ShownTable:
         best = self.top(N_SHOWN)
         columns = best._columns()
         cells = [[f"{number:.4g}" for number in column.tolist()] for column in columns.values()]
         rows = list(zip(best.names, *cells, strict=True))
-        table = write_table((self.kind, *columns), rows)
         hidden = len(self) - len(best)
-        more = f"\n... and {hidden} more" if hidden > 0 else ""
-        return f"{table}{more}\nvalues: {self.measures}"
+        more = (f"... and {hidden} more",) if hidden > 0 else ()
+        return ShownTable("", (self.kind, *columns), rows, (*more, f"values: {self.measures}"))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         """What there is one number of for each name."""
