@@ -63,8 +63,12 @@ FEW_ROWS = 32
 PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class ObliqueForest(  # type: ignore[misc]
-    Compression, ReadsTables, LinksToDocuments, BaseEstimator, metaclass=ABCMeta
+class ObliqueForest(
+    Compression,
+    ReadsTables,
+    LinksToDocuments,
+    BaseEstimator,  # type: ignore[misc]
+    metaclass=ABCMeta,
 ):
     """Base of the forests; not used by itself."""
 

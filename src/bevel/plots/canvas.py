@@ -4,6 +4,7 @@ New figures belong to pyplot, so that notebooks and `pyplot.show` show them; ins
 do not. Their layout is constrained: labels, titles and legends stay inside the picture.
 """
 
+import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -27,11 +28,13 @@ __all__ = [
     "MARKERS",
     "RULE",
     "STYLE",
+    "decimals_for",
     "detached",
     "new_figure",
     "panel",
     "panels",
     "text_width",
+    "wrapped",
 ]
 
 INK = "#1f2933"
@@ -65,6 +68,7 @@ STYLE: Any = {
 }
 
 
+MARGIN = 0.09  # inches around each panel
 LETTER = 0.083  # inches of a letter of the size of labels, rather more than less
 _DETACHED: ContextVar[bool] = ContextVar("bevel_detached_figures", default=False)
 
@@ -89,7 +93,10 @@ def new_figure(needed_by: str, width: float, height: float) -> "Figure":
     which `rc_context` would undo.
     """
     import_optional("matplotlib", needed_by=needed_by, install="bevel[plot]")
-    look: Any = {"figsize": (width, height), "layout": "constrained", "facecolor": "white"}
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(w_pad=MARGIN, h_pad=MARGIN)
+    look: Any = {"figsize": (width, height), "layout": layout, "facecolor": "white"}
     if _DETACHED.get():
         from matplotlib.figure import Figure
 
@@ -191,3 +198,15 @@ def text_width(texts: Iterable[str], most: float = 5.0) -> float:
     """Inches that the longest line of some labels takes, about; at most `most`."""
     longest = max((len(line) for text in texts for line in text.split("\n")), default=0)
     return min(most, LETTER * longest)
+
+
+def wrapped(label: str, longest: int = 42) -> str:
+    """A label in lines that are no longer than the side that they stand beside."""
+    return "\n".join(textwrap.wrap(label, longest)) or label
+
+
+def decimals_for(largest: float, digits: int = 3) -> int:
+    """Decimals that show the largest of some numbers with so many digits."""
+    if not np.isfinite(largest) or largest <= 0.0:
+        return 0
+    return int(np.clip(digits - 1 - np.floor(np.log10(largest)), 0, 12))

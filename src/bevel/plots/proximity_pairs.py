@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bevel.analysis.results import PrincipalCoordinates
-from bevel.errors import wrong_type, wrong_value
+from bevel.errors import wrong_value
 from bevel.plots.canvas import COLOURS, FAINT, INK, LINES, MARKERS, RULE, panel, panels
+from bevel.plots.row_groups import Groups, check_coordinates, draw_groups, read_groups
 from bevel.plots.series import legend, named
 
 if TYPE_CHECKING:
@@ -16,10 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["proximity_pairs", "variation_explained"]
 
-Groups = list[tuple[str, NDArray[np.bool_]]]
-
 CELL, HEAD, FOOT = 1.9, 0.3, 0.35  # inches: a panel, titles, legend
-MOST_GROUPS = len(COLOURS)
 
 
 def proximity_pairs(
@@ -52,7 +50,7 @@ def proximity_pairs(
     """
     for name, each in (("result", result), ("other", other)):
         if each is not None:
-            _check_coordinates(name, each)
+            check_coordinates(name, each)
     upper = result if other is None else other
     n, d = result.coordinates.shape
     _check_pairs(n, d, upper.coordinates.shape)
@@ -116,12 +114,6 @@ def variation_explained(
     return axes
 
 
-def _check_coordinates(name: str, given: object) -> None:
-    if not isinstance(given, PrincipalCoordinates):
-        remedy = "Pass principal_coordinates(forest, X, y)."
-        raise wrong_type(name, "principal coordinates of rows", given, remedy)
-
-
 def _check_pairs(n: int, d: int, shape: tuple[int, ...]) -> None:
     if d < 2:
         remedy = "Ask principal_coordinates for n_components=4."
@@ -129,37 +121,6 @@ def _check_pairs(n: int, d: int, shape: tuple[int, ...]) -> None:
     if shape != (n, d):
         required = f"coordinates of the same rows and components, {n} x {d}"
         raise wrong_value("other", required, shape, "Embed the rows of both forests alike.")
-
-
-def read_groups(labels: ArrayLike | None, n: int) -> Groups | NDArray[np.float64]:
-    """Groups of rows by label, or numbers to shade by."""
-    if labels is None:
-        return [("", np.ones(n, bool))]
-    values = np.asarray(labels)
-    if values.shape != (n,):
-        raise wrong_value("labels", f"one for each of the {n} rows", values.shape, "Pass y.")
-    distinct = np.unique(values)
-    if len(distinct) <= MOST_GROUPS:
-        return [(str(label), values == label) for label in distinct]
-    if values.dtype.kind not in "fiu":
-        required = f"numbers, or at most {MOST_GROUPS} classes"
-        raise wrong_value("labels", required, f"{len(distinct)} classes", "Join classes.")
-    return values.astype(np.float64)
-
-
-def draw_groups(
-    axes: "Axes", points: NDArray[np.float64], drawn: Groups | NDArray[np.float64]
-) -> None:
-    style: dict[str, Any] = {"s": 18, "linewidths": 0.3, "edgecolors": "white", "alpha": 0.85}
-    axes.axhline(0.0, color=RULE, linewidth=0.8, zorder=0)
-    axes.axvline(0.0, color=RULE, linewidth=0.8, zorder=0)
-    if not isinstance(drawn, list):
-        axes.scatter(points[:, 0], points[:, 1], c=drawn, cmap="cividis", **style)
-        return
-    for i, (label, mine) in enumerate(drawn):
-        style |= {"color": COLOURS[i], "marker": MARKERS[i]}
-        axes.scatter(points[mine, 0], points[mine, 1], label=label, **style)
-    axes.margins(0.08)
 
 
 def _write_shares(

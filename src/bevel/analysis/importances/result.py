@@ -18,6 +18,7 @@ __all__ = ["Importance", "mean_and_spread"]
 
 
 N_SHOWN = 20  # lines of a printed table
+ROUNDING = 1e-12  # of the largest number of a column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +75,7 @@ class Importance(Shown):
     def _shown(self) -> ShownTable:
         best = self.top(N_SHOWN)
         columns = best._columns()
-        cells = [[f"{number:.4g}" for number in column.tolist()] for column in columns.values()]
+        cells = [_written(column) for column in columns.values()]
         rows = list(zip(best.names, *cells, strict=True))
         hidden = len(self) - len(best)
         more = (f"... and {hidden} more",) if hidden > 0 else ()
@@ -88,6 +89,12 @@ class Importance(Shown):
         """All that there is for each name."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+
+
+def _written(column: npt.NDArray[Any]) -> list[str]:
+    """Numbers of a column; what is left of sums that are zero is written as zero."""
+    largest = float(np.abs(column[np.isfinite(column)]).max(initial=0.0))
+    return [f"{0 if abs(x) < ROUNDING * largest else x:.4g}" for x in column.tolist()]
 
 
 def mean_and_spread(rows: Iterable[Floats], n_columns: int) -> tuple[Floats, Floats | None]:
