@@ -19,7 +19,7 @@ from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.estimators._compression import Compression
 from bevel.estimators._doc_link import LinksToDocuments
-from bevel.estimators._reading import ReadsTables, encode_rows
+from bevel.estimators._reading import TableInput, encode_rows
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
@@ -65,7 +65,7 @@ PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 class ObliqueForest(
     Compression,
-    ReadsTables,
+    TableInput,
     LinksToDocuments,
     BaseEstimator,  # type: ignore[misc]
     metaclass=ABCMeta,
