@@ -134,7 +134,10 @@ def _features(found: Explanation) -> Table:
     table.add_column("feature")
     for each in found.importances:
         table.add_column(each.kind, justify="right")
-    for place in found.importances[-1].order[:MOST_LINES]:
+    last = found.importances[-1]
+    table.caption = printable(f"{last.kind}: {last.measures.split(';')[0]}")
+    table.caption_justify = "left"
+    for place in last.order[:MOST_LINES]:
         cells = [f"{each.values[place]:.4f}" for each in found.importances]
         table.add_row(Text(printable(found.importances[0].names[place])), *cells)
     return table
@@ -164,6 +167,7 @@ def _facts(
         "n_used": found.n_used,
         "rows_are": found.met,
         "scores": as_json(found.scores),
+        "importance_measures": {each.kind: each.measures for each in found.importances},
         "importance": {
             each.kind: dict(zip(each.names, each.values.tolist(), strict=True))
             for each in found.importances

@@ -17,6 +17,7 @@ from bevel.data.dataset import Dataset, Encoding, encode, learn_dataset
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.data.target import read_labels
+from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._learners import CodedClassifier
 from bevel.estimators._reading import TableInput
 from bevel.parameters.constraints import Parameter
@@ -28,7 +29,7 @@ from bevel.training.rotation import count_numeric, haar_rotations, rotated_view
 from bevel.training.threads import count_threads
 
 
-class RotatedEnsemble(TableInput, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class RotatedEnsemble(TableInput, LinksToDocuments, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the ensembles whose members are whole models, each on a rotation of the features."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]

@@ -20,8 +20,8 @@ __all__ = ["combined_share", "explain_sections", "row_sentence"]
 MEASURES = {
     "gini": "Gini importance: the share of the impurity that splits on a feature remove, alone or "
     "in a combination. It is of the training rows, and favours columns with many values.",
-    "permutation": "Permutation importance: by how much the error of a tree on these rows rises "
-    "when the values of a feature are shuffled. It is low for features that stand in for "
+    "permutation": "Permutation importance: by how much the error of the forest on these rows "
+    "rises when the values of a feature are shuffled. It is low for features that stand in for "
     "each other.",
     "Shapley": "Mean absolute Shapley value: how far a feature moves the predictions of these rows "
     "from their mean. It does not measure whether the predictions are right.",

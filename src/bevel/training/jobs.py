@@ -37,6 +37,13 @@ def run_jobs(
     progress : Progress
         Called with the number of jobs done.
     """
+    with progress:
+        return _run(work, jobs, n_threads, progress)
+
+
+def _run(
+    work: Callable[[Job], Result], jobs: Sequence[Job], n_threads: int, progress: Progress
+) -> list[Result]:
     results = []
     if n_threads == 1 or len(jobs) == 1:
         for job in jobs:

@@ -243,7 +243,7 @@ def test_waterfall_leads_from_the_base_to_the_prediction():
     axes = shapley_waterfall(result, 1, top=5)
     texts = [label.get_text() for label in axes.get_yticklabels()]
     assert texts[0] == "9 other features"
-    assert texts[-1] == "feature 13 = -14"
+    assert texts[-1] == "feature 13 = −14"
     first, last = axes.patches[0], axes.patches[-1]
     assert first.get_x() == 5.0
     assert last.get_x() + last.get_width() == pytest.approx(result.predictions[1])

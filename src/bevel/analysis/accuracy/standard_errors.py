@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 from bevel.errors import NoOutOfBagError
 from bevel.forest.bags import Bags
 from bevel.forest.tree_predictions import tree_predictions
@@ -21,8 +22,8 @@ __all__ = ["StandardErrors", "predict_standard_error"]
 BLOCK_SIZE = 2**22
 
 
-@dataclass(frozen=True, eq=False)
-class StandardErrors:
+@dataclass(frozen=True, eq=False, repr=False)
+class StandardErrors(Shown):
     """Predictions and their standard errors.
 
     Attributes
@@ -49,19 +50,28 @@ class StandardErrors:
         """Variances that are below zero: too few trees to distinguish them from noise."""
         return int(np.count_nonzero(self.variance < 0))
 
-    def __str__(self) -> str:
-        low, middle, high = np.quantile(self.standard_error, [0.0, 0.5, 1.0])
-        text = (
-            f"Standard errors of {len(self.prediction)} rows from {self.n_trees} trees: "
-            f"median {middle:.4g}, from {low:.4g} to {high:.4g}"
-        )
-        if self.n_below_zero:
-            text += (
-                f"; {self.n_below_zero} of {self.variance.size} not above noise: grow more trees"
-            )
-        return text
+    def to_pandas(self) -> Any:
+        """A line for each row: prediction and standard error, of each class of a classifier.
 
-    __repr__ = __str__
+        The columns of a classifier are pairs of "prediction" or "standard_error" and the place of
+        the class in `classes_`.
+        """
+        parts = {"prediction": self.prediction, "standard_error": self.standard_error}
+        if self.prediction.ndim == 1:
+            return data_frame(parts, index="row")
+        pairs = {
+            (name, label): values[:, label]
+            for name, values in parts.items()
+            for label in range(values.shape[1])
+        }
+        return data_frame(pairs, index="row")
+
+    def _shown(self) -> ShownTable:
+        low, middle, high = np.quantile(self.standard_error, [0.0, 0.5, 1.0])
+        lines = [("median", middle), ("smallest", low), ("largest", high)]
+        of = f"{self.n_below_zero} of {self.variance.size} not above noise: grow more trees"
+        title = f"Standard errors of {len(self.prediction)} rows from {self.n_trees} trees"
+        return ShownTable(title, (), lines, (of,) if self.n_below_zero else ())
 
 
 def predict_standard_error(forest: Any, X: Any) -> StandardErrors:

@@ -63,7 +63,7 @@ def importance(
         - "gini": share of each feature in the impurity that splits remove; the gain of an oblique
           split is divided by absolute weights. `feature_importances_`, with its spread over trees.
         - "projection": the same of each unique direction (SPORF 4.5), as `Directions`. Option
-          `merge_signs` (False): whether a direction and its negative are one.
+          `merge_signs` (True): whether a direction and its negative are one.
         - "rotation": the same of each rotation of a forest grown with `P.MultiRotation`.
         - "split_frequency": share of all splits that use a feature.
         - "anova": share of node models in which a feature is significant (Menze's oRF importance),

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
+from bevel.analysis.printing import Shown, ShownTable
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
-from bevel.printable import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +21,8 @@ __all__ = ["ShapleyValues"]
 N_SHOWN = 10  # features in the printed table
 
 
-@dataclass(frozen=True, eq=False)
-class ShapleyValues:
+@dataclass(frozen=True, eq=False, repr=False)
+class ShapleyValues(Shown):
     """What each feature adds to each prediction.
 
     Attributes
@@ -139,18 +139,13 @@ class ShapleyValues:
             error_std=self.std,
         )
 
-    def __str__(self) -> str:
+    def _shown(self) -> ShownTable:
         importance = self.importances
         order = np.argsort(-importance, kind="stable")[:N_SHOWN]
-        names = [printable(self.names[feature]) for feature in order]
-        width = max(len("feature"), *map(len, names))
-        pairs = zip(names, importance[order], strict=True)
-        rows = "\n".join(f"{name:<{width}}  {value:12.5g}" for name, value in pairs)
+        rows = [(self.names[feature], f"{importance[feature]:.5g}") for feature in order]
         hidden = len(self.names) - len(order)
-        more = f"\n... and {hidden} more features" if hidden > 0 else ""
-        return f"{self._title()}\n{'feature':<{width}}  mean |value|\n{rows}{more}"
-
-    __repr__ = __str__
+        more = (f"... and {hidden} more features",) if hidden > 0 else ()
+        return ShownTable(self._title(), ("feature", "mean |value|"), rows, more)
 
     def _title(self) -> str:
         n, p = self.values.shape[:2]
