@@ -18,6 +18,7 @@ from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.data.target import read_labels
 from bevel.estimators._learners import CodedClassifier
+from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import ReadsTables
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
@@ -28,7 +29,7 @@ from bevel.training.rotation import count_numeric, haar_rotations, rotated_view
 from bevel.training.threads import count_threads
 
 
-class RotatedEnsemble(ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class RotatedEnsemble(NamedParameters, ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the ensembles whose members are whole models, each on a rotation of the features."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
