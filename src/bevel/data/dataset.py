@@ -251,7 +251,8 @@ def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> AnyFloa
     if not _within(tile, limit):
         row, column = np.argwhere(np.abs(tile, dtype=np.float64) > limit)[0]
         got = tile[row, column]
-        where = f"column {table.describe(features.start + column)}, row {rows.start + row}"
+        where = f"column {table.describe(features.start + column)}, "
+        where += f"row index {rows.start + row}"
         if np.isinf(got):
             remedy = "Replace infinities by NaN, which means missing."
         else:

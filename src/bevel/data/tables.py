@@ -17,11 +17,12 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from narwhals.exceptions import DuplicateError
 from sklearn.utils import check_array
 
 from bevel._types import AnyFloats
 from bevel.data.columns import Columns
-from bevel.errors import shorten
+from bevel.errors import join_names, shorten
 
 __all__ = ["Table", "is_missing", "read_table", "take_rows"]
 
@@ -71,8 +72,8 @@ def read_table(X: Any) -> Table:
     """Wrap the user's X; raises when it is not a non-empty table of two dimensions."""
     if isinstance(X, Columns):
         return ColumnsTable(X)
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = _as_frame(X)
+    if frame is not None:
         return FrameTable(X, frame)
     if hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError(
@@ -83,6 +84,20 @@ def read_table(X: Any) -> Table:
         X = np.array(X, dtype=object)  # one label must not make text of all numbers
     array = check_array(X, dtype=None, accept_sparse=True, ensure_all_finite=False)
     return SparseTable(array) if sp.issparse(array) else ArrayTable(array)
+
+
+def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """A data frame of any library, None if X is none."""
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError:
+        names = [str(name) for name in X.columns]
+        twice = sorted({repr(name) for name in names if names.count(name) > 1})
+        raise ValueError(
+            f"X must have a different name for each column; got {join_names(twice)} more than "
+            "once. Rename the columns, or drop the copies: X.loc[:, ~X.columns.duplicated()]."
+        ) from None
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def is_missing(value: object) -> bool:
@@ -239,8 +254,8 @@ def _check_not_empty(n_rows: int, n_features: int) -> None:
 
 def take_rows(X: Any, rows: npt.NDArray[np.integer[Any]]) -> Any:
     """Some rows of an array, a sparse matrix or a data frame, as the same kind of thing."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
+    frame = _as_frame(X)
+    return X[rows] if frame is None else frame[rows].to_native()
 
 
 def as_numbers(values: npt.NDArray[Any], name: str) -> AnyFloats:
@@ -252,7 +267,7 @@ def as_numbers(values: npt.NDArray[Any], name: str) -> AnyFloats:
         if isinstance(value, str | bytes):
             raise ValueError(
                 f"X must hold numbers in column {name}; could not convert string to float: "
-                f"{shorten(value)} (row {row}). Convert the column, or name it in "
+                f"{shorten(value)} (row index {row}). Convert the column, or name it in "
                 "categorical_features."
             )
     try:
@@ -269,7 +284,7 @@ def _beyond_floats(values: list[Any], name: str) -> ValueError:
     row = next(i for i, v in enumerate(values) if not is_missing(v) and abs(v) > LARGEST_FLOAT)
     return ValueError(
         f"X must hold numbers within the range of floats in column {name}; got "
-        f"{shorten(values[row])} (row {row}). Rescale the column."
+        f"{shorten(values[row])} (row index {row}). Rescale the column."
     )
 
 

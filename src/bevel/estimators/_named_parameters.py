@@ -64,12 +64,12 @@ class NamedParameters:
 
 def _known(cls: type) -> list[str]:
     """Names of the parameters of a class, in their order."""
-    return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+    return list(inspect.signature(cls).parameters)
 
 
 def _takes_any(cls: type) -> bool:
     """Whether a subclass passes parameters on by ``**``."""
-    kinds = [each.kind for each in inspect.signature(cls.__init__).parameters.values()]
+    kinds = [each.kind for each in inspect.signature(cls).parameters.values()]
     return inspect.Parameter.VAR_KEYWORD in kinds
 
 

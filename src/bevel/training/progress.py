@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from types import TracebackType
+from typing import Self, TextIO
 
 __all__ = ["Callback", "Progress"]
 
@@ -16,6 +17,8 @@ _WIDTH = 30
 
 class Progress:
     """Reports to the user how many trees the trainer has finished.
+
+    As a context manager it ends the line of a bar that is not full when the work stops.
 
     Parameters
     ----------
@@ -49,6 +52,22 @@ class Progress:
         self._stream = (stream or sys.stderr) if bar else None
         self._start = time.monotonic()
         self._shown_tenth = -1
+        self._line_is_open = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the line of the bar to itself, so that what follows begins a new one."""
+        if self._stream is not None and self._line_is_open:
+            self._stream.write("\n")
+            self._stream.flush()
+            self._line_is_open = False
 
     @property
     def wanted(self) -> bool:
@@ -72,11 +91,13 @@ class Progress:
             return
         self._shown_tenth = tenth
         filled = _WIDTH * n_done // self._n_total
-        bar = "█" * filled + "░" * (_WIDTH - filled)
+        full, empty = _marks(stream)
+        bar = full * filled + empty * (_WIDTH - filled)
         text = f"{self._label} {bar} {n_done}/{self._n_total}  {self._time(n_grown, n_done)}"
         stream.write(f"\r{text:<78}" if live else text)
         stream.write("\n" if finished or not live else "")
         stream.flush()
+        self._line_is_open = live and not finished
 
     def _time(self, n_grown: int, n_done: int) -> str:
         elapsed = time.monotonic() - self._start
@@ -85,6 +106,15 @@ class Progress:
         if n_grown == 0:
             return "remaining --:--"
         return f"remaining {_clock(elapsed * (self._n_total - n_done) / n_grown)}"
+
+
+def _marks(stream: TextIO) -> tuple[str, str]:
+    """Full and empty part of a bar, in characters that the stream can write."""
+    try:
+        "█░".encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return "#", "."
+    return "█", "░"
 
 
 def _clock(seconds: float) -> str:

@@ -141,7 +141,7 @@ def test_labels_of_a_sparse_column_raise():
     ids=["list", "object", "text", "frame"],
 )
 def test_text_in_a_numeric_column_names_column_and_value(X):
-    message = r"numbers in column '?0'?; could not convert string to float: '1' \(row 0\)"
+    message = r"numbers in column '?0'?; could not convert string to float: '1' \(row index 0\)"
     with pytest.raises(ValueError, match=message):
         numbers(X)
 
@@ -194,7 +194,7 @@ def test_missing_values_of_all_libraries_are_recognised():
 
 @pytest.mark.parametrize("X", [[[1, 2], [-(10**400), 3]], pd.DataFrame({"a": [1, -(10**400)]})])
 def test_number_beyond_floats_names_its_place(X):
-    message = r"range of floats in column .*; got -1000.* \(row 1\). Rescale the column"
+    message = r"range of floats in column .*; got -1000.* \(row index 1\). Rescale the column"
     with pytest.raises(ValueError, match=message):
         numbers(X)
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 
+import numpy as np
 import pytest
 
+from bevel import ObliqueForestClassifier
 from bevel.training import progress as module
 from bevel.training.progress import Progress
 
@@ -70,3 +73,43 @@ def test_callback_hears_of_all_trees():
 def test_nobody_listening_is_not_wanted():
     assert not Progress(0, 10, bar=False, callback=None).wanted
     assert Progress(0, 10, bar=False, callback=print).wanted
+
+
+def test_line_of_a_bar_that_is_stopped_is_ended():
+    stream = Terminal()
+    with suppress(KeyboardInterrupt), Progress(0, 10, True, None, stream) as progress:
+        progress(3)
+        raise KeyboardInterrupt
+    assert stream.getvalue().count("\n") == 1
+    assert stream.getvalue().endswith("\n")
+
+
+@pytest.mark.parametrize("n_done", [0, 10])
+def test_line_of_a_full_bar_is_ended_once(n_done):
+    stream = Terminal()
+    with Progress(0, 10, True, None, stream) as progress:
+        progress(n_done)
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_forest_that_is_stopped_ends_the_line_of_its_bar(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(module.sys, "stderr", stream)
+
+    def stop(*_):
+        if stream.getvalue():  # something was drawn
+            raise KeyboardInterrupt
+
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    forest = ObliqueForestClassifier(5000, verbose=1, callback=stop, n_jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        forest.fit(X, X[:, 0] > 0)
+    assert stream.getvalue().endswith("\n")
+    assert "5000/5000" not in stream.getvalue()
+
+
+def test_bar_on_a_stream_that_has_no_blocks_is_plain():
+    bytes_written = io.BytesIO()
+    stream = io.TextIOWrapper(bytes_written, encoding="cp1252", write_through=True)
+    Progress(0, 2, True, None, stream)(1)
+    assert b"###...." in bytes_written.getvalue()

@@ -113,14 +113,15 @@ def measure(
     repeats = np.full((len(groups), disturbance.n_repeats), np.nan)
     standard_error = np.full(len(groups), np.nan)
     error = np.nan
-    for number, layer in enumerate(layers):
-        report_progress = _reports(progress, number * n_steps)
-        found = _increase(analysed, rows, weights, layer, disturbance, error_of, report_progress)
-        places = [group.number for group in layer]
-        repeats[places], standard_error[places] = found.repeats, found.standard_error
-        error = found.error
-    if progress.wanted:
-        progress(n_steps * len(layers))
+    with progress:
+        for number, layer in enumerate(layers):
+            report = _reports(progress, number * n_steps)
+            found = _increase(analysed, rows, weights, layer, disturbance, error_of, report)
+            places = [group.number for group in layer]
+            repeats[places], standard_error[places] = found.repeats, found.standard_error
+            error = found.error
+        if progress.wanted:
+            progress(n_steps * len(layers))
     return ErrorImportance(
         disturbance.kind,
         tuple(group.name for group in groups),

@@ -86,20 +86,20 @@ def shapley_values(
     rng = np.random.default_rng(random_state)
     rows = np.ascontiguousarray(analysed.encode(X))
     others = _draw_rows(analysed.encode(background), max_background, rng)
-    progress = Progress(0, len(rows), verbose > 0, None, label="explaining rows")
-    values, variances, n_sampled = _core.shapley_values(
-        analysed.predictor.view,
-        rows,
-        others,
-        analysed.hard,
-        max_exact_features,
-        n_samples,
-        int(rng.integers(2**64, dtype=np.uint64)),
-        analysed.n_threads,
-        progress if progress.wanted else None,
-    )
-    if progress.wanted:
-        progress(len(rows))
+    with Progress(0, len(rows), verbose > 0, None, label="explaining rows") as progress:
+        values, variances, n_sampled = _core.shapley_values(
+            analysed.predictor.view,
+            rows,
+            others,
+            analysed.hard,
+            max_exact_features,
+            n_samples,
+            int(rng.integers(2**64, dtype=np.uint64)),
+            analysed.n_threads,
+            progress if progress.wanted else None,
+        )
+        if progress.wanted:
+            progress(len(rows))
     return ShapleyValues(
         _outputs(analysed, values),
         _predict(analysed, others).mean(axis=0),
