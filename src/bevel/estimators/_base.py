@@ -85,7 +85,8 @@ class ObliqueForest(Compression, NamedParameters, ReadsTables, BaseEstimator, me
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN and None are missing values; infinities raise.
+            (made dense, in float32). NaN and None are missing values; infinities raise. Dates and
+            times become days since 1970-01-01 (UTC).
         y : array-like of shape (n_rows,)
             Targets.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -318,6 +319,7 @@ class ObliqueForest(Compression, NamedParameters, ReadsTables, BaseEstimator, me
             and fitted is not None
             and isinstance(fitted.predictor, PackedPredictor)
             and not fitted.encoding.nominal
+            and not fitted.encoding.dates
         )
 
     def _trees_to_keep(self) -> FittedForest | None:

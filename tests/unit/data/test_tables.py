@@ -154,14 +154,14 @@ def test_objects_that_are_no_numbers_name_the_column():
 @pytest.mark.parametrize(
     "X",
     [
-        pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}),
-        pl.DataFrame({"when": [datetime.date(2020, 1, 1)]}),
+        pd.DataFrame({"when": pd.to_timedelta(["1 day"])}),
+        pl.DataFrame({"when": [datetime.time(12, 30)]}),
         pl.DataFrame({"when": [[1, 2]]}),
-        np.array([["2020-01-01"]], dtype="datetime64[D]"),
+        np.array([[1]], dtype="timedelta64[D]"),
     ],
 )
-def test_dates_and_lists_raise_and_ask_for_numbers(X):
-    with pytest.raises(TypeError, match=r"(?s)X must hold numbers or labels; got .*Convert it"):
+def test_durations_and_lists_raise_and_ask_for_numbers(X):
+    with pytest.raises(TypeError, match=r"(?s)X must hold numbers, labels .*got .*Convert it"):
         numbers(X)
 
 
