@@ -37,6 +37,7 @@ def lint(session: nox.Session) -> None:
     session.run("mypy")
     session.run("codespell")
     session.run("lint-imports", "--no-logo")
+    session.run("python", "tools/check_imports.py")
     session.run("python", "tools/check_includes.py")
     session.run("python", "tools/check_sizes.py")
     sources = [str(path) for ext in ("h", "cpp", "inc") for path in Path("cpp").rglob(f"*.{ext}")]

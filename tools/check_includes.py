@@ -1,7 +1,7 @@
 """Check who includes whom in the C++ core: `python tools/check_includes.py`.
 
-A room (a folder of `cpp/bevel`) may include the rooms and single headers that the table names, and
-itself. The table is the drawing of ARCHITECTURE.md: rooms know one another by their products.
+A folder of `cpp/bevel` may include the folders and single headers that the table lists, and itself.
+The table has the order of the folders in ARCHITECTURE.md.
 """
 
 import re
@@ -20,11 +20,11 @@ MAY_INCLUDE = {
     "data": ["support"],
     "models": ["support", "<Eigen>"],
     "projection": ["support", "random", "data", "models", "options.h", "<Eigen>"],
-    # Where directions come from is none of its business.
+    # Independent of the samplers: it sees candidates only.
     "split": ["support", "random", "data", "options.h", "projection/candidates.h"],
     "tree": ["support", "random", "data", "options.h", "projection", "split"],
     "forest": ["support", "random", "data", "options.h", "projection", "split", "tree"],
-    # A finished forest: its arrays and flags, and bags drawn again; neither samplers nor searches.
+    # A finished forest: its arrays and flags, and bags drawn again; no samplers, no searches.
     "predict": [
         *("support", "data", "options.h", "tree/node_store.h"),
         *("forest/bag.h", "forest/forest_fields.h"),
@@ -32,39 +32,45 @@ MAY_INCLUDE = {
     "analysis": ["support", "random", "predict", "tree/node_store.h"],
     "file": ["support", "predict", "tree/node_store.h", "forest/forest_fields.h"],
 }
-OF_OTHERS = ("Python.h", "nanobind", "pybind11", "numpy", "Eigen")
+THIRD_PARTY = ("Python.h", "nanobind", "pybind11", "numpy", "Eigen")
 
 
-def room_of(path: str) -> str:
+def folder_of(path: str) -> str:
     return path.partition("/")[0]
 
 
-def allows(room: str, target: str) -> bool:
-    """Whether a file of a room may include `<x/y>` or `"x/y"`."""
+def allows(folder: str, target: str) -> bool:
+    """Whether a file of a folder may include `<x/y>` or `"x/y"`."""
     name = target[1:-1]
     if target.startswith("<") or not name.startswith("bevel/"):
-        stranger = room_of(name)
-        return stranger not in OF_OTHERS or f"<{stranger}>" in MAY_INCLUDE[room]
+        origin = folder_of(name)
+        return origin not in THIRD_PARTY or f"<{origin}>" in MAY_INCLUDE[folder]
     name = name.removeprefix("bevel/")
-    return room_of(name) == room or room_of(name) in MAY_INCLUDE[room] or name in MAY_INCLUDE[room]
+    return (
+        folder_of(name) == folder
+        or folder_of(name) in MAY_INCLUDE[folder]
+        or name in MAY_INCLUDE[folder]
+    )
 
 
 def faults(core: Path) -> Iterator[str]:
     for file in sorted(path for path in core.rglob("*") if path.suffix in {".h", ".cpp", ".inc"}):
-        room = file.relative_to(core).parts[0]
-        if room not in MAY_INCLUDE:
-            yield f"{file}:1: the room {room!r} is not in the table of tools/check_includes.py"
+        folder = file.relative_to(core).parts[0]
+        if folder not in MAY_INCLUDE:
+            yield f"{file}:1: the folder {folder!r} is not in the table of tools/check_includes.py"
             continue
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
             found = INCLUDE.match(line)
-            if found and not allows(room, found[1]):
-                allowed = ", ".join(MAY_INCLUDE[room]) or "no other room"
-                yield f"{file}:{number}: {room} includes {found[1]}; it may include {allowed}"
+            if found and not allows(folder, found[1]):
+                allowed = ", ".join(MAY_INCLUDE[folder]) or "no other folder"
+                yield f"{file}:{number}: {folder} includes {found[1]}; it may include {allowed}"
 
 
 def main() -> int:
-    rooms = {room: {room_of(r) for r in rule if r[0] != "<"} for room, rule in MAY_INCLUDE.items()}
-    TopologicalSorter(rooms).prepare()  # raises CycleError: the table itself must have an order
+    folders = {
+        folder: {folder_of(r) for r in rule if r[0] != "<"} for folder, rule in MAY_INCLUDE.items()
+    }
+    TopologicalSorter(folders).prepare()  # raises CycleError: the table itself must have an order
     found = list(faults(Path(sys.argv[1]) if len(sys.argv) > 1 else CORE))
     print("\n".join(found) if found else f"{CORE.name}: every include is allowed")
     return 1 if found else 0

@@ -18,10 +18,10 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command(epilog=demo.EXAMPLES)(handle_errors(demo.demo))
-app.command("fit", epilog=fit.EXAMPLES)(handle_errors(fit.fit_verb))
+app.command("fit", epilog=fit.EXAMPLES)(handle_errors(fit.fit))
 app.command(epilog=predict.EXAMPLES)(handle_errors(predict.predict))
-app.command("explain", epilog=explain.EXAMPLES)(handle_errors(explain.explain_verb))
-app.command("tune", epilog=tune.EXAMPLES)(handle_errors(tune.tune_verb))
+app.command("explain", epilog=explain.EXAMPLES)(handle_errors(explain.explain))
+app.command("tune", epilog=tune.EXAMPLES)(handle_errors(tune.tune))
 app.command(epilog=export.EXAMPLES)(handle_errors(export.export))
 app.command(epilog=inspect.EXAMPLES)(handle_errors(inspect.inspect))
 add_plugins(app)

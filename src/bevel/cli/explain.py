@@ -10,22 +10,21 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from bevel import workflow
 from bevel.analysis.results import Directions
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import Header
-from bevel.estimators.loading import load
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
 from bevel.report.explain_report import describe_model, describe_rows, explain_report
 from bevel.report.explain_sections import combined_share, row_sentence
 from bevel.report.score_text import score_line
-from bevel.workflow.explaining import N_STEPS, Explanation, explain
-from bevel.workflow.model_rows import read_model_rows
+from bevel.workflow.explaining import Explanation
 from bevel.workflow.scores import as_json
 
-__all__ = ["EXAMPLES", "explain_verb"]
+__all__ = ["EXAMPLES", "explain"]
 
 EXAMPLES = output.examples(
     "bevel explain iris.bevel iris.csv --target species --out explain.html",
@@ -35,7 +34,7 @@ EXAMPLES = output.examples(
 MOST_LINES = 10
 
 
-def explain_verb(
+def explain(
     model: Annotated[Path, typer.Argument(help="A file that fit --out or save has written.")],
     data: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet with the columns of fit.")],
     target: Annotated[
@@ -63,33 +62,26 @@ def explain_verb(
     output.check_free([out], force=force)
     if out is not None:
         import_optional("matplotlib", needed_by="bevel explain --out", install="bevel[plot]")
-    estimator = load(model)
-    estimator.set_params(n_jobs=jobs)
-    rows = read_model_rows(estimator, data, target=target, header=header)
-    if not as_json_:
-        for text in rows.notes:
-            output.note(text)
-    with output.progress("reading", N_STEPS) as advance:
-        found = explain(
-            estimator,
-            rows.X,
-            rows.y,
-            number=rows.number,
-            requested=row or (),
-            seed=seed,
-            on_step=advance,
+    with output.steps() as advance:
+        found = workflow.explain(
+            model,
+            data,
+            target=target,
+            rows=row or (),
+            header=header,
+            random_state=seed,
+            n_jobs=jobs,
+            on_note=output.silent if as_json_ else output.note,
+            on_progress=advance,
         )
         if out is not None:
-            advance(N_STEPS, "drawing")
+            advance("drawing", 0, 1)
             command = _command(model, data, target, out, row, header, seed)
             page = explain_report(model.name, data.name, found, command)
     if out is not None:
         write_whole(out, [page.encode("utf-8")])
     if as_json_:
-        output.print_json(
-            _facts(model, data, target, out, found)
-            | {"notes": [as_flags(text) for text in rows.notes]}
-        )
+        output.print_json(_facts(model, data, target, out, found))
     else:
         _print(data, out, found)
 
@@ -180,6 +172,7 @@ def _facts(
         **_quantiles(found),
         "rows": [_row(found, place) for place in range(len(found.rows))],
         "missing": found.missing or None,
+        "notes": [as_flags(text) for text in found.notes],
     }
 
 

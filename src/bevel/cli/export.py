@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-import bevel
 from bevel.cli import options, output
+from bevel.estimators.loading import load
 from bevel.export.c import write_c
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
@@ -43,7 +43,7 @@ def export(
     """Write a model as one C file without dependencies, or as an ONNX graph."""
     target = out if out is not None else model.with_suffix(f".{to}")
     _check(model, target, to, name, force)
-    _write(bevel.load(model), target, to, name or "model")
+    _write(load(model), target, to, name or "model")
     typer.echo(printable(f"Written to {target}: {target.stat().st_size:,} bytes"))
 
 

@@ -1,30 +1,22 @@
 """``bevel fit``: a forest from a file of rows, its out-of-bag score, a model file and a report."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from bevel import workflow
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import Data, Drop, Header, Nominal, TargetColumn, Task, TaskName
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.report.score_text import fit_command, score_line
-from bevel.workflow.fitting import (
-    Fitted,
-    Settings,
-    check_keep_targets,
-    cross_validate,
-    fit,
-    score_fitted,
-)
-from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
-from bevel.workflow.scores import Estimate, as_json
+from bevel.workflow import FitResult
+from bevel.workflow.scores import as_json
 
-__all__ = ["EXAMPLES", "fit_verb", "read_projection_names"]
+__all__ = ["EXAMPLES", "fit", "read_projection_names"]
 
 EXAMPLES = output.examples(
     "bevel fit iris.csv --target species --out iris.bevel --report iris.html",
@@ -33,7 +25,7 @@ EXAMPLES = output.examples(
 )
 
 
-def fit_verb(
+def fit(
     data: Data,
     target: TargetColumn,
     out: Annotated[Path | None, typer.Option(help="Model file to write.")] = None,
@@ -69,37 +61,32 @@ def fit_verb(
     output.check_free([out, report], force=force)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
-    read = read_labelled_rows(
-        data, target, task=task, drop=drop or (), nominal=nominal or (), header=header
-    )
-    table = replace(read, notes=tuple(map(as_flags, read.notes)))
-    if not as_json_:
-        for text in table.notes:
-            output.note(text)
-    if keep_targets:
-        check_keep_targets(table)
-    settings = Settings(read_projection_names(projection), "auto", trees, seed, jobs)
-    with output.progress("growing trees", trees) as advance:
-        fitted = fit(
-            table,
-            settings,
+    with output.steps() as advance:
+        found = workflow.fit(
+            data,
+            target,
+            task=task,
+            projection=read_projection_names(projection),
+            n_estimators=trees,
             keep_targets=keep_targets,
+            drop=drop or (),
+            nominal=nominal or (),
+            header=header,
+            random_state=seed,
+            n_jobs=jobs,
             curve=report is not None,
-            on_tree=lambda done, _: advance(done, ""),
+            on_note=output.silent if as_json_ else output.note,
+            on_progress=advance,
         )
-    method, scores = _scores(table, settings, fitted)
     if out is not None:
-        fitted.model.save(out)
+        found.model.save(out)
     if report is not None:
-        command = fit_command(
-            data, table, settings, out, report, drop, nominal, header, keep_targets
-        )
-        _write_report(report, data.name, table, settings, fitted, command)
-    facts = _facts(table, settings, projection, fitted, method, scores, out, report)
+        command = fit_command(data, found, out, report, drop, nominal, header, keep_targets)
+        _write_report(report, data.name, found, command)
     if as_json_:
-        output.print_json(facts)
+        output.print_json(_facts(found, projection, out, report))
     else:
-        _print(data, table, projection, fitted, method, scores, out, report)
+        _print(data, found, projection, out, report)
 
 
 def read_projection_names(text: str) -> Any:
@@ -108,82 +95,51 @@ def read_projection_names(text: str) -> Any:
     return names if len(names) > 1 else text.strip()
 
 
-def _scores(
-    table: LabelledRows, settings: Settings, fitted: Fitted
-) -> tuple[str, dict[str, Estimate]]:
-    """Scores, with a bar while they are cross-validated."""
-
-    def cross_validated() -> Any:
-        with output.progress("cross-validating", 5) as advance:
-            return cross_validate(table, settings, on_fold=lambda done: advance(done, ""))
-
-    return score_fitted(table, settings, fitted, cross_validated)
-
-
-def _write_report(
-    report: Path,
-    name: str,
-    table: LabelledRows,
-    settings: Settings,
-    fitted: Fitted,
-    command: str,
-) -> None:
+def _write_report(report: Path, name: str, found: FitResult, command: str) -> None:
     from bevel.report.fit_report import fit_report, n_steps
 
-    with output.progress("writing the report", n_steps(table)) as advance:
-        page = fit_report(name, table, settings, fitted, command, on_step=advance)
+    rows = replace(found.rows, notes=tuple(map(as_flags, found.rows.notes)))
+    with output.progress("writing the report", n_steps(rows)) as advance:
+        page = fit_report(name, replace(found, rows=rows), command, on_step=advance)
     write_whole(report, [page.encode("utf-8")])
 
 
 def _facts(
-    table: LabelledRows,
-    settings: Settings,
-    projection: str,
-    fitted: Fitted,
-    method: str,
-    scores: Mapping[str, Estimate],
-    out: Path | None,
-    report: Path | None,
+    found: FitResult, projection: str, out: Path | None, report: Path | None
 ) -> dict[str, Any]:
-    n_rows, n_features = table.X.shape
+    rows = found.rows
+    n_rows, n_features = rows.X.shape
     return {
-        "task": table.task,
-        "target": table.target,
+        "task": rows.task,
+        "target": rows.target,
         "n_rows": n_rows,
         "n_features": n_features,
-        "nominal": [table.X.names[index] for index in table.X.nominal],
-        "classes": table.classes,
-        "n_trees": settings.n_trees,
+        "nominal": [rows.X.names[index] for index in rows.X.nominal],
+        "classes": rows.classes,
+        "n_trees": found.settings.n_trees,
         "projection": projection,
-        "seed": settings.seed,
-        "fit_seconds": fitted.seconds,
-        "scored": method,
-        "scores": as_json(scores),
+        "seed": found.settings.seed,
+        "fit_seconds": found.seconds,
+        "scored": found.scored_by,
+        "scores": as_json(found.scores),
         "model": out,
         "report": report,
-        "notes": table.notes,
+        "notes": [as_flags(text) for text in rows.notes],
     }
 
 
 def _print(
-    data: Path,
-    table: LabelledRows,
-    projection: str,
-    fitted: Fitted,
-    method: str,
-    scores: Mapping[str, Estimate],
-    out: Path | None,
-    report: Path | None,
+    data: Path, found: FitResult, projection: str, out: Path | None, report: Path | None
 ) -> None:
     lines = {
         "data": str(data),
-        "size": table.describe(),
-        "target": table.describe_target(),
-        "forest": f"{fitted.model.n_estimators:,} trees, projection {projection}, "
-        f"grown in {fitted.seconds:.2f} s",
+        "size": found.rows.describe(),
+        "target": found.rows.describe_target(),
+        "forest": f"{found.model.n_estimators:,} trees, projection {projection}, "
+        f"grown in {found.seconds:.2f} s",
     }
-    for name, estimate in scores.items():
-        lines[f"{method} {name}"] = score_line(name, estimate)
+    for name, estimate in found.scores.items():
+        lines[f"{found.scored_by} {name}"] = score_line(name, estimate)
     lines["model"] = "not kept; --out model.bevel keeps it" if out is None else str(out)
     if report is not None:
         lines["report"] = str(report)

@@ -33,14 +33,20 @@ __all__ = [
     "print_json",
     "print_lines",
     "progress",
+    "silent",
+    "steps",
 ]
 
 WIDTH = 100
 
 
 def note(text: str) -> None:
-    """Say something beside the results."""
+    """Print a remark on standard error."""
     print(printable(f"Note: {as_flags(' '.join(text.split()))}"), file=sys.stderr)
+
+
+def silent(_text: str) -> None:
+    """In place of `note` where notes are part of a JSON document."""
 
 
 def print_json(facts: object) -> None:
@@ -107,6 +113,28 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[[i
 
     The function takes the number of steps done so far and, if it is not empty, a new description.
     """
+    with _bar() as bar:
+        task = bar.add_task(description, total=total)
+
+        def advance(done: int, text: str = "") -> None:
+            bar.update(task, completed=done, description=text or None)
+
+        yield advance
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for work of several steps; yields what `bevel.workflow` calls `on_progress`."""
+    with _bar() as bar:
+        task = bar.add_task("", total=None)
+
+        def advance(step: str, done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, description=step or None)
+
+        yield advance
+
+
+def _bar() -> Progress:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -114,10 +142,4 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[[i
         TimeRemainingColumn(compact=True),
     )
     screen = Console(stderr=True)
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        task = bar.add_task(description, total=total)
-
-        def advance(done: int, text: str = "") -> None:
-            bar.update(task, completed=done, description=text or None)
-
-        yield advance
+    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
+from bevel import workflow
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import Header
-from bevel.estimators.loading import load
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
-from bevel.workflow.predicting import Predictions, predict_file
+from bevel.workflow.predicting import Predictions
 
 __all__ = ["EXAMPLES", "predict"]
 
@@ -39,9 +39,7 @@ def predict(
     that cannot be seen are written as \\x1b on the screen, as they are in --out.
     """
     output.check_free([out], force=force)
-    estimator = load(model)
-    estimator.set_params(n_jobs=jobs)
-    found = predict_file(estimator, data, proba=proba, header=header)
+    found = workflow.predict(model, data, proba=proba, header=header, n_jobs=jobs)
     if out is not None:
         write_whole(out, [found.to_csv().encode("utf-8")])
     if as_json:

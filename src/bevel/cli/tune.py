@@ -1,7 +1,5 @@
 """``bevel tune``: SPORF's grid over d and λ by out-of-bag error."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,17 +7,18 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from bevel import workflow
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import Data, Drop, Header, Nominal, TargetColumn, Task, TaskName
 from bevel.printable import printable
 from bevel.report.score_text import interval, score, score_line
-from bevel.workflow.fitting import Settings, fit
-from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows, read_labelled_rows
+from bevel.workflow import TuneResult
+from bevel.workflow.labelled_rows import CLASSIFICATION
 from bevel.workflow.scores import Estimate
-from bevel.workflow.tuning import Point, Tried, best_of, grid, python_line, tune
+from bevel.workflow.tuning import Tried, python_line
 
-__all__ = ["EXAMPLES", "tune_verb"]
+__all__ = ["EXAMPLES", "tune"]
 
 EXAMPLES = output.examples(
     "bevel tune iris.csv --target species",
@@ -27,7 +26,7 @@ EXAMPLES = output.examples(
 )
 
 
-def tune_verb(
+def tune(
     data: Data,
     target: TargetColumn,
     out: Annotated[
@@ -53,45 +52,48 @@ def tune_verb(
     each node, which combine 1 to 5 features on average.
     """
     output.check_free([out], force=force)
-    read = read_labelled_rows(
-        data, target, task=task, drop=drop or (), nominal=nominal or (), header=header
-    )
-    table = replace(read, notes=tuple(map(as_flags, read.notes)))
-    if not as_json:
-        for text in table.notes:
-            output.note(text)
-    points = grid(table, all_powers=all_powers)
-    settings = Settings(n_trees=trees, seed=seed, n_jobs=jobs)
-    tried = _try(table, points, replace(settings, n_trees=tuning_trees))
-    best = best_of(tried)
+    with output.steps() as advance:
+        found = workflow.tune(
+            data,
+            target,
+            task=task,
+            n_estimators=trees,
+            tuning_trees=tuning_trees,
+            all_powers=all_powers,
+            drop=drop or (),
+            nominal=nominal or (),
+            header=header,
+            random_state=seed,
+            n_jobs=jobs,
+            refit=out is not None,
+            on_note=output.silent if as_json else output.note,
+            on_progress=advance,
+        )
     if out is not None:
-        with output.progress("growing the best forest", trees) as advance:
-            chosen = best.point.settings(settings)
-            fit(table, chosen, on_tree=lambda done, _: advance(done, "")).model.save(out)
+        found.model.save(out)
     if as_json:
-        output.print_json(_facts(table, tried, best, settings, out))
+        output.print_json(_facts(found, out))
         return
     console = output.console()
-    console.print(_table(table, tried, best))
-    output.print_lines(_lines(data, table, best, out))
-    print(f"\n{printable(python_line(table, best, settings))}")  # as one line, to be copied
+    console.print(_table(found))
+    output.print_lines(_lines(data, found, out))
+    print(f"\n{printable(_python_line(found))}")  # as one line, to be copied
 
 
-def _try(table: LabelledRows, points: Sequence[Point], settings: Settings) -> list[Tried]:
-    with output.progress("points of the grid", len(points)) as advance:
-        return tune(table, points, settings, on_point=lambda done: advance(done, ""))
+def _python_line(found: TuneResult) -> str:
+    return python_line(found.rows, found.best, found.settings)
 
 
-def _loss_name(table: LabelledRows) -> str:
-    return "error" if table.task == CLASSIFICATION else "mean squared error"
+def _loss_name(found: TuneResult) -> str:
+    return "error" if found.rows.task == CLASSIFICATION else "mean squared error"
 
 
-def _table(table: LabelledRows, tried: Sequence[Tried], best: Tried) -> Table:
-    name = _loss_name(table)
+def _table(found: TuneResult) -> Table:
+    name = _loss_name(found)
     made = Table(box=SIMPLE_HEAD, pad_edge=False)
     for head in ("d", "directions", "λp", f"out-of-bag {name}", "95 % interval", "seconds"):
         made.add_column(head, justify="left" if head == "d" else "right")
-    for each in tried:
+    for each in found.tried:
         point = each.point
         made.add_row(
             point.d,
@@ -100,38 +102,36 @@ def _table(table: LabelledRows, tried: Sequence[Tried], best: Tried) -> Table:
             score(name, each.loss),
             interval(name, each.loss),
             f"{each.seconds:.2f}",
-            style="bold" if each is best else None,
+            style="bold" if each is found.best else None,
         )
     return made
 
 
-def _lines(data: Path, table: LabelledRows, best: Tried, out: Path | None) -> dict[str, str]:
-    point = best.point
+def _lines(data: Path, found: TuneResult, out: Path | None) -> dict[str, str]:
+    point = found.best.point
     return {
         "data": str(data),
-        "size": table.describe(),
-        "target": table.describe_target(),
+        "size": found.rows.describe(),
+        "target": found.rows.describe_target(),
         "best": f"d = {point.d} ({point.n_projections:,} directions), λp = {point.density}",
-        f"out-of-bag {_loss_name(table)}": score_line(_loss_name(table), best.loss)
+        f"out-of-bag {_loss_name(found)}": score_line(_loss_name(found), found.best.loss)
         + ", optimistic: the best of many",
         "model": "not kept; --out model.bevel keeps it" if out is None else str(out),
     }
 
 
-def _facts(
-    table: LabelledRows, tried: Sequence[Tried], best: Tried, settings: Settings, out: Path | None
-) -> dict[str, Any]:
+def _facts(found: TuneResult, out: Path | None) -> dict[str, Any]:
     def described(each: Tried) -> dict[str, Any]:
         loss: Estimate = each.loss
         return vars(each.point) | {"loss": loss.as_dict(), "seconds": each.seconds}
 
     return {
-        "task": table.task,
-        "target": table.target,
-        "loss": _loss_name(table),
-        "grid": [described(each) for each in tried],
-        "best": described(best),
-        "python": python_line(table, best, settings),
+        "task": found.rows.task,
+        "target": found.rows.target,
+        "loss": _loss_name(found),
+        "grid": [described(each) for each in found.tried],
+        "best": described(found.best),
+        "python": _python_line(found),
         "model": out,
-        "notes": table.notes,
+        "notes": [as_flags(text) for text in found.rows.notes],
     }

@@ -19,7 +19,7 @@ from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.estimators._compression import Compression
 from bevel.estimators._named_parameters import NamedParameters
-from bevel.estimators._reading import ReadsTables, encode_rows
+from bevel.estimators._reading import TableInput, encode_rows
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
@@ -63,7 +63,7 @@ FEW_ROWS = 32
 PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class ObliqueForest(Compression, NamedParameters, ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class ObliqueForest(Compression, NamedParameters, TableInput, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]

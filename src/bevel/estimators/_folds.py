@@ -12,13 +12,13 @@ from sklearn.model_selection import check_cv
 from bevel._types import Indices
 from bevel.errors import wrong_type, wrong_value
 
-Split = tuple[Indices, Indices]  # rows to learn from, rows held out
+Fold = tuple[Indices, Indices]  # rows to learn from, rows held out
 
 _REQUIRED = "an integer of at least 2, a splitter or pairs of training and test rows"
 _REMEDY = "The thesis uses 5."
 
 
-def read_folds(cv: Any, codes: npt.NDArray[np.int32], seed: int) -> list[Split]:
+def read_folds(cv: Any, codes: npt.NDArray[np.int32], seed: int) -> list[Fold]:
     """The splits of `cv`: no row is on both sides of one, and each is held out once, in order."""
     if not isinstance(cv, numbers.Integral):
         return _given_folds(cv, codes)
@@ -33,7 +33,7 @@ def read_folds(cv: Any, codes: npt.NDArray[np.int32], seed: int) -> list[Split]:
     return stratified_folds(codes, n_folds, seed)
 
 
-def stratified_folds(codes: npt.NDArray[np.int32], n_folds: int, seed: int) -> list[Split]:
+def stratified_folds(codes: npt.NDArray[np.int32], n_folds: int, seed: int) -> list[Fold]:
     """Random folds of equal size; classes are dealt to them in turn, the rarest too."""
     shuffled = np.random.default_rng(seed).permutation(len(codes))
     by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
@@ -42,7 +42,7 @@ def stratified_folds(codes: npt.NDArray[np.int32], n_folds: int, seed: int) -> l
     return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)]
 
 
-def _given_folds(cv: Any, codes: npt.NDArray[np.int32]) -> list[Split]:
+def _given_folds(cv: Any, codes: npt.NDArray[np.int32]) -> list[Fold]:
     if not (hasattr(cv, "split") or hasattr(cv, "__iter__")) or isinstance(cv, str):
         raise wrong_type("cv", _REQUIRED, cv, _REMEDY)
     placeholder = np.zeros((len(codes), 1))

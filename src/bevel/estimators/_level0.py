@@ -22,7 +22,7 @@ Setting = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LearningRows:
     """Rows to learn from, with all that is learned of them before a model is fitted.
 
     Attributes
@@ -53,7 +53,7 @@ class Level0:
     n_classes: int
 
     def fit(
-        self, part: Part, rotation: Floats | None, seed: int
+        self, part: LearningRows, rotation: Floats | None, seed: int
     ) -> tuple[CodedClassifier, Setting]:
         """A model of a view of the rows of a part, and the setting it has chosen."""
         X = self._view(part.X, part, rotation)
@@ -61,18 +61,20 @@ class Level0:
         learner = self._learner(setting, part, seed)
         return fit_classifier(learner, X, part.codes, part.weights), setting
 
-    def predict(self, model: CodedClassifier, part: Part, rotation: Floats | None) -> Floats:
+    def predict(
+        self, model: CodedClassifier, part: LearningRows, rotation: Floats | None
+    ) -> Floats:
         """Prediction of a model of a part for the rows held out from it."""
         view = self._view(part.held_out, part, rotation)
         return model.probabilities(view, self.n_classes)
 
-    def _view(self, X: Float32s, part: Part, rotation: Floats | None) -> Float32s:
+    def _view(self, X: Float32s, part: LearningRows, rotation: Floats | None) -> Float32s:
         return rotated_view(X, part.encoding, rotation, codes=takes_codes(self.prototype))
 
-    def _learner(self, setting: Setting, part: Part, seed: int) -> Any:
+    def _learner(self, setting: Setting, part: LearningRows, seed: int) -> Any:
         return make_learner(self.prototype, seed, part.encoding).set_params(**setting)
 
-    def _choose(self, X: Float32s, part: Part, seed: int) -> Setting:
+    def _choose(self, X: Float32s, part: LearningRows, seed: int) -> Setting:
         """The most accurate setting on the part's own rows (Blaser 3.4.1), of equal ones the first.
 
         Predictions for rows of the part come from models that have not seen them: trees whose bag
@@ -83,7 +85,7 @@ class Level0:
         scores = [self._score(setting, X, part, seed) for setting in self.settings]
         return self.settings[int(np.argmax(scores))]
 
-    def _score(self, setting: Setting, X: Float32s, part: Part, seed: int) -> float:
+    def _score(self, setting: Setting, X: Float32s, part: LearningRows, seed: int) -> float:
         learner = self._learner(setting, part, seed)
         if _has_out_of_bag(learner):
             learner.set_params(oob_score=learner.get_params()["oob_score"] or True)

@@ -17,7 +17,7 @@ from bevel.errors import join_names
 from bevel.training.threads import count_threads
 
 
-class ReadsTables:
+class TableInput:
     """What all estimators do with X."""
 
     n_features_in_: int

@@ -19,7 +19,7 @@ from bevel.data.tables import Table
 from bevel.data.target import read_labels
 from bevel.estimators._learners import CodedClassifier
 from bevel.estimators._named_parameters import NamedParameters
-from bevel.estimators._reading import ReadsTables
+from bevel.estimators._reading import TableInput
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.training.jobs import run_jobs
@@ -29,7 +29,7 @@ from bevel.training.rotation import count_numeric, haar_rotations, rotated_view
 from bevel.training.threads import count_threads
 
 
-class RotatedEnsemble(NamedParameters, ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class RotatedEnsemble(NamedParameters, TableInput, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the ensembles whose members are whole models, each on a rotation of the features."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
@@ -116,7 +116,7 @@ class RotatedEnsemble(NamedParameters, ReadsTables, BaseEstimator, metaclass=ABC
         return hasattr(self, "_encoding")
 
 
-class KnowsClasses:
+class ClassLabels:
     """What those that classify do with labels: learners know them by their place in `classes_`.
 
     Classes whose rows all have weight zero are left out of the count: no learner sees them.

@@ -21,7 +21,7 @@ from bevel.estimators._learners import (
     make_learner,
     takes_codes,
 )
-from bevel.estimators._rotated import KnowsClasses, RotatedEnsemble, seed_of
+from bevel.estimators._rotated import ClassLabels, RotatedEnsemble, seed_of
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import documented
 from bevel.parameters.rotation_parameters import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR
@@ -106,7 +106,7 @@ class RotatedBoosting(RotatedEnsemble):
 
 
 @documented(BOOSTING_CLASSIFIER)
-class RotatedBoostingClassifier(ClassifierMixin, KnowsClasses, RotatedBoosting):  # type: ignore[misc]
+class RotatedBoostingClassifier(ClassifierMixin, ClassLabels, RotatedBoosting):  # type: ignore[misc]
     """Votes of groups of boosted trees, each group on a random rotation of the features.
 
     The trees of a group depend on each other, as boosted trees do; groups do not. Many

@@ -15,7 +15,7 @@ from bevel._types import Float32s, Floats, Ints32
 from bevel.data.dataset import Dataset, encode, learn_dataset
 from bevel.data.row_weights import read_weights
 from bevel.data.tables import ArrayTable, Table
-from bevel.estimators._folds import Split, read_folds
+from bevel.estimators._folds import Fold, read_folds
 from bevel.estimators._learners import (
     CodedClassifier,
     check_learner,
@@ -24,8 +24,8 @@ from bevel.estimators._learners import (
     make_learner,
     takes_codes,
 )
-from bevel.estimators._level0 import Level0, Part, Setting, read_settings
-from bevel.estimators._rotated import KnowsClasses, RotatedEnsemble, seed_of
+from bevel.estimators._level0 import LearningRows, Level0, Setting, read_settings
+from bevel.estimators._rotated import ClassLabels, RotatedEnsemble, seed_of
 from bevel.estimators.classifier import ObliqueForestClassifier
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import documented
@@ -43,7 +43,7 @@ def _level1_gives_probabilities(estimator: StackedRotationClassifier) -> bool:
 
 
 @documented(STACKED_CLASSIFIER)
-class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):  # type: ignore[misc]
+class StackedRotationClassifier(ClassifierMixin, ClassLabels, RotatedEnsemble):  # type: ignore[misc]
     """Classifiers on rotations of the features, and a classifier on their predictions.
 
     A model of level 0 is fitted to each view of the features: as they are, and after each of K
@@ -232,8 +232,8 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
         dataset: Dataset,
         codes: Ints32,
         weights: Floats | None,
-        splits: Sequence[Split],
-    ) -> list[Part]:
+        splits: Sequence[Fold],
+    ) -> list[LearningRows]:
         """The rows of each split, and in the end all of them, each scaled by themselves alone."""
         matrix = plain_matrix(table, dataset.encoding)
         nominal = sorted(dataset.encoding.nominal)
@@ -244,10 +244,14 @@ class StackedRotationClassifier(ClassifierMixin, KnowsClasses, RotatedEnsemble):
             learned = learn_dataset(ArrayTable(matrix[train]), nominal, self._scale())
             held_out_rows = encode(ArrayTable(matrix[held_out]), learned.encoding, order="F")
             some = None if weights is None else weights[train]
-            parts.append(Part(learned.X, codes[train], some, learned.encoding, held_out_rows))
-        return [*parts, Part(dataset.X, codes, weights, dataset.encoding, dataset.X[:0])]
+            parts.append(
+                LearningRows(learned.X, codes[train], some, learned.encoding, held_out_rows)
+            )
+        return [*parts, LearningRows(dataset.X, codes, weights, dataset.encoding, dataset.X[:0])]
 
-    def _fit_level0(self, level0: Level0, parts: Sequence[Part], progress: Progress) -> Floats:
+    def _fit_level0(
+        self, level0: Level0, parts: Sequence[LearningRows], progress: Progress
+    ) -> Floats:
         """Fit all models of level 0; their predictions for the rows held out from them.
 
         Each is dropped after its prediction, but for those of the last part, of all rows.

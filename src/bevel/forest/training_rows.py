@@ -27,10 +27,10 @@ __all__ = [
     "TrainingRows",
     "Weighting",
     "bags_that_leave_rows_out",
+    "find_training_rows",
     "known_bags",
     "leaf_rows_of",
     "out_of_bag_rows",
-    "recall_rows",
     "reread_target",
     "training_rows_of",
 ]
@@ -89,7 +89,7 @@ def training_rows_of(
     """
     bags, target = known_bags(fitted, caller), reread_target(fitted, y, len(X))
     weights = _reread_weights(fitted, sample_weight, target).weights
-    return recall_rows(fitted.forest, bags, X, target, weights)
+    return find_training_rows(fitted.forest, bags, X, target, weights)
 
 
 def out_of_bag_rows(
@@ -179,7 +179,7 @@ def _reread_weights(fitted: FittedForest, sample_weight: Any, target: Target) ->
     return Weighting(weights, target.astype(np.int32) if balances else None)
 
 
-def recall_rows(
+def find_training_rows(
     forest: FlatForest,
     bags: Bags,
     X: npt.NDArray[np.float32],

@@ -8,10 +8,10 @@ import numpy.typing as npt
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.subforest import gather
 
-__all__ = ["tree_answers"]
+__all__ = ["tree_predictions"]
 
 
-def tree_answers(
+def tree_predictions(
     forest: FlatForest, leaves: npt.NDArray[np.int64], hard: bool
 ) -> npt.NDArray[np.float64]:
     """Answer of each leaf, with one more axis: one column for each class, or one for the value.

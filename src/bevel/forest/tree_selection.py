@@ -21,7 +21,7 @@ from bevel._types import Floats, Target
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.training_rows import TrainingRows
-from bevel.forest.tree_predictions import tree_answers
+from bevel.forest.tree_predictions import tree_predictions
 
 __all__ = ["best_subset", "pair_errors"]
 
@@ -116,4 +116,4 @@ def _errors(
 ) -> Floats:
     """Error of each tree (first axis) on each row; one column for each class, or one."""
     truth = np.eye(forest.n_classes)[target] if forest.n_classes else target[:, None]
-    return np.asarray(truth - tree_answers(forest, leaves, hard))
+    return np.asarray(truth - tree_predictions(forest, leaves, hard))

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["bias_and_variance"]
 
-Reader = Callable[["ClassEffects"], float]
-OF_CLASSES: tuple[tuple[str, Reader], ...] = (
+Measure = Callable[["ClassEffects"], float]
+OF_CLASSES: tuple[tuple[str, Measure], ...] = (
     ("bias", lambda each: each.bias),
     ("variance", lambda each: each.variance),
     ("variance effect", lambda each: each.variance_effect),
@@ -97,7 +97,7 @@ def _panels(
     return {title: _points(results, _of_classes(read)) for title, read in OF_CLASSES}
 
 
-def _of_classes(read: Reader) -> "Callable[[BiasAndVariance], float]":
+def _of_classes(read: Measure) -> "Callable[[BiasAndVariance], float]":
     return lambda each: read(each.classes) if each.classes is not None else float("nan")
 
 

@@ -18,7 +18,16 @@ from bevel.estimators import (
 )
 from bevel.projections.base import check_word
 
-__all__ = ["Boosting", "Forest", "Preset", "Table", "check_names", "make_forest", "preset", "table"]
+__all__ = [
+    "Boosting",
+    "Forest",
+    "Preset",
+    "PresetTable",
+    "check_names",
+    "make_forest",
+    "preset",
+    "table",
+]
 
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
 Boosting = RotatedBoostingClassifier | RotatedBoostingRegressor
@@ -35,7 +44,7 @@ class Preset:
     make: Callable[..., Forest | Boosting | StackedRotationClassifier]
 
 
-class Table(tuple[Preset, ...]):
+class PresetTable(tuple[Preset, ...]):
     """The presets in the order of this module; printed as a table."""
 
     __slots__ = ()
@@ -77,9 +86,9 @@ def preset(system: str, paper: str, section: str) -> Callable[[Make], Make]:
     return decorate
 
 
-def table() -> Table:
+def table() -> PresetTable:
     """All presets defined so far."""
-    return Table(_PRESETS)
+    return PresetTable(_PRESETS)
 
 
 def make_forest(

@@ -42,8 +42,8 @@ class ModelSpec:
 
 
 @dataclass(frozen=True, eq=False)
-class Directions:
-    """Directions over the numeric features: entries of each, back to back."""
+class SparseDirections:
+    """SparseDirections over the numeric features: entries of each, back to back."""
 
     offset: npt.NDArray[np.uint32]
     index: npt.NDArray[np.int32]
@@ -68,7 +68,7 @@ class FamilySpec:
     patch: PatchSpec | None = None
     model: ModelSpec | None = None
     source: Callable[..., tuple[npt.NDArray[Any], ...]] | None = None
-    pool: Directions | None = None
+    pool: SparseDirections | None = None
     rotation_of_tree: tuple[int, ...] = ()
 
 

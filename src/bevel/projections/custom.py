@@ -1,4 +1,4 @@
-"""Directions of the user's own."""
+"""SparseDirections of the user's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel.errors import shorten, wrong_type, wrong_value
-from bevel.projections.base import Directions, FamilySpec, Projection
+from bevel.projections.base import FamilySpec, Projection, SparseDirections
 from bevel.projections.counts import Count
 
 __all__ = ["Custom", "LostFunction", "check_sums", "lose_function"]
@@ -26,7 +26,7 @@ LARGEST_FEATURE = 1e34
 
 @dataclass(frozen=True, eq=False)
 class Custom(Projection):
-    """Directions from a function of yours, called at every node, or from a fixed matrix.
+    """SparseDirections from a function of yours, called at every node, or from a fixed matrix.
 
     Thesis (Tomita 2018), section 3.4: a forest is its distribution of directions, and this is the
     place for new ones. Both see the numeric features only, in their order, as scaled by `scale`;
@@ -122,9 +122,9 @@ class Custom(Projection):
             return FamilySpec("custom", n_draws, n_numeric, source=_Caller(self.sampler, n_numeric))
         return FamilySpec("custom", n_draws, n_numeric, pool=self._pool(n_numeric))
 
-    def _pool(self, n_numeric: int | None) -> Directions:
+    def _pool(self, n_numeric: int | None) -> SparseDirections:
         if isinstance(self.sampler, LostFunction):
-            return Directions(
+            return SparseDirections(
                 np.zeros(1, np.uint32), np.zeros(0, np.int32), np.zeros(0, np.float32)
             )
         n_rows = self.sampler.shape[0] if n_numeric is None else n_numeric
@@ -182,7 +182,7 @@ class _Caller:
         return directions.offset, directions.index, directions.weight
 
 
-def read_directions(matrix: Any, n_numeric: int, name: str) -> Directions:
+def read_directions(matrix: Any, n_numeric: int, name: str) -> SparseDirections:
     """Read the columns of a matrix as directions; zero columns are left out.
 
     Parameters
@@ -223,11 +223,11 @@ def read_directions(matrix: Any, n_numeric: int, name: str) -> Directions:
     sizes = np.bincount(owner)
     offset = np.zeros(1 + np.count_nonzero(sizes), np.uint32)
     np.cumsum(sizes[sizes > 0], out=offset[1:])
-    return Directions(offset, index.astype(np.int32), weight)
+    return SparseDirections(offset, index.astype(np.int32), weight)
 
 
 def check_sums(
-    directions: Directions,
+    directions: SparseDirections,
     X: npt.NDArray[np.float32],
     name: str,
     columns: npt.NDArray[np.integer[Any]] | None = None,
@@ -236,7 +236,7 @@ def check_sums(
 
     Parameters
     ----------
-    directions : Directions
+    directions : SparseDirections
         Over the numeric features.
     X : ndarray of float32
         Features as the trees read them; missing values are left out.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bevel.report.page import Section, TableCell, page, paragraph, picture, table
+from bevel.report.page import PageSection, TableCell, page, paragraph, picture, table
 from bevel.workflow.comparison import Measurement
 
 __all__ = [
@@ -108,9 +108,9 @@ def as_html(comparison: Comparison, png: bytes, command: str) -> str:
     return page(
         "Bevel: forests that cut on the slant",
         [
-            Section("Two forests, one plane", picture(png, PLANE, ALTERNATIVE)),
-            Section("Errors and fit times", numbers),
-            Section("How to read it", reading),
+            PageSection("Two forests, one plane", picture(png, PLANE, ALTERNATIVE)),
+            PageSection("Errors and fit times", numbers),
+            PageSection("How to read it", reading),
         ],
         command,
         subtitle=f"Three forests compared: {comparison.settings} each.",

@@ -6,7 +6,7 @@ from typing import Any
 
 from bevel.errors import join_names, shorten
 from bevel.report.explain_sections import explain_sections
-from bevel.report.page import Section, page, paragraph
+from bevel.report.page import PageSection, page, paragraph
 from bevel.report.score_text import score_line
 from bevel.workflow.explaining import Explanation
 
@@ -33,7 +33,7 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
     command : str
         What makes the page again.
     """
-    opening = Section("", _opening(data, found))
+    opening = PageSection("", _opening(data, found))
     sections = [opening, *explain_sections(found)]
     return page(f"{name}, explained on {data}", sections, command, subtitle="")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bevel.analysis.results import Directions, TopRules, TreeRules
 from bevel.report import explain_figures
-from bevel.report.page import Section, TableCell, figure, figures, paragraph, table, wide
+from bevel.report.page import PageSection, TableCell, figure, figures, paragraph, table, wide
 from bevel.report.score_text import interval, number, score
 from bevel.text.node_predictions import called
 from bevel.workflow.explaining import READABLE_DEPTH, Explanation
@@ -36,16 +36,16 @@ REASONS = {
 }
 
 
-def explain_sections(found: Explanation) -> list[Section]:
+def explain_sections(found: Explanation) -> list[PageSection]:
     """Sections on features, combinations, rules, quantiles in regression, and single rows."""
     sections = [
-        Section("Which features matter?", _features(found)),
-        Section("Which combinations matter?", _combinations(found)),
-        Section("How does the forest decide?", _decisions(found)),
+        PageSection("Which features matter?", _features(found)),
+        PageSection("Which combinations matter?", _combinations(found)),
+        PageSection("How does the forest decide?", _decisions(found)),
     ]
     if found.quantiles is not None:
-        sections.append(Section("How far off may answers be?", _quantiles(found.quantiles)))
-    return [*sections, Section("Why these answers?", _rows(found))]
+        sections.append(PageSection("How far off may answers be?", _quantiles(found.quantiles)))
+    return [*sections, PageSection("Why these answers?", _rows(found))]
 
 
 def _features(found: Explanation) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,17 @@ from bevel.data.columns import Columns
 from bevel.errors import join_names
 from bevel.report import fit_figures
 from bevel.report.explain_sections import explain_sections
-from bevel.report.page import Section, TableCell, facts, figure, figures, page, paragraph, table
+from bevel.report.page import PageSection, TableCell, facts, figure, figures, page, paragraph, table
 from bevel.report.score_text import interval, number, score
+from bevel.workflow import FitResult
 from bevel.workflow.advice import DEFAULT, Advice, advise, families_for
-from bevel.workflow.explaining import N_STEPS, explain
-from bevel.workflow.fitting import Fitted, Settings, coded, cross_validate, scores_of
+from bevel.workflow.explaining import N_STEPS, OnStep, explain
+from bevel.workflow.fitting import Settings, coded, cross_validate, scores_of
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.metrics import row_log_losses
 from bevel.workflow.scores import Estimate
 
 __all__ = ["fit_report", "n_steps"]
-
-OnStep = Callable[[int, str], None]
 
 N_FOLDS = 5
 MOST_MISTAKES, MOST_LINES, MOST_CLASSES_DRAWN = 20, 200, 25
@@ -39,9 +38,7 @@ def n_steps(data: LabelledRows) -> int:
 
 def fit_report(
     name: str,
-    data: LabelledRows,
-    settings: Settings,
-    fitted: Fitted,
+    fitted: FitResult,
     command: str,
     *,
     on_step: OnStep = lambda *_: None,
@@ -52,19 +49,16 @@ def fit_report(
     ----------
     name : str
         Of the data.
-    data : LabelledRows
-        The training rows.
-    settings : Settings
-        With which the forest was grown; cross-validation grows its own with the same.
-    fitted : Fitted
-        The forest, with its out-of-bag curve.
+    fitted : FitResult
+        The forest and its rows, with the out-of-bag curve.
     command : str
-        What makes the page again.
+        The command that makes the page again.
     on_step : callable
-        Told of progress: the number of steps done and what comes next.
+        Called with the number of steps done and the name of the next.
     """
+    data, settings = fitted.rows, fitted.settings
     predictions = cross_validate(
-        data, settings, n_folds=N_FOLDS, on_fold=lambda done: on_step(done, "cross-validating")
+        data, settings, n_folds=N_FOLDS, on_fold=lambda done, _: on_step(done, "cross-validating")
     )
     advice = advise(
         data, settings, on_family=lambda done, family: on_step(N_FOLDS + done, f"trying {family}")
@@ -82,13 +76,13 @@ def fit_report(
     if fitted.out_of_bag is not None and not np.isnan(fitted.out_of_bag).all():
         judged, by = fitted.out_of_bag, "out-of-bag"
     sections = [
-        Section("", _opening(advice)),
-        Section("Scores", _scores(data, fitted, predictions)),
-        Section("Predictions", _predictions(data, judged, by, _curve(fitted))),
-        Section("Which directions?", _families(advice)),
+        PageSection("", _opening(advice)),
+        PageSection("Scores", _scores(data, fitted, predictions)),
+        PageSection("Predictions", _predictions(data, judged, by, _curve(fitted))),
+        PageSection("Which directions?", _families(advice)),
         *explain_sections(found),
-        Section("Columns", _columns(data.X, fitted.model)),
-        Section("Data", _data(data)),
+        PageSection("Columns", _columns(data.X, fitted.model)),
+        PageSection("Data", _data(data)),
     ]
     forest = f"{settings.n_trees:,} trees, projection {_projection(settings)}, seed {settings.seed}"
     title = f"{data.target}, predicted from {name}"
@@ -107,7 +101,7 @@ def _opening(advice: Advice | None) -> str:
     return paragraph(advice.sentence(), kind="lead")
 
 
-def _scores(data: LabelledRows, fitted: Fitted, predictions: Floats) -> str:
+def _scores(data: LabelledRows, fitted: FitResult, predictions: Floats) -> str:
     crossed = scores_of(data, predictions)
     bags = {} if fitted.out_of_bag is None else scores_of(data, fitted.out_of_bag)
     rows = [[name, _score_cell(name, bags), _score_cell(name, crossed)] for name in crossed or bags]
@@ -194,7 +188,7 @@ def _confusions(counts: npt.NDArray[np.int64], labels: list[str]) -> str:
     return table(["true", "predicted", "rows"], rows, caption="The most frequent confusions.")
 
 
-def _curve(fitted: Fitted) -> list[str]:
+def _curve(fitted: FitResult) -> list[str]:
     if fitted.curve is None or len(fitted.curve.n_trees) < 2:
         return []
     caption = "Number of trees: where the curve is flat, more of them change little."

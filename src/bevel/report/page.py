@@ -5,7 +5,7 @@ strings of HTML made by the functions here, which escape whatever they are given
 
 >>> rows = [["iris", 0.04], ["wine", TableCell("0.017", strong=True)]]
 >>> scores = table(["data set", "error"], rows)
->>> html = page("Two sets", [Section("Errors", scores)], command="bevel lab report run")
+>>> html = page("Two sets", [PageSection("Errors", scores)], command="bevel lab report run")
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bevel.printable import printable
 from bevel.report.environment import describe_environment, environment_facts
 
 __all__ = [
-    "Section",
+    "PageSection",
     "TableCell",
     "escaped",
     "facts",
@@ -42,7 +42,7 @@ MOST_UNBROKEN = 16  # rows of a table that stays on one sheet of paper
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A part of a page under a heading; `body` is HTML. Without a heading it opens the page."""
 
     heading: str
@@ -66,7 +66,7 @@ class TableCell:
 
 def page(
     title: str,
-    sections: Sequence[Section],
+    sections: Sequence[PageSection],
     command: str,
     *,
     subtitle: str = "",
@@ -78,7 +78,7 @@ def page(
     ----------
     title, subtitle : str
         Plain text.
-    sections : sequence of Section
+    sections : sequence of PageSection
         In their order; four or more headings get a line of links at the top.
     command : str
         What to type to make the page again.
@@ -192,7 +192,7 @@ def wide(drawing: str, *, small: bool = False) -> str:
     return f'<div class="scroll wide{" small" if small else ""}">{drawing}</div>'
 
 
-def _contents(sections: Sequence[Section]) -> str:
+def _contents(sections: Sequence[PageSection]) -> str:
     named = [each.heading for each in sections if each.heading]
     if len(named) < 4:
         return ""
@@ -200,7 +200,7 @@ def _contents(sections: Sequence[Section]) -> str:
     return f"<nav>{' '.join(links)}</nav>"
 
 
-def _section(section: Section) -> str:
+def _section(section: PageSection) -> str:
     if not section.heading:
         return f"<section>{section.body}</section>"
     heading = f'<h2 id="{_anchor(section.heading)}">{escaped(section.heading)}</h2>'

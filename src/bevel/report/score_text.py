@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from bevel.workflow.fitting import Settings
-from bevel.workflow.labelled_rows import LabelledRows
+from bevel.workflow import FitResult
 from bevel.workflow.scores import Estimate
 
 __all__ = ["fit_command", "interval", "number", "score", "score_line"]
@@ -39,8 +38,7 @@ def score_line(name: str, estimate: Estimate) -> str:
 
 def fit_command(
     data: Path,
-    table: LabelledRows,
-    settings: Settings,
+    found: FitResult,
     out: Path | None,
     report: Path | None,
     drop: Sequence[str] | None,
@@ -49,8 +47,9 @@ def fit_command(
     keep_targets: bool,
 ) -> str:
     """The command line that makes a fit again, with whatever was guessed spelled out."""
+    rows, settings = found.rows, found.settings
     projection = settings.projection
-    words = ["bevel", "fit", str(data), "--target", table.target, "--task", table.task]
+    words = ["bevel", "fit", str(data), "--target", rows.target, "--task", rows.task]
     words += ["--projection", projection if isinstance(projection, str) else ",".join(projection)]
     words += ["--trees", str(settings.n_trees), "--seed", str(settings.seed)]
     words += ["--keep-targets"] if keep_targets else []

@@ -15,7 +15,7 @@ from bevel.forest.flat_forest import CATEGORY_NODE, TreeView
 from bevel.text.conditions import Condition
 from bevel.text.decimals import round_within, shortest, significant
 from bevel.text.sums import write_sum
-from bevel.text.units import Cut, Units
+from bevel.text.units import Units, UnitThreshold
 
 __all__ = [
     "LevelSplitText",
@@ -213,7 +213,7 @@ def _cut_of_one(
     return moved if significant(moved) < significant(exact) else exact
 
 
-def _exact(units: Units, feature: int, scaled: float, cut: Cut, at_least: bool) -> float:
+def _exact(units: Units, feature: int, scaled: float, cut: UnitThreshold, at_least: bool) -> float:
     """A threshold that parts the user's values as the tree parts them rounded to float32."""
     if abs(scaled) > float(np.finfo(np.float32).max):  # of a tiny weight
         return cut.value
@@ -235,7 +235,7 @@ def _extent(units: Units, feature: int, spread: float) -> float:
     return spread if math.isfinite(spread) else 0.0
 
 
-def _moved(cut: Cut, tolerance: float) -> float:
+def _moved(cut: UnitThreshold, tolerance: float) -> float:
     """The shortest number near a cut that is on the same side of all values."""
     margin = 1e-3 * (cut.above - cut.below) if math.isfinite(cut.below + cut.above) else 0.0
     low = max(cut.value - tolerance, cut.below + margin)

@@ -18,7 +18,7 @@ from bevel._types import Floats
 from bevel.data.ranking import RankScaler
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler, safe_span
 
-__all__ = ["BOUNDED", "Cut", "Units", "units_of"]
+__all__ = ["BOUNDED", "UnitThreshold", "Units", "units_of"]
 
 
 BOUNDED = "[{}]"
@@ -26,7 +26,7 @@ DAMPING = 0.01  # of the quantile scale
 
 
 @dataclass(frozen=True)
-class Cut:
+class UnitThreshold:
     """A threshold on one feature in the user's units, and what it must stay between."""
 
     value: float
@@ -37,7 +37,7 @@ class Cut:
 class Inverse(Protocol):
     """Finds the values of a feature that scaling has made other numbers of."""
 
-    def cut(self, feature: int, scaled: float, at_least: bool) -> Cut: ...
+    def cut(self, feature: int, scaled: float, at_least: bool) -> UnitThreshold: ...
 
     def values(self, feature: int, scaled: Floats) -> Floats: ...
 
@@ -94,8 +94,8 @@ class _Affine:
     shift: Floats
     span: Floats
 
-    def cut(self, feature: int, scaled: float, at_least: bool) -> Cut:  # noqa: ARG002
-        return Cut(float(self.shift[feature] + self.span[feature] * scaled))
+    def cut(self, feature: int, scaled: float, at_least: bool) -> UnitThreshold:  # noqa: ARG002
+        return UnitThreshold(float(self.shift[feature] + self.span[feature] * scaled))
 
     def values(self, feature: int, scaled: Floats) -> Floats:
         return np.asarray(self.shift[feature] + self.span[feature] * scaled)
@@ -109,11 +109,12 @@ class _Dampened:
     high: Floats
     span: Floats
 
-    def cut(self, feature: int, scaled: float, at_least: bool) -> Cut:  # noqa: ARG002
+    def cut(self, feature: int, scaled: float, at_least: bool) -> UnitThreshold:  # noqa: ARG002
         value = float(self.values(feature, np.array([scaled]))[0])
         if self.low[feature] == self.high[feature] and 0.0 <= scaled <= 1.0:
-            return Cut(value, value, value)  # most rows have this very value: do not move it
-        return Cut(value)
+            # Most rows have this very value: do not move it.
+            return UnitThreshold(value, value, value)
+        return UnitThreshold(value)
 
     def values(self, feature: int, scaled: Floats) -> Floats:
         low, high, span = self.low[feature], self.high[feature], self.span[feature]
@@ -129,16 +130,16 @@ class _Dampened:
 class _Ranked:
     scaler: RankScaler
 
-    def cut(self, feature: int, scaled: float, at_least: bool) -> Cut:
+    def cut(self, feature: int, scaled: float, at_least: bool) -> UnitThreshold:
         knots, ranks = self._column(feature)
         value = float(self.values(feature, np.array([scaled]))[0])
         place = int(np.searchsorted(ranks, scaled, side="left" if at_least else "right"))
         if not self.scaler.complete[feature] or not 0 < place < len(knots):
-            return Cut(value)
+            return UnitThreshold(value)
         # Between the two training values that it parts, and on neither.
         below, above = float(knots[place - 1]), float(knots[place])
         edge = 0.01 * (above - below)
-        return Cut(min(max(value, below + edge), above - edge), below, above)
+        return UnitThreshold(min(max(value, below + edge), above - edge), below, above)
 
     def values(self, feature: int, scaled: Floats) -> Floats:
         knots, ranks = self._column(feature)

@@ -1,16 +1,19 @@
 """What `bevel fit`, `predict`, `tune` and `explain` do, for Python: a file of rows in, results out.
 
-Messages speak of the parameters below; the command line writes its own flags for them.
+Messages name the parameters below; the command line replaces them with its flags.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from bevel._types import Floats
+from bevel.analysis.results import OutOfBagCurve
 from bevel.estimators.loading import load
 from bevel.workflow import explaining, fitting, tuning
 from bevel.workflow.explaining import Explanation
@@ -24,6 +27,12 @@ from bevel.workflow.tuning import Tried, best_of, grid
 __all__ = ["FitResult", "TuneResult", "explain", "fit", "predict", "tune"]
 
 PathOrText = str | PathLike[str]
+OnProgress = Callable[[str, int, int], object]
+OnNote = Callable[[str], object]
+
+
+def _ignore(*_: object) -> None:
+    """The default of callbacks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +46,26 @@ class FitResult:
         Each with its 95 % interval.
     scored_by : {"out-of-bag", "cross-validated"}
     rows : LabelledRows
-        What was read from the file; ``rows.notes`` says how it was understood.
+        What was read from the file; ``rows.notes`` has remarks on how it was read.
+    settings : Settings
+        With which the forest was grown.
     seconds : float
         Time to grow the trees.
+    out_of_bag : ndarray or None
+        Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag; None if
+        the projection leaves no rows out.
+    curve : OutOfBagCurve or None
+        Out-of-bag loss against the number of trees, with ``curve=True``.
     """
 
     model: Any
     scores: dict[str, Estimate]
     scored_by: str
     rows: LabelledRows
+    settings: Settings
     seconds: float
+    out_of_bag: Floats | None
+    curve: OutOfBagCurve | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,20 +74,23 @@ class TuneResult:
 
     Attributes
     ----------
-    model : estimator
-        The best forest, grown anew.
+    model : estimator or None
+        The best forest, grown anew with all trees; None with ``refit=False``.
     best : Tried
         The point of least out-of-bag loss; as the best of many it is optimistic.
     tried : list of Tried
         All points.
     rows : LabelledRows
         What was read from the file.
+    settings : Settings
+        Of `model`.
     """
 
     model: Any
     best: Tried
     tried: list[Tried]
     rows: LabelledRows
+    settings: Settings
 
 
 def fit(
@@ -85,6 +107,9 @@ def fit(
     header: bool | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    curve: bool = False,
+    on_note: OnNote = _ignore,
+    on_progress: OnProgress = _ignore,
 ) -> FitResult:
     """Fit a forest to a file of rows and score it.
 
@@ -103,20 +128,66 @@ def fit(
     header : bool, default=None
         Whether the first line holds names; None looks.
     random_state : int, default=0
+    curve : bool, default=False
+        Whether to compute the out-of-bag loss against the number of trees.
+    on_note : callable
+        Called with each remark on the file, as soon as it is read.
+    on_progress : callable
+        Called with the name of the step, the number of its parts done, and the number of all.
     """
-    rows = read_labelled_rows(
-        Path(data), target, task=task, drop=drop, nominal=nominal, header=header
-    )
+    rows = _read(data, target, task, drop, nominal, header, on_note)
     if keep_targets:
         check_keep_targets(rows)
     settings = Settings(projection, n_projections, n_estimators, random_state, n_jobs)
-    fitted = fitting.fit(rows, settings, keep_targets=keep_targets)
-    scored_by, scores = score_fitted(rows, settings, fitted)
-    return FitResult(fitted.model, scores, scored_by, rows, fitted.seconds)
+    fitted = fitting.fit(
+        rows,
+        settings,
+        keep_targets=keep_targets,
+        curve=curve,
+        on_tree=lambda done, total: on_progress("growing trees", done, total),
+    )
+    scored_by, scores = score_fitted(
+        rows,
+        settings,
+        fitted,
+        on_fold=lambda done, total: on_progress("cross-validating", done, total),
+    )
+    return FitResult(
+        fitted.model,
+        scores,
+        scored_by,
+        rows,
+        settings,
+        fitted.seconds,
+        fitted.out_of_bag,
+        fitted.curve,
+    )
+
+
+def _read(
+    data: PathOrText,
+    target: str,
+    task: str,
+    drop: Sequence[str],
+    nominal: Sequence[str],
+    header: bool | None,
+    on_note: OnNote,
+) -> LabelledRows:
+    rows = read_labelled_rows(
+        Path(data), target, task=task, drop=drop, nominal=nominal, header=header
+    )
+    for note in rows.notes:
+        on_note(note)
+    return rows
 
 
 def predict(
-    model: Any, data: PathOrText, *, proba: bool = False, header: bool | None = None
+    model: Any,
+    data: PathOrText,
+    *,
+    proba: bool = False,
+    header: bool | None = None,
+    n_jobs: int | None = None,
 ) -> Predictions:
     """Predict the rows of a file.
 
@@ -128,8 +199,10 @@ def predict(
     proba : bool, default=False
         Whether to give class probabilities too.
     header : bool, default=None
+    n_jobs : int, default=None
+        None: all processors for a model file, the `n_jobs` of a fitted estimator.
     """
-    return predict_file(_opened(model), Path(data), proba=proba, header=header)
+    return predict_file(_opened(model, n_jobs), Path(data), proba=proba, header=header)
 
 
 def tune(
@@ -145,26 +218,43 @@ def tune(
     header: bool | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    refit: bool = True,
+    on_note: OnNote = _ignore,
+    on_progress: OnProgress = _ignore,
 ) -> TuneResult:
     """Choose the number of directions and their density by out-of-bag error (SPORF, section 3.2).
 
     Parameters
     ----------
-    data, target, task, n_estimators, drop, nominal, header, random_state, n_jobs
+    data, target, task, n_estimators, drop, nominal, header, random_state, n_jobs, on_note, \
+    on_progress
         As in `fit`.
     tuning_trees : int, default=100
         Trees at each point of the grid.
     all_powers : bool, default=False
         Try p² directions however many that are.
+    refit : bool, default=True
+        Whether to grow the best forest anew, with `n_estimators` trees.
     """
-    rows = read_labelled_rows(
-        Path(data), target, task=task, drop=drop, nominal=nominal, header=header
-    )
+    rows = _read(data, target, task, drop, nominal, header, on_note)
     settings = Settings(n_trees=n_estimators, seed=random_state, n_jobs=n_jobs)
     points = grid(rows, all_powers=all_powers)
-    tried = tuning.tune(rows, points, replace(settings, n_trees=tuning_trees))
+    tried = tuning.tune(
+        rows,
+        points,
+        replace(settings, n_trees=tuning_trees),
+        on_point=lambda done: on_progress("points of the grid", done, len(points)),
+    )
     best = best_of(tried)
-    return TuneResult(fitting.fit(rows, best.point.settings(settings)).model, best, tried, rows)
+    settings = best.point.settings(settings)
+    model = None
+    if refit:
+        model = fitting.fit(
+            rows,
+            settings,
+            on_tree=lambda done, total: on_progress("growing the best forest", done, total),
+        ).model
+    return TuneResult(model, best, tried, rows, settings)
 
 
 def explain(
@@ -175,6 +265,9 @@ def explain(
     rows: Sequence[int] = (),
     header: bool | None = None,
     random_state: int = 0,
+    n_jobs: int | None = None,
+    on_note: OnNote = _ignore,
+    on_progress: OnProgress = _ignore,
 ) -> Explanation:
     """Explain a model on the rows of a file: importance, directions, rules, single rows.
 
@@ -189,13 +282,29 @@ def explain(
         Numbers of rows to explain beside those that are chosen; 1 is the first below the header.
     header : bool, default=None
     random_state : int, default=0
+    n_jobs : int, default=None
+        As in `predict`.
+    on_note, on_progress : callable
+        As in `fit`.
     """
-    opened = _opened(model)
-    found = read_model_rows(opened, Path(data), target=target, header=header)
-    return explaining.explain(
-        opened, found.X, found.y, number=found.number, requested=rows, seed=random_state
+    opened = _opened(model, n_jobs)
+    read = read_model_rows(opened, Path(data), target=target, header=header)
+    for note in read.notes:
+        on_note(note)
+    found = explaining.explain(
+        opened,
+        read.X,
+        read.y,
+        number=read.number,
+        requested=rows,
+        seed=random_state,
+        on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
     )
+    return replace(found, notes=read.notes)
 
 
-def _opened(model: Any) -> Any:
-    return load(Path(model)) if isinstance(model, str | PathLike) else model
+def _opened(model: Any, n_jobs: int | None) -> Any:
+    """The model of a file, or a fitted estimator; that of the caller is not changed."""
+    if isinstance(model, str | PathLike):
+        return load(Path(model)).set_params(n_jobs=n_jobs)
+    return model if n_jobs is None else copy.copy(model).set_params(n_jobs=n_jobs)

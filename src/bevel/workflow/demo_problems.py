@@ -36,7 +36,7 @@ def contenders(size: ForestSize) -> list[Contender]:
     """Bevel's oblique forest, Bevel's random forest and scikit-learn's, otherwise at defaults."""
 
     def bevel(projection: str, seed: int) -> Classifier:
-        from bevel import ObliqueForestClassifier
+        from bevel.estimators import ObliqueForestClassifier
 
         return ObliqueForestClassifier(
             n_estimators=size.n_trees,

@@ -30,9 +30,9 @@ from bevel.workflow.representative_rows import RepresentativeRow, find_represent
 from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
 from bevel.workflow.target_quantiles import TargetQuantiles, find_target_quantiles
 
-__all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "explain"]
+__all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "OnStep", "explain"]
 
-OnStep = Callable[[int, str], None]
+OnStep = Callable[[int, str], object]
 
 N_STEPS = 5  # reports of progress
 MOST_ROWS = 10_000  # to look at
@@ -81,6 +81,8 @@ class Explanation:
         Of these rows, in their order.
     missing : str
         Why importances, directions, rules and tree are missing; empty if they are not.
+    notes : tuple of str
+        Remarks on the file that the rows were read from.
     """
 
     model: Any
@@ -97,6 +99,7 @@ class Explanation:
     rows: tuple[RepresentativeRow, ...]
     shapley: ShapleyValues
     missing: str
+    notes: tuple[str, ...] = ()
 
     @property
     def knows_target(self) -> bool:

@@ -33,6 +33,7 @@ __all__ = [
 
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
 OnTree = Callable[[int, int], object]
+OnFold = Callable[[int, int], object]
 
 
 def _listen(_done: int, _total: int) -> None:
@@ -161,17 +162,15 @@ def score_fitted(
     data: LabelledRows,
     settings: Settings,
     fitted: Fitted,
-    cross_validated: Callable[[], Floats] | None = None,
+    *,
+    on_fold: OnFold = lambda *_: None,
 ) -> tuple[str, dict[str, Estimate]]:
-    """Out-of-bag scores; cross-validated ones where no row is out of a bag.
-
-    `cross_validated` makes the predictions of the latter, if it is not to be `cross_validate`.
-    """
+    """Out-of-bag scores; cross-validated ones where no row is out of a bag."""
     if fitted.out_of_bag is not None:
         found = scores_of(data, fitted.out_of_bag)
         if found:
             return "out-of-bag", found
-    predictions = cross_validated() if cross_validated else cross_validate(data, settings)
+    predictions = cross_validate(data, settings, on_fold=on_fold)
     return "cross-validated", scores_of(data, predictions)
 
 
@@ -180,7 +179,7 @@ def cross_validate(
     settings: Settings,
     *,
     n_folds: int = 5,
-    on_fold: Callable[[int], object] = lambda _: None,
+    on_fold: OnFold = lambda *_: None,
 ) -> Floats:
     """Predictions of every row by a forest that did not see it.
 
@@ -205,5 +204,5 @@ def cross_validate(
             predictions[np.ix_(test, seen)] = model.predict_proba(rows)
         else:
             predictions[test] = model.predict(rows)
-        on_fold(number + 1)
+        on_fold(number + 1, n_folds)
     return predictions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -33,5 +33,10 @@ def test_types_of_the_table_are_those_of_the_annotations() -> None:
         if name in FOREST_FIELDS
     }
     for name, hint in hints.items():
-        (element,) = get_args(get_args(hint)[1])
-        assert np.dtype(element).str == FOREST_FIELDS[name].dtype, name
+        assert np.dtype(_element(hint)).str == FOREST_FIELDS[name].dtype, name
+
+
+def _element(hint: Any) -> Any:
+    """The scalar type of `NDArray[scalar]`, an alias of its own from NumPy 2.5 on."""
+    *_, last = get_args(hint)
+    return last if isinstance(last, type) else get_args(last)[0]

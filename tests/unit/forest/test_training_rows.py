@@ -10,7 +10,7 @@ import pytest
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.errors import NoOutOfBagError
 from bevel.forest.bags import Bags, check_leaves_rows_out
-from bevel.forest.training_rows import recall_rows
+from bevel.forest.training_rows import find_training_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4)).astype(np.float32)
@@ -24,7 +24,7 @@ BOTH = pytest.mark.parametrize(
 
 def recall(fitted, X, target, **changes):
     bags = replace(fitted.fitted_forest_.bags, **changes)
-    return recall_rows(fitted.forest_, bags, X, target)
+    return find_training_rows(fitted.forest_, bags, X, target)
 
 
 @BOTH

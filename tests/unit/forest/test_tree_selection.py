@@ -9,7 +9,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.forest import tree_selection
-from bevel.forest.training_rows import recall_rows
+from bevel.forest.training_rows import find_training_rows
 from bevel.forest.tree_selection import best_subset, pair_errors
 
 RNG = np.random.default_rng(0)
@@ -26,7 +26,7 @@ def grown(kind, n_trees=12):
     estimator, target, options = KINDS[kind]
     fitted = estimator(n_trees, scale=None, min_samples_leaf=4, random_state=1, **options)
     fitted.fit(X, target)
-    rows = recall_rows(fitted.forest_, fitted.fitted_forest_.bags, X, target)
+    rows = find_training_rows(fitted.forest_, fitted.fitted_forest_.bags, X, target)
     return fitted, rows
 
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from bevel.report.page import Section, TableCell, facts, figure, page, paragraph, picture, table
+from bevel.report.page import PageSection, TableCell, facts, figure, page, paragraph, picture, table
 
 SVG = """<?xml version="1.0"?>
 <svg width="9" height="9"><defs><path id="a"/></defs><use href="#a"/></svg>"""
@@ -18,13 +18,13 @@ def test_whatever_is_given_as_text_is_escaped():
     parts = [paragraph(evil), facts({evil: evil}), table([evil], [[evil], [TableCell(evil)]])]
     parts += [figure(SVG, evil), picture(b"", evil, evil)]
     body = "".join(parts)
-    html = page(evil, [Section(evil, body)], evil, subtitle=evil, made_with={evil: evil})
+    html = page(evil, [PageSection(evil, body)], evil, subtitle=evil, made_with={evil: evil})
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert" in html
 
 
 def test_page_fetches_nothing_and_fills_every_place():
-    html = page("t", [Section("One", figure(SVG, "drawn"))], "bevel fit", subtitle="s")
+    html = page("t", [PageSection("One", figure(SVG, "drawn"))], "bevel fit", subtitle="s")
     assert "http" not in html
     assert "$" not in html
     assert "bevel fit" in html
@@ -65,7 +65,7 @@ def test_drawing_that_is_no_svg_is_refused():
 
 
 def test_many_sections_get_links_that_lead_to_them():
-    sections = [Section(f"Part {number}", "") for number in range(4)]
+    sections = [PageSection(f"Part {number}", "") for number in range(4)]
     html = page("t", sections, "c")
     assert '<a href="#part-2">' in html
     assert '<h2 id="part-2">' in html
@@ -75,7 +75,7 @@ def test_many_sections_get_links_that_lead_to_them():
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 def test_browser_sorts_a_table_at_a_click(tmp_path):
     rows = [["b", 10], ["c", 9], ["a", 100], ["d", None]]
-    html = page("t", [Section("", table(["name", "n"], rows))], "c")
+    html = page("t", [PageSection("", table(["name", "n"], rows))], "c")
     script = """<script>
       for (const order of ["up", "down"]) {
         document.querySelectorAll("th")[1].click();
@@ -100,7 +100,7 @@ def test_what_is_folded_is_unfolded_for_paper_and_folded_again(tmp_path):
       }
     </script></body>"""
     path = tmp_path / "page.html"
-    html = page("t", [Section("", folds)], "c")
+    html = page("t", [PageSection("", folds)], "c")
     path.write_text(html.replace("</body>", script), "utf-8")
     assert "beforeprint=true,true;afterprint=false,true;" in in_browser(path, tmp_path)
 
@@ -110,7 +110,7 @@ def test_page_is_no_wider_than_a_phone(tmp_path):
     wide = table([f"column {number}" for number in range(30)], [list(range(30))])
     parts = [wide, figure(SVG.replace('width="9"', 'width="900"'), "x" * 300), paragraph("y" * 300)]
     path = tmp_path / "page.html"
-    html = page("z" * 200, [Section("", "".join(parts))], "w" * 300)
+    html = page("z" * 200, [PageSection("", "".join(parts))], "w" * 300)
     frame = tmp_path / "frame.html"  # headless windows are never narrower than 500
     path.write_text(html, "utf-8")
     frame.write_text(

@@ -44,6 +44,41 @@ def test_tune_returns_the_best_forest_and_all_that_were_tried(path):
     assert result.best.loss.value == min(each.loss.value for each in result.tried)
 
 
+def test_tune_without_refit_grows_no_forest_of_its_own(path):
+    result = workflow.tune(path, "side", drop=["total"], tuning_trees=15, n_jobs=1, refit=False)
+    assert result.model is None
+    assert result.settings.n_projections == result.best.point.d
+
+
+def test_notes_and_progress_are_reported_to_callbacks(path):
+    notes, steps = [], []
+    reporting = {"on_note": notes.append, "on_progress": lambda *step: steps.append(step)}
+    with path.open("a") as file:
+        file.write("0.1,0.2,,0.3\n")
+    result = workflow.fit(
+        path, "side", drop=["total"], n_estimators=8, n_jobs=1, curve=True, **reporting
+    )
+    assert notes == list(result.rows.notes) == ["1 rows without a target are left out."]
+    assert steps[-1] == ("growing trees", 8, 8)
+    assert result.curve is not None
+    notes.clear()
+    found = workflow.explain(result.model, path, target="side", **reporting)
+    assert notes == list(found.notes)
+    assert any("rows without a target" in note for note in notes)
+    assert steps[-1] == ("", 5, 5)
+    steps.clear()
+    workflow.fit(
+        path, "side", drop=["total"], projection="cca", n_estimators=3, n_jobs=1, **reporting
+    )
+    assert steps[-1] == ("cross-validating", 5, 5)
+
+
+def test_threads_of_a_call_leave_the_estimator_of_the_caller_alone(path):
+    model = workflow.fit(path, "side", drop=["total"], n_estimators=5, n_jobs=1).model
+    assert len(workflow.predict(model, path, n_jobs=2).values) == 80
+    assert model.n_jobs == 1
+
+
 def test_messages_speak_of_parameters(path):
     with pytest.raises(ValueError, match=r"`drop` must name columns .* which `target` names too"):
         workflow.fit(path, "side", drop=["side"])

@@ -43,7 +43,7 @@ RUN_EXAMPLES = output.examples(
 )
 
 
-def list_verb(
+def list_experiments(
     systems: Annotated[
         bool, typer.Option("--systems", help="The systems instead of the experiments.")
     ] = False,
@@ -88,7 +88,7 @@ def _about(system: System) -> str:
     return " ".join(filter(None, (system.docs, how, needs)))
 
 
-def run_verb(
+def run_experiment(
     experiment: Annotated[str, typer.Argument(help="Name from `bevel lab list`.")],
     data: Annotated[
         Path | None, typer.Option(help="Folder of CSV files with index.csv, target last.")
@@ -381,6 +381,6 @@ def problem_lines(problems: Sequence[Result]) -> list[str]:
     return lines
 
 
-app.command("list", epilog=LIST_EXAMPLES)(error_handling.handle_errors(list_verb))
-app.command("run", epilog=RUN_EXAMPLES)(error_handling.handle_errors(run_verb))
-app.command("report", epilog=report.EXAMPLES)(error_handling.handle_errors(report.report_verb))
+app.command("list", epilog=LIST_EXAMPLES)(error_handling.handle_errors(list_experiments))
+app.command("run", epilog=RUN_EXAMPLES)(error_handling.handle_errors(run_experiment))
+app.command("report", epilog=report.EXAMPLES)(error_handling.handle_errors(report.report))

@@ -13,7 +13,7 @@ from bevel.printable import printable
 from bevel_lab.report.published import MEASURES, agreements
 from bevel_lab.report.run_report import read_run, render, summarise
 
-__all__ = ["EXAMPLES", "report_verb"]
+__all__ = ["EXAMPLES", "report"]
 
 EXAMPLES = output.examples(
     "bevel lab report bevel_lab/sporf-uci",
@@ -22,7 +22,7 @@ EXAMPLES = output.examples(
 )
 
 
-def report_verb(
+def report(
     folder: Annotated[
         Path, typer.Argument(metavar="RUN_FOLDER", help="What `bevel lab run` has written.")
     ],

@@ -4,6 +4,7 @@ All of it depends on the seed and the rows alone, never on a system.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def training_rows(y: NDArray[np.generic], n_folds: int, fold: int, seed: int) ->
 
 
 def random_part(
-    n_rows: int, share: float, categories: Sequence[NDArray[np.generic]], seed: int
+    n_rows: int, share: float, categories: Sequence[NDArray[np.integer[Any]]], seed: int
 ) -> NDArray[np.bool_]:
     """A share of the rows, uniformly at random but with every level of every category in it.
 
@@ -73,12 +74,14 @@ def random_part(
     return _mended(part, categories, rng)
 
 
-def _is_whole(column: NDArray[np.generic], part: NDArray[np.bool_]) -> bool:
+def _is_whole(column: NDArray[np.integer[Any]], part: NDArray[np.bool_]) -> bool:
     return len(np.unique(column[part])) == len(np.unique(column))
 
 
 def _mended(
-    part: NDArray[np.bool_], categories: Sequence[NDArray[np.generic]], rng: np.random.Generator
+    part: NDArray[np.bool_],
+    categories: Sequence[NDArray[np.integer[Any]]],
+    rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
     part = part.copy()
     counts = [np.bincount(column[part], minlength=int(column.max()) + 1) for column in categories]
@@ -86,14 +89,14 @@ def _mended(
         for level in np.flatnonzero((count == 0) & (np.bincount(column, minlength=len(count)) > 0)):
             if count[level]:  # came in with a row for another level
                 continue
-            entering = rng.choice(np.flatnonzero((column == level) & ~part))
+            entering = int(rng.choice(np.flatnonzero((column == level) & ~part)))
             _move(part, counts, categories, entering, 1)
             free = np.ones(len(part), dtype=np.bool_)
             for other, seen in zip(categories, counts, strict=True):
                 free &= seen[other] > 1  # no level's only row
             leaving = np.flatnonzero(free & part)
             if len(leaving):
-                _move(part, counts, categories, rng.choice(leaving), -1)
+                _move(part, counts, categories, int(rng.choice(leaving)), -1)
             else:
                 _move(part, counts, categories, entering, -1)
     return part
@@ -102,7 +105,7 @@ def _mended(
 def _move(
     part: NDArray[np.bool_],
     counts: Sequence[NDArray[np.int64]],
-    categories: Sequence[NDArray[np.generic]],
+    categories: Sequence[NDArray[np.integer[Any]]],
     row: int,
     step: int,
 ) -> None:

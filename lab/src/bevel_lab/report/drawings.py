@@ -54,7 +54,7 @@ def comparison_figures(
     table = tally.table(tally.measure)
     rows = statistics.complete_rows(table)
     n_sets = len({case.data for case in tally.cases})
-    if min(rows.sum(), n_sets) < FEWEST_SETS or len(tally.systems) < 2:
+    if min(int(rows.sum()), n_sets) < FEWEST_SETS or len(tally.systems) < 2:
         return []
     names = [labels.get(line.system, line.system) for line in standing]
     values = table[rows][:, [tally.systems.index(line.system) for line in standing]]

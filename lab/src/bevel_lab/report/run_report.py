@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bevel.report.environment import environment_facts
-from bevel.report.page import Section, facts, figures, page, paragraph
+from bevel.report.page import PageSection, facts, figures, page, paragraph
 from bevel_lab.cells import FAILED, OK, SKIPPED
 from bevel_lab.protocols import PROTOCOLS
 from bevel_lab.protocols.claims import Verdict, judge
@@ -229,17 +229,17 @@ def summarise(run: Run) -> dict[str, Any]:
 def render(run: Run, command: str) -> str:
     """The page; `command` is what makes it again from the results."""
     studies = study_sections(run.rows, run.labels, run.reference)
-    sections = [Section("", _opening(run)), *studies, *_results(run)]
+    sections = [PageSection("", _opening(run)), *studies, *_results(run)]
     if run.verdicts:
-        sections.append(Section("What the paper says", claims_table(run.verdicts)))
+        sections.append(PageSection("What the paper says", claims_table(run.verdicts)))
     if run.published is not None:
-        sections.append(Section("Beside the paper", _beside_the_paper(run, run.published)))
+        sections.append(PageSection("Beside the paper", _beside_the_paper(run, run.published)))
     if run.tally.rows:
-        sections.append(Section("Data sets", data_tables(run.tally, run.labels)))
+        sections.append(PageSection("Data sets", data_tables(run.tally, run.labels)))
     troubles = [row for row in run.rows if row["status"] != OK]
     if troubles or run.absent:
         table = troubles_table(troubles, run.absent, run.labels)
-        sections.append(Section("Failed and skipped", table))
+        sections.append(PageSection("Failed and skipped", table))
     started = run.description.get("command")
     first = shlex.join(started) if isinstance(started, list) else str(started or "")
     return page(
@@ -305,10 +305,10 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def _results(run: Run) -> list[Section]:
+def _results(run: Run) -> list[PageSection]:
     if not run.rounds:
         return []
-    sections = [Section("Systems", standings_tables(run.rounds, run.labels))]
+    sections = [PageSection("Systems", standings_tables(run.rounds, run.labels))]
     first = run.rounds[0]
     drawn = [
         *setting_figures(run.tally, first.reference, run.labels),
@@ -318,7 +318,7 @@ def _results(run: Run) -> list[Section]:
         rows = [figures(*drawn[n : n + 2]) for n in range(0, len(drawn), 2)]
         note = f"Comparisons over data sets are those with {first.title.lower()}."
         words = paragraph(note, kind="note") if first.title else ""
-        sections.append(Section("Figures", words + "".join(rows)))
+        sections.append(PageSection("Figures", words + "".join(rows)))
     return sections
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from bevel.report.page import Section, figure, paragraph, table
+from bevel.report.page import PageSection, figure, paragraph, table
 from bevel.report.svg_canvas import svg
 from bevel_lab.plots.rotation_study import rotation_heat_map, rotation_studies
 from bevel_lab.report.standings import choose_reference
@@ -43,7 +43,7 @@ def _without(setting: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in setting.items() if name != ROTATION_GROUP}
 
 
-def study_sections(rows: Rows, labels: Labels, reference: str | None = None) -> list[Section]:
+def study_sections(rows: Rows, labels: Labels, reference: str | None = None) -> list[PageSection]:
     """A section for each data set that has a study; none for other experiments.
 
     Parameters
@@ -56,7 +56,7 @@ def study_sections(rows: Rows, labels: Labels, reference: str | None = None) -> 
         The system that others stand beside; chosen as elsewhere on the page if it is not given.
     """
     return [
-        Section(f"Rotations on {data}", _body(studies, labels, reference))
+        PageSection(f"Rotations on {data}", _body(studies, labels, reference))
         for data, studies in _by_data(rows, labels).items()
     ]
 

@@ -21,7 +21,7 @@ from bevel.training.progress import Progress
 __all__ = ["bias_and_variance"]
 
 RandomState = int | np.random.Generator | None
-Sampler = Callable[..., tuple[Any, Any]]
+DrawTable = Callable[..., tuple[Any, Any]]
 HALF = 0.5  # of the rows, unless n_train says otherwise
 
 
@@ -134,7 +134,7 @@ def bias_and_variance(
 Drawn = tuple[Any, Any, npt.NDArray[np.int64] | None]
 
 
-def _draws_from(sampler: Sampler) -> Callable[[np.random.Generator], Drawn]:
+def _draws_from(sampler: DrawTable) -> Callable[[np.random.Generator], Drawn]:
     def draw(rng: np.random.Generator) -> Drawn:
         rows, target = sampler(random_state=rng)
         return rows, target, None

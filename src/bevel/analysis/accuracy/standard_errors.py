@@ -12,7 +12,7 @@ from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.errors import NoOutOfBagError
 from bevel.forest.bags import Bags
-from bevel.forest.tree_predictions import tree_answers
+from bevel.forest.tree_predictions import tree_predictions
 
 __all__ = ["StandardErrors", "predict_standard_error"]
 
@@ -145,7 +145,7 @@ def _tree_predictions(analysed: AnalysedForest, rows: npt.NDArray[np.float32]) -
     """Answers of the trees (last axis) for each row and class."""
     forest = analysed.forest
     leaves = analysed.predictor.leaves(rows, analysed.n_threads) + forest.tree_offset[:-1]
-    return np.moveaxis(tree_answers(forest, leaves, analysed.hard), 1, -1)
+    return np.moveaxis(tree_predictions(forest, leaves, analysed.hard), 1, -1)
 
 
 def _variance(predictions: Floats, products: Floats, bags: Bags) -> Floats:

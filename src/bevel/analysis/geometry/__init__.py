@@ -5,12 +5,12 @@ Angles are between lines, in degrees from 0 to 90: a direction and its negative 
 
 from bevel.analysis.geometry.angles import angles
 from bevel.analysis.geometry.roots import root_directions
-from bevel.analysis.geometry.simulation import Estimate, simulate_within
+from bevel.analysis.geometry.simulation import ProbabilityEstimate, simulate_within
 from bevel.analysis.geometry.trunk import trunk_bayes_error
 from bevel.analysis.geometry.within import probability_within
 
 __all__ = [
-    "Estimate",
+    "ProbabilityEstimate",
     "angles",
     "probability_within",
     "root_directions",

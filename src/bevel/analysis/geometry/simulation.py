@@ -15,10 +15,10 @@ from bevel.projections import Projection
 from bevel.projections.counts import Count
 from bevel.training.trainer import native_family
 
-__all__ = ["Estimate", "closest_cosine", "simulate_within"]
+__all__ = ["ProbabilityEstimate", "closest_cosine", "simulate_within"]
 
 
-class Estimate(NamedTuple):
+class ProbabilityEstimate(NamedTuple):
     """An estimated probability and its standard error."""
 
     value: float
@@ -33,7 +33,7 @@ def simulate_within(
     n_projections: Count = "auto",
     n_repeats: int = 10_000,
     random_state: int | np.random.Generator | None = None,
-) -> Estimate:
+) -> ProbabilityEstimate:
     """Estimate the probability that a node draws a candidate within an angle of a direction.
 
     Draws with the samplers that grow forests, as often as asked. Features are taken to be in one
@@ -56,7 +56,7 @@ def simulate_within(
 
     Returns
     -------
-    Estimate
+    ProbabilityEstimate
         `value` and `standard_error`.
 
     Examples
@@ -71,7 +71,7 @@ def simulate_within(
     seeds = np.random.default_rng(random_state).integers(2**63, size=n_repeats).tolist()
     limit = float(np.cos(theta)) - 1e-6  # weights are float32
     share = sum(closest_cosine(options, seed, v) >= limit for seed in seeds) / n_repeats
-    return Estimate(share, float(np.sqrt(share * (1.0 - share) / n_repeats)))
+    return ProbabilityEstimate(share, float(np.sqrt(share * (1.0 - share) / n_repeats)))
 
 
 def closest_cosine(options: _core.Options, seed: int, v: npt.NDArray[np.float64]) -> float:

@@ -17,7 +17,7 @@ from bevel.analysis.importances.result import Importance
 from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.training.progress import Progress
 
-__all__ = ["Disturbance", "ErrorImportance", "check_error_of", "measure"]
+__all__ = ["ErrorImportance", "Perturbation", "check_error_of", "measure"]
 
 
 ERRORS_OF = ("forest", "tree")
@@ -30,7 +30,7 @@ MOST_SUMS, MOST_LENDERS, MOST_INCREASES = 2**19, 2**25, 2**22
 class ErrorImportance(Importance):
     """By how much the error rises when the features of a group are disturbed.
 
-    `values` are means over the repeats, NaN where the disturbance has no meaning; `std` is their
+    `values` are means over the repeats, NaN where the perturbation has no meaning; `std` is their
     standard deviation over the repeats, None for one repeat. Beside what `Importance` has:
 
     Attributes
@@ -50,7 +50,7 @@ class ErrorImportance(Importance):
 
 
 @dataclass(frozen=True, eq=False)
-class Disturbance:
+class Perturbation:
     """What is done to features.
 
     Attributes
@@ -99,7 +99,7 @@ def measure(
     weights: Floats | None,
     groups: Sequence[Group],
     able: Sequence[Group],
-    disturbance: Disturbance,
+    perturbation: Perturbation,
     error_of: str,
     verbose: int,
 ) -> ErrorImportance:
@@ -107,27 +107,27 @@ def measure(
 
     Groups without a common column share a call of the core, as many as fit into memory.
     """
-    layers = layers_of(able, _most_groups(analysed, rows, disturbance, error_of))
+    layers = layers_of(able, _most_groups(analysed, rows, perturbation, error_of))
     n_steps = analysed.forest.n_trees if error_of == "tree" else len(rows.X)
-    progress = Progress(0, n_steps * len(layers), bool(verbose), None, label=disturbance.doing)
-    repeats = np.full((len(groups), disturbance.n_repeats), np.nan)
+    progress = Progress(0, n_steps * len(layers), bool(verbose), None, label=perturbation.doing)
+    repeats = np.full((len(groups), perturbation.n_repeats), np.nan)
     standard_error = np.full(len(groups), np.nan)
     error = np.nan
     with progress:
         for number, layer in enumerate(layers):
             report = _reports(progress, number * n_steps)
-            found = _increase(analysed, rows, weights, layer, disturbance, error_of, report)
+            found = _increase(analysed, rows, weights, layer, perturbation, error_of, report)
             places = [group.number for group in layer]
             repeats[places], standard_error[places] = found.repeats, found.standard_error
             error = found.error
         if progress.wanted:
             progress(n_steps * len(layers))
     return ErrorImportance(
-        disturbance.kind,
+        perturbation.kind,
         tuple(group.name for group in groups),
         repeats.mean(axis=1),
-        _sentence(analysed, rows, error, error_of, disturbance.n_repeats),
-        std=repeats.std(axis=1) if disturbance.n_repeats > 1 else None,
+        _sentence(analysed, rows, error, error_of, perturbation.n_repeats),
+        std=repeats.std(axis=1) if perturbation.n_repeats > 1 else None,
         standard_error=standard_error,
         repeats=repeats,
         error=error,
@@ -150,15 +150,15 @@ def _sentence(
 
 
 def _most_groups(
-    analysed: AnalysedForest, rows: EvaluationRows, disturbance: Disturbance, error_of: str
+    analysed: AnalysedForest, rows: EvaluationRows, perturbation: Perturbation, error_of: str
 ) -> int:
     """Groups that one call of the core has memory for."""
-    forest, n_repeats = analysed.forest, disturbance.n_repeats
+    forest, n_repeats = analysed.forest, perturbation.n_repeats
     if error_of == "tree":
         most = MOST_INCREASES // (n_repeats * forest.n_trees)
     else:
         most = MOST_SUMS // (n_repeats * max(1, forest.n_classes))
-    if disturbance.permutes:
+    if perturbation.permutes:
         most = min(most, MOST_LENDERS // (n_repeats * len(rows.X)))
     return max(1, most)
 
@@ -172,7 +172,7 @@ def _increase(
     rows: EvaluationRows,
     weights: Floats | None,
     layer: Sequence[Group],
-    disturbance: Disturbance,
+    perturbation: Perturbation,
     error_of: str,
     report_progress: Callable[[int], None] | None,
 ) -> _Increase:
@@ -182,10 +182,10 @@ def _increase(
         group[list(member.features)] = number
     keys = np.array([member.number for member in layer], np.uint64)
     how = _core.Replacement(
-        group, keys, disturbance.n_repeats, disturbance.permutes, disturbance.seed
+        group, keys, perturbation.n_repeats, perturbation.permutes, perturbation.seed
     )
     packed = analysed.predictor.packed
-    arguments = (packed, rows.X, disturbance.replacement, how, rows.target, weights, rows.out)
+    arguments = (packed, rows.X, perturbation.replacement, how, rows.target, weights, rows.out)
     if error_of == "tree":
         return _over_trees(
             analysed, *_core.tree_errors(*arguments, analysed.n_threads, report_progress)

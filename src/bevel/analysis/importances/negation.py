@@ -11,8 +11,8 @@ import numpy.typing as npt
 from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.error_increase import (
-    Disturbance,
     ErrorImportance,
+    Perturbation,
     check_error_of,
     measure,
 )
@@ -73,8 +73,8 @@ def negation(
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     weights = read_weights(sample_weight, None, None, len(rows.X))
     mirrored = _mirror(analysed.forest, rows.X)
-    disturbance = Disturbance("negation", mirrored, False, 1, 0, "negating weights")
-    return measure(analysed, rows, weights, chosen, able, disturbance, error_of, verbose)
+    perturbation = Perturbation("negation", mirrored, False, 1, 0, "negating weights")
+    return measure(analysed, rows, weights, chosen, able, perturbation, error_of, verbose)
 
 
 def _with_weights(analysed: AnalysedForest, groups: Sequence[Group], named: bool) -> list[Group]:

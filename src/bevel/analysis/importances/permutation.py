@@ -11,8 +11,8 @@ from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_count
 from bevel.analysis.importances.error_increase import (
-    Disturbance,
     ErrorImportance,
+    Perturbation,
     check_error_of,
     measure,
 )
@@ -78,7 +78,7 @@ def permutation(
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     weights = read_weights(sample_weight, None, None, len(rows.X))
     seed = int(np.random.default_rng(random_state).integers(2**64, dtype=np.uint64))
-    disturbance = Disturbance(
+    perturbation = Perturbation(
         "permutation", np.asfortranarray(rows.X), True, n_repeats, seed, "permuting features"
     )
-    return measure(analysed, rows, weights, chosen, chosen, disturbance, error_of, verbose)
+    return measure(analysed, rows, weights, chosen, chosen, perturbation, error_of, verbose)

@@ -136,7 +136,7 @@ def _shares_of_trees(
     """Share of each view in the gain of each tree that has any."""
     n_trees = analysed.forest.n_trees
     gain = analysed.forest.gain[found.node].astype(np.float64)
-    by_tree = np.bincount(found.tree * n_views + view, gain, n_trees * n_views)
-    by_tree = by_tree.reshape(n_trees, n_views)
+    cells = np.bincount(found.tree * n_views + view, gain, n_trees * n_views)
+    by_tree = cells.reshape(n_trees, n_views)
     by_tree = by_tree[by_tree.sum(axis=1) > 0.0]
     return np.asarray(by_tree / by_tree.sum(axis=1, keepdims=True))

@@ -16,9 +16,9 @@ from bevel._types import Array, Ints64
 from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
 __all__ = [
-    "Bitsets",
+    "EntryLists",
     "LeafPredictions",
-    "Lists",
+    "LeftSets",
     "Steps",
     "axes",
     "bitsets",
@@ -32,8 +32,8 @@ MISSING_LEFT = 1  # bit of `flags`
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
-    """Lists of (index, weight), one after another."""
+class EntryLists:
+    """EntryLists of (index, weight), one after another."""
 
     count: Ints64
     index: Array
@@ -51,19 +51,19 @@ class Lists:
         last[np.cumsum(self.count) - 1] = True
         return last
 
-    def take(self, chosen: npt.NDArray[np.bool_]) -> Lists:
+    def take(self, chosen: npt.NDArray[np.bool_]) -> EntryLists:
         """Some of the lists."""
         entries = np.repeat(chosen, self.count)
-        return Lists(self.count[chosen], self.index[entries], self.weight[entries])
+        return EntryLists(self.count[chosen], self.index[entries], self.weight[entries])
 
-    def without_empty(self) -> Lists:
+    def without_empty(self) -> EntryLists:
         """The same sums with an entry of weight zero in lists that have none."""
         empty = self.count == 0
         if not empty.any():
             return self
         place = self.start[empty]
         index, weight = np.insert(self.index, place, 0), np.insert(self.weight, place, 0)
-        return Lists(np.maximum(self.count, 1), index, weight)
+        return EntryLists(np.maximum(self.count, 1), index, weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +76,14 @@ class LeafPredictions:
         Number of each leaf's prediction; below `n_classes` it is that class alone. 0 for splits.
     values : ndarray of float64
         Regression: the value of each prediction.
-    mixed : Lists
+    mixed : EntryLists
         Leaves with shares of several classes. The prediction of a list that begins at entry e is
         n_classes + e.
     """
 
     of_node: Ints64
     values: npt.NDArray[np.float64]
-    mixed: Lists
+    mixed: EntryLists
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class Steps:
 
 
 @dataclass(frozen=True, eq=False)
-class Bitsets:
+class LeftSets:
     """Levels that go left at each split by levels, as bytes one set after another."""
 
     is_by_levels: npt.NDArray[np.bool_]  # for each split
@@ -135,21 +135,21 @@ def steps(forest: FlatForest, of_node: Ints64) -> Steps:
     return Steps(root, step.ravel())
 
 
-def splits(forest: FlatForest) -> Lists:
+def splits(forest: FlatForest) -> EntryLists:
     """Directions of the splits; those by levels have one entry of weight one."""
     is_split = forest.right >= 0
     lists = _entries(forest).take(is_split)
     by_levels = np.repeat((forest.flags[is_split] & CATEGORY_NODE) > 0, lists.count)
-    return Lists(lists.count, lists.index, np.where(by_levels, np.float32(1), lists.weight))
+    return EntryLists(lists.count, lists.index, np.where(by_levels, np.float32(1), lists.weight))
 
 
-def axes(forest: FlatForest) -> Lists:
+def axes(forest: FlatForest) -> EntryLists:
     """Axes of all trees, such as those of their rotations."""
     count = np.diff(forest.rotation_entry_offset)
-    return Lists(count, forest.rotation_index, forest.rotation_weight).without_empty()
+    return EntryLists(count, forest.rotation_index, forest.rotation_weight).without_empty()
 
 
-def bitsets(forest: FlatForest) -> Bitsets:
+def bitsets(forest: FlatForest) -> LeftSets:
     """Gather the sets of levels of the splits, each cut to whole bytes."""
     node = np.flatnonzero(forest.right >= 0)
     chosen = (forest.flags[node] & CATEGORY_NODE) > 0
@@ -158,20 +158,20 @@ def bitsets(forest: FlatForest) -> Bitsets:
     size[chosen] = (forest.levels[feature] + 7) // 8
     start = np.cumsum(size) - size
     if not chosen.any():
-        return Bitsets(chosen, start, np.empty(0, np.uint8))
+        return LeftSets(chosen, start, np.empty(0, np.uint8))
     source = 4 * forest.bits_offset[forest.bits_index[node[chosen]]]
     byte = np.arange(size.sum()) + np.repeat(source - start[chosen], size[chosen])
-    return Bitsets(chosen, start, forest.bits.astype("<u4").view(np.uint8)[byte])
+    return LeftSets(chosen, start, forest.bits.astype("<u4").view(np.uint8)[byte])
 
 
-_NONE = Lists(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
+_NONE = EntryLists(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
 
 
-def _entries(forest: FlatForest) -> Lists:
-    return Lists(np.diff(forest.entry_offset), forest.entry_index, forest.entry_weight)
+def _entries(forest: FlatForest) -> EntryLists:
+    return EntryLists(np.diff(forest.entry_offset), forest.entry_index, forest.entry_weight)
 
 
-def _votes(leaves: Lists) -> Array:
+def _votes(leaves: EntryLists) -> Array:
     """Class of the largest share of each leaf, the first one of equals."""
     largest = np.maximum.reduceat(leaves.weight, leaves.start)
     leaf = np.repeat(np.arange(len(leaves.count)), leaves.count)
@@ -180,7 +180,7 @@ def _votes(leaves: Lists) -> Array:
     return np.asarray(leaves.index[candidate[first]])
 
 
-def _shares(leaves: Lists, n_classes: int) -> tuple[Ints64, Lists]:
+def _shares(leaves: EntryLists, n_classes: int) -> tuple[Ints64, EntryLists]:
     """Number of each leaf's prediction, and the lists of shares, each written once."""
     first = leaves.start
     number = leaves.index[first].astype(np.int64)
@@ -191,7 +191,7 @@ def _shares(leaves: Lists, n_classes: int) -> tuple[Ints64, Lists]:
     return number, mixed.take(is_new)
 
 
-def _repeats(lists: Lists) -> tuple[Ints64, npt.NDArray[np.bool_]]:
+def _repeats(lists: EntryLists) -> tuple[Ints64, npt.NDArray[np.bool_]]:
     """Where each list begins once repeated ones are dropped, and which ones are kept."""
     entries = np.empty(len(lists.index), dtype=[("index", "<i4"), ("weight", "<f4")])
     entries["index"], entries["weight"] = lists.index, lists.weight

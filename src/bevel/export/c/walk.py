@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bevel._types import Array
 from bevel.export.c.literals import code, narrow, remark, table
 from bevel.export.c.model import Model
-from bevel.export.c.trees import MISSING_LEFT, Bitsets, Lists, Steps, axes, bitsets, splits
+from bevel.export.c.trees import MISSING_LEFT, EntryLists, LeftSets, Steps, axes, bitsets, splits
 
 __all__ = ["write_walk"]
 
@@ -64,7 +64,7 @@ class _Coding:
     per_split: int  # entries of every split; 0 if they differ
 
     @classmethod
-    def of(cls, lists: Lists, *, has_axes: bool) -> _Coding:
+    def of(cls, lists: EntryLists, *, has_axes: bool) -> _Coding:
         weights = "table"
         if (np.abs(lists.weight) == 1).all():
             weights = "ones" if (lists.weight == 1).all() else "signs"
@@ -80,7 +80,7 @@ class _Coding:
     def last_bit(self) -> int:
         return 2 if self.weights == "signs" else 1
 
-    def entries(self, lists: Lists) -> Array:
+    def entries(self, lists: EntryLists) -> Array:
         coded = lists.index.astype(np.int64) << self.n_bits
         if self.is_combined:
             coded |= np.where(lists.is_last, self.last_bit, 0)
@@ -125,7 +125,7 @@ class _Coding:
         }
 
 
-def _thresholds(model: Model, sets: Bitsets) -> npt.NDArray[np.float32]:
+def _thresholds(model: Model, sets: LeftSets) -> npt.NDArray[np.float32]:
     forest = model.forest
     _, offset = _in_blocks(sets.start)
     # Offsets are exact in float32: a block has 32 sets of at most 8 KB.
@@ -138,7 +138,7 @@ def _in_blocks(start: Array) -> tuple[Array, Array]:
     return base, start - np.repeat(base, _BLOCK)[: len(start)]
 
 
-def _write_entries(model: Model, lists: Lists, coding: _Coding) -> Iterator[str]:
+def _write_entries(model: Model, lists: EntryLists, coding: _Coding) -> Iterator[str]:
     name = model.name
     bits = [f"{coding.last_bit} the last of its split"] * coding.is_combined
     bits += ["1 a weight of -1"] * (coding.weights == "signs")
@@ -175,7 +175,7 @@ def _write_axes(model: Model) -> Iterator[str]:
     yield code(_AXES, name, start=start, features="0" if alike else "at")
 
 
-def _write_sets(name: str, sets: Bitsets) -> Iterator[str]:
+def _write_sets(name: str, sets: LeftSets) -> Iterator[str]:
     if sets.is_by_levels.any():
         yield remark(
             "Splits by levels, as bits, and sets of levels that go left; thresholds tell where."
@@ -185,7 +185,7 @@ def _write_sets(name: str, sets: Bitsets) -> Iterator[str]:
         yield from table(f"{name}_set_base", narrow(_in_blocks(sets.start)[0]))
 
 
-def _choices(name: str, coding: _Coding, sets: Bitsets, missing_left: bool) -> dict[str, str]:
+def _choices(name: str, coding: _Coding, sets: LeftSets, missing_left: bool) -> dict[str, str]:
     missing = code("model_bit(model_missing_left, split)", name) if missing_left else "0"
     entry = code("model_entry[$start]", name, start=coding.words(name)["start"])
     feature = f"{entry} >> {coding.n_bits}" if coding.n_bits else entry

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bevel._types import Ints64
 from bevel.export.onnx.graph import Graph
-from bevel.export.onnx.splits import Bitsets, Lists, Splits, Terms
+from bevel.export.onnx.splits import DirectionLists, RightSets, Splits, Terms
 
 __all__ = ["ColumnBlock", "count_products", "level_bits"]
 
@@ -48,13 +48,13 @@ class ColumnBlock:
         missing = graph.add("IsNaN", values)
         return graph.add("Where", missing, graph.constant(terms.fill[:, None]), values)
 
-    def directions(self, lists: Lists) -> tuple[str, Ints64]:
+    def directions(self, lists: DirectionLists) -> tuple[str, Ints64]:
         """Combinations of columns, and the line that each is on."""
         uses_axes = bool(np.any(lists.source >= self.splits.forest.n_features))
         base = self._with_axes(self._fill()) if uses_axes else self._fill()
         return _combine(self.graph, base, lists)
 
-    def bits(self, bitsets: Bitsets) -> str:
+    def bits(self, bitsets: RightSets) -> str:
         """One for rows whose level goes right, else zero; a line for each set."""
         graph = self.graph
         code = graph.add("Gather", self.features, graph.constant(bitsets.feature, np.int32))
@@ -108,7 +108,7 @@ def level_bits(graph: Graph, words: str, first: str, code: str) -> str:
     return graph.cast(graph.add("Mod", shifted, graph.constant(2, np.uint32)), np.float32)
 
 
-def count_products(lists: Lists) -> tuple[int, int]:
+def count_products(lists: DirectionLists) -> tuple[int, int]:
     """Products of a row that some directions add one by one, and by multiplying matrices."""
     if len(lists.length) == 0:
         return 0, 0
@@ -117,7 +117,7 @@ def count_products(lists: Lists) -> tuple[int, int]:
     return sum(index.size for index in groups) - in_matrices, in_matrices
 
 
-def _combine(graph: Graph, base: str, lists: Lists) -> tuple[str, Ints64]:
+def _combine(graph: Graph, base: str, lists: DirectionLists) -> tuple[str, Ints64]:
     """Values of directions on the lines of `base`, and the line of each among the results."""
     groups = _groups(lists)
     values = [_combine_alike(graph, base, *_matrices(lists, group)) for group in groups]
@@ -146,10 +146,10 @@ def _is_shared(index: npt.NDArray[np.int32]) -> bool:
     return min(index.shape) >= MATRIX_LENGTH and bool(np.all(index == index[:, :1]))
 
 
-def _groups(lists: Lists) -> list[Ints64]:
+def _groups(lists: DirectionLists) -> list[Ints64]:
     """Directions that share their features, and the others by length, of which at most a third of
     what is added up is padding."""
-    _, features = Lists(lists.start, lists.source, np.ones_like(lists.weight)).distinct()
+    _, features = DirectionLists(lists.start, lists.source, np.ones_like(lists.weight)).distinct()
     n_sharing = np.bincount(features)[features]
     shared = (lists.length >= MATRIX_LENGTH) & (n_sharing >= MATRIX_LENGTH)
     key = np.where(shared, -1 - features, _rounded(lists.length))
@@ -165,7 +165,9 @@ def _rounded(length: Ints64) -> Ints64:
     return np.where((length <= power * 3 // 4) & (power >= 4), power * 3 // 4, power)
 
 
-def _matrices(lists: Lists, group: Ints64) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+def _matrices(
+    lists: DirectionLists, group: Ints64
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """Entries of a group of directions, length x directions, padded by weights of zero."""
     chosen = lists.chosen(group)
     height = max(1, int(chosen.length.max()))

@@ -18,7 +18,7 @@ from bevel._types import Float32s, Ints64
 from bevel.data.dataset import LARGEST_STORED
 from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
-__all__ = ["COMBINED", "LEVELS", "Bitsets", "Lists", "Splits", "Terms", "flat_places"]
+__all__ = ["COMBINED", "LEVELS", "DirectionLists", "RightSets", "Splits", "Terms", "flat_places"]
 
 
 # What a missing value does: it counts as the median, goes left, goes right; or it is a level.
@@ -27,7 +27,7 @@ BITS_THRESHOLD = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class DirectionLists:
     """Directions of several entries each.
 
     Attributes
@@ -47,12 +47,12 @@ class Lists:
         """Entries of each direction."""
         return np.diff(self.start)
 
-    def chosen(self, which: npt.NDArray[Any]) -> Lists:
+    def chosen(self, which: npt.NDArray[Any]) -> DirectionLists:
         """Some of the directions, in the order given."""
         length = self.length[which]
         places = flat_places(self.start[:-1][which], length)
         start = np.concatenate(([0], np.cumsum(length)))
-        return Lists(start, self.source[places], self.weight[places])
+        return DirectionLists(start, self.source[places], self.weight[places])
 
     def reach(self, of_columns: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """How large each direction can be on columns of these sizes."""
@@ -90,7 +90,7 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
-class Bitsets:
+class RightSets:
     """Levels that go right, a bit for each, and after them a bit for levels never seen.
 
     Attributes
@@ -110,7 +110,7 @@ class Bitsets:
     def __len__(self) -> int:
         return len(self.feature)
 
-    def distinct(self) -> tuple[Bitsets, Ints64]:
+    def distinct(self) -> tuple[RightSets, Ints64]:
         """Each different set once, and which of them every set is like."""
         owner = np.repeat(np.arange(len(self)), np.diff(self.start))
         keys = (self.feature[owner].astype(np.uint64) << np.uint64(32)) | self.words
@@ -118,7 +118,7 @@ class Bitsets:
         length = np.diff(self.start)[sample]
         words = self.words[flat_places(self.start[sample], length)]
         start = np.concatenate(([0], np.cumsum(length)))
-        return Bitsets(self.feature[sample], start, words), which
+        return RightSets(self.feature[sample], start, words), which
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ class Splits:
         )
 
     @cached_property
-    def directions(self) -> Lists:
+    def directions(self) -> DirectionLists:
         """Entries of each split, axes of trees counted over the forest."""
         forest = self.forest
         first = forest.entry_offset[self.node]
@@ -159,7 +159,7 @@ class Splits:
         source += np.where(source >= forest.n_features, forest.rotation_offset[tree], 0)
         weight = np.where(np.repeat(self._by_levels, length), 1.0, forest.entry_weight[places])
         start = np.concatenate(([0], np.cumsum(length)))
-        return Lists(start, source, weight.astype(np.float32))
+        return DirectionLists(start, source, weight.astype(np.float32))
 
     @cached_property
     def kind(self) -> npt.NDArray[np.uint8]:
@@ -175,10 +175,10 @@ class Splits:
         return (self.forest.flags[self.node] & CATEGORY_NODE) > 0
 
     @cached_property
-    def axes(self) -> Lists:
+    def axes(self) -> DirectionLists:
         """Directions that the nodes of a tree share, over all trees."""
         forest = self.forest
-        return Lists(
+        return DirectionLists(
             forest.rotation_entry_offset,
             forest.rotation_index.astype(np.int64),
             forest.rotation_weight,
@@ -197,7 +197,7 @@ class Splits:
         reach = np.concatenate((of_axes, self.directions.reach(column)))
         return bool(reach.max(initial=0.0) * LARGEST_STORED > np.finfo(np.float32).max)
 
-    def bitsets(self) -> Bitsets:
+    def bitsets(self) -> RightSets:
         """The sets of the splits by levels, in their order."""
         forest, node = self.forest, self.node[self.kind == LEVELS]
         feature = forest.entry_index[forest.entry_offset[node]].astype(np.int64)
@@ -215,7 +215,7 @@ class Splits:
         seen = np.where(last, unseen - np.uint32(1), np.uint32(0xFFFFFFFF))
         unseen_right = last & ((forest.flags[node][owner] & 1) == 0)
         words = (~left & seen) | np.where(unseen_right, unseen, np.uint32(0))
-        return Bitsets(feature, start, words.astype(np.uint32))
+        return RightSets(feature, start, words.astype(np.uint32))
 
     def terms(self, which: npt.NDArray[Any], weighted: bool) -> tuple[Terms, Ints64, Float32s]:
         """Columns that the entries of some splits read; the column and the weight of each entry.

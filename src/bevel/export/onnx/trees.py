@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bevel._types import Ints64
 from bevel.export.onnx.columns import ColumnBlock, count_products
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
-from bevel.export.onnx.splits import LEVELS, Bitsets, Lists, Splits, Terms
+from bevel.export.onnx.splits import LEVELS, DirectionLists, RightSets, Splits, Terms
 
 __all__ = ["TreesRoute"]
 
@@ -33,7 +33,7 @@ class TreesRoute:
     ----------
     splits : Splits
         The splits of the forest.
-    terms, lists, bitsets : Terms, Lists and Bitsets
+    terms, lists, bitsets : Terms, DirectionLists and RightSets
         The different comparisons: of single columns, of combinations and of levels.
     column : ndarray of shape (n_splits,)
         What each split reads, counted within its kind.
@@ -41,8 +41,8 @@ class TreesRoute:
 
     splits: Splits
     terms: Terms
-    lists: Lists
-    bitsets: Bitsets
+    lists: DirectionLists
+    bitsets: RightSets
     column: Ints64
 
     @classmethod

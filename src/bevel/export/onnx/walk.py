@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bevel._types import Ints64
 from bevel.export.onnx.columns import ColumnBlock, level_bits
 from bevel.export.onnx.graph import Graph
-from bevel.export.onnx.splits import LEVELS, Bitsets, Splits, Terms
+from bevel.export.onnx.splits import LEVELS, RightSets, Splits, Terms
 
 __all__ = ["WalkRoute"]
 
@@ -178,7 +178,7 @@ class _Stepper:
         self.words = graph.constant(bitsets.words) if len(bitsets) else ""
         self.first_word = graph.constant(self._first_words(bitsets, which)) if self.words else ""
 
-    def _first_words(self, bitsets: Bitsets, which: Ints64) -> npt.NDArray[np.int32]:
+    def _first_words(self, bitsets: RightSets, which: Ints64) -> npt.NDArray[np.int32]:
         """First word of the bitset of each line, -1 for none."""
         first = np.full(self.route.n_lines, -1, np.int32)
         first[self.route.last[self.route.splits.kind == LEVELS]] = bitsets.start[which]

@@ -25,7 +25,7 @@ from bevel.files.values.fields import Fields
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.kept_targets import KeptTargets
 
-__all__ = ["StoredTargets", "decode_targets", "encode_targets"]
+__all__ = ["FileTargets", "decode_targets", "encode_targets"]
 
 
 TARGET_TYPES: Mapping[str, str] = {
@@ -46,7 +46,7 @@ def encode_targets(targets: KeptTargets | None, arrays: Arrays) -> dict[str, Any
 
 def decode_targets(
     header: Fields, sections: Sections, layout: Layout, forest: FileForest
-) -> StoredTargets | None:
+) -> FileTargets | None:
     """Read the description of the kept targets of a forest; raises ModelFileError."""
     described = header.take_any("targets") if layout.version >= FIRST_VERSION else None
     if described is None:
@@ -54,7 +54,7 @@ def decode_targets(
     if forest.n_classes:
         raise damaged("header.targets", "null for a classifier", "an object")
     columns = decode_columns(described, "targets", TARGET_TYPES, sections)
-    return StoredTargets(layout, columns, forest)
+    return FileTargets(layout, columns, forest)
 
 
 # Of the format, that can hold targets.
@@ -62,7 +62,7 @@ FIRST_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
-class StoredTargets(FileColumns):
+class FileTargets(FileColumns):
     """Kept targets in a file, of which only the description has been read.
 
     Attributes

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel.projections.base import Directions, FamilySpec
+from bevel.projections.base import FamilySpec, SparseDirections
 from bevel.training.trainer import native_family
 
 __all__ = ["MOST_ENTRIES", "as_matrices", "count_entries", "draw_rotations"]
@@ -25,7 +25,9 @@ def count_entries(n_rotations: int, n_numeric: int, max_rotated: int) -> int:
     return n_numeric + (n_rotations - 1) * (n_rotated**2 + n_numeric - n_rotated)
 
 
-def draw_rotations(seed: int, n_rotations: int, n_numeric: int, max_rotated: int) -> Directions:
+def draw_rotations(
+    seed: int, n_rotations: int, n_numeric: int, max_rotated: int
+) -> SparseDirections:
     """Axes of the identity and of n_rotations − 1 random rotations, back to back.
 
     They are the rotations of a multi-rotation forest of the same seed. When there are more than
@@ -49,11 +51,13 @@ def draw_rotations(seed: int, n_rotations: int, n_numeric: int, max_rotated: int
     options.families = [
         native_family(FamilySpec("multirotation", 1, n_rotated, n_rotations=n_rotations))
     ]
-    drawn = Directions(*_core.forest_axes(options, np.zeros(n_numeric, np.int32)))
+    drawn = SparseDirections(*_core.forest_axes(options, np.zeros(n_numeric, np.int32)))
     return drawn if n_rotated == n_numeric else _completed(drawn, n_rotations, n_numeric, n_rotated)
 
 
-def _completed(drawn: Directions, n_rotations: int, n_numeric: int, n_rotated: int) -> Directions:
+def _completed(
+    drawn: SparseDirections, n_rotations: int, n_numeric: int, n_rotated: int
+) -> SparseDirections:
     """The same with the features that a rotation leaves out added to it as axes."""
     identity = drawn.index[:n_numeric]
     subsets = drawn.index[n_numeric:].reshape(n_rotations - 1, n_rotated, n_rotated)
@@ -65,10 +69,10 @@ def _completed(drawn: Directions, n_rotations: int, n_numeric: int, n_rotated: i
         index += [subset.ravel(), rest]
         weight += [turned, np.ones(len(rest), np.float32)]
     offset = np.concatenate(([0], np.cumsum(np.concatenate(length)))).astype(np.uint32)
-    return Directions(offset, np.concatenate(index).astype(np.int32), np.concatenate(weight))
+    return SparseDirections(offset, np.concatenate(index).astype(np.int32), np.concatenate(weight))
 
 
-def as_matrices(axes: Directions, n_numeric: int) -> npt.NDArray[np.float32]:
+def as_matrices(axes: SparseDirections, n_numeric: int) -> npt.NDArray[np.float32]:
     """Rotations as matrices of shape (n_rotations, n_numeric, n_numeric); columns are axes."""
     matrices = np.zeros((axes.n_directions // n_numeric, n_numeric, n_numeric), np.float32)
     axis = np.repeat(np.arange(axes.n_directions), np.diff(axes.offset))

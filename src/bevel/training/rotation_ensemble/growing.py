@@ -24,7 +24,7 @@ from bevel.forest.joining import join_forests
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.rotation_record import RotationRecord
 from bevel.forest.subforest import take_trees
-from bevel.projections.base import Directions
+from bevel.projections.base import SparseDirections
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Progress
 from bevel.training.rotation import count_numeric
@@ -159,7 +159,7 @@ def assign_trees(counts: Ints64, n_micro_trees: int) -> tuple[npt.NDArray[np.int
 
 
 def _on_rotations(
-    options: TrainingOptions, axes: Directions | None, of_tree: npt.NDArray[np.int32]
+    options: TrainingOptions, axes: SparseDirections | None, of_tree: npt.NDArray[np.int32]
 ) -> TrainingOptions:
     """Options whose trees have given rotations as axes; nominal columns are left alone."""
     families = tuple(
