@@ -70,4 +70,4 @@ def _as_days(value: Any) -> float:
     if not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, tzinfo=UTC)
     aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
-    return (aware - EPOCH).total_seconds() / SECONDS_PER_DAY
+    return float((aware - EPOCH).total_seconds() / SECONDS_PER_DAY)

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
+from bevel.data.row_numbers import warn_of_row_numbers
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.estimators._compression import Compression
@@ -111,6 +112,8 @@ class ObliqueForest(Compression, NamedParameters, TableInput, BaseEstimator, met
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
         dataset = self._dataset(table, members, before)
+        if before is None:
+            warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
         seed = draw_seed(self.random_state) if before is None else self._seed_to_go_on()
         options = resolve_options(values, members, _shape(dataset), seed)
         bags = self._bags(options, table.n_rows, before)

@@ -6,10 +6,11 @@ that does not know a parameter looks here before it raises.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
-__all__ = ["nearest", "remedy_for"]
+from bevel.errors import nearest
+
+__all__ = ["remedy_for"]
 
 # Ours, and the others' names for it.
 _SAME: dict[str, tuple[str, ...]] = {
@@ -103,10 +104,3 @@ def remedy_for(name: str, known: Sequence[str]) -> str:
         return _INSTEAD[name]
     close = nearest(name, known)
     return f"Did you mean {close}?" if close else f"It has {', '.join(known)}."
-
-
-def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name that a misspelt one most likely stands for, None if none is close."""
-    by_small_letters = {each.lower(): each for each in reversed(known)}
-    close = difflib.get_close_matches(name.lower(), list(by_small_letters), n=1, cutoff=0.7)
-    return by_small_letters[close[0]] if close else None
