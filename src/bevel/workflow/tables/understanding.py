@@ -28,7 +28,7 @@ __all__ = ["Convention", "Understood", "first_misfit", "understand"]
 # Cells that mean a missing value where the others are numbers or dates; else they are labels.
 MAYBE_MISSING = frozenset(
     {".", "..", "-", "--", "---", "–", "—", "*", "none", "nil", "missing", "unknown"}
-    | {"n.a.", "nd", "n.d.", "not available", "not applicable"}
+    | {"n.a.", "n.d.", "not available", "not applicable"}
 )
 MOSTLY = 0.8  # share of cells that are numbers, or dates, above which the others may be slips
 
