@@ -109,7 +109,7 @@ def _settle(weights: Floats, name: str) -> Floats:
     wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
     if len(wrong):
         raise ValueError(
-            f"{name} must hold finite numbers of at least 0; got {weights[wrong[0]]:g} (row "
+            f"{name} must hold finite numbers of at least 0; got {weights[wrong[0]]:g} (row index "
             f"{wrong[0]}). Drop these rows, or give them weight 0."
         )
     largest = float(weights.max())

@@ -15,10 +15,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
+from bevel.data.row_numbers import warn_of_row_numbers
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.estimators._compression import Compression
 from bevel.estimators._doc_link import LinksToDocuments
+from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput, encode_rows
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
@@ -65,6 +67,7 @@ PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 class ObliqueForest(
     Compression,
+    NamedParameters,
     TableInput,
     LinksToDocuments,
     BaseEstimator,  # type: ignore[misc]
@@ -91,7 +94,8 @@ class ObliqueForest(
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN and None are missing values; infinities raise.
+            (made dense, in float32). NaN and None are missing values; infinities raise. Dates and
+            times become days since 1970-01-01 (UTC).
         y : array-like of shape (n_rows,)
             Targets.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -116,6 +120,8 @@ class ObliqueForest(
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
         dataset = self._dataset(table, members, before)
+        if before is None:
+            warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
         seed = draw_seed(self.random_state) if before is None else self._seed_to_go_on()
         options = resolve_options(values, members, _shape(dataset), seed)
         bags = self._bags(options, table.n_rows, before)
@@ -324,6 +330,7 @@ class ObliqueForest(
             and fitted is not None
             and isinstance(fitted.predictor, PackedPredictor)
             and not fitted.encoding.nominal
+            and not fitted.encoding.dates
         )
 
     def _trees_to_keep(self) -> FittedForest | None:

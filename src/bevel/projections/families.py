@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bevel.errors import shorten, wrong_type, wrong_value
+from bevel.errors import nearest, shorten, wrong_type, wrong_value
 from bevel.projections import NAMED, NEED_SETTINGS, Projection
 from bevel.projections.base import FamilySpec
 from bevel.projections.counts import Count, resolve_count
@@ -83,7 +83,9 @@ def _read_member(projection: object, n_projections: Count) -> Member:
             remedy = f"Pass the object, which has settings of its own: {NEED_SETTINGS[projection]}."
             raise wrong_value("projection", required, projection, remedy)
         if projection not in NAMED:
-            raise wrong_value("projection", required, projection, "Check the spelling.")
+            close = nearest(projection, list(NAMED))
+            remedy = f'Did you mean "{close}"?' if close else "Check the spelling."
+            raise wrong_value("projection", required, projection, remedy)
         return Member(NAMED[projection](), n_projections, by_name=True)
     if isinstance(projection, type) and issubclass(projection, Projection):
         remedy = f"Add parentheses: P.{projection.__name__}()."

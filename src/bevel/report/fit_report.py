@@ -91,7 +91,7 @@ def fit_report(
 
 def _projection(settings: Settings) -> str:
     chosen = settings.projection
-    return chosen if isinstance(chosen, str) else " and ".join(map(str, chosen))
+    return " and ".join(map(str, chosen)) if isinstance(chosen, list | tuple) else str(chosen)
 
 
 def _opening(advice: Advice | None) -> str:
@@ -230,7 +230,7 @@ def _columns(X: Columns, model: Any) -> str:
     rows = [_column_cells(X, int(index), float(importances[index])) for index in order]
     many = X.shape[1] > MOST_LINES
     return table(
-        ["column", "gini", "kind", "missing", "distinct", "values"],
+        ["column", "impurity", "kind", "missing", "distinct", "values"],
         rows,
         caption=f"The {MOST_LINES} most important of {X.shape[1]:,} columns." if many else "",
     )

@@ -46,9 +46,10 @@ def _run(
 ) -> list[Result]:
     results = []
     if n_threads == 1 or len(jobs) == 1:
-        for job in jobs:
-            results.append(work(job))
-            progress(len(results))
+        with progress:
+            for job in jobs:
+                results.append(work(job))
+                progress(len(results))
         return results
     settings = get_config()  # scikit-learn keeps them for each thread
     cancellation = _core.CancellationToken()  # signals reach the main thread only
@@ -60,9 +61,10 @@ def _run(
 
     executor = ThreadPoolExecutor(min(n_threads, len(jobs)))
     try:
-        for future in [executor.submit(work_with_settings, job) for job in jobs]:
-            results.append(future.result())
-            progress(len(results))
+        with progress:
+            for future in [executor.submit(work_with_settings, job) for job in jobs]:
+                results.append(future.result())
+                progress(len(results))
     except BaseException:
         cancellation.cancel()
         raise

@@ -91,7 +91,7 @@ def _interface(model: Model) -> Iterator[str]:
 def _features(model: Model) -> Iterator[str]:
     names, nominal = model.feature_names, model.encoding.nominal
     n_features = model.forest.n_features
-    if names is None and not nominal:
+    if names is None and not nominal and not model.encoding.dates:
         yield "0, without names" if n_features == 1 else f"0 to {n_features - 1}, without names"
         return
     for feature in range(n_features):
@@ -100,6 +100,8 @@ def _features(model: Model) -> Iterator[str]:
             function = "level_of_number" if is_numbered(nominal[feature]) else "level"
             levels = _count(nominal[feature].n_codes, "level")
             words.append(f"nominal, {levels}: {model.name}_{function}({feature}, label)")
+        if feature in model.encoding.dates:
+            words.append("date, in days since 1970-01-01 00:00 UTC")
         yield f"{feature}  {'  '.join(words) or 'numeric'}"
 
 

@@ -7,7 +7,6 @@ more text than that is ever held.
 from __future__ import annotations
 
 import csv
-import gzip
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,24 +21,24 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.errors import shorten
 from bevel.extras import import_optional
-from bevel.workflow import dates
-from bevel.workflow.text_layout import MISSING, TextLayout, is_absent, open_text, readable
-from bevel.workflow.text_layout import split_rows as split_with_spaces
+from bevel.workflow.tables.text_layout import ABSENT, TextLayout, open_text, readable
+from bevel.workflow.tables.text_layout import split_rows as split_with_spaces
+from bevel.workflow.tables.written_dates import days_of
 
-__all__ = ["ParsedColumns", "TextFile", "as_days"]
+__all__ = ["ParsedColumns", "TextFile"]
 
 SMALLEST_BLOCK = 2**22  # bytes read at a time; a row must fit in
 ROWS_PER_BLOCK = 64  # at least, of the length of those looked at first
 LARGEST_BLOCK = 2**31 - 1
 CHUNK = 2**20
+PLAIN = ("utf-8", "utf-8-sig", "cp1252", "latin-1")  # encodings that pyarrow may cut as they are
 
 
 @dataclass(frozen=True, eq=False)
 class ParsedColumns:
-    """What was found in columns that may be numeric, by their place in the file."""
+    """Columns that are numeric throughout, by their place in the file."""
 
     values: dict[int, Floats]
-    words: dict[int, str]  # of columns that are not: the first word, and where
     dates: set[int] = field(default_factory=set)  # among the values: they were dates
 
 
@@ -48,17 +47,16 @@ class TextFile:
     """Reads chosen columns of a text file."""
 
     layout: TextLayout
+    missing: Sequence[str] = ()  # markers of the user
 
     def numbers(self, chosen: Sequence[int]) -> ParsedColumns:
-        """Columns of numbers and of dates among the chosen, and the first word of the others."""
+        """Columns of plain numbers and of dates of ISO 8601 among the chosen."""
         pieces: dict[int, list[Floats]] = {index: [] for index in chosen}
-        found = ParsedColumns({}, {})
-        for start, block in self._blocks(chosen):
+        found = ParsedColumns({})
+        for block in self._blocks(chosen):
             for index in list(pieces):
                 floats = self._convert(block[index], index, pieces[index], found.dates)
                 if floats is None:
-                    was_date = index in found.dates
-                    found.words[index] = self._first_word(block[index], start, was_date)
                     found.dates.discard(index)
                     del pieces[index]
                 else:
@@ -69,7 +67,7 @@ class TextFile:
     def words(self, chosen: Sequence[int]) -> dict[int, npt.NDArray[np.object_]]:
         """Columns as labels, None where missing."""
         pieces: dict[int, list[Any]] = {index: [] for index in chosen}
-        for _, block in self._blocks(chosen) if chosen else ():
+        for block in self._blocks(chosen) if chosen else ():
             for index, each in pieces.items():
                 each.append(block[index].to_numpy(zero_copy_only=False).astype(object))
         return {index: _joined(each, object) for index, each in pieces.items()}
@@ -80,7 +78,7 @@ class TextFile:
         """Cells of a block as numbers or days, None if the column holds words."""
         floats = None if index in of_dates else self._floats(cells)
         if floats is None and (index in of_dates or _is_empty(before)):
-            floats = as_days(cells.to_pylist())  # a column holds numbers or dates, never both
+            floats = days_of(cells.to_pylist())  # a column holds numbers or dates, never both
             if floats is not None:
                 of_dates.add(index)
         return floats
@@ -90,7 +88,9 @@ class TextFile:
         import pyarrow as pa
         from pyarrow import compute
 
-        if self.layout.delimiter == ";":  # a comma may be the decimal point
+        if self.layout.decimal == ",":
+            if compute.any(compute.match_substring(cells, ".")).as_py():
+                return None  # points group digits, or they are no numbers
             cells = compute.replace_substring(cells, ",", ".")
         try:
             floats = compute.cast(cells, pa.float64())
@@ -99,36 +99,20 @@ class TextFile:
         values: Floats = floats.to_numpy(zero_copy_only=False).astype(np.float64)
         return values
 
-    def _first_word(self, cells: Any, start: int, of_dates: bool) -> str:
-        """The first cell that is no number; that is no date, where the first one is a date."""
-        import pyarrow as pa
-
-        texts = cells.to_pylist()
-        places = [place for place, text in enumerate(texts) if text is not None]
-        are_dates = of_dates or as_days([texts[places[0]]]) is not None
-        for place in places:
-            text = texts[place]
-            read = as_days([text]) if are_dates else self._floats(pa.array([text]))
-            if read is None:
-                break
-        else:  # dates throughout are wrong below numbers
-            place = places[0]
-        return f"{shorten(texts[place])} in row {start + place}"
-
-    def _blocks(self, chosen: Sequence[int]) -> Iterator[tuple[int, dict[int, Any]]]:
-        """Blocks of the chosen columns as text, null where missing, and the first row of each."""
+    def _blocks(self, chosen: Sequence[int]) -> Iterator[dict[int, Any]]:
+        """Blocks of the chosen columns as text, null where missing."""
         import_optional("pyarrow", needed_by="Reading a text file", install="bevel[cli]")
-        start, last, check = 1, None, _RowCheck(self.layout)
-        with readable(self.layout.path), self._opened() as stream, self._checked(check):
-            header = int(self.layout.has_header)
+        n_rows, last, check = 0, None, _RowCheck(self.layout)
+        with readable(self.layout.source), self._opened() as stream, self._checked(check):
+            header = int(self.layout.has_header and not self.layout.names_short)
             for batch in self._reader(stream, check):
                 table = self._without_blank_rows(batch)
                 last = table if len(table) else last
                 table, header = table.slice(header), max(0, header - len(table))
-                yield start, {index: _with_nulls(table.column(index)) for index in chosen}
-                start += len(table)
+                n_rows += len(table)
+                yield {index: self._with_nulls(table.column(index)) for index in chosen}
             if last is not None:
-                self._check_last_cell(last.columns[-1][-1].as_py())
+                self._check_last_cell(last.columns[-1][-1].as_py(), n_rows)
 
     def _reader(self, stream: Any, check: _RowCheck) -> Any:
         import pyarrow as pa
@@ -140,6 +124,7 @@ class TextFile:
             column_names=keys,
             block_size=min(block, LARGEST_BLOCK),
             use_threads=False,
+            encoding="utf-8" if self._is_copied else self.layout.encoding.removesuffix("-sig"),
         )
         parse = arrow_csv.ParseOptions(
             delimiter=self.layout.delimiter,
@@ -160,10 +145,9 @@ class TextFile:
             yield
         except pa.ArrowInvalid as error:
             if "\n" in check.text and check.text.count('"') % 2:
-                raise _open_quote(check.text) from None
+                raise _open_quote(check.text, check.number) from None
             if check.message:
                 raise ValueError(check.message) from None
-            _check_encoding(self.layout)  # says which byte
             raise csv.Error(str(error)) from error
 
     @contextmanager
@@ -171,22 +155,38 @@ class TextFile:
         """The bytes of the file; rewritten where spaces stand before quotes, unlike in CSV."""
         import pyarrow as pa
 
-        if not self._scan.has_spaced_quotes:
-            zipped = self.layout.path.suffix.lower() == ".gz"
-            with pa.input_stream(
-                str(self.layout.path), compression="gzip" if zipped else None
-            ) as stream:
+        source, delimiter = self.layout.source, self.layout.delimiter
+        if not self._is_copied:
+            zipped = "gzip" if source.is_gzipped() else None
+            with pa.input_stream(str(source.path), compression=zipped) as stream:
                 yield stream
             return
-        with TemporaryFile() as copy, open_text(self.layout.path) as text:
-            for row in split_with_spaces(text, self.layout.delimiter):
-                copy.write((_as_csv(row, self.layout.delimiter)).encode())
+        with TemporaryFile() as copy, open_text(source, self.layout.encoding) as text:
+            for row in split_with_spaces(text, delimiter):
+                copy.write(_as_csv(row, delimiter).encode())
             copy.seek(0)
             yield pa.PythonFile(copy, mode="r")
+
+    @property
+    def _is_copied(self) -> bool:
+        layout = self.layout
+        return (
+            layout.delimiter == " " or layout.encoding not in PLAIN or self._scan.has_spaced_quotes
+        )
 
     @cached_property
     def _scan(self) -> _Scan:
         return _scan(self.layout)
+
+    def _with_nulls(self, column: Any) -> Any:
+        """Cells without the spaces around them, null where they mark a missing value."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        text = compute.utf8_trim_whitespace(column)
+        markers = pa.array(sorted(ABSENT.union(each.strip().lower() for each in self.missing)))
+        absent = compute.is_in(compute.utf8_lower(text), value_set=markers)
+        return compute.if_else(absent, pa.scalar(None, pa.string()), text)
 
     def _without_blank_rows(self, batch: Any) -> Any:
         """Lines without a cell are no rows; with one column pyarrow takes them for rows."""
@@ -197,92 +197,77 @@ class TextFile:
         text = compute.utf8_trim_whitespace(batch.column(0))
         return batch.filter(compute.not_equal(text, ""))
 
-    def _check_last_cell(self, cell: str) -> None:
+    def _check_last_cell(self, cell: str, number: int) -> None:
         """Raise if the last cell of the file has lines and is not closed.
 
         Then quotes are odd in number, and those at the end come in pairs, as part of the text.
         """
         end = self._scan.end
-        n_at_end = len(end) - len(end.rstrip(b'"'))
+        n_at_end = len(end) - len(end.rstrip('"'))
         is_open = self._scan.n_quotes % 2 == 1 and n_at_end % 2 == 0
         if is_open and ("\n" in cell or "\r" in cell):
-            raise _open_quote(cell)
+            raise _open_quote(cell, number)
 
 
 class _RowCheck:
-    """Refuses rows of another length, and skips those that are blank."""
+    """Refuses rows of another length; skips those that are blank, and a header that is short."""
 
     def __init__(self, layout: TextLayout) -> None:
         self.layout = layout
-        self.n_blank = 0
-        self.text = self.message = ""  # of the first row that is wrong
+        self.n_skipped = 0
+        self.header_is_next = layout.names_short
+        self.text, self.number, self.message = "", 0, ""  # of the first row that is wrong
 
     def __call__(self, row: Any) -> str:
+        is_header, self.header_is_next = self.header_is_next, False
         if row.text.strip() in ("", '""'):
-            self.n_blank += 1
+            self.header_is_next = is_header
+            self.n_skipped += 1
+            return "skip"
+        if is_header:
             return "skip"
         self.text = row.text
         # An exception raised here would be lost on its way through pyarrow.
-        number = row.number - self.n_blank - int(self.layout.has_header)
+        self.number = row.number - self.n_skipped - int(self.layout.has_header)
         n_names = len(self.layout.names)
         self.message = (
-            f"{self.layout.path}: every row must have {n_names} cells, as the first line has; got "
-            f"{row.actual_columns} in row {number}. Correct the row, or quote cells that hold "
-            f"{self.layout.delimiter!r}."
+            f"{self.layout.source}: every row must have {n_names} cells, as the first line has; "
+            f"got {row.actual_columns} in row {self.number}. Correct the row, or quote cells that "
+            f"hold {self.layout.delimiter!r}; `delimiter` names another sign."
         )
         return "error"
 
 
 @dataclass(frozen=True)
 class _Scan:
-    """What the bytes of a file show before they are cut into cells."""
+    """What the text of a file shows before it is cut into cells."""
 
     n_quotes: int
-    end: bytes  # of the file, without spaces and empty lines
+    end: str  # of the file, without spaces and empty lines
     has_spaced_quotes: bool
 
 
 def _scan(layout: TextLayout) -> _Scan:
-    spaced = re.compile(
-        rb"(?:^\xef\xbb\xbf|^|[\r\n]|" + re.escape(layout.delimiter.encode()) + rb')[ \t]+"'
-    )
-    n_quotes, found, rest, end = 0, False, b"", b""
-    opener: Any = gzip.open if layout.path.suffix.lower() == ".gz" else open
-    with opener(layout.path, "rb") as stream:
+    gap = "[ \t]" if layout.delimiter not in " \t" else "[ ]"
+    spaced = re.compile(rf'(?:^|[\r\n]|{re.escape(layout.delimiter)}){gap}+"')
+    n_quotes, found, rest, end = 0, False, "", ""
+    with readable(layout.source), open_text(layout.source, layout.encoding) as stream:
         while chunk := stream.read(CHUNK):
-            n_quotes += chunk.count(b'"')
+            n_quotes += chunk.count('"')
             found = found or spaced.search(rest + chunk) is not None
             rest = chunk[-CHUNK // 16 :]
             end = (end + chunk).rstrip()[-CHUNK:]
     return _Scan(n_quotes, end, found)
 
 
-def _open_quote(text: str) -> csv.Error:
-    cell = shorten(text.removeprefix('"'))
-    return csv.Error(f"a quote is opened in {cell} and never closed")
+def _open_quote(text: str, number: int) -> csv.Error:
+    begins = shorten(text.lstrip('"').splitlines()[0])
+    return csv.Error(f"a quote is opened in row {number} and never closed: {begins}")
 
 
 def _as_csv(row: Sequence[str], delimiter: str) -> str:
     quoted = ('"' + cell.replace('"', '""') + '"' for cell in row)
     return delimiter.join(quoted) + "\n"
-
-
-def _check_encoding(layout: TextLayout) -> None:
-    """Raise UnicodeDecodeError if the file is not UTF-8."""
-    with open_text(layout.path) as stream:
-        while stream.read(CHUNK):
-            pass
-
-
-def _with_nulls(column: Any) -> Any:
-    """Cells without the spaces around them, null where they mark a missing value."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    text = compute.utf8_trim_whitespace(column)
-    markers = pa.array([marker.lower() for marker in MISSING])
-    absent = compute.is_in(compute.utf8_lower(text), value_set=markers)
-    return compute.if_else(absent, pa.scalar(None, pa.string()), text)
 
 
 def _python_floats(cells: Sequence[str | None]) -> Floats | None:
@@ -291,16 +276,6 @@ def _python_floats(cells: Sequence[str | None]) -> Floats | None:
         return None
     try:
         return np.array([np.nan if cell is None else float(cell) for cell in cells])
-    except ValueError:
-        return None
-
-
-def as_days(cells: Sequence[str | None]) -> Floats | None:
-    """Dates as days, None if one of the cells is none."""
-    try:
-        return np.array(
-            [np.nan if cell is None or is_absent(cell) else dates.as_days(cell) for cell in cells]
-        )
     except ValueError:
         return None
 

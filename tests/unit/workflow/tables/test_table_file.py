@@ -9,7 +9,8 @@ import pytest
 
 from bevel.workflow.labelled_rows import read_labelled_rows
 from bevel.workflow.predicting import predict_file
-from bevel.workflow.table_file import open_table
+from bevel.workflow.tables.options import TableOptions
+from bevel.workflow.tables.table_file import open_table
 
 
 @pytest.fixture
@@ -23,8 +24,14 @@ def write(tmp_path):
 
 
 def read_all(path, **options):
-    table = open_table(path, **options)
-    return table.read(table.names)[0]
+    table = open_table(path, TableOptions(**options))
+    return table.read(table.names).columns
+
+
+def read(path, names, kinds=None, **options):
+    """Columns and notes."""
+    found = open_table(path, TableOptions(**options)).read(names, kinds)
+    return found.columns, found.notes
 
 
 def test_quotes_spaces_and_byte_order_mark_are_not_part_of_the_cells(write):
@@ -54,8 +61,7 @@ def test_missing_markers_are_missing_in_both_kinds_of_columns(write):
 
 
 def test_one_word_among_numbers_makes_a_column_nominal_with_a_note_saying_where(write):
-    table = open_table(write("a,b\n" + "1,2\n" * 5 + "1,oops\n" + "1,3\n"))
-    X, notes = table.read(["b"])
+    X, notes = read(write("a,b\n" + "1,2\n" * 5 + "1,oops\n" + "1,3\n"), ["b"])
     assert X.nominal == [0]
     assert notes == ["Column 'b' is read as nominal because of 'oops' in row 6."]
 
@@ -75,8 +81,9 @@ def test_absent_header_is_noticed_and_can_be_overruled(write):
     table = open_table(path)
     assert table.names == ("c1", "c2")
     assert "`header=True`" in table.notes[0]
-    assert open_table(path, header=True).names == ("1", "2")
-    assert open_table(write("a,b\nc,d\n"), header=False).names == ("c1", "c2")
+    assert open_table(path, TableOptions(header=True)).names == ("1", "2")
+    headless = open_table(write("a,b\nc,d\n"), TableOptions(header=False))
+    assert headless.names == ("c1", "c2")
 
 
 def test_numbers_as_names_are_names_where_others_stand_above_numbers(write):
@@ -88,8 +95,8 @@ def test_numbers_as_names_are_names_where_others_stand_above_numbers(write):
     [
         ("", "empty file"),
         ("a,b\n1,2\n1,2,3\n", "got 3 in row 2"),
-        ("a,a,b\n1,2,3\n", "'a' more than once"),
-        ('a,b\n1,"x\n2,y\n3,z\n', "a quote is opened .* and never closed"),
+        ('a,b\n1,"x\n2,y\n3,z\n', "a quote is opened in row 1 and never closed: 'x'"),
+        ('a,b\n1,x\n2,"y,3\n3,z\n', "a quote is opened in row 2 and never closed"),
     ],
 )
 def test_broken_file_is_refused_with_the_place(write, text, message):
@@ -97,11 +104,28 @@ def test_broken_file_is_refused_with_the_place(write, text, message):
         read_all(write(text))
 
 
-def test_other_encoding_is_refused_with_the_remedy(write):
-    with pytest.raises(ValueError, match="iconv"):
-        read_all(write("a,b\n1,é\n", encoding="latin-1"))
-    with pytest.raises(ValueError, match="iconv -f UTF-16"):
-        read_all(write("a,b\n1,é\n", encoding="utf-16"))
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig"])
+def test_encoding_is_found(write, encoding):
+    path = write('a,b\n1,"é, x"\n2,à\n', encoding=encoding)
+    assert read_all(path).values[1].tolist() == ["é, x", "à"]
+    notes = open_table(path).notes
+    assert [("Windows-1252" in note, "`encoding`" in note) for note in notes] == (
+        [(True, True)] if encoding == "latin-1" else []
+    )
+
+
+def test_encoding_is_that_of_the_user(write):
+    path = write("a,б\n1,ж\n", encoding="koi8-r")
+    X = read_all(path, encoding="koi8-r")
+    assert X.names == ("a", "б")
+    assert X.values[1].tolist() == ["ж"]
+    with pytest.raises(ValueError, match=r"text in utf-8; got byte 0xc2.*`encoding=\"cp1252\"`"):
+        read_all(path, encoding="utf-8")
+
+
+def test_file_that_is_no_text_is_refused(write):
+    with pytest.raises(ValueError, match="must be text in utf-8; got byte 0x81"):
+        read_all(write("a,b\n\x81\x8d,2\n", encoding="latin-1"))
 
 
 def test_text_of_several_lines_in_quotes_is_one_cell(write):
@@ -110,11 +134,11 @@ def test_text_of_several_lines_in_quotes_is_one_cell(write):
 
 def test_dates_become_days_with_a_note(write):
     path = write("when,at\n1970-01-02,1969-12-31T12:00\n,2000-01-01 00:00:00+01:00\n")
-    columns, notes = open_table(path).read(["when", "at"])
+    columns, notes = read(path, ["when", "at"])
     np.testing.assert_array_equal(columns.values[0], [1.0, np.nan])
     np.testing.assert_allclose(columns.values[1], [-0.5, 10957 - 1 / 24])
     assert notes == ["Dates are read as days since 1970-01-01: 'when', 'at'."]
-    assert open_table(path).read(["when"], {"when": "nominal"})[0].nominal == [0]
+    assert read(path, ["when"], {"when": "nominal"})[0].nominal == [0]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +153,7 @@ def test_dates_become_days_with_a_note(write):
 )
 def test_column_of_dates_and_something_else_is_nominal(write, cells, where):
     path = write("when,x\n" + "".join(f"{cell},1\n" for cell in cells))
-    columns, notes = open_table(path).read(["when"])
+    columns, notes = read(path, ["when"])
     assert columns.values[0].tolist() == cells
     with pytest.raises(ValueError, match="must hold numbers; got " + where):
         open_table(path).read(["when"], {"when": "numeric"})
@@ -161,7 +185,7 @@ def test_dates_of_parquet_read_as_those_of_csv(tmp_path, write):
     table = pyarrow.table({"day": [day.date(), None], "time": [time, day], "x": [1, 2]})
     path = tmp_path / "data.parquet"
     parquet.write_table(table, path)
-    columns, notes = open_table(path).read(["day", "time"])
+    columns, notes = read(path, ["day", "time"])
     csv = write("day,time\n2024-02-29,1999-01-01 18:00\n,2024-02-29 00:00\n")
     for ours, theirs in zip(read_all(csv).values, columns.values, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -198,19 +222,13 @@ def test_rows_without_a_target_are_left_out(write):
     assert any("1 rows without a target" in note for note in data.notes)
 
 
-def test_empty_and_dropped_columns_are_left_out_and_keys_are_pointed_at(write):
-    rows = "".join(f"id{i},{i},,{'ab'[i % 2]}\n" for i in range(30))
-    path = write("key,x,nothing,y\n" + rows)
+def test_empty_and_dropped_columns_are_left_out(write):
+    rows = "".join(f"{i / 2},{i % 7},,{'ab'[i % 2]}\n" for i in range(30))
+    path = write("x,z,nothing,y\n" + rows)
     data = read_labelled_rows(path, "y")
-    assert data.X.names == ("key", "x")
-    assert any("'key'" in note and "`drop`" in note for note in data.notes)
-    assert read_labelled_rows(path, "y", drop=["key"]).X.names == ("x",)
-
-
-def test_labels_that_nearly_name_the_rows_are_pointed_at(write):
-    rows = "".join(f"k{i % 20},c{i % 5},{'ab'[i % 2]}\n" for i in range(30))
-    notes = read_labelled_rows(write("many,few,y\n" + rows), "y").notes
-    assert [note[:28] for note in notes] == ["20 labels in 30 rows of 'man"]
+    assert data.X.names == ("x", "z")
+    assert any("'nothing'" in note for note in data.notes)
+    assert read_labelled_rows(path, "y", drop=["z"]).X.names == ("x",)
 
 
 def test_features_that_do_not_vary_are_said_to(write):
@@ -221,7 +239,7 @@ def test_features_that_do_not_vary_are_said_to(write):
 
 
 def test_large_whole_numbers_are_different_classes(write):
-    rows = "".join(f"{i},{10**17 + i % 3}\n" for i in range(30))
+    rows = "".join(f"{i / 2},{10**17 + i % 3}\n" for i in range(30))
     data = read_labelled_rows(write("x,y\n" + rows), "y")
     assert data.classes.tolist() == [str(10**17 + k) for k in range(3)]
 
@@ -244,7 +262,7 @@ def fitted_to(data):
 
 
 def test_columns_are_found_by_name_in_any_order_and_others_are_noted(write):
-    rows = [(i, "uv"[i % 2], i % 5, "ab"[i % 2]) for i in range(40)]
+    rows = [(i / 2, "uv"[i % 2], i % 5, "ab"[i % 2]) for i in range(40)]
     text = "x,w,z,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
     model = fitted_to(read_labelled_rows(write(text), "y"))
     shuffled = "w,more,z,y,x\n" + "".join(f"{w},9,{z},{y},{x}\n" for x, w, z, y in rows)
@@ -257,7 +275,7 @@ def test_columns_are_found_by_name_in_any_order_and_others_are_noted(write):
 
 
 def test_columns_are_read_as_in_fit_whatever_they_look_like(write):
-    text = "x,w,y\n" + "".join(f"{i},{'1u'[i % 2]},{'ab'[i % 2]}\n" for i in range(40))
+    text = "x,w,y\n" + "".join(f"{i / 2},{'1u'[i % 2]},{'ab'[i % 2]}\n" for i in range(40))
     model = fitted_to(read_labelled_rows(write(text), "y"))
     found = predict_file(model, write("x,w\n3,1\n2,1\n", "digits.csv"))
     assert found.values.tolist() == ["a", "a"]  # the label "1", not the number
@@ -288,8 +306,6 @@ def test_numbers_are_those_that_python_reads(write):
         "+4",
         ".5",
         "5.",
-        "1e400",
-        "-Infinity",
         "4.9e-324",
         "١",
         "0.1",
@@ -311,7 +327,7 @@ def test_mark_of_inches_does_not_make_a_later_cell_look_open(write):
 
 
 def test_row_longer_than_a_block_is_read(write, monkeypatch):
-    from bevel.workflow import text_file
+    from bevel.workflow.tables import text_file
 
     monkeypatch.setattr(text_file, "SMALLEST_BLOCK", 1000)
     X = read_all(write("a,b\n" + f"1,{'x' * 5000}\n" * 200 + "2,y\n"))
