@@ -14,6 +14,10 @@ from bevel.analysis.accuracy.row_quantiles import quantiles
 from bevel.analysis.accuracy.standard_errors import predict_standard_error
 from bevel.analysis.accuracy.strength import strength_and_correlation
 from bevel.analysis.accuracy.tree_number import out_of_bag_curve
+from bevel.analysis.effects.accumulated import accumulated_local_effects
+from bevel.analysis.effects.direction import effect_along
+from bevel.analysis.effects.interaction import interactions
+from bevel.analysis.effects.partial_dependence import partial_dependence
 from bevel.analysis.importances import importance
 from bevel.analysis.neighbours.forest_weights import forest_weights, voting_points
 from bevel.analysis.neighbours.imputation import ProximityImputer
@@ -33,17 +37,21 @@ from bevel.analysis.shapley.values import shapley_values
 
 __all__ = [
     "ProximityImputer",
+    "accumulated_local_effects",
     "bias_and_variance",
     "calibration",
+    "effect_along",
     "error_and_correlation",
     "forest_rules",
     "forest_weights",
     "geometry",
     "hellinger_distance",
     "importance",
+    "interactions",
     "nearest_rows",
     "out_of_bag_curve",
     "outlier_scores",
+    "partial_dependence",
     "path_rules",
     "potential_neighbours",
     "predict_standard_error",

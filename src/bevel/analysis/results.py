@@ -7,6 +7,8 @@ from bevel.analysis.accuracy.row_quantiles import RowQuantiles
 from bevel.analysis.accuracy.standard_errors import StandardErrors
 from bevel.analysis.accuracy.strength import StrengthAndCorrelation
 from bevel.analysis.accuracy.tree_number import OutOfBagCurve
+from bevel.analysis.effects.interaction import Interactions
+from bevel.analysis.effects.result import Effect
 from bevel.analysis.importances import Directions, ErrorImportance, Importance
 from bevel.analysis.neighbours.forest_weights import VotingPoints
 from bevel.analysis.neighbours.nearest_rows import NearestRows
@@ -25,10 +27,12 @@ __all__ = [
     "Calibration",
     "ClassEffects",
     "Directions",
+    "Effect",
     "ErrorAndCorrelation",
     "ErrorImportance",
     "ForestRules",
     "Importance",
+    "Interactions",
     "NearestRows",
     "OutOfBagCurve",
     "OutlierScores",
