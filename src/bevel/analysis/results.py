@@ -10,6 +10,7 @@ from bevel.analysis.accuracy.tree_number import OutOfBagCurve
 from bevel.analysis.effects.interaction import Interactions
 from bevel.analysis.effects.result import Effect
 from bevel.analysis.importances import Directions, ErrorImportance, Importance
+from bevel.analysis.importances.significance import ImportanceTest
 from bevel.analysis.neighbours.forest_weights import VotingPoints
 from bevel.analysis.neighbours.nearest_rows import NearestRows
 from bevel.analysis.neighbours.outliers import OutlierScores
@@ -32,6 +33,7 @@ __all__ = [
     "ErrorImportance",
     "ForestRules",
     "Importance",
+    "ImportanceTest",
     "Interactions",
     "NearestRows",
     "OutOfBagCurve",

@@ -1,1 +1,1 @@
-"""How predictions change with features: partial dependence, accumulated local effects and others."""
+"""How predictions change with features: partial dependence and other effects."""

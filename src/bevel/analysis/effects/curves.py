@@ -190,8 +190,8 @@ def grid_of(features: list[int], values: list[Float32s]) -> _core.FeatureGrid:
 def jackknife_error(analysed: AnalysedForest, by_tree: Floats) -> StandardError:
     """Standard errors of the mean over trees (first axis), by the infinitesimal jackknife.
 
-    The variance over other training rows, zero where it is estimated below zero, and the variance of
-    a mean over so many trees.
+    The variance over other training rows, zero where it is estimated below zero, and the variance
+    of a mean over so many trees.
     """
     bags, n_trees = usable_bags(analysed), analysed.forest.n_trees
     products = bag_products(bags, n_trees)

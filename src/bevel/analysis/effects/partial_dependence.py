@@ -261,7 +261,8 @@ def _choose_grid(
     known = column.known
     if len(known) == 0:
         raise ValueError(
-            f"A grid of {column.name} needs values that are not missing; got none in X. Pass values=."
+            f"A grid of {column.name} needs values that are not missing; got none in X. Pass "
+            "values=."
         )
     distinct = np.unique(known)
     if len(distinct) < resolution:

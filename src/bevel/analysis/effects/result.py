@@ -165,8 +165,8 @@ class Effect:
             for point in shown
         ]
         note = (
-            f"\n{self.n_below_zero} of {self.values.size} standard errors are not above the noise of "
-            "the jackknife: grow more trees"
+            f"\n{self.n_below_zero} of {self.values.size} standard errors are not above the noise "
+            "of the jackknife: grow more trees"
             if self.n_below_zero
             else ""
         )
