@@ -3,6 +3,7 @@
 from bevel.plots.bias_variance import bias_and_variance
 from bevel.plots.boundaries import decision_boundaries
 from bevel.plots.boundary import decision_boundary, posterior_map
+from bevel.plots.effects import effect, interaction_bars
 from bevel.plots.importance import importance_bars, top_projections
 from bevel.plots.margins import margins
 from bevel.plots.proximity_pairs import proximity_pairs, variation_explained
@@ -18,8 +19,10 @@ __all__ = [
     "calibration",
     "decision_boundaries",
     "decision_boundary",
+    "effect",
     "fan_chart",
     "importance_bars",
+    "interaction_bars",
     "margins",
     "out_of_bag_curve",
     "posterior_map",

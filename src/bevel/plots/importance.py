@@ -70,6 +70,8 @@ def importance_bars(
                 axes.hlines(place, low, values + spread, color=colour, lw=width)
         axes.set_yticks(place, [_shorten(name) for name in names])
         axes.invert_yaxis()
+        if isinstance(result, Importance) and result.effect is not None:
+            _write_effects(axes, result.top(n_top), drawn if spread is None else values + spread)
         axes.axvline(0.0, color=FAINT, lw=0.8)
         axes.set_xlabel(_explain(result, spread))
         axes.set_title(f"importance: {result.kind}", loc="left")
@@ -145,6 +147,22 @@ def _bars(
     return most.names, most.values, most.std
 
 
+def _write_effects(axes: "Axes", best: Importance, ends: NDArray[np.float64]) -> None:
+    """Behind each bar which way the feature pushes the prediction."""
+    assert best.effect is not None
+    ends = np.where(np.isfinite(ends), ends, _within_sight(best.values))
+    labels = []
+    for number, effect in enumerate(best.effect.tolist()):
+        of = "" if best.effect_of is None else f" {best.effect_of[number]}"
+        sign = "▲" if effect > 0 else "▼"
+        known = np.isfinite(effect) and effect != 0.0
+        labels.append(f"  {sign} {effect:+.2g}{of}".replace("-", "−") if known else "")
+    for number, label in enumerate(labels):
+        axes.text(max(ends[number], 0.0), number, label, va="center", fontsize=8.5, color=INK)
+    widest = max(map(len, labels))
+    axes.set_xlim(right=max(float(ends.max()), 0.0) * (1.0 + 0.022 * widest) or 1.0)
+
+
 def _within_sight(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values, with infinite ones a little beyond the largest of the others."""
     largest = np.max(values, where=np.isfinite(values), initial=0.0)
@@ -200,6 +218,8 @@ def _explain(result: Importance | Directions, spread: NDArray[np.float64] | None
     else:
         text = "share of the impurity that splits remove"
     wrapped = text if len(text) < 60 else text.replace(", ", ",\n", 1)
+    if isinstance(result, Importance) and result.effect is not None:
+        wrapped += "\n▲▼ change of the prediction from low to high values"
     return wrapped if spread is None else f"{wrapped}\n(lines: one standard deviation)"
 
 

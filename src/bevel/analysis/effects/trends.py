@@ -25,16 +25,12 @@ class Trends(NamedTuple):
     change : ndarray of shape (p,)
         Accumulated local effect at the 95 % quantile less that at the 5 % quantile; NaN of nominal
         and of constant features.
-    steadiness : ndarray of shape (p,)
-        Change divided by the sum of the absolute changes on the way, from -1 (falls all the way) to
-        1 (rises); near 0 for a feature whose effect goes up and down.
     output : list of str or None
         The class whose probability changes most, for each feature; None in regression, and of two
         classes, where it is that of the second one.
     """
 
     change: Floats
-    steadiness: Floats
     output: list[str] | None
 
 
@@ -42,7 +38,7 @@ def read_trends(analysed: AnalysedForest, X: Any) -> Trends:
     """Trends of all features over the rows X."""
     rows = read_effect_rows(analysed, X, None, None, False, 0)
     p = len(analysed.names)
-    change, steadiness, column = np.full(p, np.nan), np.full(p, np.nan), np.zeros(p, np.intp)
+    change, column = np.full(p, np.nan), np.zeros(p, np.intp)
     for feature in range(p):
         values = read_effect_column(analysed, X, feature)
         if values.is_nominal or len(np.unique(values.known)) < 2:
@@ -55,9 +51,7 @@ def read_trends(analysed: AnalysedForest, X: Any) -> Trends:
             curve = curve[:, 1:]
         column[feature] = np.argmax(np.abs(curve[-1] - curve[0]))
         of_class = curve[:, column[feature]]
-        way = np.abs(np.diff(of_class)).sum()
         change[feature] = of_class[-1] - of_class[0]
-        steadiness[feature] = change[feature] / way if way > 0 else 0.0
     if analysed.classes is None or len(analysed.classes) == 2:
-        return Trends(change, steadiness, None)
-    return Trends(change, steadiness, [str(analysed.classes[c]) for c in column])
+        return Trends(change, None)
+    return Trends(change, [str(analysed.classes[c]) for c in column])

@@ -40,6 +40,12 @@ class Importance:
         Of the tests that importance rests on.
     count : ndarray of int64 or None
         Splits that are counted.
+    effect : ndarray of float64 or None
+        Which way a feature pushes, if it was asked for: change of the prediction from the 5 % to
+        the 95 % quantile of the feature, by accumulated local effects; NaN of nominal features. Of
+        two classes it is that of the second one's probability.
+    effect_of : ndarray of object or None
+        Of more than two classes: the class whose probability changes most.
     """
 
     kind: str
@@ -49,6 +55,8 @@ class Importance:
     std: Floats | None = None
     p_values: Floats | None = None
     count: npt.NDArray[np.int64] | None = None
+    effect: Floats | None = None
+    effect_of: npt.NDArray[np.object_] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -74,7 +82,7 @@ class Importance:
     def __repr__(self) -> str:
         best = self.top(N_SHOWN)
         columns = best._columns()
-        cells = [[f"{number:.4g}" for number in column.tolist()] for column in columns.values()]
+        cells = [[_cell(name, value) for value in column] for name, column in columns.items()]
         rows = list(zip(best.names, *cells, strict=True))
         table = write_table((self.kind, *columns), rows)
         hidden = len(self) - len(best)
@@ -89,6 +97,15 @@ class Importance:
         """All that there is for each name."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+
+
+def _cell(name: str, value: Any) -> str:
+    """An entry of the printed table; effects show their sign."""
+    if isinstance(value, str):
+        return value
+    if name == "effect":
+        return "" if np.isnan(value) else f"{value:+.3g}"
+    return f"{value:.4g}"
 
 
 def mean_and_spread(rows: Iterable[Floats], n_columns: int) -> tuple[Floats, Floats | None]:
