@@ -169,7 +169,8 @@ def _surface(result: Effect, ax: "Axes | None") -> "Axes":
             axes_x[0], axes_y[0], result.values.T, shading="nearest", rasterized=True, **colours
         )
         figure: Any = axes.figure
-        figure.colorbar(mesh, ax=axes, label=result.output_name)
+        what = f"interaction in the {result.output_name}" if signed else result.output_name
+        figure.colorbar(mesh, ax=axes, label=what)
         for (_, labels), set_ticks in (
             (axes_x, axes.set_xticks),
             (axes_y, axes.set_yticks),
