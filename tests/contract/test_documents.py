@@ -23,7 +23,9 @@ def python_blocks(document: Path) -> list[tuple[int, str]]:
     "name",
     [
         "README",
+        "docs/reference/effects",
         "docs/reference/importance",
+        "docs/reference/importance_tests",
         "docs/reference/permutation",
         "docs/reference/proximity",
         "docs/reference/rotated_ensembles",

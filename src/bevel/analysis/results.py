@@ -7,7 +7,10 @@ from bevel.analysis.accuracy.row_quantiles import RowQuantiles
 from bevel.analysis.accuracy.standard_errors import StandardErrors
 from bevel.analysis.accuracy.strength import StrengthAndCorrelation
 from bevel.analysis.accuracy.tree_number import OutOfBagCurve
+from bevel.analysis.effects.interaction import Interactions
+from bevel.analysis.effects.result import Effect
 from bevel.analysis.importances import Directions, ErrorImportance, Importance
+from bevel.analysis.importances.significance import ImportanceTest
 from bevel.analysis.neighbours.forest_weights import VotingPoints
 from bevel.analysis.neighbours.nearest_rows import NearestRows
 from bevel.analysis.neighbours.outliers import OutlierScores
@@ -25,10 +28,13 @@ __all__ = [
     "Calibration",
     "ClassEffects",
     "Directions",
+    "Effect",
     "ErrorAndCorrelation",
     "ErrorImportance",
     "ForestRules",
     "Importance",
+    "ImportanceTest",
+    "Interactions",
     "NearestRows",
     "OutOfBagCurve",
     "OutlierScores",

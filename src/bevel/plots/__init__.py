@@ -9,6 +9,7 @@ from bevel.plots.displays import (
     ReliabilityDisplay,
     ShapleyDisplay,
 )
+from bevel.plots.effects import effect, interaction_bars
 from bevel.plots.importance import importance_bars, top_projections
 from bevel.plots.margins import margins
 from bevel.plots.proximity_map import proximity_map
@@ -29,8 +30,10 @@ __all__ = [
     "calibration",
     "decision_boundaries",
     "decision_boundary",
+    "effect",
     "fan_chart",
     "importance_bars",
+    "interaction_bars",
     "margins",
     "out_of_bag_curve",
     "posterior_map",

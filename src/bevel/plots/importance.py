@@ -75,6 +75,7 @@ def importance_bars(
         raise wrong_type("result", "an Importance or Directions", result, remedy)
     bars = _bars(result, n_top)
     place = np.arange(len(bars.values))
+    has_effects = isinstance(result, Importance) and result.effect is not None
     width = AXES_WIDTH + text_width(bars.names)
     with panel(ax, "importance_bars", width, FRAME_HEIGHT + BAR_HEIGHT * len(place)) as axes:
         drawn = _within_sight(bars.values)
@@ -84,10 +85,12 @@ def importance_bars(
             axes.text(drawn[endless], endless, " ∞", va="center", color=INK)
         if bars.reach is not None:
             _draw_whiskers(axes, bars)
-        elif len(place):
+        elif len(place) and not has_effects:
             write_values(axes, bars.values)
         axes.set_yticks(place, bars.names)
         axes.set_ylim(len(place) - 0.4, -0.6)
+        if has_effects and isinstance(result, Importance):
+            _write_effects(axes, result.top(n_top), drawn + (0.0 if bars.reach is None else bars.reach))
         axes.axvline(0.0, color=FAINT, lw=0.8)
         axes.set_xlabel(_explain(result, bars))
         axes.set_title(TITLES.get(result.kind, f"{result.kind} importance"), loc="left")
@@ -189,6 +192,22 @@ def _draw_whiskers(axes: "Axes", bars: _Bars) -> None:
         axes.hlines(place, low, high, color=colour, lw=width)
 
 
+def _write_effects(axes: "Axes", best: Importance, ends: NDArray[np.float64]) -> None:
+    """Behind each bar which way the feature pushes the prediction."""
+    assert best.effect is not None
+    ends = np.where(np.isfinite(ends), ends, _within_sight(best.values))
+    labels = []
+    for number, effect in enumerate(best.effect.tolist()):
+        of = "" if best.effect_of is None else f" {best.effect_of[number]}"
+        sign = "▲" if effect > 0 else "▼"
+        known = np.isfinite(effect) and effect != 0.0
+        labels.append(f"  {sign} {effect:+.2g}{of}".replace("-", "−") if known else "")
+    for number, label in enumerate(labels):
+        axes.text(max(ends[number], 0.0), number, label, va="center", fontsize=8.5, color=INK)
+    widest = max(map(len, labels))
+    axes.set_xlim(right=max(float(ends.max()), 0.0) * (1.0 + 0.022 * widest) or 1.0)
+
+
 def _within_sight(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values, with infinite ones a little beyond the largest of the others."""
     largest = np.max(values, where=np.isfinite(values), initial=0.0)
@@ -264,4 +283,6 @@ def _explain(result: Importance | Directions, bars: _Bars) -> str:
         lines.append("lines: 95 % interval")
     elif bars.reach is not None:
         lines.append("lines: one standard deviation over trees")
+    if isinstance(result, Importance) and result.effect is not None:
+        lines.append("▲▼ change of the prediction from low to high values")
     return "\n".join(lines)

@@ -15,7 +15,13 @@ from bevel.errors import NoOutOfBagError
 from bevel.forest.bags import Bags
 from bevel.forest.tree_predictions import tree_predictions
 
-__all__ = ["StandardErrors", "predict_standard_error"]
+__all__ = [
+    "StandardErrors",
+    "bag_products",
+    "jackknife_variance",
+    "predict_standard_error",
+    "usable_bags",
+]
 
 
 # Entries of a block, rows x trees x classes or trees x training rows: 32 MB.
@@ -109,9 +115,9 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
     (5,)
     """
     analysed = read_forest(forest, "predict_standard_error")
-    bags = _bags(analysed)
+    bags = usable_bags(analysed)
     n_trees, n_columns = analysed.forest.n_trees, max(1, analysed.forest.n_classes)
-    products = _bag_products(bags, n_trees)
+    products = bag_products(bags, n_trees)
     rows = analysed.encode(X)
     shape = (len(rows), n_columns)
     prediction, variance = np.empty(shape), np.empty(shape)
@@ -120,13 +126,13 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
         block = slice(first, first + step)
         predictions = _tree_predictions(analysed, rows[block])
         prediction[block] = predictions.mean(axis=-1)
-        variance[block] = _variance(predictions, products, bags)
+        variance[block] = jackknife_variance(predictions, products, bags)
     if analysed.classes is None:
         prediction, variance = prediction[:, 0], variance[:, 0]
     return StandardErrors(prediction, variance, n_trees)
 
 
-def _bags(analysed: AnalysedForest) -> Bags:
+def usable_bags(analysed: AnalysedForest) -> Bags:
     """Bags of a forest whose trees differ by them; raises for others."""
     bags = analysed.honest_bags()
     if analysed.forest.n_trees < 2:
@@ -137,7 +143,7 @@ def _bags(analysed: AnalysedForest) -> Bags:
     return bags
 
 
-def _bag_products(bags: Bags, n_trees: int) -> Floats:
+def bag_products(bags: Bags, n_trees: int) -> Floats:
     """Sum over training rows of the products of two bags' deviations from their mean.
 
     Sums of whole numbers, and so the same in whatever order a library adds.
@@ -158,7 +164,7 @@ def _tree_predictions(analysed: AnalysedForest, rows: npt.NDArray[np.float32]) -
     return np.moveaxis(tree_predictions(forest, leaves, analysed.hard), 1, -1)
 
 
-def _variance(predictions: Floats, products: Floats, bags: Bags) -> Floats:
+def jackknife_variance(predictions: Floats, products: Floats, bags: Bags) -> Floats:
     """Bias-corrected V; of rows drawn without replacement as in Wager and Athey (2018)."""
     n_trees = predictions.shape[-1]
     deviation = predictions - predictions.mean(axis=-1, keepdims=True)

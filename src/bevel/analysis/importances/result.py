@@ -41,6 +41,12 @@ class Importance(Shown):
         Of the tests that importance rests on.
     count : ndarray of int64 or None
         Splits that are counted.
+    effect : ndarray of float64 or None
+        Which way a feature pushes, if it was asked for: change of the prediction from the 5 % to
+        the 95 % quantile of the feature, by accumulated local effects; NaN of nominal features. Of
+        two classes it is that of the second one's probability.
+    effect_of : ndarray of object or None
+        Of more than two classes: the class whose probability changes most.
     """
 
     kind: str
@@ -50,6 +56,8 @@ class Importance(Shown):
     std: Floats | None = None
     p_values: Floats | None = None
     count: npt.NDArray[np.int64] | None = None
+    effect: Floats | None = None
+    effect_of: npt.NDArray[np.object_] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -75,7 +83,7 @@ class Importance(Shown):
     def _shown(self) -> ShownTable:
         best = self.top(N_SHOWN)
         columns = best._columns()
-        cells = [_written(column) for column in columns.values()]
+        cells = [_written(name, column) for name, column in columns.items()]
         rows = list(zip(best.names, *cells, strict=True))
         hidden = len(self) - len(best)
         more = (f"... and {hidden} more",) if hidden > 0 else ()
@@ -91,8 +99,15 @@ class Importance(Shown):
         return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
 
 
-def _written(column: npt.NDArray[Any]) -> list[str]:
-    """Numbers of a column; what is left of sums that are zero is written as zero."""
+def _written(name: str, column: npt.NDArray[Any]) -> list[str]:
+    """Entries of a printed column; what is left of sums that are zero is written as zero.
+
+    Effects show their sign.
+    """
+    if column.dtype.kind not in "fiu":
+        return [str(value) for value in column.tolist()]
+    if name == "effect":
+        return ["" if np.isnan(value) else f"{value:+.3g}" for value in column.tolist()]
     largest = float(np.abs(column[np.isfinite(column)]).max(initial=0.0))
     return [f"{0 if abs(x) < ROUNDING * largest else x:.4g}" for x in column.tolist()]
 
