@@ -29,6 +29,7 @@ from bevel.analysis.rules.path import path_rules
 from bevel.analysis.rules.single_tree import single_tree
 from bevel.analysis.rules.top import top_rules
 from bevel.analysis.rules.tree import forest_rules, tree_rules
+from bevel.analysis.shapley.interactions import shapley_interactions
 from bevel.analysis.shapley.values import shapley_values
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "quantiles",
     "refit_best_rotations",
     "results",
+    "shapley_interactions",
     "shapley_values",
     "single_tree",
     "strength_and_correlation",

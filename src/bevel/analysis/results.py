@@ -17,6 +17,7 @@ from bevel.analysis.neighbours.proximity import Proximity
 from bevel.analysis.rotations.complexity import TreeComplexity
 from bevel.analysis.rules.path import PathRules
 from bevel.analysis.rules.top import TopRules
+from bevel.analysis.shapley.interactions import ShapleyInteractions
 from bevel.analysis.shapley.result import ShapleyValues
 from bevel.text import ForestRules, TreeRules
 
@@ -37,6 +38,7 @@ __all__ = [
     "Prototypes",
     "Proximity",
     "RowQuantiles",
+    "ShapleyInteractions",
     "ShapleyValues",
     "StandardErrors",
     "StrengthAndCorrelation",
