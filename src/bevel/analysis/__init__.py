@@ -27,6 +27,7 @@ from bevel.analysis.rotations.best_rotations import refit_best_rotations
 from bevel.analysis.rotations.complexity import tree_complexity
 from bevel.analysis.rules.path import path_rules
 from bevel.analysis.rules.single_tree import single_tree
+from bevel.analysis.rules.surrogate import surrogate_tree
 from bevel.analysis.rules.top import top_rules
 from bevel.analysis.rules.tree import forest_rules, tree_rules
 from bevel.analysis.shapley.interactions import shapley_interactions
@@ -58,6 +59,7 @@ __all__ = [
     "shapley_values",
     "single_tree",
     "strength_and_correlation",
+    "surrogate_tree",
     "top_rules",
     "tree_complexity",
     "tree_rules",

@@ -16,6 +16,7 @@ from bevel.analysis.neighbours.prototypes import Prototypes
 from bevel.analysis.neighbours.proximity import Proximity
 from bevel.analysis.rotations.complexity import TreeComplexity
 from bevel.analysis.rules.path import PathRules
+from bevel.analysis.rules.surrogate import SurrogateTree
 from bevel.analysis.rules.top import TopRules
 from bevel.analysis.shapley.interactions import ShapleyInteractions
 from bevel.analysis.shapley.result import ShapleyValues
@@ -42,6 +43,7 @@ __all__ = [
     "ShapleyValues",
     "StandardErrors",
     "StrengthAndCorrelation",
+    "SurrogateTree",
     "TopRules",
     "TreeComplexity",
     "TreeRules",
