@@ -391,13 +391,40 @@ def shapley_values(
     view: ForestView,
     X: npt.NDArray[np.float32],
     background: npt.NDArray[np.float32],
+    weights: npt.NDArray[np.float64] | None,
+    drawn: npt.NDArray[np.int32] | None,
     hard: bool,
     max_exact_features: int,
     n_samples: int,
     seed: int,
     n_threads: int,
     progress: Callable[[int], None] | None,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
+) -> tuple[
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.float64],
+]: ...
+def shapley_interactions(
+    view: ForestView,
+    X: npt.NDArray[np.float32],
+    background: npt.NDArray[np.float32],
+    weights: npt.NDArray[np.float64] | None,
+    drawn: npt.NDArray[np.int32] | None,
+    hard: bool,
+    max_exact_features: int,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[npt.NDArray[np.float64], bool, npt.NDArray[np.float64]]: ...
+def path_values(
+    view: ForestView,
+    node_weight: npt.NDArray[np.float32],
+    X: npt.NDArray[np.float32],
+    hard: bool,
+    most_boxes: int,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[npt.NDArray[np.float64], bool, npt.NDArray[np.float64]]: ...
 
 # One or two features, each with ascending values; no second feature: -1 and no values.
 class FeatureGrid:

@@ -33,9 +33,11 @@ from bevel.analysis.rotations.best_rotations import refit_best_rotations
 from bevel.analysis.rotations.complexity import tree_complexity
 from bevel.analysis.rules.path import path_rules
 from bevel.analysis.rules.single_tree import single_tree
+from bevel.analysis.rules.surrogate import surrogate_tree
 from bevel.analysis.rules.top import top_rules
 from bevel.analysis.rules.tree import forest_rules, tree_rules
 from bevel.analysis.selection.all_relevant import AllRelevantSelector
+from bevel.analysis.shapley.interactions import shapley_interactions
 from bevel.analysis.shapley.values import shapley_values
 
 __all__ = [
@@ -67,9 +69,11 @@ __all__ = [
     "quantiles",
     "refit_best_rotations",
     "results",
+    "shapley_interactions",
     "shapley_values",
     "single_tree",
     "strength_and_correlation",
+    "surrogate_tree",
     "top_rules",
     "tree_complexity",
     "tree_rules",

@@ -19,7 +19,9 @@ from bevel.analysis.neighbours.prototypes import Prototypes
 from bevel.analysis.neighbours.proximity import Proximity
 from bevel.analysis.rotations.complexity import TreeComplexity
 from bevel.analysis.rules.path import PathRules
+from bevel.analysis.rules.surrogate import SurrogateTree
 from bevel.analysis.rules.top import TopRules
+from bevel.analysis.shapley.interactions import ShapleyInteractions
 from bevel.analysis.shapley.result import ShapleyValues
 from bevel.text import ForestRules, TreeRules
 
@@ -43,9 +45,11 @@ __all__ = [
     "Prototypes",
     "Proximity",
     "RowQuantiles",
+    "ShapleyInteractions",
     "ShapleyValues",
     "StandardErrors",
     "StrengthAndCorrelation",
+    "SurrogateTree",
     "TopRules",
     "TreeComplexity",
     "TreeRules",

@@ -206,12 +206,12 @@ def _rows(found: Explanation) -> str:
     values = found.shapley
     what = "the value" if values.classes is None else "the probability of the class"
     text = (
-        f"From the mean of {values.n_background} rows to {what} that the forest predicts, feature "
-        "by feature: Shapley values, which add up."
+        f"From the mean of other rows to {what} that the forest predicts, feature by feature: "
+        f"Shapley values, which add up. Each tree compares with {values.n_background} rows."
     )
     if values.std is not None:
         text += (
-            f" They are sampled, with standard errors of up to {number(float(values.std.max()))}."
+            f" Standard errors are up to {number(float(values.std.max()))}."
         )
     drawn = [
         figure(explain_figures.draw_row(values, place), row_sentence(found, row, place))

@@ -28,7 +28,7 @@ void ShapleyOrders::add(size_t tree, const RowPair& pair, const std::vector<int3
   pair_ = pair;
   order_.clear();
   for (const int32_t feature : features)
-    if (pair.side[feature] == Side::free) order_.push_back(feature);
+    if (pair.differs(feature)) order_.push_back(feature);
   std::copy(pair.z, pair.z + hybrid_.size(), hybrid_.begin());
   sum_.clear();
   squares_.clear();
@@ -120,7 +120,7 @@ void ShapleyOrders::mark(size_t position) {
 }
 
 void ShapleyOrders::mark_feature(int32_t feature, size_t position) {
-  if (first_[feature] >= 0 || pair_.side[feature] != Side::free) return;
+  if (first_[feature] >= 0 || !pair_.differs(feature)) return;
   first_[feature] = static_cast<int32_t>(position);
   marked_.push_back(feature);
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bevel/analysis/leaf_output.h"
-#include "bevel/analysis/shapley/boxes.h"
 #include "bevel/analysis/shapley/credit.h"
+#include "bevel/analysis/shapley/split_truths.h"
 #include "bevel/predict/forest_arrays.h"
 #include "bevel/random/stream.h"
 
