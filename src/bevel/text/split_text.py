@@ -192,7 +192,7 @@ def _merged(
     if len(features) == 1:
         return features, weights.astype(np.float64)
     order = np.argsort(features)
-    if len(features) == 0 or (np.diff(features[order]) > 0).all() and weights.all():
+    if len(features) == 0 or ((np.diff(features[order]) > 0).all() and weights.all()):
         return features[order], weights[order].astype(np.float64)
     distinct, place = np.unique(features, return_inverse=True)
     total: Floats = np.bincount(place, weights.astype(np.float64)).astype(np.float64)
