@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
+from bevel.analysis import importance
 from bevel.parameters.constraints import Integer
 from bevel.projections import NAMED
 
@@ -387,13 +388,23 @@ def test_weights_of_all_sizes_give_finite_forests(estimator, projection, weights
     assert np.isfinite(fitted.feature_importances_).all()
 
 
-@pytest.mark.parametrize("factor", [5e307, 1e200, 1e101])
-def test_targets_whose_squares_overflow_raise(factor):
-    with pytest.raises(ValueError, match=r"y must hold numbers up to 1e\+100 .*Rescale y"):
+@pytest.mark.parametrize("factor", [5e307, 1e200, 1e61])
+def test_targets_whose_fourth_powers_overflow_raise(factor):
+    with pytest.raises(ValueError, match=r"y must hold numbers up to 1e\+60 .*Rescale y"):
         fit(ObliqueForestRegressor, y=X[:, 0] * factor)
 
 
-@pytest.mark.parametrize("exponent", [-400, -150, -60, 60, 150, 300])
+def test_importance_of_the_largest_targets_has_a_finite_spread():
+    """The standard deviation of squared errors takes fourth powers of the targets."""
+    target = X[:, 0] / np.abs(X[:, 0]).max() * 1e60
+    forest = fit(ObliqueForestRegressor, y=target, random_state=0)
+    for kind in ("permutation", "negation", "t_test"):
+        found = importance(forest, kind, X, target)
+        assert np.isfinite(found.values).all()
+        assert found.std is None or np.isfinite(found.std).all()
+
+
+@pytest.mark.parametrize("exponent", [-400, -150, -60, 60, 150, 190])
 @pytest.mark.parametrize("weight", [None, 1e-15, 1e15])
 def test_size_of_targets_scales_predictions_and_leaves_importances_alone(exponent, weight):
     weights = None if weight is None else np.full(30, weight)

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bevel/file/leaf_limits.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/tree/node_store.h"
 
@@ -17,9 +18,6 @@ namespace {
 
 constexpr size_t kWorkOfNode = 16;       // between polls for cancellation, roughly
 constexpr int32_t kMostLevels = 65'535;  // missing included
-// Shares are rounded quotients of rounded sums.
-constexpr float kLargestShare = 1.0f + 1e-5f;
-constexpr double kSharesSlack = 1e-4;
 // What is left of a gain of zero after rounding may be negative; relative to the largest numbers.
 constexpr double kGainSlack = 1e-6;
 
@@ -293,13 +291,9 @@ void Checker::check_leaf(size_t node) const {
   check_shares(node);
 }
 
-// The sum over trees must be finite. Half the range leaves room for the rounding of the sum.
 void Checker::check_value(size_t node) const {
-  const double largest =
-      std::numeric_limits<double>::max() / 2.0 / static_cast<double>(forest_.n_trees());
-  if (!(std::abs(forest_.leaf_value[node]) <= largest))
-    refuse_node(node, "its value must be finite, also when it is summed over " +
-                          std::to_string(forest_.n_trees()) + " trees.");
+  if (!is_leaf_value(forest_.leaf_value[node]))
+    refuse_node(node, "its value must be finite and at most 1e65 in size.");
 }
 
 void Checker::check_shares(size_t node) const {
@@ -313,12 +307,12 @@ void Checker::check_shares(size_t node) const {
                             std::to_string(label) + ".");
     before = label;
     const float share = forest_.entry_weight[e];
-    if (!(share >= 0.0f && share <= kLargestShare))
+    if (!is_share(share))
       refuse_node(node, "the shares of its classes must be from 0 to 1; got " +
                             std::to_string(share) + ".");
     sum += share;
   }
-  if (!(std::abs(sum - 1.0) <= kSharesSlack))
+  if (!is_sum_of_shares(sum))
     refuse_node(node, "the shares of its classes must sum to 1; got " + std::to_string(sum) + ".");
 }
 

@@ -13,10 +13,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from bevel.data.tables import is_missing
 from bevel.errors import shorten
 
-__all__ = ["read_labels", "read_numbers"]
+__all__ = ["LARGEST_TARGET", "read_labels", "read_numbers"]
 
-# Squares of targets, times any weight and number of rows, stay finite in float64.
-LARGEST_TARGET = 1e100
+# Fourth powers of targets, times any weight and number of rows, stay finite in float64: standard
+# deviations of squared errors need them.
+LARGEST_TARGET = 1e60
 MOST_CLASSES = 65_535
 
 

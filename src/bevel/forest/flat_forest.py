@@ -398,6 +398,8 @@ class TreeView:
         if self.children_right[node] < 0:
             return np.empty(0, np.int32), np.empty(0, np.float32)
         index, weight = self.entries(node)
+        if (index < self.forest.n_features).all():
+            return index.copy(), weight.copy()
         parts = [self._written_out(i, w) for i, w in zip(index, weight, strict=True)]
         features, coefficients = (np.concatenate(part) for part in zip(*parts, strict=True))
         return features, coefficients

@@ -71,6 +71,15 @@ class FamilySpec:
     pool: SparseDirections | None = None
     rotation_of_tree: tuple[int, ...] = ()
 
+    @property
+    def n_weights(self) -> int:
+        """Weights, about, of the directions that are drawn at a node."""
+        if self.kind == "signs":
+            return self.n_nonzeros  # of all draws
+        # Axes of a tree are stored once, and directions of one's own are in memory already.
+        is_stored = self.kind in ("rotation", "multirotation", "principal", "custom")
+        return self.n_draws if is_stored else self.n_draws * max(1, self.n_nonzeros)
+
 
 @dataclass(frozen=True)
 class Projection(ABC):

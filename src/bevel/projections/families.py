@@ -16,6 +16,10 @@ from bevel.projections.counts import Count, resolve_count
 
 __all__ = ["Member", "TableShape", "read_projection", "resolve_families", "tuned_out_of_bag"]
 
+# Of the directions of a node: a quarter of a gigabyte for each thread, and up to two more for
+# SparseSigns, which marks the cells that are taken.
+MOST_WEIGHTS = 2**25
+
 
 @dataclass(frozen=True)
 class TableShape:
@@ -117,7 +121,7 @@ def resolve_families(
     single_draw : bool, default=False
         One draw per member, for `threshold="purely_random"`, which compares no candidates.
     """
-    families = []
+    families: list[FamilySpec] = []
     nominal_draws = 0
     for member in members:
         projection = _projection_for(member, shape)
@@ -130,9 +134,23 @@ def resolve_families(
         nominal_draws += nominal
         if shape.n_numeric:
             families.append(projection.family(directions, shape.n_numeric))
+            _check_weights(families, member, projection)
     if nominal_draws:
         families.append(FamilySpec("categorical", min(nominal_draws, shape.n_nominal)))
     return families
+
+
+def _check_weights(families: Sequence[FamilySpec], member: Member, projection: Projection) -> None:
+    """Raise if a node would hold more weights of directions than there is room for."""
+    n_weights = sum(family.n_weights for family in families)
+    if n_weights > MOST_WEIGHTS:
+        raise wrong_value(
+            "n_projections",
+            f"so small that the directions of a node have at most {MOST_WEIGHTS} weights in all",
+            member.n_projections,
+            f"With {shorten(projection)} that would be {n_weights}. Draw fewer, or make directions "
+            "of fewer features.",
+        )
 
 
 def combines_units(members: Sequence[Member]) -> bool:
