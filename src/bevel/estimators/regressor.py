@@ -60,7 +60,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         self,
         n_estimators: int = 300,
         *,
-        projection: Any = "sparse",
+        projection: Any = "auto",
         n_projections: int | float | str = "auto",
         criterion: str = "squared_error",
         threshold: str = "best",
