@@ -54,7 +54,8 @@ _FOREST = [
         "auto",
         [Special("a name, an object of bevel.projections, or a list of them")],
         'Where candidate directions come from. "auto" lets several families share the trees by '
-        'their out-of-bag results, see `families_`. "axis" gives Breiman\'s random forest; "sparse", '
+        "their out-of-bag results, see `families_`. "
+        '"axis" gives Breiman\'s random forest; "sparse", '
         '"combination", "gaussian", "rotation", "multirotation" and "principal" combine features; '
         '"ridge", "lda", "logistic", "pls" and "cca" fit a model to the rows of each node; '
         "`P.Patches(shape)` combines neighbouring pixels, `P.Custom(...)` is your own; a list "
