@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bevel.projections import LDA, Axis, Logistic, Projection, Ridge, SparseSigns
+from bevel.projections import CCA, LDA, Axis, Projection, Ridge, SparseSigns
 from bevel.projections.counts import Count
 from bevel.projections.families import Member, TableShape
 
@@ -38,18 +38,17 @@ class Candidate:
         return [Member(self.projection, self.n_projections, by_name=True)]
 
 
-# In the order of their cost; the first serves every table (docs/design/automatic_families.md).
+# The first serves every table (docs/design/automatic_families.md).
 FOR_CLASSES = (
-    Candidate("axis", Axis(), "gini"),
+    Candidate("axis", Axis(), "entropy"),
     Candidate("sparse", SparseSigns(), "entropy"),
     Candidate("lda", LDA(), "entropy", 3),
-    Candidate("logistic", Logistic(), "entropy"),
-    Candidate("ridge", Ridge(tune="gcv"), "gini"),
+    Candidate("cca", CCA(bootstrap=None), "gini"),
 )
 FOR_NUMBERS = (
     Candidate("axis", Axis(), "squared_error"),
     Candidate("sparse", SparseSigns(), "squared_error"),
-    Candidate("lda", LDA(), "squared_error", 3),
+    Candidate("lda", LDA(), "squared_error", 5),
     Candidate("ridge", Ridge(tune="gcv"), "squared_error"),
 )
 
