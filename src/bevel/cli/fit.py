@@ -34,10 +34,11 @@ def fit(
     projection: Annotated[
         str,
         typer.Option(
-            help="Where directions come from: axis, sparse, combination, gaussian, rotation, "
-            "multirotation, principal, ridge, lda, logistic, pls, cca, or several with commas."
+            help="Where directions come from: auto (families share the trees), axis, sparse, "
+            "combination, gaussian, rotation, multirotation, principal, ridge, lda, logistic, pls, "
+            "cca, or several with commas."
         ),
-    ] = "sparse",
+    ] = "auto",
     trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 300,
     keep_targets: Annotated[
         bool,
