@@ -56,7 +56,7 @@ def fit(
     trees: Annotated[
         int, typer.Option(min=1, help="Number of trees.", rich_help_panel=forest.PANEL)
     ] = 300,
-    projection: forest.ProjectionNames = "sparse",
+    projection: forest.ProjectionNames = "auto",
     density: forest.Density = None,
     d: forest.Directions = "auto",
     max_depth: forest.MaxDepth = None,

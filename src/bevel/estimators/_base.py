@@ -6,7 +6,7 @@ import os
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
 from bevel.data.row_numbers import warn_of_row_numbers
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
+from bevel.errors import shorten
 from bevel.estimators._compression import Compression
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._named_parameters import NamedParameters
@@ -28,6 +29,7 @@ from bevel.export.onnx import to_onnx
 from bevel.files.model import StoredEstimator
 from bevel.files.saving import save
 from bevel.forest.bags import Bags
+from bevel.forest.family_record import FamilyRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.importance import gain_importances
@@ -46,6 +48,8 @@ from bevel.projections.families import (
     tuned_out_of_bag,
 )
 from bevel.text.vocabulary import vocabulary_of
+from bevel.training.automatic.growing import Grower, grow_families, grow_more
+from bevel.training.automatic.plan import plan_families
 from bevel.training.options import (
     TrainingOptions,
     check_combinations,
@@ -125,7 +129,7 @@ class ObliqueForest(
         seed = draw_seed(self.random_state) if before is None else self._seed_to_go_on()
         options = resolve_options(values, members, _shape(dataset), seed)
         bags = self._bags(options, table.n_rows, before)
-        forest, rotations = self._grow(dataset, target, options, before, n_threads)
+        forest, rotations, families = self._grow(dataset, target, options, before, n_threads)
         self._fitted = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
@@ -138,6 +142,7 @@ class ObliqueForest(
             tuned_out_of_bag=tuned_out_of_bag(members),
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
             rotations=rotations,
+            families=families,
         )
         if self.oob_score:
             estimates = predict_out_of_bag(self._fitted, dataset.X, n_threads, target.weights)
@@ -275,6 +280,17 @@ class ObliqueForest(
         return RowPredictor(fitted.packed_predictor, fitted.encoding.reading, fitted.hard)
 
     @property
+    def families_(self) -> FamilyRecord:
+        """The families that share the trees, with their out-of-bag errors; of "auto" only."""
+        families = self.fitted_forest_.families
+        if families is None:
+            raise AttributeError(
+                'families_ is an attribute of forests with projection="auto", whose families share '
+                f"the trees; got projection={shorten(self.projection)}."
+            )
+        return families
+
+    @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Gain importance of each feature, summing to one (see `bevel.analysis.importance`)."""
         return gain_importances(self.forest_)
@@ -360,7 +376,8 @@ class ObliqueForest(
         n_threads = count_threads(self.n_jobs)
         if before is not None:
             return encode_dataset(table, before.encoding, n_threads)
-        scale = automatic_scale(combines_units(members)) if self.scale == "auto" else self.scale
+        combines = not members or combines_units(members)  # families chosen later combine units
+        scale = automatic_scale(combines) if self.scale == "auto" else self.scale
         return learn_dataset(table, self.categorical_features, scale, n_threads)
 
     def _bags(
@@ -387,15 +404,16 @@ class ObliqueForest(
         options: TrainingOptions,
         before: FittedForest | None,
         n_threads: int,
-    ) -> tuple[FlatForest, RotationRecord | None]:
+    ) -> Grown:
         """The forest of this fit: the trees there were, and the new ones."""
         n_before = 0 if before is None else before.forest.n_trees
         trees = range(n_before, self.n_estimators)
         if before is not None and not len(trees):
-            return before.forest, before.rotations
-        grown, rotations = self._train(dataset, target, options, trees, n_threads)
-        forest = grown if before is None else join_forests(before.forest, grown)
-        return forest, rotations
+            return Grown(before.forest, before.rotations, before.families)
+        if options.families == ():
+            return self._grow_families(dataset, target, options, before, n_threads)
+        grown = self._train(dataset, target, options, trees, n_threads)
+        return grown if before is None else grown.after(before.forest)
 
     def _train(
         self,
@@ -404,8 +422,34 @@ class ObliqueForest(
         options: TrainingOptions,
         trees: range,
         n_threads: int,
-    ) -> tuple[FlatForest, RotationRecord | None]:
-        return train(dataset, target, options, trees, n_threads, self._progress(trees)), None
+    ) -> Grown:
+        return Grown(train(dataset, target, options, trees, n_threads, self._progress(trees)))
+
+    def _grow_families(
+        self,
+        dataset: Dataset,
+        target: TrainingTarget,
+        options: TrainingOptions,
+        before: FittedForest | None,
+        n_threads: int,
+    ) -> Grown:
+        """Trees of several families: `projection="auto"`."""
+        hard = getattr(self, "voting", "soft") == "hard"
+        plan = plan_families(options, _shape(dataset), self.n_estimators, hard)
+        grower = Grower(dataset, target, plan.options, n_threads)
+        if before is None:
+            forest, record = grow_families(grower, plan, self._progress)
+            return Grown(forest, families=record)
+        if before.families is None:
+            raise ValueError(
+                'warm_start with projection="auto" needs trees of an earlier fit with '
+                'projection="auto", whose families go on; got trees of another projection. Keep '
+                "the projection, or set warm_start=False."
+            )
+        trees = range(before.forest.n_trees, self.n_estimators)
+        more = (before.families, trees, self._progress(trees))
+        forest, record = grow_more(grower, before.forest, *more)
+        return Grown(forest, families=record)
 
     def _progress(self, trees: range, label: str = "growing trees") -> Progress:
         """Progress report of the trees of a fit."""
@@ -426,6 +470,18 @@ class ObliqueForest(
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
+
+
+class Grown(NamedTuple):
+    """Trees of a fit, and what is remembered of how they were grown."""
+
+    forest: FlatForest
+    rotations: RotationRecord | None = None
+    families: FamilyRecord | None = None
+
+    def after(self, earlier: FlatForest) -> Grown:
+        """The same with the trees of an earlier fit before these."""
+        return self._replace(forest=join_forests(earlier, self.forest))
 
 
 def _shape(dataset: Dataset) -> TableShape:

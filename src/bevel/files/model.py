@@ -17,6 +17,8 @@ import numpy.typing as npt
 from bevel._types import Arrays
 from bevel.files.columns.targets import decode_targets, encode_targets
 from bevel.files.columns.trees import FileForest, MappedFile, decode_trees, encode_trees
+from bevel.files.families import FIRST_VERSION as FIRST_WITH_FAMILIES
+from bevel.files.families import decode_families, encode_families
 from bevel.files.faults import damaged
 from bevel.files.layout import read_layout, write_layout
 from bevel.files.parameters import decode_parameters, encode_parameters
@@ -99,6 +101,7 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         "oob_score": None if stored.oob_score is None else encode_scalar(float(stored.oob_score)),
         "columns": encode_trees(fitted.forest, arrays),
         "targets": encode_targets(fitted.kept_targets, arrays),
+        "families": encode_families(fitted.families, arrays),
     }
     if fitted.rotations is not None:
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
@@ -150,6 +153,9 @@ def read_model(
     columns = decode_trees(header, sections)
     n_trees = columns["tree_offset"].length - 1
     rotations = decode_rotations(header, sections, n_trees) if kind.has_rotations else None
+    families = None
+    if layout.version >= FIRST_WITH_FAMILIES:
+        families = decode_families(header.take_any("families"), sections, n_trees)
     n_classes = 0 if facts["classes"] is None else len(facts["classes"])
     forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
     targets = decode_targets(header, sections, layout, forest)
@@ -164,6 +170,7 @@ def read_model(
         tuned_out_of_bag=_tuned_out_of_bag(values),
         targets=targets,
         rotations=rotations,
+        families=families,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)

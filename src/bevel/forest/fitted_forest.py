@@ -17,6 +17,7 @@ from bevel import _core
 from bevel._types import Float32s
 from bevel.data.dataset import Encoding
 from bevel.forest.bags import Bags
+from bevel.forest.family_record import FamilyRecord
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.predictor import PackedPredictor
@@ -78,6 +79,8 @@ class FittedForest:
         Training targets of the leaves, if they were kept.
     rotations : RotationRecord or None
         Of a regularised rotation ensemble.
+    families : FamilyRecord or None
+        Of a forest whose families share the trees (`projection="auto"`).
     """
 
     predictor: Predictor
@@ -91,6 +94,7 @@ class FittedForest:
     tuned_out_of_bag: str = ""
     targets: KeptTargets | StoredTargets | None = None
     rotations: RotationRecord | None = None
+    families: FamilyRecord | None = None
 
     @property
     def forest(self) -> FlatForest:

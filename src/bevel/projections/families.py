@@ -21,6 +21,9 @@ __all__ = ["Member", "TableShape", "read_projection", "resolve_families", "tuned
 MOST_WEIGHTS = 2**25
 
 
+AUTOMATIC = "auto"
+
+
 @dataclass(frozen=True)
 class TableShape:
     """What the samplers need to know about the training table."""
@@ -53,8 +56,16 @@ def read_projection(projection: object, n_projections: Count) -> list[Member]:
         A name, an object of `bevel.projections`, or a list of these and of pairs
         `(member, n_projections)`.
     n_projections : int, float or str
-        Draws per node; must be "auto" with a list, whose members carry their own number.
+        Draws per node; must be "auto" with a list, whose members carry their own number, and with
+        the projection "auto".
+
+    Returns
+    -------
+    list of Member
+        Empty for "auto": the families are chosen on the data, in `bevel.training.automatic`.
     """
+    if isinstance(projection, str) and projection == AUTOMATIC:
+        return _read_automatic(n_projections)
     if not isinstance(projection, list | tuple):
         return [_read_member(projection, n_projections)]
     if n_projections != "auto":
@@ -66,6 +77,14 @@ def read_projection(projection: object, n_projections: Count) -> list[Member]:
             "projection", "at least one member", projection, "Use for example [P.Axis()]."
         )
     return [_read_list_member(member) for member in projection]
+
+
+def _read_automatic(n_projections: Count) -> list[Member]:
+    if n_projections != "auto":
+        required = '"auto" with projection="auto", whose families have numbers of their own'
+        remedy = 'Name a family, as in projection="sparse", or leave n_projections out.'
+        raise wrong_value("n_projections", required, n_projections, remedy)
+    return []
 
 
 def _read_list_member(member: object) -> Member:
@@ -80,7 +99,10 @@ def _read_list_member(member: object) -> Member:
 
 
 def _read_member(projection: object, n_projections: Count) -> Member:
-    names = ", ".join(f'"{name}"' for name in NAMED)
+    if isinstance(projection, str) and projection == AUTOMATIC:
+        required = "made of families by name or object"
+        raise wrong_value("projection", required, [AUTOMATIC], 'Pass projection="auto" alone.')
+    names = ", ".join(f'"{name}"' for name in (AUTOMATIC, *NAMED))
     required = f"one of {names}, an object of bevel.projections, or a list of them"
     if isinstance(projection, str):
         if projection in NEED_SETTINGS:

@@ -67,6 +67,10 @@ class Progress:
         """Whether anybody listens."""
         return self._bar is not None or self._callback is not None
 
+    def after(self, n_grown: int) -> Progress:
+        """The same report, of work that begins when `n_grown` trees of this run exist."""
+        return self if n_grown == 0 else _LaterProgress(self, n_grown)
+
     def __call__(self, n_grown: int) -> None:
         """Report the number of trees grown in this run."""
         n_done = self._n_before + n_grown
@@ -94,6 +98,20 @@ class Progress:
         if n_grown == 0:
             return "remaining --:--"
         return f"remaining {_clock(elapsed * (self._n_total - n_done) / n_grown)}"
+
+
+class _LaterProgress(Progress):
+    """Passes on to another report how many trees exist."""
+
+    def __init__(self, whole: Progress, n_grown: int) -> None:
+        self._whole, self._offset = whole, n_grown
+
+    @property
+    def wanted(self) -> bool:
+        return self._whole.wanted
+
+    def __call__(self, n_grown: int) -> None:
+        self._whole(self._offset + n_grown)
 
 
 def _new_bar(stream: TextIO | None) -> _Bar:

@@ -101,7 +101,7 @@ def fit(
     target: str,
     *,
     task: str = "auto",
-    projection: Any = "sparse",
+    projection: Any = "auto",
     n_projections: int | float | str = "auto",
     n_estimators: int = 300,
     keep_targets: bool = False,

@@ -44,7 +44,7 @@ def _listen(_done: int, _total: int) -> None:
 class Settings:
     """What a forest is made with."""
 
-    projection: Any = "sparse"
+    projection: Any = "auto"
     n_projections: int | float | str = "auto"
     n_trees: int = 300
     seed: int = 0
