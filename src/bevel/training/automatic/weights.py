@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats, Ints64
 
-__all__ = ["Evidence", "count_trees", "weigh_families"]
+__all__ = ["Evidence", "count_trees", "measure", "row_losses", "weigh_families"]
 
 # How fast weights fall: a family that is one standard error worse than the best counts e^−DECAY of
 # it. Chosen on data sets (docs/design/automatic_families.md).
@@ -69,21 +69,26 @@ def measure(
     share = share / share.sum()
     wrong, losses = [], []
     for each in predictions:
+        losses.append(row_losses(each[known], truth[known], n_classes))
         if n_classes:
             wrong.append((each[known].argmax(axis=1) != truth[known]).astype(np.float64))
-            losses.append(_brier_scores(each[known], truth[known]))
         else:
-            wrong.append((each[known, 0] - truth[known]) ** 2)
-            losses.append(wrong[-1])
+            wrong.append(losses[-1])
     errors, standard_errors = _means(np.array(wrong), share)
     means, noises = _means(np.array(losses), share)
     return Evidence(errors, standard_errors, means, float(noises[means.argmin()]))
 
 
-def _brier_scores(probabilities: Floats, truth: npt.NDArray[Any]) -> Floats:
-    """Half of the squared distance between the probabilities of a row and its class."""
-    right = probabilities[np.arange(len(truth)), truth]
-    return np.asarray(0.5 * ((probabilities**2).sum(axis=1) - 2.0 * right + 1.0))
+def row_losses(predictions: Floats, truth: npt.NDArray[Any], n_classes: int) -> Floats:
+    """Loss of each row: its Brier score, or squared error.
+
+    The Brier score is half of the squared distance between the probabilities of a row and its
+    class.
+    """
+    if not n_classes:
+        return np.asarray((predictions[:, 0] - truth) ** 2)
+    right = predictions[np.arange(len(truth)), truth]
+    return np.asarray(0.5 * ((predictions**2).sum(axis=1) - 2.0 * right + 1.0))
 
 
 def _means(values: Floats, share: Floats) -> tuple[Floats, Floats]:
