@@ -37,7 +37,8 @@ class CriterionName(StrEnum):
 ProjectionNames = Annotated[
     str,
     typer.Option(
-        help=f"Where directions come from: {', '.join(NAMED)}, or several with commas.",
+        help="Where directions come from: auto (families share the trees), "
+        f"{', '.join(NAMED)}, or several with commas.",
         rich_help_panel=PANEL,
     ),
 ]

@@ -113,6 +113,14 @@ class _LaterProgress(Progress):
     def __call__(self, n_grown: int) -> None:
         self._whole(self._offset + n_grown)
 
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._whole.__exit__(kind, error, traceback)
+
 
 def _new_bar(stream: TextIO | None) -> _Bar:
     if stream is None and in_notebook():
