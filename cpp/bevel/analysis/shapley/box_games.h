@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "bevel/analysis/shapley/game_tree.h"
-#include "bevel/analysis/shapley/split_truths.h"
-#include "bevel/analysis/shapley/wide_splits.h"
+#include "bevel/analysis/shapley/splits/split_truths.h"
+#include "bevel/analysis/shapley/splits/wide_splits.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {

@@ -10,7 +10,7 @@
 
 #include "bevel/analysis/leaf_output.h"
 #include "bevel/analysis/shapley/credit.h"
-#include "bevel/analysis/shapley/split_truths.h"
+#include "bevel/analysis/shapley/splits/split_truths.h"
 #include "bevel/predict/forest_arrays.h"
 #include "bevel/random/stream.h"
 

@@ -32,7 +32,7 @@ def systems() -> list[System]:
             name="bevel",
             label="Bevel",
             kind=OURS,
-            docs="Bevel at its defaults: families share the trees by out-of-bag evidence; 500 trees.",
+            docs="Bevel at its defaults: families share the trees by evidence; 500 trees.",
             make=partial(_forest, {}),
             has_trees=True,
             nominal=True,

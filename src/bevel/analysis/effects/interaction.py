@@ -216,7 +216,7 @@ def _effect_of_points(rows: EffectRows, features: list[int]) -> Floats:
         return _core.RowVariants(which, np.broadcast_to(points, (n, *points.shape)).copy())
 
     means = rows.means(variants_of, len(points))[0].T
-    at_rows = np.empty_like(means)
+    at_rows: Floats = np.empty_like(means)
     at_rows[order] = means
     return at_rows
 

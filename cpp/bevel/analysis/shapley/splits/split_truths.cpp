@@ -1,4 +1,4 @@
-#include "bevel/analysis/shapley/split_truths.h"
+#include "bevel/analysis/shapley/splits/split_truths.h"
 
 #include "bevel/predict/reference_predictor.h"
 #include "bevel/tree/node_store.h"

@@ -1,4 +1,4 @@
-#include "bevel/analysis/shapley/wide_splits.h"
+#include "bevel/analysis/shapley/splits/wide_splits.h"
 
 #include <algorithm>
 #include <cmath>
