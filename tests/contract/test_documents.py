@@ -25,6 +25,7 @@ def python_blocks(document: Path) -> list[tuple[int, str]]:
         "README",
         "docs/reference/importance",
         "docs/reference/permutation",
+        "docs/reference/plots",
         "docs/reference/proximity",
         "docs/reference/rotated_ensembles",
         "docs/reference/rotation_ensembles",
