@@ -27,6 +27,7 @@ def python_blocks(document: Path) -> list[tuple[int, str]]:
         "docs/reference/importance",
         "docs/reference/importance_tests",
         "docs/reference/permutation",
+        "docs/reference/plots",
         "docs/reference/proximity",
         "docs/reference/rotated_ensembles",
         "docs/reference/rotation_ensembles",
