@@ -90,7 +90,9 @@ def importance_bars(
         axes.set_yticks(place, bars.names)
         axes.set_ylim(len(place) - 0.4, -0.6)
         if has_effects and isinstance(result, Importance):
-            _write_effects(axes, result.top(n_top), drawn + (0.0 if bars.reach is None else bars.reach))
+            _write_effects(
+                axes, result.top(n_top), drawn + (0.0 if bars.reach is None else bars.reach)
+            )
         axes.axvline(0.0, color=FAINT, lw=0.8)
         axes.set_xlabel(_explain(result, bars))
         axes.set_title(TITLES.get(result.kind, f"{result.kind} importance"), loc="left")

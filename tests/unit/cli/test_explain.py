@@ -179,7 +179,7 @@ def test_classes_that_the_model_does_not_know_are_refused(case, tmp_path):
     other.write_text(text, "utf-8")
     result = run("explain", folder / "model.bevel", other, "--target", "label")
     assert result.exit_code == 1
-    assert "classes that the model knows (no, yes); got 'maybe'" in result.stderr
+    assert "classes of the model (no, yes); got 'maybe'" in result.stderr
 
 
 def test_page_is_not_overwritten_without_force(case, tmp_path):
