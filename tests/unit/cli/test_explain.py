@@ -352,7 +352,7 @@ def test_forests_of_one_tree_and_single_rows(projection):
     rows = Columns(("x", "y", "z"), tuple(X[:1].T))
     found = explain(model, rows, np.array([bool(X[0, 0] > 0)]))
     html = "".join(section.body for section in explain_sections(found))
-    assert ("every split asks for a single feature" in html) == (projection == "axis")
+    assert ("every split tests a single feature" in html) == (projection == "axis")
     assert len(found.rows) == 1
 
 
