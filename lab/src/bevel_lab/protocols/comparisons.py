@@ -136,7 +136,7 @@ DEFAULTS = comparison(
     "Error of Bevel and its peers without tuning, on all sets.",
     {
         "bevel": NOTHING,
-        **{name: NOTHING for name in PEERS},
+        **dict.fromkeys(PEERS, NOTHING),
         "ydf-oblique": ({NORMALIZATION: "MIN_MAX"},),
     },
     claims=tuple(
