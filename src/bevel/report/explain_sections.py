@@ -210,9 +210,7 @@ def _rows(found: Explanation) -> str:
         f"Shapley values, which add up. Each tree compares with {values.n_background} rows."
     )
     if values.std is not None:
-        text += (
-            f" Standard errors are up to {number(float(values.std.max()))}."
-        )
+        text += f" Standard errors are up to {number(float(values.std.max()))}."
     drawn = [
         figure(explain_figures.draw_row(values, place), row_sentence(found, row, place))
         for place, row in enumerate(found.rows)

@@ -71,9 +71,7 @@ class WrittenSplits:
 def _together(tests: Iterator[RowTest]) -> tuple[RowTest, ...]:
     drawn: dict[object, RowTest] = {}
     for test in tests:
-        about = (
-            test.feature if isinstance(test, LabelTest) else (test.features, test.weights)
-        )
+        about = test.feature if isinstance(test, LabelTest) else (test.features, test.weights)
         known = drawn.get(about)
         drawn[about] = test if known is None else _both(known, test)
     return tuple(drawn.values())
