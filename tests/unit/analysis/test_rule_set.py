@@ -1,4 +1,4 @@
-"""Rules of different groups and surrogate trees: what is written is what is evaluated, in SQL too."""
+"""Rules of different groups, surrogate trees: what is written is evaluated, in SQL too."""
 
 import sqlite3
 

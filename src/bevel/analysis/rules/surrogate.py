@@ -33,7 +33,7 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, eq=False)
 class SurrogateTree:
-    """A small tree that imitates a forest; its numbers are rounded, and it is read as it is written.
+    """A small tree that imitates a forest, with rounded numbers, evaluated as it is written.
 
     Attributes
     ----------
