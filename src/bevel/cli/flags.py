@@ -7,15 +7,18 @@ __all__ = ["as_flags"]
 # A parameter in a message: `drop`, `header=True` or `task="regression"`.
 PARAMETER = re.compile(r"`(\w+)(?:=(?:\"(\w+)\"|(\w+)))?`")
 FLAGS = {
+    "budget": "--budget",
     "drop": "--drop",
+    "first_trees": "--first-trees",
     "header": "--header",
     "keep_targets": "--keep-targets",
     "nominal": "--nominal",
     "proba": "--proba",
     "rows": "--row",
+    "seconds": "--seconds",
+    "store": "--store",
     "target": "--target",
     "task": "--task",
-    "tuning_trees": "--tuning-trees",
 }
 
 

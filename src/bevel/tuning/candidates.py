@@ -108,6 +108,7 @@ def list_candidates(
         "auto": those of this module; "sporf": SPORF's grid; otherwise those of the user.
     """
     values = estimator.get_params(deep=False)
+    _check(estimator, {}, shape)
     if not isinstance(wanted, str):
         chosen = _read_candidates(wanted, parameters_of(estimator))
         for each in chosen:

@@ -21,7 +21,6 @@ from bevel.report.fit_report import _on_zeros
 from bevel.workflow.advice import advise
 from bevel.workflow.fitting import Settings
 from bevel.workflow.labelled_rows import read_labelled_rows
-from bevel.workflow.tuning import grid
 
 FAST = ("--trees", "20", "--jobs", "1")
 
