@@ -10,6 +10,7 @@ from bevel import workflow
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import Data, Drop, Header, Nominal, TargetColumn, Task, TaskName
+from bevel.errors import shorten
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.report.score_text import fit_command, score_line
@@ -39,6 +40,9 @@ def fit(
         ),
     ] = "sparse",
     trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 300,
+    params: Annotated[
+        Path | None, typer.Option(help="JSON file of parameters, from bevel tune --out.")
+    ] = None,
     keep_targets: Annotated[
         bool,
         typer.Option(
@@ -68,6 +72,7 @@ def fit(
             task=task,
             projection=read_projection_names(projection),
             n_estimators=trees,
+            params=params,
             keep_targets=keep_targets,
             drop=drop or (),
             nominal=nominal or (),
@@ -78,6 +83,8 @@ def fit(
             on_note=output.silent if as_json_ else output.note,
             on_progress=advance,
         )
+    if params is not None:
+        projection = shorten(found.settings.projection)
     if out is not None:
         found.model.save(out)
     if report is not None:

@@ -23,7 +23,7 @@ from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
 from bevel.workflow.model_rows import read_model_rows
 from bevel.workflow.predicting import Predictions, predict_file
 from bevel.workflow.scores import Estimate
-from bevel.workflow.tuning import tune_rows
+from bevel.workflow.tuning import tune_rows, with_parameter_file
 
 __all__ = ["FitResult", "TuneResult", "explain", "fit", "predict", "tune"]
 
@@ -96,6 +96,7 @@ def fit(
     projection: Any = "sparse",
     n_projections: int | float | str = "auto",
     n_estimators: int = 300,
+    params: PathOrText | None = None,
     keep_targets: bool = False,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
@@ -118,6 +119,9 @@ def fit(
         "auto" is classification for words and for up to ten distinct whole numbers.
     projection, n_projections, n_estimators, keep_targets, n_jobs
         As in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`.
+    params : path, default=None
+        JSON file of further parameters, which `bevel tune --out` writes; `projection` and
+        `n_projections` must then be left out.
     drop, nominal : sequence of str
         Columns to leave out, and columns whose numbers are names.
     header : bool, default=None
@@ -134,6 +138,8 @@ def fit(
     if keep_targets:
         check_keep_targets(rows)
     settings = Settings(projection, n_projections, n_estimators, random_state, n_jobs)
+    if params is not None:
+        settings = with_parameter_file(settings, Path(params), rows)
     fitted = fitting.fit(
         rows,
         settings,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ class Settings:
     n_trees: int = 300
     seed: int = 0
     n_jobs: int | None = None
+    others: Mapping[str, Any] = field(default_factory=dict)  # further parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,7 @@ def make(data: LabelledRows, settings: Settings, **parameters: Any) -> Forest:
         n_projections=settings.n_projections,
         random_state=settings.seed,
         n_jobs=settings.n_jobs,
+        **settings.others,
         **parameters,
     )
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from bevel.errors import wrong_value
 from bevel.projections.families import TableShape
 from bevel.tuning import TuningResult, tune
 from bevel.tuning.candidates import sporf_grid
+from bevel.tuning.parameter_file import read_parameter_file
 from bevel.workflow.fitting import Settings, make
 from bevel.workflow.labelled_rows import LabelledRows
 
-__all__ = ["GRIDS", "tune_rows"]
+__all__ = ["GRIDS", "tune_rows", "with_parameter_file"]
 
 GRIDS = ("auto", "sporf")
 
@@ -51,3 +54,31 @@ def tune_rows(
                 "nominal columns only. Leave `grid` out."
             )
     return tune(make(data, settings), data.X, data.y, candidates=candidates, **options)
+
+
+def with_parameter_file(settings: Settings, path: Path, data: LabelledRows) -> Settings:
+    """Settings with the parameters of a file in place of the defaults.
+
+    Parameters
+    ----------
+    settings : Settings
+        Its projection must be a default: the file's would contradict another one.
+    path : Path
+        Written by `bevel tune --out`.
+    data : LabelledRows
+        What to learn from.
+    """
+    default = Settings()
+    given = (settings.projection, settings.n_projections)
+    if given != (default.projection, default.n_projections):
+        raise ValueError(
+            f"`params` must be the only source of the projection; got `projection` and "
+            f"`n_projections` {given} beside it. Leave them out, or edit the file."
+        )
+    read = read_parameter_file(path, type(make(data, settings)), data.target)
+    return replace(
+        settings,
+        projection=read.pop("projection", "auto"),
+        n_projections=read.pop("n_projections", "auto"),
+        others=read,
+    )
