@@ -1,7 +1,7 @@
 """What is tried: sets of parameters, each a dict as `set_params` takes it.
 
 The first is empty: the estimator as it was passed. Those that follow come in the order in which a
-larger budget adds them (docs/design/tuning.md).
+larger budget adds them (docs/reference/tuning.md).
 """
 
 from __future__ import annotations
