@@ -13,12 +13,23 @@ from rich.text import Text
 from bevel import workflow
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
-from bevel.cli.table_options import Data, Drop, Header, Nominal, TargetColumn, Task, TaskName
+from bevel.cli.table_options import (
+    Data,
+    Drop,
+    KeepId,
+    Nominal,
+    TargetColumn,
+    Task,
+    TaskName,
+    reads_tables,
+    source_of,
+)
 from bevel.printable import printable
 from bevel.tuning.candidates import write_parameters
 from bevel.tuning.parameter_file import write_parameter_file
 from bevel.tuning.results import HEAD, Candidate
 from bevel.workflow import TuneResult
+from bevel.workflow.tables.options import TableKeywords
 
 __all__ = ["EXAMPLES", "tune"]
 
@@ -36,6 +47,7 @@ class Grid(StrEnum):
     sporf = "sporf"
 
 
+@reads_tables
 def tune(
     data: Data,
     target: TargetColumn,
@@ -65,11 +77,13 @@ def tune(
     trees: Annotated[int, typer.Option(min=1, help="Trees of the model.")] = 300,
     drop: Drop = None,
     nominal: Nominal = None,
-    header: Header = None,
+    keep_id: KeepId = False,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
     force: options.Force = False,
+    *,
+    table: TableKeywords,
 ) -> None:
     """Search for better parameters than the defaults, without cross-validation.
 
@@ -78,9 +92,9 @@ def tune(
     """
     _check_out(out)
     output.check_free([out, model], force=force)
-    with output.steps() as advance:
+    with source_of(data) as source, output.steps() as advance:
         found = workflow.tune(
-            data,
+            source,
             target,
             task=task,
             budget=budget,
@@ -92,12 +106,13 @@ def tune(
             store=store,
             drop=drop or (),
             nominal=nominal or (),
-            header=header,
+            keep_id=keep_id,
             random_state=seed,
             n_jobs=jobs,
             refit=model is not None,
             on_note=output.silent if as_json else output.note,
             on_progress=advance,
+            **table,
         )
     if out is not None:
         write_parameter_file(out, found.found.best_params_, found.model, found.rows.target)

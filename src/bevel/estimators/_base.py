@@ -6,7 +6,7 @@ import os
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
+from bevel.data.row_numbers import warn_of_row_numbers
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.errors import shorten
 from bevel.estimators._compression import Compression
+from bevel.estimators._doc_link import LinksToDocuments
+from bevel.estimators._growing import TreeGrowth, shape_of
+from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput, encode_rows
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
@@ -30,23 +34,18 @@ from bevel.forest.family_record import FamilyRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.importance import gain_importances
-from bevel.forest.joining import join_forests
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
-from bevel.forest.rotation_record import RotationRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import (
     Member,
-    TableShape,
     combines_units,
     read_projection,
     tuned_out_of_bag,
 )
 from bevel.text.vocabulary import vocabulary_of
-from bevel.training.automatic.growing import Grower, grow_families, grow_more
-from bevel.training.automatic.plan import plan_families
 from bevel.training.options import (
     TrainingOptions,
     check_combinations,
@@ -54,9 +53,8 @@ from bevel.training.options import (
     draws_bags,
     resolve_options,
 )
-from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
-from bevel.training.trainer import TrainingTarget, train
+from bevel.training.trainer import TrainingTarget
 
 if TYPE_CHECKING:
     import onnx
@@ -66,7 +64,15 @@ FEW_ROWS = 32
 PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class ObliqueForest(
+    Compression,
+    TreeGrowth,
+    NamedParameters,
+    TableInput,
+    LinksToDocuments,
+    BaseEstimator,  # type: ignore[misc]
+    metaclass=ABCMeta,
+):
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
@@ -88,7 +94,8 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN and None are missing values; infinities raise.
+            (made dense, in float32). NaN and None are missing values; infinities raise. Dates and
+            times become days since 1970-01-01 (UTC).
         y : array-like of shape (n_rows,)
             Targets.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -113,8 +120,10 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
         dataset = self._dataset(table, members, before)
+        if before is None:
+            warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
         seed = draw_seed(self.random_state) if before is None else self._seed_to_go_on()
-        options = resolve_options(values, members, _shape(dataset), seed)
+        options = resolve_options(values, members, shape_of(dataset), seed)
         bags = self._bags(options, table.n_rows, before)
         forest, rotations, families = self._grow(dataset, target, options, before, n_threads)
         self._fitted = FittedForest(
@@ -333,6 +342,7 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
             and fitted is not None
             and isinstance(fitted.predictor, PackedPredictor)
             and not fitted.encoding.nominal
+            and not fitted.encoding.dates
         )
 
     def _trees_to_keep(self) -> FittedForest | None:
@@ -383,65 +393,6 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
             )
         return None
 
-    def _grow(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        before: FittedForest | None,
-        n_threads: int,
-    ) -> Grown:
-        """The forest of this fit: the trees there were, and the new ones."""
-        n_before = 0 if before is None else before.forest.n_trees
-        trees = range(n_before, self.n_estimators)
-        if before is not None and not len(trees):
-            return Grown(before.forest, before.rotations, before.families)
-        if options.families == ():
-            return self._grow_families(dataset, target, options, before, n_threads)
-        grown = self._train(dataset, target, options, trees, n_threads)
-        return grown if before is None else grown.after(before.forest)
-
-    def _train(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        trees: range,
-        n_threads: int,
-    ) -> Grown:
-        return Grown(train(dataset, target, options, trees, n_threads, self._progress(trees)))
-
-    def _grow_families(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        before: FittedForest | None,
-        n_threads: int,
-    ) -> Grown:
-        """Trees of several families: `projection="auto"`."""
-        hard = getattr(self, "voting", "soft") == "hard"
-        plan = plan_families(options, _shape(dataset), self.n_estimators, hard)
-        grower = Grower(dataset, target, plan.options, n_threads)
-        if before is None:
-            forest, record = grow_families(grower, plan, self._progress)
-            return Grown(forest, families=record)
-        if before.families is None:
-            raise ValueError(
-                'warm_start with projection="auto" needs trees of an earlier fit with '
-                'projection="auto", whose families go on; got trees of another projection. Keep '
-                "the projection, or set warm_start=False."
-            )
-        trees = range(before.forest.n_trees, self.n_estimators)
-        more = (before.families, trees, self._progress(trees))
-        forest, record = grow_more(grower, before.forest, *more)
-        return Grown(forest, families=record)
-
-    def _progress(self, trees: range, label: str = "growing trees") -> Progress:
-        """Progress report of the trees of a fit."""
-        show = bool(self.verbose)
-        return Progress(trees.start, trees.stop, show, self.callback, label=label)
-
     def _targets_to_keep(
         self,
         forest: FlatForest,  # noqa: ARG002
@@ -456,21 +407,3 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
-
-
-class Grown(NamedTuple):
-    """Trees of a fit, and what is remembered of how they were grown."""
-
-    forest: FlatForest
-    rotations: RotationRecord | None = None
-    families: FamilyRecord | None = None
-
-    def after(self, earlier: FlatForest) -> Grown:
-        """The same with the trees of an earlier fit before these."""
-        return self._replace(forest=join_forests(earlier, self.forest))
-
-
-def _shape(dataset: Dataset) -> TableShape:
-    n_rows, n_features = dataset.X.shape
-    n_nominal = int(np.count_nonzero(dataset.encoding.levels))
-    return TableShape(n_rows, n_features - n_nominal, n_nominal)

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bevel.data.dataset import Dataset
 from bevel.errors import NoOutOfBagError, wrong_value
-from bevel.estimators._base import Grown, ObliqueForest
+from bevel.estimators._base import ObliqueForest
+from bevel.estimators._growing import Grown
 from bevel.forest.rotation_record import RotationRecord
 from bevel.projections import RandomRotation
 from bevel.projections.families import Member

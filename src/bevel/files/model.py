@@ -191,7 +191,7 @@ def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
 def _decode_facts(
     header: Fields, sections: Sections, kind: StorableKind, n_features: int
 ) -> dict[str, Any]:
-    """What the header says of columns, classes and bags."""
+    """The header's entries on columns, classes and bags."""
     names = header.take_any("feature_names")
     classes = header.take_any("classes")
     if kind.is_classifier != (classes is not None):

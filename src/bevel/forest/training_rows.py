@@ -1,6 +1,6 @@
 """The rows a forest was grown on, given once more: its bags drawn again, and the rows recognised.
 
-A forest keeps no row. It knows, though, which leaves its training rows must fall into.
+A forest keeps no row, but its leaves determine where its training rows must fall.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def find_training_rows(
 
 
 def _recognise(forest: FlatForest, rows: TrainingRows, trees: Iterable[int]) -> None:
-    """Check that every leaf of some trees holds the rows of the bag that it says it holds.
+    """Check that every leaf of some trees holds rows of the bag that fit its value.
 
     Every leaf must hold a row, and a row of each class it has a share of, or rows on both sides of
     its value. Single rows are not checked, which may have had weight zero.

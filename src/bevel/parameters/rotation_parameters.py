@@ -29,8 +29,8 @@ _DATA = [
         CLASSIFIER_PARAMETERS["categorical_features"],
         meaning='Nominal columns, which are never rotated. "from_dtype" takes text, categorical '
         "and mixed object columns of data frames; otherwise a list of indices or names or a "
-        "boolean mask, or None. A learner with a parameter `categorical_features` is told of them; "
-        "others get 0/1 indicators of the levels, of which missing is one.",
+        "boolean mask, or None. They are passed to a learner with a parameter "
+        "`categorical_features`; others get 0/1 indicators of the levels, of which missing is one.",
     ),
 ]
 
@@ -44,9 +44,9 @@ _RUN = [
     ),
     replace(
         CLASSIFIER_PARAMETERS["n_jobs"],
-        meaning="Models fitted, or asked, at the same time, in threads. None takes all cores this "
-        "process may use, -1 too, -2 all but one, and so on. The learners' own `n_jobs`, where it "
-        "is None, becomes 1. The result does not depend on it.",
+        meaning="Models fitted, or used to predict, at the same time, in threads. None takes all "
+        "cores this process may use, -1 too, -2 all but one, and so on. The learners' own "
+        "`n_jobs`, where it is None, becomes 1. The result does not depend on it.",
     ),
     replace(
         CLASSIFIER_PARAMETERS["random_state"],

@@ -202,7 +202,7 @@ def _drawn(regression: bool) -> Iterator[dict[str, Any]]:
             "scale": ("auto", "auto", "minmax", "rank")[rng.integers(4)],
             "min_samples_leaf": (1, 1, 2, 4)[rng.integers(4)],
         }
-        plain = {"projection": "auto", "n_projections": "auto", "scale": "auto"}
+        plain: dict[str, Any] = {"projection": "auto", "n_projections": "auto", "scale": "auto"}
         plain |= {"criterion": "squared_error", "min_samples_leaf": 1}
         yield {name: value for name, value in made.items() if value != plain[name]}
 

@@ -80,5 +80,5 @@ def with_parameter_file(settings: Settings, path: Path, data: LabelledRows) -> S
         settings,
         projection=read.pop("projection", "auto"),
         n_projections=read.pop("n_projections", "auto"),
-        others=read,
+        others={**read, **settings.others},
     )

@@ -95,7 +95,7 @@ def test_column_cannot_be_left_out_and_used(mixed, option):
     options = ("--target", "class") if option == "--nominal" else ()
     result = run("fit", mixed, *options, option, "x", "--drop", "x", *FAST)
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: --drop must name columns that nothing else asks for")
+    assert result.stderr.startswith("Error: --drop must name columns that no other parameter names")
     assert f"got 'x', which {option} names too" in result.stderr
 
 

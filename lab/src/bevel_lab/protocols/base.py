@@ -18,7 +18,7 @@ from bevel_lab.systems.base import Estimator, Grid
 
 __all__ = ["BOTH", "FOLDER", "SETS", "SIMULATED", "Plan", "Problem", "Protocol"]
 
-# Where an experiment has its rows from, as ``bevel lab list`` says it.
+# Where an experiment has its rows from, as ``bevel lab list`` prints it.
 SIMULATED = "simulated"
 SETS = "bundled or --data"
 BOTH = "simulated, --data"
@@ -81,7 +81,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows to learn from and rows to be judged on, after an honest recipe."""
+    """Training rows and test rows, prepared by a recipe fitted to the training rows."""
 
     X_train: NDArray[Any]
     y_train: NDArray[Any]

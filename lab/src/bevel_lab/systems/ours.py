@@ -32,7 +32,7 @@ def systems() -> list[System]:
             name="bevel",
             label="Bevel",
             kind=OURS,
-            docs="Bevel at its defaults: sparse signs, scaled, soft votes; 500 trees.",
+            docs="Bevel at its defaults: families share the trees by evidence; 500 trees.",
             make=partial(_forest, {}),
             has_trees=True,
             nominal=True,
@@ -42,7 +42,7 @@ def systems() -> list[System]:
             name="mix",
             label="Bevel mix",
             kind=OURS,
-            docs="Bevel's defaults with axes, sparse signs and ridge directions (λ by generalised "
+            docs="Axes, sparse signs and ridge directions (λ by generalised "
             "cross-validation) competing at each node; 500 trees.",
             make=partial(_forest, {"projection": ["axis", "sparse", P.Ridge(tune="gcv")]}),
             has_trees=True,
@@ -86,7 +86,7 @@ def _make(preset: Preset, task: Task, *, n_trees: int | None = None, **setting: 
         del setting["n_estimators"]
         setting.setdefault("n_groups", max(1, round(n_trees / GROUP_TREES)))
     if preset.name == "s_rerf":
-        setting.setdefault("shape", task.p)  # a row is a series unless a protocol knows better
+        setting.setdefault("shape", task.p)  # a row is a series by default
         setting["shape"] = _shape(setting["shape"])
     for word, projection in NUMBERS.get(preset.name, {}).items():
         if word in setting:

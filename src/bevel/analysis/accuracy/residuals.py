@@ -10,24 +10,24 @@ import numpy as np
 from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import RowBlock, blocks, read_evaluation_rows
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.printing import described
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 from bevel.errors import wrong_type
 
 __all__ = ["ErrorAndCorrelation", "error_and_correlation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ErrorAndCorrelation:
+class ErrorAndCorrelation(Shown):
     """How far off the trees of a regression forest are, and how alike their residuals.
 
     Attributes
     ----------
     tree_errors : ndarray of shape (n_trees,)
-        Mean squared error of each tree; NaN for trees that judged no row.
+        Mean squared error of each tree; NaN for trees that evaluated no row.
     residuals : ndarray of shape (n_rows,)
         Target minus the forest's prediction; NaN for rows that were in every bag.
     out_of_bag : bool
-        Whether each row was judged only by trees that had not seen it.
+        Whether each row was evaluated only by trees that had not seen it.
     """
 
     tree_errors: Floats
@@ -63,7 +63,12 @@ class ErrorAndCorrelation:
         """Breiman's bound of the error, ρ̄·PE(tree)."""
         return self.correlation * self.tree_error
 
-    def __repr__(self) -> str:
+    def to_pandas(self) -> Any:
+        """The measures as one line, to be joined with those of other forests."""
+        names = ("tree_error", "correlation", "bias", "error", "bound")
+        return data_frame({name: [getattr(self, name)] for name in names})
+
+    def _shown(self) -> ShownTable:
         n_rows = np.count_nonzero(~np.isnan(self.residuals))
         rows = f"{n_rows} rows{', out of bag' if self.out_of_bag else ''}"
         lines = [
@@ -73,7 +78,8 @@ class ErrorAndCorrelation:
             ("error of the forest", self.error),
             ("bound ρ̄·PE(tree)", self.bound),
         ]
-        return described(f"Error and correlation of {len(self.tree_errors)} trees, {rows}", lines)
+        title = f"Error and correlation of {len(self.tree_errors)} trees, {rows}"
+        return ShownTable(title, (), lines)
 
 
 def error_and_correlation(
@@ -91,7 +97,7 @@ def error_and_correlation(
     X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
         The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
     out_of_bag : bool, default=True
-        Judge each row by the trees that have not seen it. False: by all trees.
+        Evaluate each row by the trees that have not seen it. False: by all trees.
 
     Returns
     -------
@@ -113,11 +119,11 @@ def error_and_correlation(
     """
     analysed = read_forest(forest, "error_and_correlation")
     if analysed.classes is not None:
-        remedy = "Use strength_and_correlation, which asks the same of votes."
+        remedy = "Use strength_and_correlation, which measures the same for votes."
         raise wrong_type("The forest of error_and_correlation", "a regressor", forest, remedy)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     residuals = np.full(len(rows.X), np.nan)
-    sums = np.zeros((2, analysed.forest.n_trees))  # rows judged; squared residuals
+    sums = np.zeros((2, analysed.forest.n_trees))  # rows evaluated; squared residuals
     for block in blocks(analysed, rows):
         residuals[block.rows] = _add_block(block, sums)
     n_judged, squares = sums

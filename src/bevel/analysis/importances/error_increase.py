@@ -42,11 +42,14 @@ class ErrorImportance(Importance):
         Increase of the error in each repeat.
     error : float
         Error of the rows as they are.
+    error_of : {"forest", "tree"}
+        Whose error it is: that of all trees together, or the mean over trees.
     """
 
     standard_error: Floats = field(default_factory=lambda: np.empty(0))
     repeats: Floats = field(default_factory=lambda: np.empty((0, 0)))
     error: float = np.nan
+    error_of: str = "forest"
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,14 +116,17 @@ def measure(
     repeats = np.full((len(groups), perturbation.n_repeats), np.nan)
     standard_error = np.full(len(groups), np.nan)
     error = np.nan
-    for number, layer in enumerate(layers):
-        report_progress = _reports(progress, number * n_steps)
-        found = _increase(analysed, rows, weights, layer, perturbation, error_of, report_progress)
-        places = [group.number for group in layer]
-        repeats[places], standard_error[places] = found.repeats, found.standard_error
-        error = found.error
-    if progress.wanted:
-        progress(n_steps * len(layers))
+    with progress:
+        for number, layer in enumerate(layers):
+            report_progress = _reports(progress, number * n_steps)
+            found = _increase(
+                analysed, rows, weights, layer, perturbation, error_of, report_progress
+            )
+            places = [group.number for group in layer]
+            repeats[places], standard_error[places] = found.repeats, found.standard_error
+            error = found.error
+        if progress.wanted:
+            progress(n_steps * len(layers))
     return ErrorImportance(
         perturbation.kind,
         tuple(group.name for group in groups),
@@ -130,6 +136,7 @@ def measure(
         standard_error=standard_error,
         repeats=repeats,
         error=error,
+        error_of=error_of,
     )
 
 
@@ -195,11 +202,11 @@ def _increase(
 
 
 def _over_trees(analysed: AnalysedForest, error: Floats, increase: Floats) -> _Increase:
-    """Means over trees; those that judge no row do not count."""
+    """Means over trees; those that evaluate no row do not count."""
     known = ~np.isnan(error)
     if not known.any():
         raise NoOutOfBagError(
-            f"{analysed.caller} needs a tree with a row of weight above zero to judge; got none. "
+            f"{analysed.caller} needs a tree that evaluates a row of weight above zero; got none. "
             "Grow more trees, or give rows weights above zero."
         )
     # Trees side by side in memory: the sums of a group do not depend on the other groups.

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.neighbours.leaf_sharing import KINDS, NO_LEAF, LeafTable, read_leaves
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 from bevel.data.target import read_labels
 
 __all__ = ["OutlierScores", "outlier_scores"]
@@ -22,7 +23,7 @@ ROUNDING = 1e-12  # of sums of squares, relative
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutlierScores:
+class OutlierScores(Shown):
     """How far rows are from their class; `outlier_scores` makes them.
 
     Attributes
@@ -40,14 +41,19 @@ class OutlierScores:
     raw: Floats
     kind: str
 
-    def __repr__(self) -> str:
+    def to_pandas(self) -> Any:
+        """A line for each row, in the order of the rows."""
+        return data_frame({"score": self.scores, "raw": self.raw}, index="row")
+
+    def _shown(self) -> ShownTable:
         above = int(np.count_nonzero(self.scores > LARGE))
         n = len(self.scores)
         unjudged = int(np.count_nonzero(np.isnan(self.scores)))
-        rest = f", {unjudged} without a tree to judge them" if unjudged else ""
-        lines = [f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}{rest}"]
+        rest = f", {unjudged} without a tree to evaluate them" if unjudged else ""
+        title = f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}{rest}"
         order = np.argsort(-self.scores, kind="stable")[: min(SHOWN, n - unjudged)]
-        return "\n".join([*lines, *(f"  row {row:>6}  {self.scores[row]:8.2f}" for row in order)])
+        rows = [(str(row), f"{self.scores[row]:.2f}") for row in order]
+        return ShownTable(title, ("row", "score"), rows)
 
 
 def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") -> OutlierScores:
@@ -90,11 +96,11 @@ def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") 
     table = read_leaves(analysed, X, y, kind)
     codes = _classes(analysed, y, table.n_rows)
     raw = table.n_rows / _squares_within(table, codes)
-    judged = (table.leaves != NO_LEAF).any(axis=1)
-    raw[~judged] = np.nan  # near nothing but itself, of which nothing follows
+    evaluated = (table.leaves != NO_LEAF).any(axis=1)
+    raw[~evaluated] = np.nan  # near nothing but itself, of which nothing follows
     scores = np.full(table.n_rows, np.nan)
-    for code in np.unique(codes[judged]):
-        own = judged & (codes == code)
+    for code in np.unique(codes[evaluated]):
+        own = evaluated & (codes == code)
         scores[own] = _standardised(raw[own])
     return OutlierScores(scores, raw, kind)
 
