@@ -52,7 +52,9 @@ STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0
         ObliqueForestRegressor(**SMALL),
         ObliqueForestClassifier(**SMALL, projection="axis", voting="hard"),
         ObliqueForestRegressor(**SMALL, projection="rotation", scale="rank"),
-        ObliqueForestClassifier(**SMALL, bootstrap=False, scale=None, threshold="random"),
+        ObliqueForestClassifier(
+            **SMALL, projection="sparse", bootstrap=False, scale=None, threshold="random"
+        ),
         ObliqueForestRegressor(**SMALL, projection=[P.Axis(), P.Gaussian()]),
         ObliqueForestClassifier(**SMALL, projection=["multirotation", "principal"]),
         ObliqueForestClassifier(**SMALL, projection=P.Ridge(tune="gcv")),
@@ -65,8 +67,12 @@ STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0
         RegularizedRotationClassifier(
             **SMALL, weighting="new", threshold="random", bootstrap=False, scale=None
         ),
-        StackedRotationClassifier(ObliqueForestClassifier(5), **STACK),
-        AllRelevantSelector(ObliqueForestClassifier(10, n_jobs=1), max_rounds=6, random_state=0),
+        StackedRotationClassifier(ObliqueForestClassifier(5, projection="sparse"), **STACK),
+        AllRelevantSelector(
+            ObliqueForestClassifier(10, projection="sparse", n_jobs=1),
+            max_rounds=6,
+            random_state=0,
+        ),
         # Trees, because scikit-learn's boosted classifier fails its own check of weights.
         RotatedBoostingClassifier(DecisionTreeClassifier(), **GROUPS),
         RotatedBoostingRegressor(GradientBoostingRegressor(**STUMPS), **GROUPS),

@@ -79,8 +79,8 @@ def test_figures_of_rules_are_those_of_the_rows_that_match(fitted):
 
 def test_rules_describe_different_groups():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    forest = ObliqueForestRegressor(100, random_state=0, n_jobs=1).fit(X, y)
-    rules = rule_set(forest, X, y, n=6)
+    forest = ObliqueForestRegressor(100, projection="sparse", random_state=0, n_jobs=1)
+    rules = rule_set(forest.fit(X, y), X, y, n=6)
     matches = rules.matches(X)
     assert all(rule.new >= 0.04 for rule in rules.rules)
     assert rules.covered > 0.8

@@ -395,11 +395,11 @@ def test_kept_targets_of_a_classifier_are_refused():
 
 
 def test_files_of_version_1_have_no_field_for_targets():
-    header, data = split(file_of(small_models()["classifier"][0]))
+    header, data = split(file_of(small_models()["sparse"][0]))
     assert header["targets"] is None
     assert header.pop("families") is None
     assert_refused(seal(header, bytes(data), version=1), match="Fields of header")
-    assert estimator_of(seal(header, bytes(data), version=2)).n_features_in_ == 3
+    assert estimator_of(seal(header, bytes(data), version=2)).n_features_in_ == 4
     del header["targets"]
-    assert estimator_of(seal(header, bytes(data), version=1)).n_features_in_ == 3
+    assert estimator_of(seal(header, bytes(data), version=1)).n_features_in_ == 4
     assert_refused(seal(header, bytes(data)), match='the field "targets"')
