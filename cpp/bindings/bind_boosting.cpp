@@ -86,8 +86,8 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
     if (baseline) set.baseline = baseline->data();
     if (raw_before) set.raw_before = raw_before->data();
     check_values(set, settings);
-    result = boost(set, settings, trees, n_threads,
-                   [&reporter](size_t done) { return reporter(done); });
+    result =
+        boost(set, settings, trees, n_threads, [&reporter](size_t done) { return reporter(done); });
   });
   // Ctrl-C keeps what is grown; an error of the callback is raised.
   if (result->interrupted && !reporter.drop(PyExc_KeyboardInterrupt)) reporter.raise();

@@ -15,8 +15,8 @@ namespace bevel {
 // A numeric column: bin b holds the values in (edges[b - 1], edges[b]]; NaN has the code
 // after the last bin. A nominal column: codes of its levels.
 struct ColumnBins {
-  std::vector<float> edges;        // ascending, one less than bins
-  float highest = 0.0f;            // largest value
+  std::vector<float> edges;         // ascending, one less than bins
+  float highest = 0.0f;             // largest value
   std::vector<uint8_t> level_code;  // nominal: code of each level; rare levels share the last one
   int n_bins = 1;
   bool has_missing = false;

@@ -79,8 +79,7 @@ class Booster {
       raw_.values.assign(set_.raw_before, set_.raw_before + n * n_outputs_);
     } else {
       raw_.values.resize(n * n_outputs_);
-      for (size_t k = 0; k < n_outputs_; ++k)
-        std::fill_n(raw_.output(k), n, result_.baseline[k]);
+      for (size_t k = 0; k < n_outputs_; ++k) std::fill_n(raw_.output(k), n, result_.baseline[k]);
     }
     gradients_.resize(n);
   }
@@ -128,8 +127,8 @@ class Booster {
     rules.min_rows = boosting_.min_samples_leaf;
     rules.min_hessian = std::max(1.0, boosting_.min_hessian * quantised.scales.hessian);
     if (quantised.equal_hessians)  // rows are counted by them
-      rules.min_hessian = std::max(rules.min_hessian, static_cast<double>(rules.min_rows) *
-                                                          quantised.largest_hessian);
+      rules.min_hessian = std::max(rules.min_hessian,
+                                   static_cast<double>(rules.min_rows) * quantised.largest_hessian);
     GrownBoostingTree tree =
         grower_->grow(rows_, rules, quantised.scales, quantised.largest_hessian);
     set_leaves(tree, output, team);
@@ -149,10 +148,9 @@ class Booster {
         hessian += gradients_[row].hessian;
         weight += set_.target.weight(row);
       }
-      const double step = loss_.renews_leaves() ? loss_.leaf_value(raw_, leaf.rows)
-                          : hessian + boosting_.l2 > 0.0
-                              ? -gradient / (hessian + boosting_.l2)
-                              : 0.0;
+      const double step = loss_.renews_leaves()          ? loss_.leaf_value(raw_, leaf.rows)
+                          : hessian + boosting_.l2 > 0.0 ? -gradient / (hessian + boosting_.l2)
+                                                         : 0.0;
       const double value = boosting_.learning_rate * step;
       tree.nodes.leaf_value[leaf.node] = value;
       weights[static_cast<size_t>(leaf.node)] = weight;
@@ -170,7 +168,8 @@ class Booster {
   bool is_over() {
     if (boosting_.n_iter_no_change == 0 || validation_.empty()) return false;
     const double loss = result_.validation_loss.back();
-    if (n_whole_ == 1 || loss < result_.validation_loss[best_] - boosting_.tol) best_ = n_whole_ - 1;
+    if (n_whole_ == 1 || loss < result_.validation_loss[best_] - boosting_.tol)
+      best_ = n_whole_ - 1;
     return n_whole_ - 1 - best_ >= static_cast<size_t>(boosting_.n_iter_no_change);
   }
 

@@ -19,17 +19,17 @@ enum class RowRole : uint8_t { training, validation };
 struct BoostingSet {
   const DatasetView& data;
   BoostingTarget target;
-  const uint8_t* roles = nullptr;     // RowRole by row; null: all training
-  const double* baseline = nullptr;   // by output; null: that of the loss
+  const uint8_t* roles = nullptr;      // RowRole by row; null: all training
+  const double* baseline = nullptr;    // by output; null: that of the loss
   const double* raw_before = nullptr;  // predictions of earlier iterations, output after output
 };
 
 struct BoostingResult {
-  FlatForest forest;             // tree t belongs to output t % n_outputs
-  std::vector<double> baseline;  // by output
+  FlatForest forest;                                   // tree t belongs to output t % n_outputs
+  std::vector<double> baseline;                        // by output
   std::vector<double> training_loss, validation_loss;  // after each iteration; validation or empty
-  int64_t n_iter = 0;            // that are kept
-  bool interrupted = false;      // progress returned false; whole iterations are kept
+  int64_t n_iter = 0;                                  // that are kept
+  bool interrupted = false;  // progress returned false; whole iterations are kept
 };
 
 // Called about twenty times a second on the caller's thread; returns false to stop.

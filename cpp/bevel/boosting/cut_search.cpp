@@ -18,9 +18,9 @@ BEVEL_WIDE_LOOP void score_cuts(const double* gradient, const double* hessian, s
     const double right_gradient = all_gradient - gradient[i];
     const double right_hessian = all_hessian - hessian[i];
     const double left_weight = hessian[i] + penalty, right_weight = right_hessian + penalty;
-    const double score = (gradient[i] * gradient[i] * right_weight +
-                          right_gradient * right_gradient * left_weight) /
-                         (left_weight * right_weight);
+    const double score =
+        (gradient[i] * gradient[i] * right_weight + right_gradient * right_gradient * left_weight) /
+        (left_weight * right_weight);
     const bool allowed = (hessian[i] >= min_hessian) & (right_hessian >= min_hessian);
     scores[i] = allowed ? score : kNone;
   }
@@ -99,8 +99,8 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
     best.saw_missing = sees_missing;
     best.missing_left = missing_left;
     best.levels_left.clear();
-    best.left = pack(static_cast<int64_t>(prefixes.gradient[b]),
-                     static_cast<int64_t>(prefixes.hessian[b]));
+    best.left =
+        pack(static_cast<int64_t>(prefixes.gradient[b]), static_cast<int64_t>(prefixes.hessian[b]));
   }
 }
 
@@ -141,8 +141,8 @@ void CutSearch::search_levels(size_t column, const PackedSum* histogram, const u
   best.column = static_cast<int64_t>(column);
   best.bin = -1;
   best.saw_missing = best.missing_left = false;
-  best.left =
-      pack(static_cast<int64_t>(prefixes.gradient[cut]), static_cast<int64_t>(prefixes.hessian[cut]));
+  best.left = pack(static_cast<int64_t>(prefixes.gradient[cut]),
+                   static_cast<int64_t>(prefixes.hessian[cut]));
   // Levels that the node has not seen go with the heavier side.
   const bool unseen_left = 2.0 * prefixes.hessian[cut] >= hessian_of(node.sum);
   best.levels_left.assign(kCodes, unseen_left ? 1 : 0);

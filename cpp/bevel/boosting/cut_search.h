@@ -43,8 +43,7 @@ inline bool is_better(const NodeCut& a, const NodeCut& b) {
 
 class CutSearch {
  public:
-  CutSearch(const TreeColumns& columns, const CutRules& rules)
-      : columns_(columns), rules_(rules) {}
+  CutSearch(const TreeColumns& columns, const CutRules& rules) : columns_(columns), rules_(rules) {}
 
   // Offers the cuts of a column by its sums and, unless null, its rows per code. Of equal cuts the
   // first one offered stays, so columns are searched in their order.

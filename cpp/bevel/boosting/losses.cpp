@@ -74,10 +74,9 @@ std::vector<double> Loss::baseline(std::span<const uint32_t> rows) const {
     case LossKind::quantile:
     case LossKind::huber: {
       std::vector<std::pair<double, double>> values;
-      for (const uint32_t row : rows)
-        values.emplace_back(target_.values[row], target_.weight(row));
-      return {weighted_quantile(values,
-                                options_.loss == LossKind::quantile ? options_.quantile : 0.5)};
+      for (const uint32_t row : rows) values.emplace_back(target_.values[row], target_.weight(row));
+      return {
+          weighted_quantile(values, options_.loss == LossKind::quantile ? options_.quantile : 0.5)};
     }
     case LossKind::squared_error:
       break;
@@ -91,6 +90,7 @@ void Loss::begin_iteration(const RawPredictions& raw, std::span<const uint32_t> 
     for (const uint32_t row : rows)
       sizes.emplace_back(std::fabs(target_.values[row] - raw.output(0)[row]), target_.weight(row));
     delta_ = weighted_quantile(sizes, options_.quantile);
+    if (first_delta_ < 0.0) first_delta_ = delta_;
   }
   if (options_.loss != LossKind::multinomial) return;
   log_sums_.resize(raw.n_rows);
@@ -162,7 +162,7 @@ double Loss::of_row(const RawPredictions& raw, size_t row) const {
       return residual >= 0.0 ? options_.quantile * residual : (options_.quantile - 1.0) * residual;
     case LossKind::huber: {
       const double size = std::fabs(residual);
-      return size <= delta_ ? 0.5 * size * size : delta_ * (size - 0.5 * delta_);
+      return size <= first_delta_ ? 0.5 * size * size : first_delta_ * (size - 0.5 * first_delta_);
     }
     case LossKind::poisson:
       return fixed_exp(x) - y * x;

@@ -33,7 +33,8 @@ struct Gradient {
 
 class Loss {
  public:
-  Loss(const BoostingOptions& options, BoostingTarget target) : options_(options), target_(target) {}
+  Loss(const BoostingOptions& options, BoostingTarget target)
+      : options_(options), target_(target) {}
 
   // The constant of each output that is best on these rows.
   std::vector<double> baseline(std::span<const uint32_t> rows) const;
@@ -57,7 +58,9 @@ class Loss {
   const BoostingOptions& options_;
   const BoostingTarget target_;
   std::vector<double> log_sums_;  // multinomial: by row, log of the sum of exponentials
-  double delta_ = 0.0;            // huber: residuals beyond it count by their size
+  // huber: residuals beyond it count by their size; that of the first iteration measures the loss,
+  // which falls as long as the model gets better.
+  double delta_ = 0.0, first_delta_ = -1.0;
 };
 
 }  // namespace bevel

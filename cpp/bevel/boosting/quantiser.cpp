@@ -56,14 +56,14 @@ Quantised quantise(const std::vector<Gradient>& gradients, std::span<const uint3
   team.run_blocks(rows.size(), kBlockRows, [&](size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) {
       const Gradient& own = gradients[rows[i]];
-      const uint64_t bits = mix(key + rows[i] * 0x9e3779b97f4a7c15ULL);
+      const uint64_t bits = mix(key + i * 0x9e3779b97f4a7c15ULL);
       const int64_t hessian =
           result.equal_hessians
               ? 1
               : round_at_random(own.hessian * result.scales.hessian, static_cast<uint32_t>(bits));
-      stats[i] = pack(round_at_random(own.gradient * result.scales.gradient,
-                                      static_cast<uint32_t>(bits >> 32)),
-                      hessian);
+      stats[i] = pack(
+          round_at_random(own.gradient * result.scales.gradient, static_cast<uint32_t>(bits >> 32)),
+          hessian);
     }
   });
   return result;

@@ -1,5 +1,6 @@
 // Gradients and hessians of rows on a grid of whole numbers, by rounding at random: the mean of
-// what is rounded off is zero (Shi et al. 2022). The number drawn depends on the key and the row.
+// what is rounded off is zero (Shi et al. 2022). The number drawn depends on the key and on the
+// place of the row among those of the tree, so that rows without weight change nothing.
 #pragma once
 
 #include <cstdint>

@@ -38,9 +38,8 @@ class Team {
   template <class Task>
   void run_blocks(size_t n_rows, size_t size, Task task) {
     const size_t n_blocks = (n_rows + size - 1) / size;
-    run(n_blocks, n_blocks > 1, [&](size_t block) {
-      task(block * size, std::min(n_rows, (block + 1) * size));
-    });
+    run(n_blocks, n_blocks > 1,
+        [&](size_t block) { task(block * size, std::min(n_rows, (block + 1) * size)); });
   }
 
  private:

@@ -58,9 +58,8 @@ GrownBoostingTree TreeGrower::grow(BoostingRows& rows, const CutRules& rules,
   for (size_t n_leaves = 1; n_leaves < budget; ++n_leaves) {
     // Ties go to the older node.
     const auto best = std::max_element(frontier.begin(), frontier.end(), [&](size_t a, size_t b) {
-      return nodes_[a].cut.score != nodes_[b].cut.score
-                 ? nodes_[a].cut.score < nodes_[b].cut.score
-                 : a > b;
+      return nodes_[a].cut.score != nodes_[b].cut.score ? nodes_[a].cut.score < nodes_[b].cut.score
+                                                        : a > b;
     });
     if (best == frontier.end() || !nodes_[*best].cut.found()) break;
     const size_t id = *best;
@@ -75,7 +74,7 @@ GrownBoostingTree TreeGrower::grow(BoostingRows& rows, const CutRules& rules,
 
 TreeGrower::Node TreeGrower::make_node(size_t start, size_t end, size_t other_start,
                                        size_t other_end, int32_t depth, PackedSum sum) const {
-  return {start, end, other_start, other_end, depth, {sum, static_cast<int64_t>(end - start)},
+  return {start, end,    other_start, other_end, depth, {sum, static_cast<int64_t>(end - start)},
           {},    nullptr};
 }
 
@@ -251,8 +250,8 @@ void TreeGrower::split(size_t id, bool children_may_split) {
   nodes_[id].left = static_cast<int32_t>(nodes_.size());
   nodes_[id].right = nodes_[id].left + 1;
   nodes_.push_back(make_node(start, middle, other_start, other_middle, depth, cut.left));
-  nodes_.push_back(make_node(middle, end, other_middle, other_end, depth,
-                             nodes_[id].totals.sum - cut.left));
+  nodes_.push_back(
+      make_node(middle, end, other_middle, other_end, depth, nodes_[id].totals.sum - cut.left));
   Node &parent = nodes_[id], &left = nodes_[nodes_.size() - 2], &right = nodes_.back();
   if (children_may_split && (may_split(left) || may_split(right)))
     search_children(parent, left, right);
@@ -273,7 +272,8 @@ void TreeGrower::record(const Node& node, SplitRecord& out) const {
   } else {
     columns_.describe(column, cut.bin, out);
   }
-  out.flags = static_cast<uint8_t>((missing_left ? kMissingLeft : 0) | (nominal ? kCategoryNode : 0));
+  out.flags =
+      static_cast<uint8_t>((missing_left ? kMissingLeft : 0) | (nominal ? kCategoryNode : 0));
   out.gain = scales_.gain(cut.score);
 }
 
@@ -289,10 +289,10 @@ GrownBoostingTree TreeGrower::to_preorder() const {
     const Node& from = nodes_[static_cast<size_t>(id)];
     const int32_t node = store.open(0.0f, true);
     if (from.left < 0) {
-      tree.leaves.push_back({node,
-                             {rows_->rows.data() + from.start, from.end - from.start},
-                             {rows_->others.data() + from.other_start,
-                              from.other_end - from.other_start}});
+      tree.leaves.push_back(
+          {node,
+           {rows_->rows.data() + from.start, from.end - from.start},
+           {rows_->others.data() + from.other_start, from.other_end - from.other_start}});
       store.close();
       continue;
     }

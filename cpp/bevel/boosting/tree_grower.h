@@ -54,8 +54,8 @@ class TreeGrower {
     int32_t left = -1, right = -1;
   };
 
-  Node make_node(size_t start, size_t end, size_t other_start, size_t other_end,
-                 int32_t depth, PackedSum sum) const;
+  Node make_node(size_t start, size_t end, size_t other_start, size_t other_end, int32_t depth,
+                 PackedSum sum) const;
   bool may_split(const Node& node) const;
   void split(size_t id, bool children_may_split);
   // Histograms and cuts of a node, or of both children of one.

@@ -1,5 +1,7 @@
 """The scikit-learn face of the package."""
 
+from bevel.estimators.boosted_classifier import ObliqueBoostingClassifier
+from bevel.estimators.boosted_regressor import ObliqueBoostingRegressor
 from bevel.estimators.boosting import RotatedBoostingClassifier, RotatedBoostingRegressor
 from bevel.estimators.classifier import ObliqueForestClassifier
 from bevel.estimators.regressor import ObliqueForestRegressor
@@ -10,6 +12,8 @@ from bevel.estimators.regularized import (
 from bevel.estimators.stacked import StackedRotationClassifier
 
 __all__ = [
+    "ObliqueBoostingClassifier",
+    "ObliqueBoostingRegressor",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
     "RegularizedRotationClassifier",

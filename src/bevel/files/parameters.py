@@ -104,7 +104,8 @@ def _judge(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> No
     """Raise for values that no fit and no prediction would accept."""
     check_each(values, parameters)
     if "projection" in parameters:
-        read_projection(values["projection"], values["n_projections"])
+        automatic = values["projection"] == "auto"  # sparse ones among others
+        read_projection("sparse" if automatic else values["projection"], values["n_projections"])
     count_threads(values["n_jobs"])
     if abs(values["n_jobs"] or 0) > MOST_JOBS:
         raise ValueError(f"n_jobs must be at most {MOST_JOBS}; got {shorten(values['n_jobs'])}.")

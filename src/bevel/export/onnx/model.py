@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.errors import wrong_type, wrong_value
+from bevel.export.additive import refuse_additive
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.inputs import write_inputs
 from bevel.export.onnx.leaves import Route, write_sums
@@ -52,6 +53,7 @@ def to_onnx(
     route : {"auto", "trees", "walk"}, default="auto"
         How leaves are found: "auto" takes what should be faster.
     """
+    refuse_additive(fitted, "to_onnx")
     forest = fitted.forest
     graph = Graph()
     _check_options(graph, dtype, target_opset, name)
