@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -187,7 +188,7 @@ def test_root_takes_the_best_of_the_directions_that_are_drawn() -> None:
     offset, index, weight = _core.sample_candidates(options, np.zeros(5, dtype=np.int32), 0)
     g = y - y.mean()
     best = 0.0
-    for first, last in zip(offset[:-1], offset[1:], strict=True):
+    for first, last in itertools.pairwise(offset):
         order = np.argsort(X[:, index[first:last]] @ weight[first:last])
         sums, n = np.cumsum(g[order])[19:-20], np.arange(20, 281)
         best = max(best, float((0.5 * (sums**2 / n + sums**2 / (300 - n))).max()))

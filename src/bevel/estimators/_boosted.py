@@ -18,7 +18,7 @@ from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.estimators._grown import FEW_ROWS, GrownTrees
-from bevel.estimators._reading import ReadsTables, encode_rows
+from bevel.estimators._reading import TableInput, encode_rows
 from bevel.files.model import StoredEstimator
 from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
 from bevel.forest.fitted_forest import FittedForest
@@ -44,7 +44,7 @@ from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
 
 
-class ObliqueBoosting(GrownTrees, ReadsTables, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class ObliqueBoosting(GrownTrees, TableInput, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the boosting estimators; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
