@@ -110,6 +110,19 @@ def test_staged_predictions_end_with_the_prediction() -> None:
     np.testing.assert_array_equal(model.predictor_.predict(X), model.predict(X))
 
 
+@pytest.mark.parametrize("loader", [load_iris, load_breast_cancer, load_diabetes])
+def test_onnx_model_predicts_the_same(loader: Any) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y = loader(return_X_y=True)
+    is_regression = loader is load_diabetes
+    estimator = ObliqueBoostingRegressor if is_regression else ObliqueBoostingClassifier
+    model = estimator(max_iter=8, random_state=0).fit(X, y)
+    graph = model.to_onnx(dtype="float64").SerializeToString()
+    outputs = onnxruntime.InferenceSession(graph).run(None, {"X": X})
+    expected = model.predict(X) if is_regression else model.predict_proba(X)
+    np.testing.assert_allclose(outputs[-1], expected, rtol=1e-12, atol=1e-12)
+
+
 def test_row_of_weight_zero_is_as_good_as_absent(tumours: Table) -> None:
     X, y = tumours
     weights = (np.arange(len(y)) % 3 > 0).astype(float)
@@ -191,7 +204,5 @@ def test_what_boosting_cannot_do_is_refused(tumours: Table) -> None:
     model = ObliqueBoostingClassifier(max_iter=2).fit(*tumours)
     with pytest.raises(NotImplementedError, match="to_c needs"):
         model.to_c()
-    with pytest.raises(NotImplementedError, match="to_onnx needs"):
-        model.to_onnx()
     with pytest.raises(TypeError, match="a fitted forest of Bevel"):
         analysis.importance(model)
