@@ -140,6 +140,9 @@ def test_boosting_on_single_features_agrees_with_plain_boosting(seed: int, log_l
     np.testing.assert_allclose(model.forest_.gain[first_tree], plain.first_gains, rtol=1e-4)
 
 
+PLAIN: dict[str, Any] = {"l2_regularization": 0.0, "min_samples_leaf": 20, "learning_rate": 0.05}
+
+
 def _projected(forest: Any, node: int, X: Floats) -> Floats:
     entries = slice(forest.entry_offset[node], forest.entry_offset[node + 1])
     columns, weights = forest.entry_index[entries], forest.entry_weight[entries]
@@ -154,7 +157,7 @@ def test_gain_of_every_oblique_split_is_that_of_its_rows() -> None:
     X = rng.normal(size=(400, 6)).astype(np.float32)
     y = np.sin(X[:, 0] + X[:, 1]) + 0.1 * rng.normal(size=400)
     model = ObliqueBoostingRegressor(
-        max_iter=1, max_leaf_nodes=15, scale=None, random_state=0, n_projections=40
+        max_iter=1, scale=None, random_state=0, n_projections=40, **PLAIN
     ).fit(X, y)
     forest = model.forest_
     g = np.full(400, y.mean()) - y
@@ -180,7 +183,7 @@ def test_root_takes_the_best_of_the_directions_that_are_drawn() -> None:
     X = rng.normal(size=(300, 5)).astype(np.float32)
     y = X[:, 0] - X[:, 1] + X[:, 2] + 0.1 * rng.normal(size=300)
     model = ObliqueBoostingRegressor(
-        projection="sparse", n_projections=30, max_iter=1, scale=None, random_state=0
+        projection="sparse", n_projections=30, max_iter=1, scale=None, random_state=0, **PLAIN
     ).fit(X, y)
     options = _core.Options()
     options.families = [_core.Family("signs", 30, 90)]

@@ -271,7 +271,9 @@ class ObliqueBoosting(GrownTrees, TableInput, BaseEstimator, metaclass=ABCMeta):
         rate = self.learning_rate
         rate = choose_learning_rate(n_rows) if rate == "auto" else float(rate)
         n_iter = self.max_iter
-        n_iter = choose_max_iter(n_rows, rate, stops_early) if n_iter == "auto" else int(n_iter)
+        if n_iter == "auto":
+            n_iter = choose_max_iter(rate, hasattr(self, "classes_"), stops_early)
+        n_iter = int(n_iter)
         n_before = 0 if before is None else before.forest.n_trees // n_outputs
         if n_iter < n_before:
             raise ValueError(
