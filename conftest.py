@@ -1,8 +1,14 @@
 """Settings of all tests: the same Hypothesis examples in every run, and long statistical runs only
 when asked for with `-m statistics`."""
 
+import os
+import sys
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
+
+os.environ.setdefault("MPLBACKEND", "agg")  # no windows
 
 pytest.register_assert_rewrite("support", "lab_support")
 
@@ -17,3 +23,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if long:
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("statistics")]
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    """Pictures of a test are closed after it, as a notebook closes those of a cell."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -20,6 +20,7 @@ BUILD_PACKAGES = (
     "cmeel-eigen>=3.4",
     "cmake",
     "ninja",
+    "hatchling",
 )
 
 FAST_TESTS = (

@@ -1,7 +1,8 @@
 """Rows explained per second: ``python -m benchmarks.shapley``.
 
-Forests of 100 trees on 20 features, grown on 2000 rows; Shapley values of new rows against 100
-background rows, with the default limit of exact trees and with all oblique trees sampled.
+Forests of 100 trees on 20 features, grown on 2000 rows; Shapley values of new rows against 10
+background rows for each tree, with the default limit of exact trees and with all oblique trees
+sampled.
 """
 
 import argparse
@@ -34,7 +35,10 @@ def main() -> None:
     print(machine.describe(), end="\n\n", flush=True)
     rows = [measure(name, options) for name in CASES if options.only in name]
     print(markdown(HEADER, rows))
-    print(f"\n{options.rows} rows, {options.background} background rows, {options.jobs} threads.")
+    print(
+        f"\n{options.rows} rows, {options.background} background rows for each tree, "
+        f"{options.jobs} threads."
+    )
 
 
 def parse() -> argparse.Namespace:
@@ -44,7 +48,7 @@ def parse() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--rows", type=int, default=1000, help="rows to explain")
-    parser.add_argument("--background", type=int, default=100, help="background rows")
+    parser.add_argument("--background", type=int, default=10, help="background rows of a tree")
     parser.add_argument("--jobs", type=int, default=machine.cores(), help="threads")
     parser.add_argument("--only", default="", help="part of the forests' names")
     return parser.parse_args()

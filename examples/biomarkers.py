@@ -64,7 +64,7 @@ def run_study(seed: int, n_trees: int, n_features: int = 318) -> Study:
     fitted: dict[tuple[str, str], Any] = {}
     for name in FORESTS:
         fitted[name, "all"] = best_forest(name, X, y, n_trees)
-        directions[name] = importance(fitted[name, "all"], "projection", merge_signs=True)
+        directions[name] = importance(fitted[name, "all"], "projection")
         chosen[name] = first_two(directions[name])
         fitted[name, "two"] = best_forest(name, X[:, chosen[name]], y, n_trees)
     fitted["LR", "all"] = logistic_regression().fit(X, y)

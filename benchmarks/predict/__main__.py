@@ -6,8 +6,9 @@
     python -m benchmarks.predict --scale auto                  # with Bevel's own scaling
 
 Each forest is grown once for every system: the same rows, trees, directions per node, bootstrap and
-unlimited depth. The two sides of a row then answer in turn, and medians are compared. Held-out rows
-are float32 in C order; what a peer must make of them first is not timed, except for single rows.
+unlimited depth. The two sides of a row then predict in turn, and medians are compared. Held-out
+rows are float32 in C order; what a peer must make of them first is not timed, except for single
+rows.
 """
 
 import argparse
@@ -23,17 +24,17 @@ from typing import Any
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.predict.answers import (
-    Answerer,
-    BevelPredictor,
-    YdfPrepared,
-    batch_seconds,
-    make_answerer,
-    one_seconds,
-)
 from benchmarks.predict.remote import Remote
 from benchmarks.predict.rows import N_BATCH, ROWS, Forest, Row, quick
 from benchmarks.predict.saved import SavedPair
+from benchmarks.predict.systems import (
+    BevelPredictor,
+    PredictionSystem,
+    YdfPrepared,
+    batch_seconds,
+    make_prediction_system,
+    one_seconds,
+)
 from benchmarks.speed.rows import select
 from benchmarks.tables import append_csv, bound, markdown, number, verdict
 from benchmarks.tasks import Data, make
@@ -67,7 +68,7 @@ class Grown:
     """Bevel's forest of a group of rows."""
 
     data: Data
-    ours: Answerer
+    ours: PredictionSystem
     visits: float
 
 
@@ -135,7 +136,7 @@ def measure_forest(
     """Grow Bevel's forest once and each peer's once; fields of CSV lines, or why there are none."""
     data = make(forest.task, forest.n, n_test=N_BATCH)
     note(f"{forest}: Bevel grows")
-    ours = make_answerer("bevel", data, forest.work(data.X.shape[1], options.scale))
+    ours = make_prediction_system("bevel", data, forest.work(data.X.shape[1], options.scale))
     grown = Grown(data, ours, ours.visits(data.X_test))
     for system in dict.fromkeys(row.system for row in rows):
         own = [row for row in rows if row.system == system]
@@ -159,7 +160,7 @@ def peer_of(row: Row, grown: Grown, options: argparse.Namespace) -> Iterator[Any
     elif row.peer == "estimator":
         theirs = grown.ours
     else:
-        theirs = make_answerer(row.system, data, work, grown.ours.model)
+        theirs = make_prediction_system(row.system, data, work, grown.ours.model)
     try:
         yield theirs
     finally:
@@ -172,14 +173,14 @@ def measure(row: Row, grown: Grown, theirs: Any, options: argparse.Namespace) ->
     else:
         ours = BevelPredictor(grown.ours.model) if row.peer == "estimator" else grown.ours
         theirs = YdfPrepared(theirs) if row.peer == "ydf-prepared" else theirs
-        result = measure_answers(row, grown, ours, theirs, options.repeats)
+        result = measure_predictions(row, grown, ours, theirs, options.repeats)
     return fields(row, grown, result, options)
 
 
-def measure_answers(row: Row, grown: Grown, ours: Any, theirs: Any, repeats: int) -> Result:
+def measure_predictions(row: Row, grown: Grown, ours: Any, theirs: Any, repeats: int) -> Result:
     X = grown.data.X_test
     if row.peer in SAME_TREES:
-        check_same_answers(ours, theirs, X[:1000])
+        check_same_predictions(ours, theirs, X[:1000])
     pairs = interleave(
         row.name,
         lambda: (
@@ -208,11 +209,13 @@ def measure_saved(row: Row, grown: Grown, theirs: Any, repeats: int) -> Result:
         saved.close()
 
 
-def check_same_answers(ours: Any, theirs: Any, X: np.ndarray) -> None:
+def check_same_predictions(ours: Any, theirs: Any, X: np.ndarray) -> None:
     """Probabilities of class 1 must be ours, or the trees are not the same."""
-    difference = np.abs(theirs.answer(theirs.ready(X), 1) - ours.answer(X, 1)[:, 1]).max()
+    difference = np.abs(
+        theirs.predict_proba(theirs.ready(X), 1) - ours.predict_proba(X, 1)[:, 1]
+    ).max()
     if difference > 1e-5:
-        raise RuntimeError(f"The peer's answers differ by {difference:g}.")
+        raise RuntimeError(f"The peer's predictions differ by {difference:g}.")
 
 
 def seconds(side: Any, kind: str, X: np.ndarray, n_threads: int) -> float:

@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.predict.answers import Answerer, batch_seconds, make_answerer, one_seconds
+from benchmarks.predict.systems import (
+    PredictionSystem,
+    batch_seconds,
+    make_prediction_system,
+    one_seconds,
+)
 from benchmarks.remote import RemoteSystem, run_worker
 from benchmarks.speed.remote import start_request
 from benchmarks.speed.rows import Work
@@ -34,15 +39,17 @@ class Remote(RemoteSystem):
 
 
 class Worker:
-    """Grows a forest when told to start, and then measures its answers."""
+    """Grows a forest on the request to start, and then measures its predictions."""
 
     data: Data
-    side: Answerer
+    side: PredictionSystem
 
     def respond(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["do"] == "start":
             self.data = make(request["task"], request["n_rows"], request["n_test"])
-            self.side = make_answerer(request["system"], self.data, Work(**request["work"]))
+            self.side = make_prediction_system(
+                request["system"], self.data, Work(**request["work"])
+            )
             return {"version": self.side.version}
         measure = batch_seconds if request["do"] == "batch" else one_seconds
         return {"seconds": measure(self.side, self.data.X_test, request["n_threads"])}

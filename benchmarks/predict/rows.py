@@ -36,7 +36,7 @@ class Row:
 
     `kind` is what is compared: "batch", seconds for 10 000 rows; "visit", the same divided by the
     splits that the rows pass; "one", seconds for one row; "load", seconds until a saved forest is
-    there, and "answer", until it has answered a row; "size", bytes of a file for each node.
+    there, and "answer", until it has predicted a row; "size", bytes of a file for each node.
 
     "ydf-prepared" is given a data set of ydf's own, "ydf" an array, which costs it more than the
     walk when there is one row. The peer "estimator" is Bevel's own, beside its `predictor_`.

@@ -1,4 +1,4 @@
-"""Saved forests: how long until the first answer, and how many bytes for a node."""
+"""Saved forests: how long until the first prediction, and how many bytes for a node."""
 
 import gc
 import pickle
@@ -29,7 +29,7 @@ class SavedPair:
         self.their_nodes = sum(tree.tree_.node_count for tree in theirs.estimators_)
 
     def load_seconds(self, row: np.ndarray | None) -> tuple[float, float]:
-        """Until our file is mapped and their pickle read, or until they have answered a row."""
+        """Until our file is mapped and their pickle read, or until they have predicted a row."""
         gc.collect()
         start = time.perf_counter()
         ours = self.bevel.load(self.ours, mmap=True)

@@ -88,7 +88,7 @@ struct Family {
   std::shared_ptr<const Candidates> pool;
   std::vector<int32_t> rotation_of_tree;  // rotation: which of the given ones, by tree number
 
-  bool asks_out_of_bag() const {
+  bool needs_out_of_bag() const {
     return kind == FamilyKind::ridge && model.tune == Tuning::out_of_bag;
   }
   // Whether its directions are drawn once for a tree, whose nodes choose among them.

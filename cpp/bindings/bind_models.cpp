@@ -45,7 +45,7 @@ NodeSample to_sample(const DoubleMatrix& X, const Vector<double>& weight, const 
 }
 
 // Direction after direction: count x m.
-Array to_array(const Directions& directions) {
+Array to_array(const ModelDirections& directions) {
   return to_numpy(std::vector<double>(directions.coefficient), {directions.count(), directions.m});
 }
 
@@ -54,10 +54,10 @@ nb::list ridge_path(DoubleMatrix X, Vector<double> weight, Vector<double> y, int
   const NodeSample sample = to_sample(X, weight, y, n_classes);
   LinearModel model;
   model.fit(sample);
-  std::vector<Directions> path;
+  std::vector<ModelDirections> path;
   model.ridge_path(as_span(alphas), path);
   nb::list out;
-  for (const Directions& directions : path) out.append(to_array(directions));
+  for (const ModelDirections& directions : path) out.append(to_array(directions));
   return out;
 }
 
@@ -74,7 +74,7 @@ nb::tuple gcv(DoubleMatrix X, Vector<double> weight, Vector<double> y, int32_t n
 Array lda(DoubleMatrix X, Vector<double> weight, Vector<double> y, int32_t n_classes) {
   const NodeSample sample = to_sample(X, weight, y, n_classes);
   LinearModel model;
-  Directions out;
+  ModelDirections out;
   model.fit(sample);
   model.lda(out);
   return to_array(out);
@@ -84,7 +84,7 @@ nb::tuple p_values(DoubleMatrix X, Vector<double> weight, Vector<double> y, int3
                    double alpha) {
   const NodeSample sample = to_sample(X, weight, y, n_classes);
   LinearModel model;
-  Directions out;
+  ModelDirections out;
   std::vector<double> p;
   model.fit(sample);
   model.p_values(alpha, out, p);
@@ -93,14 +93,14 @@ nb::tuple p_values(DoubleMatrix X, Vector<double> weight, Vector<double> y, int3
 
 Array logistic(DoubleMatrix X, Vector<double> weight, Vector<double> y, int32_t n_classes,
                double alpha, size_t n_steps) {
-  Directions out;
+  ModelDirections out;
   LogisticModel().directions(to_sample(X, weight, y, n_classes), alpha, n_steps, out);
   return to_array(out);
 }
 
 nb::tuple logistic_p_values(DoubleMatrix X, Vector<double> weight, Vector<double> y,
                             int32_t n_classes, double alpha, size_t n_steps) {
-  Directions out;
+  ModelDirections out;
   std::vector<double> p;
   LogisticModel().directions(to_sample(X, weight, y, n_classes), alpha, n_steps, out, &p);
   return nb::make_tuple(to_array(out), to_numpy(std::move(p), {out.count(), out.m}));
@@ -108,13 +108,13 @@ nb::tuple logistic_p_values(DoubleMatrix X, Vector<double> weight, Vector<double
 
 Array pls(DoubleMatrix X, Vector<double> weight, Vector<double> y, int32_t n_classes,
           size_t n_components) {
-  Directions out;
+  ModelDirections out;
   PartialLeastSquares().directions(to_sample(X, weight, y, n_classes), n_components, out);
   return to_array(out);
 }
 
 Array cca(DoubleMatrix X, Vector<double> weight, Vector<double> y, int32_t n_classes) {
-  Directions out;
+  ModelDirections out;
   CanonicalCorrelation().directions(to_sample(X, weight, y, n_classes), out);
   return to_array(out);
 }

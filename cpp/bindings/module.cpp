@@ -15,6 +15,7 @@ void bind_packed(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_analysis_shapley(nb::module_& m);
 void bind_analysis_proximity(nb::module_& m);
+void bind_analysis_effects(nb::module_& m);
 void bind_analysis_errors(nb::module_& m);
 void bind_analysis_neighbours(nb::module_& m);
 void bind_rotation(nb::module_& m);
@@ -33,6 +34,7 @@ NB_MODULE(_core, m) {
   bind_models(m);
   bind_analysis_shapley(m);
   bind_analysis_proximity(m);
+  bind_analysis_effects(m);
   bind_analysis_errors(m);
   bind_analysis_neighbours(m);
   bind_rotation(m);

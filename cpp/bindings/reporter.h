@@ -17,14 +17,14 @@ class Reporter {
  public:
   explicit Reporter(nb::object callback) : callback_(std::move(callback)) {}
 
-  // False: stop, for Ctrl-C was pressed.
-  bool go_on() {
+  // False after Ctrl-C: the work is to stop.
+  bool may_continue() {
     nb::gil_scoped_acquire gil;
     return !failed_ && (PyErr_CheckSignals() == 0 || fail());
   }
   bool operator()(size_t n_done) {
     nb::gil_scoped_acquire gil;
-    if (!go_on()) return false;
+    if (!may_continue()) return false;
     const auto now = std::chrono::steady_clock::now();
     if (callback_.is_none() || now - last_call_ < std::chrono::milliseconds(200)) return true;
     last_call_ = now;
@@ -73,7 +73,7 @@ void run_cancellable(Reporter& reporter, Work work) {
   {
     const bevel::CancellationToken* outer = bevel::CancellationToken::current();
     bevel::CancellationToken token(
-        [&reporter, outer] { return (outer && outer->cancelled()) || !reporter.go_on(); });
+        [&reporter, outer] { return (outer && outer->cancelled()) || !reporter.may_continue(); });
     const bevel::CancellationScope scope(token);
     nb::gil_scoped_release release;
     try {

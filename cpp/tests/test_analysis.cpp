@@ -18,7 +18,7 @@ using namespace bevel;
 
 namespace {
 
-bool go_on(size_t) { return true; }
+bool always_continue(size_t) { return true; }
 
 // Row by row, as analysis reads it.
 std::vector<float> by_rows(const tests::Table& table) {
@@ -109,14 +109,16 @@ TEST_CASE("Shapley values add up to the prediction less that of the background")
   const RowMatrix rows{values.data(), 5, 6, 1}, background{values.data() + 6 * 20, 30, 6, 1};
   std::vector<double> shapley(30), variances(30), again(30), prediction(5), base(30);
   std::vector<int64_t> n_sampled(5);
-  shapley_values(arrays, rows, background, {}, 1, go_on,
-                 {shapley.data(), variances.data(), n_sampled.data()});
-  shapley_values(arrays, rows, background, {}, 3, go_on,
-                 {again.data(), variances.data(), n_sampled.data()});
+  double base_value = 0.0;
+  shapley_values(arrays, rows, {background}, {}, 1, always_continue,
+                 {shapley.data(), variances.data(), n_sampled.data(), &base_value});
+  shapley_values(arrays, rows, {background}, {}, 3, always_continue,
+                 {again.data(), variances.data(), n_sampled.data(), &base_value});
   CHECK(shapley == again);
   predict_value(arrays, rows, 1, prediction.data());
   predict_value(arrays, background, 1, base.data());
   const double mean = std::accumulate(base.begin(), base.end(), 0.0) / 30.0;
+  CHECK(std::fabs(base_value - mean) < 1e-9);
   for (size_t i = 0; i < 5; ++i) {
     const auto first = shapley.begin() + static_cast<ptrdiff_t>(6 * i);
     CHECK(std::fabs(std::accumulate(first, first + 6, 0.0) - (prediction[i] - mean)) < 1e-9);
@@ -134,8 +136,10 @@ TEST_CASE("errors rise most for the features that matter, alike for 1 and 3 thre
       values.data(), problem.table.values.data(), 400, group, key, 3, true, 0};
   EvaluatedRows evaluated;
   evaluated.targets = problem.targets.data();
-  const ForestErrors one = forest_errors(packed, perturbation, evaluated, false, 1, go_on);
-  const ForestErrors three = forest_errors(packed, perturbation, evaluated, false, 3, go_on);
+  const ForestErrors one =
+      forest_errors(packed, perturbation, evaluated, false, 1, always_continue);
+  const ForestErrors three =
+      forest_errors(packed, perturbation, evaluated, false, 3, always_continue);
   CHECK(one.increase == three.increase);
   for (const size_t feature : {0, 1, 5})
     CHECK(one.increase[feature * 3] > one.increase[4 * 3]);  // feature 4 is noise

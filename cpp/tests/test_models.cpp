@@ -258,9 +258,9 @@ TEST_CASE("ridge with a tiny penalty, LDA and CCA agree on two classes") {
   const NodeSample sample = two_classes(200);
   LinearModel linear;
   linear.fit(sample);
-  std::vector<Directions> path(1);
+  std::vector<ModelDirections> path(1);
   linear.ridge_path(std::vector<double>{1e-9}, path);
-  Directions lda, cca;
+  ModelDirections lda, cca;
   linear.lda(lda);
   CanonicalCorrelation().directions(sample, cca);
   REQUIRE(path[0].count() == 1 && lda.count() == 1 && cca.count() == 1);
@@ -274,7 +274,7 @@ TEST_CASE("the normal equations of ridge hold") {
   const double alpha = 5.0;
   LinearModel linear;
   linear.fit(sample);
-  std::vector<Directions> path(1);
+  std::vector<ModelDirections> path(1);
   linear.ridge_path(std::vector<double>{alpha}, path);
   StandardRows rows;
   rows.standardise(sample);
@@ -299,11 +299,11 @@ TEST_CASE("the normal equations of ridge hold") {
 
 TEST_CASE("PLS and logistic regression find the features that separate two classes") {
   const NodeSample sample = two_classes(300);
-  Directions pls, logistic;
+  ModelDirections pls, logistic;
   PartialLeastSquares().directions(sample, 1, pls);
   LogisticModel().directions(sample, 1.0, 10, logistic);
   REQUIRE(pls.count() == 1 && logistic.count() == 1);
-  for (const Directions& found : {pls, logistic}) {
+  for (const ModelDirections& found : {pls, logistic}) {
     CHECK(std::fabs(found[0][0]) > 5.0 * std::fabs(found[0][2]));
     CHECK(found[0][0] * found[0][1] < 0.0);
     CHECK_EQ(found[0][3], 0.0);
@@ -315,7 +315,7 @@ TEST_CASE("a sample of one class has no direction") {
   std::fill(sample.label.begin(), sample.label.end(), 1);
   LinearModel linear;
   linear.fit(sample);
-  Directions lda, cca;
+  ModelDirections lda, cca;
   linear.lda(lda);
   CanonicalCorrelation().directions(sample, cca);
   CHECK_EQ(lda.count(), size_t{0});

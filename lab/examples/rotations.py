@@ -10,10 +10,12 @@ planes of two axes (Figs. 2.6 and 2.7). The best rotations align the boundary wi
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bevel.datasets import long_ramp, short_ramp, triangle
+from bevel.plots.canvas import detached
 from bevel_lab import RankedRotations, plots, rank_rotations
 
 PROBLEMS = {"a": triangle, "b": short_ramp, "c": long_ramp}
@@ -37,7 +39,8 @@ def draw_planes(folder: Path, n_rows: int, n_rotations: int, n_jobs: int | None)
         off = degrees_off_axis(ranked, BOUNDARIES[name])
         numbers = (ranked.complexity[0], ranked.complexity[-1], off[:10].mean(), off[-10:].mean())
         print("({})              {:10.1f} {:6.1f} {:29.1f} {:10.1f}".format(name, *numbers))
-        plots.rotated_planes(ranked, X, y).savefig(folder / f"rotations_{name}.png", dpi=150)
+        with detached():
+            save(plots.rotated_planes(ranked, X, y), folder / f"rotations_{name}.png")
 
 
 def draw_noise(folder: Path, n_rows: int, n_rotations: int, n_jobs: int | None) -> None:
@@ -49,8 +52,14 @@ def draw_noise(folder: Path, n_rows: int, n_rotations: int, n_jobs: int | None) 
         name = f"p = {2 + n_noise}"
         best[name] = (X, y, ranked.rotations[0])
         worst[name] = (X, y, ranked.rotations[-1])
-    plots.coordinate_planes(best).savefig(folder / "rotations_noise_best.png", dpi=150)
-    plots.coordinate_planes(worst).savefig(folder / "rotations_noise_worst.png", dpi=150)
+    with detached():
+        save(plots.coordinate_planes(best), folder / "rotations_noise_best.png")
+        save(plots.coordinate_planes(worst), folder / "rotations_noise_worst.png")
+
+
+def save(panels: Any, path: Path) -> None:
+    """The figure of some axes as PNG."""
+    panels[0, 0].figure.savefig(path, dpi=150)
 
 
 def main(folder: Path, n_rows: int, n_rotations: int, n_jobs: int | None = None) -> None:

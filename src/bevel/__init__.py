@@ -29,6 +29,7 @@ from bevel.forest.flat_forest import FlatForest
 
 if TYPE_CHECKING:
     from bevel import analysis, datasets, plots, workflow
+    from bevel.tuning import tune
 
 __all__ = [
     "FlatForest",
@@ -51,13 +52,15 @@ __all__ = [
     "plots",
     "presets",
     "projections",
+    "tune",
     "workflow",
 ]
 
 __version__ = version("bevel")
 
 # Imported at their first use: a program that only predicts does not pay for them.
-_LAZY_MODULES = ("analysis", "datasets", "plots", "workflow")
+_LAZY_MODULES = ("analysis", "datasets", "plots", "tuning", "workflow")
+_LAZY_NAMES = {"tune": "bevel.tuning"}
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for an attribute
@@ -65,6 +68,8 @@ if not TYPE_CHECKING:  # a type checker would take any name for an attribute
     def __getattr__(name: str) -> Any:
         if name in _LAZY_MODULES:
             return import_module(f"bevel.{name}")
+        if name in _LAZY_NAMES:
+            return getattr(import_module(_LAZY_NAMES[name]), name)
         raise AttributeError(f"module 'bevel' has no attribute {name!r}")
 
 

@@ -436,13 +436,81 @@ def shapley_values(
     view: ForestView,
     X: npt.NDArray[np.float32],
     background: npt.NDArray[np.float32],
+    weights: npt.NDArray[np.float64] | None,
+    drawn: npt.NDArray[np.int32] | None,
     hard: bool,
     max_exact_features: int,
     n_samples: int,
     seed: int,
     n_threads: int,
     progress: Callable[[int], None] | None,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
+) -> tuple[
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.float64],
+]: ...
+def shapley_interactions(
+    view: ForestView,
+    X: npt.NDArray[np.float32],
+    background: npt.NDArray[np.float32],
+    weights: npt.NDArray[np.float64] | None,
+    drawn: npt.NDArray[np.int32] | None,
+    hard: bool,
+    max_exact_features: int,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[npt.NDArray[np.float64], bool, npt.NDArray[np.float64]]: ...
+def path_values(
+    view: ForestView,
+    node_weight: npt.NDArray[np.float32],
+    X: npt.NDArray[np.float32],
+    hard: bool,
+    most_boxes: int,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[npt.NDArray[np.float64], bool, npt.NDArray[np.float64]]: ...
+
+# One or two features, each with ascending values; no second feature: -1 and no values.
+class FeatureGrid:
+    def __init__(
+        self,
+        first_feature: int,
+        first: npt.NDArray[np.float32],
+        second_feature: int,
+        second: npt.NDArray[np.float32],
+    ) -> None: ...
+
+# Values of some features: n x n_variants x number of features.
+class RowVariants:
+    def __init__(
+        self, features: npt.NDArray[np.int32], values: npt.NDArray[np.float32]
+    ) -> None: ...
+
+# Predictions of the variants of rows, n x max(n_classes, 1) x n_variants.
+def row_curves(
+    forest: PackedForest,
+    X: npt.NDArray[np.float32],
+    variants: FeatureGrid | RowVariants,
+    hard: bool,
+    is_evaluated: npt.NDArray[np.bool_] | None,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> npt.NDArray[np.float64]: ...
+
+# Sums over the rows of a group, n_trees x n_groups x max(n_classes, 1) x n_variants.
+def tree_curves(
+    forest: PackedForest,
+    X: npt.NDArray[np.float32],
+    variants: FeatureGrid | RowVariants,
+    group: npt.NDArray[np.int32],
+    n_groups: int,
+    weights: npt.NDArray[np.float64] | None,
+    hard: bool,
+    is_evaluated: npt.NDArray[np.bool_] | None,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> npt.NDArray[np.float64]: ...
 def forest_fields() -> list[tuple[str, str, str, str, str]]: ...
 def pack_bits(numbers: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.uint8]: ...
 def check_forest(

@@ -1,18 +1,21 @@
 """Messages and the few exception types of the package.
 
 A message has four parts: what was asked, what was required, what was got, what to do. The functions
-here put them in that order, so that every room of the package complains in the same voice.
+here put them in that order, so that all messages of the package have the same form.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 
 __all__ = [
     "ModelFileError",
     "NoOutOfBagError",
     "PrecisionWarning",
+    "RowNumberWarning",
     "join_names",
+    "nearest",
     "shorten",
     "wrong_type",
     "wrong_value",
@@ -21,6 +24,10 @@ __all__ = [
 
 class PrecisionWarning(UserWarning):
     """Distinct values of a column became equal when they were stored as float32."""
+
+
+class RowNumberWarning(UserWarning):
+    """A column counts the rows, and the target is sorted along it."""
 
 
 class NoOutOfBagError(ValueError):
@@ -42,6 +49,13 @@ def join_names(names: Sequence[str], limit: int = 5) -> str:
     shown = ", ".join(names[:limit])
     hidden = len(names) - limit
     return shown if hidden <= 0 else f"{shown} and {hidden} more"
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name that a misspelt one most likely stands for, None if none is close."""
+    by_small_letters = {each.lower(): each for each in reversed(known)}
+    close = difflib.get_close_matches(name.lower(), list(by_small_letters), n=1, cutoff=0.7)
+    return by_small_letters[close[0]] if close else None
 
 
 def wrong_value(name: str, required: str, got: object, remedy: str) -> ValueError:

@@ -11,7 +11,7 @@ class MissingPackageError(ImportError):
 
 
 def import_optional(module: str, *, needed_by: str, install: str) -> ModuleType:
-    """Import `module`, or say that `needed_by` needs it and which `install` name pip wants."""
+    """Import `module`, or raise an error that names `needed_by` and what to `install` with pip."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

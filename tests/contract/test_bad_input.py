@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
+from bevel.analysis import importance
 from bevel.parameters.constraints import Integer
 from bevel.projections import NAMED
 
@@ -93,7 +94,7 @@ def test_constant_table_makes_leaves(estimator, projection, threshold):
 def test_infinity_in_fit_or_predict_names_its_place(estimator, value):
     bad = X.copy()
     bad[3, 2] = value
-    message = rf"finite numbers .*got {value} in column 2, row 3. Replace infinities by NaN"
+    message = rf"finite numbers .*got {value} in column 2, row index 3. Replace infinities by NaN"
     with pytest.raises(ValueError, match=message):
         fit(estimator, bad)
     with pytest.raises(ValueError, match=message):
@@ -104,7 +105,7 @@ def test_infinity_in_fit_or_predict_names_its_place(estimator, value):
 def test_missing_target_names_the_row(estimator):
     bad = y.astype(float)
     bad[[4, 9]] = np.nan
-    with pytest.raises(ValueError, match=r"got 2 NaN \(row 4\). Drop or impute"):
+    with pytest.raises(ValueError, match=r"got 2 NaN \(row index 4\). Drop or impute"):
         fit(estimator, y=bad)
 
 
@@ -118,10 +119,10 @@ def test_absent_target_raises(estimator):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (-np.ones(30), r"at least 0; got -1 \(row 0\). Drop these rows"),
+        (-np.ones(30), r"at least 0; got -1 \(row index 0\). Drop these rows"),
         (np.zeros(30), "above zero; got zero for every row. Leave it out"),
         (np.ones(29), r"shape \(30,\).*got shape \(29,\). Pass the weights"),
-        (np.full(30, np.nan), r"got nan \(row 0\)"),
+        (np.full(30, np.nan), r"got nan \(row index 0\)"),
     ],
 )
 def test_impossible_weights_raise(estimator, weights, message):
@@ -153,7 +154,9 @@ def test_predict_on_one_dimension_raises(estimator):
 def test_text_in_a_numeric_column_names_column_and_value(estimator):
     bad = X.astype(object)
     bad[5, 2] = "tall"
-    message = r"column 2; could not convert string to float: 'tall' \(row 5\).*categorical_features"
+    message = (
+        r"column 2; could not convert string to float: 'tall' \(row index 5\).*categorical_features"
+    )
     with pytest.raises(ValueError, match=message):
         fit(estimator, bad)
     with pytest.raises(ValueError, match=message):
@@ -385,13 +388,23 @@ def test_weights_of_all_sizes_give_finite_forests(estimator, projection, weights
     assert np.isfinite(fitted.feature_importances_).all()
 
 
-@pytest.mark.parametrize("factor", [5e307, 1e200, 1e101])
-def test_targets_whose_squares_overflow_raise(factor):
-    with pytest.raises(ValueError, match=r"y must hold numbers up to 1e\+100 .*Rescale y"):
+@pytest.mark.parametrize("factor", [5e307, 1e200, 1e61])
+def test_targets_whose_fourth_powers_overflow_raise(factor):
+    with pytest.raises(ValueError, match=r"y must hold numbers up to 1e\+60 .*Rescale y"):
         fit(ObliqueForestRegressor, y=X[:, 0] * factor)
 
 
-@pytest.mark.parametrize("exponent", [-400, -150, -60, 60, 150, 300])
+def test_importance_of_the_largest_targets_has_a_finite_spread():
+    """The standard deviation of squared errors takes fourth powers of the targets."""
+    target = X[:, 0] / np.abs(X[:, 0]).max() * 1e60
+    forest = fit(ObliqueForestRegressor, y=target, random_state=0)
+    for kind in ("permutation", "negation", "t_test"):
+        found = importance(forest, kind, X, target)
+        assert np.isfinite(found.values).all()
+        assert found.std is None or np.isfinite(found.std).all()
+
+
+@pytest.mark.parametrize("exponent", [-400, -150, -60, 60, 150, 190])
 @pytest.mark.parametrize("weight", [None, 1e-15, 1e15])
 def test_size_of_targets_scales_predictions_and_leaves_importances_alone(exponent, weight):
     weights = None if weight is None else np.full(30, weight)
@@ -400,3 +413,54 @@ def test_size_of_targets_scales_predictions_and_leaves_importances_alone(exponen
     assert np.isfinite(other.forest_.gain).all()
     assert (other.predict(X) == one.predict(X) * 2.0**exponent).all()
     assert other.feature_importances_ == pytest.approx(one.feature_importances_, rel=1e-5)
+
+
+@BOTH
+def test_two_columns_of_one_name_are_refused_with_the_name(estimator):
+    frame = pd.DataFrame(X, columns=["a", "b", "a", "c"])
+    with pytest.raises(ValueError, match=r"different name for each column; got 'a' more than once"):
+        fit(estimator, frame)
+
+
+def test_more_classes_than_a_forest_can_hold_are_refused_with_the_limit():
+    many = np.arange(65_536) % 65_536
+    rows = np.zeros((len(many), 1))
+    message = r"at most 65,535 classes; got 65,536 in 65,536 rows.*ObliqueForestRegressor"
+    with (
+        pytest.warns(UserWarning, match="unique classes"),
+        pytest.raises(ValueError, match=message),
+    ):
+        fit(ObliqueForestClassifier, rows, many)
+
+
+def test_other_columns_than_those_of_fit_are_listed_and_the_remedy_has_its_own_line():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    forest = fit(ObliqueForestClassifier, frame)
+    with pytest.raises(ValueError, match=r"now missing:\n- d\nPass the columns used in fit"):
+        forest.predict(frame.rename(columns={"d": "e"}))
+    with pytest.raises(ValueError, match=r"expecting 4 features as input\. Pass the columns"):
+        fit(ObliqueForestClassifier).predict(X[:, :3])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (X[0], r"of shape \(n_rows, 4\); got \(4,\). One row is X.reshape\(1, -1\)"),
+        (X[:, :3], r"of shape \(n_rows, 4\); got \(30, 3\). Pass the columns of fit"),
+        (X.astype(int), r"of float32 or float64 .* got dtype\('int64'\)"),
+        (X.tolist(), "of type list. Convert it with numpy.asarray"),
+        (3.0, "of type float. Convert it with numpy.asarray"),
+    ],
+)
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_predictor_for_servers_says_what_rows_it_takes(rows, message, method):
+    predictor = fit(ObliqueForestClassifier).predictor_
+    with pytest.raises((TypeError, ValueError), match=message):
+        getattr(predictor, method)(rows)
+
+
+@BOTH
+def test_predictor_for_servers_says_what_output_it_takes(estimator):
+    predictor = fit(estimator).predictor_
+    with pytest.raises(TypeError, match=r"out must be an array of .* got \(2,\)"):
+        predictor.predict(X, np.empty(2))

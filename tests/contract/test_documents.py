@@ -23,8 +23,11 @@ def python_blocks(document: Path) -> list[tuple[int, str]]:
     "name",
     [
         "README",
+        "docs/reference/effects",
         "docs/reference/importance",
+        "docs/reference/importance_tests",
         "docs/reference/permutation",
+        "docs/reference/plots",
         "docs/reference/proximity",
         "docs/reference/rotated_ensembles",
         "docs/reference/rotation_ensembles",

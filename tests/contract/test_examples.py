@@ -67,7 +67,7 @@ def test_first_two_features_are_those_of_the_best_directions(biomarkers):
     split = trees.right >= 0
     feature = trees.entry_index[trees.entry_offset[:-1][split]]
     order = np.argsort(-np.bincount(feature, trees.gain[split], 9))
-    ranked = importance(forest, "projection", merge_signs=True)
+    ranked = importance(forest, "projection")
     assert biomarkers.first_two(ranked) == tuple(order[:2])
 
 

@@ -108,6 +108,10 @@ narrow = rng.normal(size=(20_000, 20)); label = rng.integers(0, 2, 20_000)
 wide = rng.normal(size=(4000, 2500)).astype(np.float32); wide_label = rng.integers(0, 4, 4000)
 one = classifier(1, projection=P.RandomRotation(max_features=2500))
 interrupted("sparse", _core, "train", lambda: fit(classifier(100_000), narrow, label))
+small, small_label = narrow[:100], label[:100]
+for name in ("gaussian", "combination"):
+    many = classifier(1, projection=name, n_projections=8_000_000)
+    interrupted(f"many_{name}", _core, "train", lambda: fit(many, small, small_label))
 interrupted("rotation", _core, "train", lambda: fit(one, wide[:100], wide_label[:100]))
 said["unfitted"] = [0.0 if not hasattr(one, "forest_") else "fitted", 0]
 for name, projection in {
@@ -175,6 +179,8 @@ CASES = {
     ],
     "fits": [
         "sparse",
+        "many_gaussian",
+        "many_combination",
         "rotation",
         "unfitted",
         "ridge",

@@ -21,6 +21,7 @@ from bevel import (
     StackedRotationClassifier,
 )
 from bevel import projections as P
+from bevel.analysis import AllRelevantSelector
 
 BAGS_ARE_DRAWN_BY_ROW = (
     "Bags, folds and scales are drawn and learned from the rows of X, whatever their weights, so "
@@ -39,6 +40,8 @@ BOOSTING = dict.fromkeys(EXPECTED, ROWS_ARE_COUNTED)
 
 
 def expected_failed_checks(estimator: BaseEstimator) -> dict[str, str]:
+    if isinstance(estimator, AllRelevantSelector):
+        return {}
     if isinstance(estimator, RotatedBoostingClassifier | RotatedBoostingRegressor):
         return {}  # here without a scale, and never with bags or folds
     if isinstance(estimator, ObliqueBoostingClassifier | ObliqueBoostingRegressor):
@@ -75,6 +78,7 @@ STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0
             **SMALL, weighting="new", threshold="random", bootstrap=False, scale=None
         ),
         StackedRotationClassifier(ObliqueForestClassifier(5), **STACK),
+        AllRelevantSelector(ObliqueForestClassifier(10, n_jobs=1), max_rounds=6, random_state=0),
         # Trees, because scikit-learn's boosted classifier fails its own check of weights.
         RotatedBoostingClassifier(DecisionTreeClassifier(), **GROUPS),
         RotatedBoostingRegressor(GradientBoostingRegressor(**STUMPS), **GROUPS),

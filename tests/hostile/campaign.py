@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .crew import WorkerProcess, ask_alone, ready
 from .limits import SECONDS
 from .shrink import shrink
 from .store import Store
 from .verdicts import Finding, signature_of_log
+from .worker_process import WorkerProcess, ready, run_alone
 
 BATCH = {"files": 500, "inputs": 100, "planted": 10}
 SECONDS_BETWEEN_SAVES = 10.0
@@ -143,19 +143,19 @@ class Campaign:
         task: dict[str, Any] = {"cases": finding.cases, "describe": finding.number}
         if finding.cases == "inputs" and finding.kind != "hang":
             task["describe"] = shrink(self._made_of(finding), lambda spec: self._is(finding, spec))
-        answers, _ = ask_alone(self._asker, task)
+        answers, _ = run_alone(self._asker, task)
         for answer in answers:
             for name, value in answer.get("described", {}).items():
                 setattr(finding, name, value)
         self._store.keep(finding)
 
     def _made_of(self, finding: Finding) -> dict[str, Any]:
-        answers, _ = ask_alone(self._asker, {"cases": finding.cases, "describe": finding.number})
+        answers, _ = run_alone(self._asker, {"cases": finding.cases, "describe": finding.number})
         return answers[0]["described"]["case"]
 
     def _is(self, finding: Finding, spec: dict[str, Any]) -> bool:
         """Whether a case is the same finding as another."""
-        answers, end = ask_alone(self._asker, {"cases": finding.cases, "check": spec})
+        answers, end = run_alone(self._asker, {"cases": finding.cases, "check": spec})
         if end:
             return signature_of_log(end, self._asker.log()) == finding.signature
         found = next(answer["finding"] for answer in answers if "finding" in answer)

@@ -16,7 +16,7 @@ from bevel.estimators.registry import KINDS
 from bevel.files.summary import summarise
 
 from .models import Source
-from .verdicts import WrongAnswerError, check_answers
+from .verdicts import WrongAnswerError, check_answers, check_importances
 
 # What may be said of rows that do not fit a forest; a file that was loaded in whole must not be
 # called damaged later.
@@ -39,7 +39,7 @@ def exercise_file(
     path : Path
         The file.
     trusted : bool
-        Whether all of the file was verified: then answers must be sound, and nothing is damaged.
+        Whether all of the file was verified: then nothing may be called damaged any more.
     brief : bool, default=False
         Predictions only.
     """
@@ -48,8 +48,7 @@ def exercise_file(
     answers: dict[str, bytes] = {}
     for name, ask in _PREDICTIONS.items():
         answer = _answer(ask, estimator, rows, trusted)
-        if trusted:
-            _check_predictions(name, answer)
+        _check_predictions(name, answer)
         answers[name] = b"" if answer is None else np.asarray(answer).tobytes()
     if brief or not trusted:
         return answers
@@ -140,8 +139,9 @@ _QUESTIONS: tuple[Callable[..., Any], ...] = (
     lambda estimator, _: analysis.importance(estimator, "projection"),
     lambda estimator, _: str(analysis.tree_rules(estimator)),
     lambda estimator, rows: str(analysis.path_rules(estimator, rows[:1])),
-    lambda estimator, _: estimator.feature_importances_,
+    lambda estimator, _: check_importances(estimator.feature_importances_),
     lambda estimator, _: str(analysis.importance(estimator, "split_frequency")),
+    lambda estimator, _: str(analysis.importance(estimator, "anova")),
     lambda estimator, rows: estimator.decision_path(rows),
     lambda estimator, _: getattr(estimator, "rotations_", None),
     lambda estimator, _: estimator.forest_.depth.max(),
@@ -152,9 +152,8 @@ _QUESTIONS: tuple[Callable[..., Any], ...] = (
 
 def _quantiles(estimator: Any, rows: Any) -> None:
     if hasattr(estimator, "predict_quantiles"):
-        found = estimator.predict_quantiles(rows)
-        if not np.isfinite(found).all():
-            raise WrongAnswerError("answer", "quantiles are not finite")
+        check_answers("quantiles", estimator.predict_quantiles(rows))
+        check_answers("widths of intervals", np.diff(estimator.predict_interval(rows)))
 
 
 def _out_of_bag(estimator: Any, source: Source) -> None:
@@ -164,7 +163,17 @@ def _out_of_bag(estimator: Any, source: Source) -> None:
 
 def _training_quantiles(estimator: Any, source: Source) -> None:
     if source.X is not None and hasattr(estimator, "predict_quantiles"):
-        estimator.predict_quantiles(source.X[:2], X_train=source.X, y_train=source.y)
+        check_answers(
+            "quantiles",
+            estimator.predict_quantiles(source.X[:2], X_train=source.X, y_train=source.y),
+        )
 
 
-_STUDIES: tuple[Callable[..., Any], ...] = (_out_of_bag, _training_quantiles)
+def _permuted(estimator: Any, source: Source) -> None:
+    if source.X is not None:
+        found = analysis.importance(estimator, "permutation", source.X, source.y, n_repeats=2)
+        check_answers("permutation importances", np.asarray(found.values))
+        str(found)
+
+
+_STUDIES: tuple[Callable[..., Any], ...] = (_out_of_bag, _training_quantiles, _permuted)

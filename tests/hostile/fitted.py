@@ -17,7 +17,7 @@ import bevel
 from bevel import analysis
 
 from .expressions import evaluate
-from .verdicts import WrongAnswerError, check_answers
+from .verdicts import WrongAnswerError, check_answers, check_importances
 
 Rows = tuple[Any, Any, Any]
 
@@ -99,12 +99,8 @@ def _check_out_of_bag(estimator: Any) -> None:
 
 def _check_importances(estimator: Any) -> None:
     shares = _allow(lambda: estimator.feature_importances_)
-    if shares is None:
-        return
-    if not np.isfinite(shares).all() or (shares < 0).any():
-        raise WrongAnswerError("answer", "importances are not finite shares")
-    if not (abs(shares.sum() - 1.0) < 1e-6 or not shares.any()):
-        raise WrongAnswerError("answer", "importances do not add up to one")
+    if shares is not None:
+        check_importances(shares)
 
 
 def _with_two_threads(estimator: Any, rows: Rows, answers: dict[str, np.ndarray]) -> None:

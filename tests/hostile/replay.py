@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .crew import WorkerProcess, ask_alone
+from .worker_process import WorkerProcess, run_alone
 
 KEPT = Path(__file__).parent / "cases"
 
@@ -26,7 +26,7 @@ def replay(pages: Iterable[Path]) -> dict[Path, str]:
         worker = WorkerProcess(Path(folder), "replay")
         try:
             for page in pages:
-                answers, end = ask_alone(worker, _task(page))
+                answers, end = run_alone(worker, _task(page))
                 outcomes[page] = end or _outcome(answers)
         finally:
             worker.kill()

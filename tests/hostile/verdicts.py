@@ -41,6 +41,14 @@ def check_answers(name: str, answer: np.ndarray) -> None:
             raise WrongAnswerError("answer", "probabilities do not add up to one")
 
 
+def check_importances(shares: np.ndarray) -> None:
+    """Raise unless numbers are shares of features: finite, not negative, of sum one or zero."""
+    if not np.isfinite(shares).all() or (shares < 0).any():
+        raise WrongAnswerError("answer", "importances are not finite shares")
+    if not (abs(shares.sum() - 1.0) < 1e-6 or not shares.any()):
+        raise WrongAnswerError("answer", "importances do not add up to one")
+
+
 @dataclass
 class Finding:
     """A case that had none of the outcomes it may have."""

@@ -4,20 +4,33 @@ import numpy as np
 import pytest
 from support.families import FAMILIES, TASKS, grow_on, new_rows, training_data
 from support.forests import Forest
-from support.naive_shapley import naive_shapley, predict_with
+from support.naive_shapley import interactions_of_worths, naive_shapley, predict_with, worths
 from support.random_forests import KINDS, random_forest, random_rows
 
 from bevel import _core
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.subforest import take_trees
 
 ALWAYS, NEVER = 12, 0  # features up to which trees are exact
 
 
-def shapley(view, X, background, *, exact, hard=False, n_samples=2, seed=5, n_threads=1):
+def shapley(
+    view,
+    X,
+    background,
+    *,
+    exact,
+    weights=None,
+    drawn=None,
+    hard=False,
+    n_samples=2,
+    seed=5,
+    n_threads=1,
+):
     """Values, variances, sampled pairs."""
-    arguments = (hard, exact, n_samples, seed, n_threads, None)
+    arguments = (weights, drawn, hard, exact, n_samples, seed, n_threads, None)
     X, background = np.ascontiguousarray(X), np.ascontiguousarray(background)
-    return _core.shapley_values(view, X, background, *arguments)
+    return _core.shapley_values(view, X, background, *arguments)[:3]
 
 
 def game(seed, n_classes, **kinds):
@@ -41,6 +54,41 @@ def test_shapley_values_equal_the_sum_over_all_coalitions(kind, n_classes, hard)
     np.testing.assert_allclose(values, expected, atol=1e-12)
     assert not variances.any()
     assert not n_sampled.any()
+
+
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_weights_of_background_rows_count_as_in_a_weighted_mean(n_classes):
+    forest, X, background = game(6, n_classes, kinds=KINDS)
+    weights = np.array([0.5, 2.0, 1.0, 0.25, 3.0])
+    view = PackedPredictor(forest).view
+    values, _, _ = shapley(view, X, background, exact=ALWAYS, weights=weights)
+    expected = naive_shapley(predict_with(forest), X, background, weights)
+    np.testing.assert_allclose(values, expected, atol=1e-12)
+
+
+def test_trees_are_compared_with_the_rows_that_they_have_drawn():
+    """Values are means over trees of means over a tree's rows, with the variance of these."""
+    drawn = np.array([[0, 3, 4], [2, 2, 1]], dtype=np.int32)
+    forest, X, background = game(8, 3, n_trees=2)
+    forests = [take_trees(forest, [tree]) for tree in (0, 1)]
+    view = PackedPredictor(forest).view
+    X, background = np.ascontiguousarray(X), np.ascontiguousarray(background)
+    values, variances, _, base = _core.shapley_values(
+        view, X, background, None, drawn, False, ALWAYS, 2, 0, 1, None
+    )
+    single = np.array(
+        [
+            [naive_shapley(predict_with(tree), X, background[[z]]) for z in rows]
+            for tree, rows in zip(forests, drawn, strict=True)
+        ]
+    )
+    np.testing.assert_allclose(values, single.mean(axis=(0, 1)), atol=1e-12)
+    expected = single.var(axis=1, ddof=1).sum(axis=0) / 3 / 4
+    np.testing.assert_allclose(variances, expected, atol=1e-12)
+    of_trees = [
+        predict_with(tree)(background[rows]) for tree, rows in zip(forests, drawn, strict=True)
+    ]
+    np.testing.assert_allclose(base, np.mean(of_trees, axis=(0, 1)), atol=1e-12)
 
 
 def test_shapley_values_of_more_than_a_dozen_features_are_exact_while_boxes_are_few():
@@ -116,3 +164,41 @@ def test_shapley_values_are_sampled_only_beyond_the_limit_of_boxes():
     assert shapley(view, X, background, exact=3)[2].any()
     background[:, 3:] = X[0, 3:]
     assert not shapley(view, X[:1], background, exact=3)[2].any()
+
+
+@pytest.mark.parametrize("hard", [False, True], ids=["soft", "hard"])
+@pytest.mark.parametrize("n_classes", [0, 3])
+@pytest.mark.parametrize("kind", [*KINDS, "all"])
+def test_interactions_equal_the_sum_over_all_coalitions(kind, n_classes, hard):
+    kinds = KINDS if kind == "all" else (kind,)
+    forest, X, background = game(31, n_classes, kinds=kinds, n_features=5, depth=5)
+    weights = np.array([1.0, 2.0, 0.5, 1.0, 1.5])
+    view = PackedPredictor(forest).view
+    arguments = (weights, None, hard, 5, 2, None)
+    found, within, base = _core.shapley_interactions(view, X[:2], background, *arguments)
+    predict = predict_with(forest, hard)
+    expected = interactions_of_worths(worths(predict, X[:2], background, weights), 5)
+    assert within
+    assert np.abs(expected[:, ~np.eye(5, dtype=bool)]).max() > 0.001
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(
+        found.sum(axis=(1, 2)) + base, predict(np.ascontiguousarray(X[:2])), atol=1e-12
+    )
+
+
+def test_interactions_are_the_same_bits_for_any_number_of_threads():
+    forest, X, background = game(12, 3)
+    view = PackedPredictor(forest).view
+    one, three = (
+        _core.shapley_interactions(view, X, background, None, None, False, 12, n, None)
+        for n in (1, 3)
+    )
+    assert one[0].tobytes() == three[0].tobytes()
+
+
+def test_interactions_beyond_the_limit_of_boxes_are_not_found():
+    forest, X, background = game(21, 0, n_features=7, n_nominal=0, n_axes=1, kinds=("dense",))
+    view = PackedPredictor(forest).view
+    arguments = (None, None, False)
+    assert _core.shapley_interactions(view, X, background, *arguments, 7, 1, None)[1]
+    assert not _core.shapley_interactions(view, X, background, *arguments, 2, 1, None)[1]

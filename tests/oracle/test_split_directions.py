@@ -94,6 +94,17 @@ def test_directions_are_those_of_a_loop_over_all_nodes(
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
+def test_a_direction_and_its_negative_are_one_unless_asked(projection: str) -> None:
+    forest = fitted(projection, classes=True)
+    result = importance(forest, "projection")
+    assert of_result(result).keys() == naive(forest, merge_signs=True).keys()
+    rows = {row.tobytes() for row in result.dense().astype(np.float32)}
+    assert not rows & {(0.0 - row).tobytes() for row in result.dense().astype(np.float32)}
+    first = [weights[np.flatnonzero(weights)[0]] for weights in result.dense()]
+    assert min(first) > 0.0
+
+
+@pytest.mark.parametrize("projection", PROJECTIONS)
 def test_split_frequency_is_that_of_a_loop_over_all_nodes(projection: str) -> None:
     forest = fitted(projection, classes=True)
     uses = np.zeros((forest.forest_.n_trees, 5))

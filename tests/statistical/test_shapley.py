@@ -6,6 +6,7 @@ from support.false_alarms import assert_mean
 from support.random_forests import random_forest, random_rows
 
 from bevel import _core
+from bevel.analysis.shapley.background import draw_rows
 from bevel.forest.predictor import PackedPredictor
 
 N_DRAWS = 20_000
@@ -21,10 +22,12 @@ def draws():
     forest = random_forest(rng, 6, 0, n_trees=2, depth=7, n_axes=2)
     x, background = random_rows(rng, forest, 1, 0.1), random_rows(rng, forest, 3, 0.1)
     view = PackedPredictor(forest).view
-    exact = _core.shapley_values(view, x, background, False, 12, 2, 0, 1, None)[0][0, :, 0]
+    exact = _core.shapley_values(view, x, background, None, None, False, 12, 2, 0, 1, None)[0][
+        0, :, 0
+    ]
     X = np.repeat(x, N_DRAWS, axis=0)
-    values, variances, n_sampled = _core.shapley_values(
-        view, X, background, False, 0, 2, 7, 1, None
+    values, variances, n_sampled, _ = _core.shapley_values(
+        view, X, background, None, None, False, 0, 2, 7, 1, None
     )
     assert n_sampled.min() == 6
     values, variances = values[:, :, 0], variances[:, :, 0]
@@ -47,3 +50,32 @@ def test_variances_of_sampled_shapley_values_are_unbiased(draws):
     """
     exact, values, variances = draws
     assert_mean((values - exact) ** 2 - variances, 0.0)
+
+
+N_BACKGROUNDS = 4000
+
+
+def test_values_and_variances_of_drawn_backgrounds_are_unbiased():
+    """Null: over draws, values have the mean of all rows, and variances that of squared errors.
+
+    z-tests of 4000 draws, one false alarm in a million. Rows of a tree are drawn without
+    replacement: 2 of 40, so the true variance is smaller by 1 - 2/40 and a little more for the
+    balance between trees; the reported one may not be smaller, nor larger by a fifth.
+    """
+    rng = np.random.default_rng(1)
+    forest = random_forest(rng, 5, 0, n_trees=4, depth=6)
+    x, background = random_rows(rng, forest, 1, 0.1), random_rows(rng, forest, 40, 0.1)
+    view = PackedPredictor(forest).view
+    play = lambda drawn: _core.shapley_values(  # noqa: E731
+        view, x, background, None, drawn, False, 12, 2, 0, 1, None
+    )
+    exact = play(None)[0][0, :, 0]
+    draws = [play(draw_rows(np.ones(40), 4, 2, rng)) for _ in range(N_BACKGROUNDS)]
+    values = np.array([draw[0][0, :, 0] for draw in draws])
+    variances = np.array([draw[1][0, :, 0] for draw in draws])
+    used = values.std(axis=0) > 1e-9
+    assert used.sum() >= 3
+    assert_mean(values[:, used], exact[used])
+    ratio = variances[:, used].mean(axis=0) / values[:, used].var(axis=0)
+    assert ratio.min() > 0.9
+    assert ratio.max() < 1.4

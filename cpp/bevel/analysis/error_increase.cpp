@@ -14,7 +14,7 @@ namespace bevel {
 namespace {
 
 // The work space of one thread.
-struct Workplace {
+struct ErrorScratch {
   PerturbedBlock block;
   PathChanges path_changes;
   std::vector<uint32_t> rows, lenders, chosen;
@@ -22,14 +22,14 @@ struct Workplace {
   std::vector<int32_t> n_judges;
 };
 
-std::vector<std::unique_ptr<Workplace>> make_workplaces(const PackedForest& forest,
-                                                        const Perturbation& perturbation,
-                                                        int n_threads) {
+std::vector<std::unique_ptr<ErrorScratch>> make_scratches(const PackedForest& forest,
+                                                          const Perturbation& perturbation,
+                                                          int n_threads) {
   const bool plain = is_plain(perturbation, forest);
-  std::vector<std::unique_ptr<Workplace>> places;
+  std::vector<std::unique_ptr<ErrorScratch>> places;
   for (int w = 0; w < n_threads; ++w)
-    places.push_back(std::make_unique<Workplace>(
-        Workplace{PerturbedBlock(perturbation, forest, plain), {}, {}, {}, {}, {}, {}, {}}));
+    places.push_back(std::make_unique<ErrorScratch>(
+        ErrorScratch{PerturbedBlock(perturbation, forest, plain), {}, {}, {}, {}, {}, {}, {}}));
   return places;
 }
 
@@ -49,7 +49,7 @@ class TreeJob {
           TreeErrors& errors)
       : forest_(forest), perturbation_(perturbation), rows_(rows), errors_(errors) {}
 
-  void run(size_t tree, Workplace& place) {
+  void run(size_t tree, ErrorScratch& place) {
     const size_t n_variants = perturbation_.n_variants();
     double* increase = &errors_.increase[tree * n_variants];
     const double weight = find_rows(tree, place);
@@ -73,7 +73,7 @@ class TreeJob {
 
  private:
   // Rows that the tree is evaluated on; returns their weight.
-  double find_rows(size_t tree, Workplace& place) const {
+  double find_rows(size_t tree, ErrorScratch& place) const {
     double weight = 0.0;
     place.rows.clear();
     for (size_t row = 0; row < perturbation_.n_rows; ++row) {
@@ -84,7 +84,7 @@ class TreeJob {
     return weight;
   }
 
-  void draw_lenders(size_t tree, Workplace& place) const {
+  void draw_lenders(size_t tree, ErrorScratch& place) const {
     const size_t m = place.rows.size();
     place.lenders.resize(perturbation_.n_variants() * m);
     for (size_t g = 0; g < perturbation_.n_groups(); ++g)
@@ -95,7 +95,7 @@ class TreeJob {
       }
   }
 
-  void read_block(Workplace& place, size_t first, size_t n) const {
+  void read_block(ErrorScratch& place, size_t first, size_t n) const {
     const size_t m = place.rows.size();
     const uint32_t* lenders = place.lenders.data();
     place.block.read({&place.rows[first], n}, [&](size_t variant, size_t i) {
@@ -106,7 +106,8 @@ class TreeJob {
     std::iota(place.chosen.begin(), place.chosen.end(), 0u);
   }
 
-  void add_errors(Workplace& place, size_t first, size_t n, double& error, double* increase) const {
+  void add_errors(ErrorScratch& place, size_t first, size_t n, double& error,
+                  double* increase) const {
     const PathChanges& path_changes = place.path_changes;
     for (size_t i = 0; i < n; ++i) {
       const size_t row = place.rows[first + i];
@@ -212,7 +213,7 @@ class ForestJob {
         leaves_(leaves),
         lenders_(lenders) {}
 
-  BlockErrors run(size_t first, size_t last, Workplace& place) const {
+  BlockErrors run(size_t first, size_t last, ErrorScratch& place) const {
     read_block(first, last, place);
     const size_t k = leaves_.width();
     place.sums.assign((last - first) * k, 0);
@@ -232,7 +233,7 @@ class ForestJob {
   }
 
  private:
-  void read_block(size_t first, size_t last, Workplace& place) const {
+  void read_block(size_t first, size_t last, ErrorScratch& place) const {
     place.rows.resize(last - first);
     std::iota(place.rows.begin(), place.rows.end(), static_cast<uint32_t>(first));
     const size_t n = perturbation_.n_rows;
@@ -242,14 +243,14 @@ class ForestJob {
     });
   }
 
-  void choose_rows(size_t tree, size_t first, size_t last, Workplace& place) const {
+  void choose_rows(size_t tree, size_t first, size_t last, ErrorScratch& place) const {
     place.chosen.clear();
     for (size_t row = first; row < last; ++row)
       if (!rows_.is_evaluated || rows_.is_evaluated[row * forest_.n_trees() + tree])
         place.chosen.push_back(static_cast<uint32_t>(row - first));
   }
 
-  void add_tree(Workplace& place) const {
+  void add_tree(ErrorScratch& place) const {
     const size_t k = leaves_.width();
     const PathChanges& path_changes = place.path_changes;
     for (uint32_t i : place.chosen) {
@@ -265,12 +266,12 @@ class ForestJob {
     }
   }
 
-  int64_t* changes_of(Workplace& place, size_t i, size_t group, size_t repeat) const {
+  int64_t* changes_of(ErrorScratch& place, size_t i, size_t group, size_t repeat) const {
     const size_t variant = i * perturbation_.n_variants() + perturbation_.variant(group, repeat);
     return &place.changes[variant * leaves_.width()];
   }
 
-  void add_row(size_t row, size_t i, Workplace& place, BlockErrors& errors) const {
+  void add_row(size_t row, size_t i, ErrorScratch& place, BlockErrors& errors) const {
     const int64_t* sums = &place.sums[i * leaves_.width()];
     const int32_t n = place.n_judges[i];
     const double weight = rows_.weight(row);
@@ -345,7 +346,7 @@ TreeErrors tree_errors(const PackedForest& forest, const Perturbation& perturbat
   TreeErrors errors{std::vector<double>(n_trees, 0.0),
                     std::vector<double>(n_trees * perturbation.n_variants(), 0.0)};
   n_threads = useful_threads(n_threads, n_trees);
-  const auto places = make_workplaces(forest, perturbation, n_threads);
+  const auto places = make_scratches(forest, perturbation, n_threads);
   TreeJob job(forest, perturbation, rows, errors);
   ThreadPool pool(n_threads, n_trees,
                   [&](int w, size_t tree) { job.run(tree, *places[static_cast<size_t>(w)]); });
@@ -363,7 +364,7 @@ ForestErrors forest_errors(const PackedForest& forest, const Perturbation& pertu
   const size_t n_block = rows_of_block(forest, perturbation, leaves.width());
   std::vector<BlockErrors> of_block((n + n_block - 1) / n_block, BlockErrors(perturbation));
   n_threads = useful_threads(n_threads, of_block.size());
-  const auto places = make_workplaces(forest, perturbation, n_threads);
+  const auto places = make_scratches(forest, perturbation, n_threads);
   ThreadPool pool(n_threads, of_block.size(), [&](int w, size_t b) {
     of_block[b] =
         job.run(b * n_block, std::min(n, (b + 1) * n_block), *places[static_cast<size_t>(w)]);

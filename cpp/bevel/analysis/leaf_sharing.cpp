@@ -29,18 +29,18 @@ int32_t common_bits(const uint64_t* one, const uint64_t* other, size_t n_words) 
 }
 
 // A row that shares leaves with the query.
-struct Meeting {
+struct SharingRow {
   int32_t row, n_together, n_trees;
 };
 
 // In whole numbers, so that equal proximities are equal.
-bool is_nearer(const Meeting& a, const Meeting& b) {
+bool is_nearer(const SharingRow& a, const SharingRow& b) {
   const int64_t left = static_cast<int64_t>(a.n_together) * b.n_trees;
   const int64_t right = static_cast<int64_t>(b.n_together) * a.n_trees;
   return left != right ? left > right : a.row < b.row;
 }
 
-bool comes_first(const Meeting& a, const Meeting& b) { return a.row < b.row; }
+bool comes_first(const SharingRow& a, const SharingRow& b) { return a.row < b.row; }
 
 SparseRows joined(const std::vector<SparseRows>& blocks) {
   SparseRows all;
@@ -60,54 +60,54 @@ SparseRows joined(const std::vector<SparseRows>& blocks) {
 
 }  // namespace
 
-// Work space of one thread: meets the rows of one query after another.
+// Scratch memory of one thread: finds the rows of one query after another.
 class LeafSharing::Counter {
  public:
   explicit Counter(const LeafSharing& table) : table_(table), n_together_(table.n_rows_, 0) {}
 
   // own: the query's row in the table, or negative.
-  void meet(const int32_t* leaves, const uint64_t* counted, int64_t own, size_t k) {
-    met_.clear();
+  void find(const int32_t* leaves, const uint64_t* counted, int64_t own, size_t k) {
+    found_.clear();
     for (size_t t = 0; t < table_.n_trees_; ++t)
-      if (leaves[t] >= 0) meet_leaf(static_cast<size_t>(table_.tree_offset_[t] + leaves[t]), own);
-    for (Meeting& meeting : met_) {
-      const auto row = static_cast<size_t>(meeting.row);
-      meeting.n_together = n_together_[row];
+      if (leaves[t] >= 0) add_leaf(static_cast<size_t>(table_.tree_offset_[t] + leaves[t]), own);
+    for (SharingRow& other : found_) {
+      const auto row = static_cast<size_t>(other.row);
+      other.n_together = n_together_[row];
       n_together_[row] = 0;
-      meeting.n_trees =
+      other.n_trees =
           common_bits(counted, &table_.counted_[row * table_.n_words_], table_.n_words_);
     }
-    if (met_.size() > k) {
-      std::nth_element(met_.begin(), met_.begin() + static_cast<std::ptrdiff_t>(k), met_.end(),
-                       is_nearer);
-      met_.resize(k);
+    if (found_.size() > k) {
+      std::nth_element(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(k),
+                       found_.end(), is_nearer);
+      found_.resize(k);
     }
-    if (own >= 0) met_.push_back({static_cast<int32_t>(own), 1, 1});
-    std::sort(met_.begin(), met_.end(), comes_first);
+    if (own >= 0) found_.push_back({static_cast<int32_t>(own), 1, 1});
+    std::sort(found_.begin(), found_.end(), comes_first);
   }
 
   void write_to(SparseRows& out) const {
-    for (const Meeting& meeting : met_) {
-      out.column.push_back(meeting.row);
-      out.value.push_back(static_cast<double>(meeting.n_together) / meeting.n_trees);
+    for (const SharingRow& other : found_) {
+      out.column.push_back(other.row);
+      out.value.push_back(static_cast<double>(other.n_together) / other.n_trees);
     }
     out.offset.push_back(static_cast<int64_t>(out.column.size()));
   }
 
  private:
-  void meet_leaf(size_t node, int64_t own) {
+  void add_leaf(size_t node, int64_t own) {
     const int64_t first = table_.first_[node], last = table_.first_[node + 1];
     poll_cancellation(static_cast<size_t>(last - first));
     for (int64_t r = first; r < last; ++r) {
       const int32_t row = table_.rows_[static_cast<size_t>(r)];
       if (row == own) continue;
-      if (n_together_[static_cast<size_t>(row)]++ == 0) met_.push_back({row, 0, 0});
+      if (n_together_[static_cast<size_t>(row)]++ == 0) found_.push_back({row, 0, 0});
     }
   }
 
   const LeafSharing& table_;
   std::vector<int32_t> n_together_;  // zero between queries
-  std::vector<Meeting> met_;
+  std::vector<SharingRow> found_;
 };
 
 LeafSharing::LeafSharing(const LeafMatrix& rows, std::span<const int64_t> tree_offset)
@@ -163,7 +163,7 @@ SparseRows LeafSharing::nearest(const LeafMatrix& queries, int64_t first_own, si
     const size_t last = std::min(queries.n_rows, (block + 1) * kBlockRows);
     for (size_t q = block * kBlockRows; q < last; ++q) {
       Counter& counter = counters[static_cast<size_t>(worker)];
-      counter.meet(queries.leaves + q * n_trees_, &counted[q * n_words_],
+      counter.find(queries.leaves + q * n_trees_, &counted[q * n_words_],
                    first_own < 0 ? -1 : first_own + static_cast<int64_t>(q), k);
       counter.write_to(blocks[block]);
     }

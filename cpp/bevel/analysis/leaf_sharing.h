@@ -1,5 +1,6 @@
 // Which rows share leaves with which, and in how many of the trees that count for both: what
-// proximities are made of. Rows meet through the lists of their leaves, never as all pairs.
+// proximities are made of. Pairs of rows are found through the lists of their leaves, never by
+// comparing all pairs.
 #pragma once
 
 #include <cstddef>

@@ -54,16 +54,16 @@ class TreeWalks {
       const Child next = plain_.next(at, own);
       plain_.over_places(at, [&](uint32_t place) {
         if constexpr (kHasAxes)
-          meet_through_axes(row, place, at);
+          visit_axes(row, place, at);
         else
-          meet(row, block_.group(place), at, next);
+          visit_split(row, block_.group(place), at, next);
       });
       at = next;
     }
     path_changes_.own_leaf[row] = ~at;
   }
 
-  void meet(uint32_t row, int32_t group, Child at, Child next) {
+  void visit_split(uint32_t row, int32_t group, Child at, Child next) {
     if (group < 0) return;
     uint32_t* departed = &path_changes_.departed[static_cast<size_t>(group) * n_repeats_];
     for (uint32_t r = 0; r < n_repeats_; ++r) {
@@ -75,17 +75,17 @@ class TreeWalks {
 
   // A replaced feature moves all axes that combine it: the first split that reads one of them is
   // where another walk begins.
-  void meet_through_axes(uint32_t row, uint32_t place, Child at) {
+  void visit_axes(uint32_t row, uint32_t place, Child at) {
     const RowLayout& layout = forest_.layout;
     auto positive = static_cast<int32_t>(place);
     if (positive >= layout.n_positive()) positive -= layout.n_positive();
-    if (positive < layout.axis(0)) return meet_first(row, block_.group(place), at);
+    if (positive < layout.axis(0)) return depart_once(row, block_.group(place), at);
     const auto axis = static_cast<size_t>(positive - layout.axis(0));
     for (int32_t feature : forest_.axes[tree_].features(axis))
-      meet_first(row, block_.group(static_cast<size_t>(feature)), at);
+      depart_once(row, block_.group(static_cast<size_t>(feature)), at);
   }
 
-  void meet_first(uint32_t row, int32_t group, Child at) {
+  void depart_once(uint32_t row, int32_t group, Child at) {
     if (group < 0) return;
     uint32_t* departed = &path_changes_.departed[static_cast<size_t>(group) * n_repeats_];
     if (departed[0] == path_changes_.walk) return;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bevel/file/leaf_limits.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/tree/node_store.h"
 
@@ -17,9 +18,6 @@ namespace {
 
 constexpr size_t kWorkOfNode = 16;       // between polls for cancellation, roughly
 constexpr int32_t kMostLevels = 65'535;  // missing included
-// Shares are rounded quotients of rounded sums.
-constexpr float kLargestShare = 1.0f + 1e-5f;
-constexpr double kSharesSlack = 1e-4;
 // What is left of a gain of zero after rounding may be negative; relative to the largest numbers.
 constexpr double kGainSlack = 1e-6;
 
@@ -42,13 +40,13 @@ void check_offsets(std::span<const int64_t> offsets, size_t end, const char* nam
 
 // Whether a number occurs twice among those of a node or an axis, at a cost that does not depend on
 // how many numbers there are in all.
-class Seen {
+class RepeatFinder {
  public:
   void resize(size_t n) {
     if (last_owner_.size() < n) last_owner_.resize(n, 0);
   }
   void next_owner() { ++owner_; }
-  bool again(size_t number) { return std::exchange(last_owner_[number], owner_) == owner_; }
+  bool is_repeated(size_t number) { return std::exchange(last_owner_[number], owner_) == owner_; }
 
  private:
   std::vector<uint64_t> last_owner_;
@@ -88,7 +86,7 @@ class Checker {
   size_t tree_ = 0, first_ = 0;  // of the tree at hand
   int64_t n_indices_ = 0;        // its features and axes
   std::vector<size_t> pending_;  // right children that are still to come, the next one last
-  Seen seen_;
+  RepeatFinder repeats_;
 };
 
 void Checker::check_table() const {
@@ -172,12 +170,12 @@ void Checker::check_rotations() {
   for (const int32_t index : forest_.rotation_index)
     if (index < 0 || index >= forest_.n_features || forest_.levels[index] > 0)
       refuse("rotation_index must name numeric features; got " + std::to_string(index) + ".");
-  seen_.resize(static_cast<size_t>(forest_.n_features));
+  repeats_.resize(static_cast<size_t>(forest_.n_features));
   for (size_t axis = 0; axis + 1 < offset.size(); ++axis) {
     if (offset[axis + 1] == offset[axis]) refuse("An axis must have a feature; got none.");
-    seen_.next_owner();
+    repeats_.next_owner();
     for (int64_t e = offset[axis]; e < offset[axis + 1]; ++e)
-      if (seen_.again(static_cast<size_t>(forest_.rotation_index[e])))
+      if (repeats_.is_repeated(static_cast<size_t>(forest_.rotation_index[e])))
         refuse("An axis must combine each feature once; got feature " +
                std::to_string(forest_.rotation_index[e]) + " twice.");
   }
@@ -190,7 +188,7 @@ void Checker::check_tree(size_t tree) {
   first_ = static_cast<size_t>(forest_.tree_offset[tree]);
   n_indices_ =
       forest_.n_features + forest_.rotation_offset[tree + 1] - forest_.rotation_offset[tree];
-  seen_.resize(static_cast<size_t>(n_indices_));
+  repeats_.resize(static_cast<size_t>(n_indices_));
   const auto last = static_cast<size_t>(forest_.tree_offset[tree + 1]);
   if (last == first_ || last - first_ > std::numeric_limits<int32_t>::max())
     refuse("Tree " + std::to_string(tree) + " must have from 1 to 2^31 - 1 nodes; got " +
@@ -236,10 +234,10 @@ void Checker::check_split(size_t node) {
   if (n_entries(node) == 0) refuse_node(node, "a split must have a feature; got none.");
   if (forest_.n_classes == 0) check_value(node);
   if (is_category(node)) return check_category(node);
-  seen_.next_owner();
+  repeats_.next_owner();
   for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
     check_entry(node, e);
-    if (seen_.again(static_cast<size_t>(forest_.entry_index[e])))
+    if (repeats_.is_repeated(static_cast<size_t>(forest_.entry_index[e])))
       refuse_node(node, "a direction must combine each feature once; got feature " +
                             std::to_string(forest_.entry_index[e]) + " twice.");
   }
@@ -293,13 +291,9 @@ void Checker::check_leaf(size_t node) const {
   check_shares(node);
 }
 
-// The sum over trees must be finite. Half the range leaves room for the rounding of the sum.
 void Checker::check_value(size_t node) const {
-  const double largest =
-      std::numeric_limits<double>::max() / 2.0 / static_cast<double>(forest_.n_trees());
-  if (!(std::abs(forest_.leaf_value[node]) <= largest))
-    refuse_node(node, "its value must be finite, also when it is summed over " +
-                          std::to_string(forest_.n_trees()) + " trees.");
+  if (!is_leaf_value(forest_.leaf_value[node]))
+    refuse_node(node, "its value must be finite and at most 1e65 in size.");
 }
 
 void Checker::check_shares(size_t node) const {
@@ -313,12 +307,12 @@ void Checker::check_shares(size_t node) const {
                             std::to_string(label) + ".");
     before = label;
     const float share = forest_.entry_weight[e];
-    if (!(share >= 0.0f && share <= kLargestShare))
+    if (!is_share(share))
       refuse_node(node, "the shares of its classes must be from 0 to 1; got " +
                             std::to_string(share) + ".");
     sum += share;
   }
-  if (!(std::abs(sum - 1.0) <= kSharesSlack))
+  if (!is_sum_of_shares(sum))
     refuse_node(node, "the shares of its classes must sum to 1; got " + std::to_string(sum) + ".");
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bevel/file/fault.h"
+#include "bevel/file/leaf_limits.h"
 #include "bevel/predict/parallel_rows.h"
 #include "bevel/tree/node_store.h"
 
@@ -167,18 +168,35 @@ size_t MappedForest::class_of(size_t entry) const {
   return within(columns_.entry_index->at(entry), 0, static_cast<size_t>(n_classes_), "A class");
 }
 
+float MappedForest::share_of(size_t entry) const {
+  const float share = columns_.entry_weight->real(entry);
+  if (!is_share(share)) fault("The share of a class must be from 0 to 1.");
+  return share;
+}
+
 void MappedForest::add_shares(const Leaf& leaf, bool hard, double* sums) const {
   const auto k = static_cast<size_t>(n_classes_);
   const auto [first, last] = leaf.entries;
   within(static_cast<int64_t>(leaf.entries.size()), 1, k + 1, "The number of classes in a leaf");
-  if (!hard) {
-    for (size_t e = first; e < last; ++e) sums[class_of(e)] += columns_.entry_weight->real(e);
-    return;
-  }
+  double sum = 0.0;
   size_t best = first;
-  for (size_t e = first + 1; e < last; ++e)
-    if (columns_.entry_weight->real(e) > columns_.entry_weight->real(best)) best = e;
-  sums[class_of(best)] += 1.0;
+  float largest = 0.0f;
+  for (size_t e = first; e < last; ++e) {
+    const float share = share_of(e);
+    sum += share;
+    if (!hard) sums[class_of(e)] += share;
+    if (share <= largest) continue;
+    best = e;
+    largest = share;
+  }
+  if (!is_sum_of_shares(sum)) fault("The shares of the classes in a leaf must sum to 1.");
+  if (hard) sums[class_of(best)] += 1.0;
+}
+
+double MappedForest::value_of(const Leaf& leaf) const {
+  const auto value = std::bit_cast<double>(columns_.leaf_value->at(leaf.node));
+  if (!is_leaf_value(value)) fault("The value of a leaf must be finite and at most 1e65 in size.");
+  return value;
 }
 
 template <class Add, class Finish>
@@ -210,9 +228,7 @@ void MappedForest::predict_proba(const RowMatrix& rows, int n_threads, bool hard
 
 void MappedForest::predict_value(const RowMatrix& rows, int n_threads, double* out) const {
   std::fill(out, out + rows.n_rows, 0.0);
-  auto add = [&](size_t i, size_t, const Leaf& leaf) {
-    out[i] += std::bit_cast<double>(columns_.leaf_value->at(leaf.node));
-  };
+  auto add = [&](size_t i, size_t, const Leaf& leaf) { out[i] += value_of(leaf); };
   over_leaves(rows, n_threads, add, [&](size_t i) { out[i] /= static_cast<double>(n_trees()); });
 }
 

@@ -64,6 +64,8 @@ class MappedForest {
   float rotated(size_t tree, int64_t axis, const Row& row) const;
   void add_shares(const Leaf& leaf, bool hard, double* sums) const;
   size_t class_of(size_t entry) const;
+  float share_of(size_t entry) const;
+  double value_of(const Leaf& leaf) const;
   // Calls add(row, leaf) for all rows and trees, trees in order for each row, then finish(row).
   template <class Add, class Finish>
   void over_leaves(const RowMatrix& rows, int n_threads, Add add, Finish finish) const;

@@ -251,7 +251,7 @@ class Trainer {
     criterion.begin_node(tree.stats.data(), tree.stats.size());
     tree.total_weight = criterion.weight();
     BEVEL_CHECK(!tree.rows.empty() && tree.total_weight > 0.0 && std::isfinite(tree.total_weight));
-    if (options_.any_family(&Family::asks_out_of_bag))
+    if (options_.any_family(&Family::needs_out_of_bag))
       for (size_t row = 0; row < data_.n_rows; ++row)
         if (facts.multiplicity[row] == 0 && facts.weight_outside(row) > 0.0)
           tree.out_of_bag.push_back(static_cast<uint32_t>(row));

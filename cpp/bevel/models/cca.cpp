@@ -62,7 +62,7 @@ void CanonicalCorrelation::solve_transposed(double* block, size_t width) const {
   }
 }
 
-void CanonicalCorrelation::directions(const NodeSample& sample, Directions& out) {
+void CanonicalCorrelation::directions(const NodeSample& sample, ModelDirections& out) {
   out.clear(sample.m);
   rows_.standardise(sample);
   responses_.set(sample, rows_);

@@ -23,7 +23,7 @@ namespace bevel {
 class CanonicalCorrelation {
  public:
   // At most min(rank, K - 1) directions; one for two classes and regression.
-  void directions(const NodeSample& sample, Directions& out);
+  void directions(const NodeSample& sample, ModelDirections& out);
 
  private:
   void factorise_rows();

@@ -56,7 +56,7 @@ double LinearModel::residual_square(size_t k, const double* coefficient) {
   return sum;
 }
 
-void LinearModel::p_values(double alpha, Directions& out, std::vector<double>& p) {
+void LinearModel::p_values(double alpha, ModelDirections& out, std::vector<double>& p) {
   out.clear(sample_->m);
   p.clear();
   if (empty_) return;

@@ -90,9 +90,9 @@ const double* LinearModel::coefficients(const double* column) {
   return coefficient_.data();
 }
 
-void LinearModel::ridge_path(std::span<const double> alphas, std::vector<Directions>& out) {
+void LinearModel::ridge_path(std::span<const double> alphas, std::vector<ModelDirections>& out) {
   out.resize(alphas.size());
-  for (Directions& directions : out) directions.clear(sample_->m);
+  for (ModelDirections& directions : out) directions.clear(sample_->m);
   if (empty_ || alphas.empty()) return;
   choose_shifts(alphas);
   if (responses_.width() > 1) {
@@ -113,7 +113,7 @@ void LinearModel::ridge_path(std::span<const double> alphas, std::vector<Directi
   }
 }
 
-void LinearModel::add_solutions(Directions& out) {
+void LinearModel::add_solutions(ModelDirections& out) {
   tridiagonal_.from_basis(solution_.data(), n_solutions_);
   column_.resize(tridiagonal_.size());
   for (size_t k = 0; k < n_solutions_; ++k) {
@@ -265,7 +265,7 @@ void LinearModel::solve_lda_deficient(double cutoff) {
   }
 }
 
-void LinearModel::lda(Directions& out) {
+void LinearModel::lda(ModelDirections& out) {
   out.clear(sample_->m);
   if (empty_) return;
   solve_lda();

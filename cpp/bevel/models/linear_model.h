@@ -30,7 +30,7 @@ class LinearModel {
   // Directions of every alpha: one for two classes and regression, at most K - 1 for K classes. An
   // alpha below 1e-14 of the trace of the features' Gram matrix (which is size * total weight)
   // counts as that.
-  void ridge_path(std::span<const double> alphas, std::vector<Directions>& out);
+  void ridge_path(std::span<const double> alphas, std::vector<ModelDirections>& out);
 
   // Generalised cross-validation, index of the best alpha, ties to the larger one:
   //
@@ -43,7 +43,7 @@ class LinearModel {
 
   // alpha = 0: the solution of least length in standardised units, where eigenvalues below 1e-13 of
   // their sum count as 0.
-  void lda(Directions& out);
+  void lda(ModelDirections& out);
 
   // The directions of one alpha (0: lda) and, for each of their m coefficients, the two-sided
   // p-value of the t-test that it is 0 in the regression of the direction's scores on the features:
@@ -53,7 +53,7 @@ class LinearModel {
   // with nu = n - 1 - tr H degrees of freedom; G = X'WX. With alpha = 0 this is the usual t-test.
   // It takes the scores of more than two classes as given. Constant features, and all features when
   // nothing is left to estimate s^2 from, have p = 1.
-  void p_values(double alpha, Directions& out, std::vector<double>& p);
+  void p_values(double alpha, ModelDirections& out, std::vector<double>& p);
 
  private:
   void factorise_features();
@@ -68,7 +68,7 @@ class LinearModel {
   void solve_classes_by_rows(size_t lane);
   void solve_lda();
   void solve_lda_deficient(double cutoff);
-  void add_solutions(Directions& out);
+  void add_solutions(ModelDirections& out);
   const double* coefficients(const double* column);
   double standard_variances(double alpha);
   double residual_square(size_t k, const double* coefficient);

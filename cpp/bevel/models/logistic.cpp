@@ -140,7 +140,7 @@ const double* LogisticModel::on_features(const double* coordinates) {
 }
 
 void LogisticModel::directions(const NodeSample& sample, double alpha, size_t n_steps,
-                               Directions& out, std::vector<double>* p_values) {
+                               ModelDirections& out, std::vector<double>* p_values) {
   out.clear(sample.m);
   if (p_values) p_values->clear();
   rows_.standardise(sample);

@@ -27,7 +27,7 @@ class LogisticModel {
   // I has a 0. W / n is the mean weight: weights are taken as scaled to a mean of 1, since a row
   // drawn twice is one observation. p is 1 for constant features, and for all features where
   // F + alpha I is too flat to be factorised.
-  void directions(const NodeSample& sample, double alpha, size_t n_steps, Directions& out,
+  void directions(const NodeSample& sample, double alpha, size_t n_steps, ModelDirections& out,
                   std::vector<double>* p_values = nullptr);
 
  private:

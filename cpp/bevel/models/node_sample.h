@@ -42,7 +42,7 @@ struct NodeSample {
 // Directions in raw units: the projected value of a row is the sum of coefficient times value. Only
 // the line that a direction spans has a meaning, so its largest entry in magnitude (the first of
 // several) is made +1: this fixes the sign, and every direction fits into float32.
-struct Directions {
+struct ModelDirections {
   size_t m = 0;                     // features
   std::vector<double> coefficient;  // direction after direction
 

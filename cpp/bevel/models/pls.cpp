@@ -35,7 +35,7 @@ void PartialLeastSquares::deflate(size_t k) {
 }
 
 void PartialLeastSquares::directions(const NodeSample& sample, size_t n_components,
-                                     Directions& out) {
+                                     ModelDirections& out) {
   out.clear(sample.m);
   rows_.standardise(sample);
   responses_.set(sample, rows_);

@@ -17,7 +17,7 @@ namespace bevel {
 class PartialLeastSquares {
  public:
   // At most n_components directions, fewer when nothing is left to explain.
-  void directions(const NodeSample& sample, size_t n_components, Directions& out);
+  void directions(const NodeSample& sample, size_t n_components, ModelDirections& out);
 
  private:
   bool leading_weights();

@@ -101,7 +101,7 @@ void StandardRows::centre(const NodeSample& sample) {
   fill(sample);
 }
 
-bool StandardRows::add_direction(const double* coefficient, Directions& out) const {
+bool StandardRows::add_direction(const double* coefficient, ModelDirections& out) const {
   const size_t start = out.coefficient.size();
   out.coefficient.resize(start + n_features, 0.0);
   for (size_t k = 0; k < size; ++k) out.coefficient[start + features[k]] = coefficient[k] / sd[k];

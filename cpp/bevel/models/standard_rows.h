@@ -26,7 +26,7 @@ struct StandardRows {
   Matrix matrix() { return {z.data(), n, stride}; }
   ConstMatrix matrix() const { return {z.data(), n, stride}; }
   // Appends the direction with these coefficients of the standardised features.
-  bool add_direction(const double* coefficient, Directions& out) const;
+  bool add_direction(const double* coefficient, ModelDirections& out) const;
 
  private:
   void weigh(const NodeSample& sample);

@@ -20,11 +20,11 @@ constexpr size_t kLeastWalks = 20000;
 // Blocks so small go down all trees at once, row by row.
 constexpr size_t kFewRows = 8;
 // All rows of a block pass the top levels as long as one in so many is still undecided.
-constexpr size_t kRowsPerAsked = 4;
+constexpr size_t kRowsPerChosen = 4;
 // Trees between two looks at which rows are decided.
 constexpr size_t kTreesBetweenLooks = 16;
 
-struct Room : BlockRoom {
+struct Scratch : BlockScratch {
   TopLevelRows top_levels;
 };
 
@@ -43,25 +43,27 @@ void with_walk(const PackedForest& forest, const RowBlock& block, Use use) {
 }
 
 // Puts the values of the tree's axes behind each row.
-void add_axes(const PackedForest& forest, size_t tree, const RowBlock& block, Room& room) {
+void add_axes(const PackedForest& forest, size_t tree, const RowBlock& block, Scratch& scratch) {
   for (size_t i = 0; i < block.n; ++i)
-    write_axes(forest, tree, block.is_plain, room.rows.data() + i * block.stride, room.complete);
+    write_axes(forest, tree, block.is_plain, scratch.rows.data() + i * block.stride,
+               scratch.complete);
 }
 
 // Leaves of the rows `chosen` of a block in one tree.
 template <class Walk>
 void walk_tree(const PackedForest& forest, const Walk& walk, size_t tree, const RowBlock& block,
-               std::span<const int32_t> chosen, Room& room) {
-  if (!forest.axes.empty()) add_axes(forest, tree, block, room);
+               std::span<const int32_t> chosen, Scratch& scratch) {
+  if (!forest.axes.empty()) add_axes(forest, tree, block, scratch);
   const Child root = forest.roots[tree];
-  const bool has_top_levels = !room.top_levels.empty() && chosen.size() * kRowsPerAsked >= block.n;
-  const Child* below = has_top_levels ? room.top_levels.pass(forest, tree) : nullptr;
-  int32_t* leaf = room.leaf.data();
+  const bool has_top_levels =
+      !scratch.top_levels.empty() && chosen.size() * kRowsPerChosen >= block.n;
+  const Child* below = has_top_levels ? scratch.top_levels.pass(forest, tree) : nullptr;
+  int32_t* leaf = scratch.leaf.data();
   TreePrefetch ahead(walk.splits(tree + 1), chosen.size());
   walk.template run<false>(
       chosen.size(),
       [&](size_t i) {
-        ahead.go_on();
+        ahead.fetch_some();
         const auto row = static_cast<size_t>(chosen[i]);
         return WalkStart<>{below ? below[row] : root, block.row(row)};
       },
@@ -134,29 +136,29 @@ size_t work_of_tree(const PackedForest& forest, const RowBlock& block, size_t n_
 // Adds trees [first, last) to the sums of the chosen rows.
 template <class Walk, class Leaves>
 void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leaves, size_t first,
-               size_t last, const RowBlock& block, std::span<const int32_t> chosen, Room& room,
-               double* sums) {
+               size_t last, const RowBlock& block, std::span<const int32_t> chosen,
+               Scratch& scratch, double* sums) {
   const size_t width = leaves.width();
   if (chosen.size() <= kFewRows && forest.axes.empty()) {
-    room.leaf.resize(std::max(room.leaf.size(), last - first));
+    scratch.leaf.resize(std::max(scratch.leaf.size(), last - first));
     for (int32_t row : chosen) {
       walk.template run<true>(
           last - first,
           [&](size_t t) {
             return WalkStart<>{forest.roots[first + t], block.row(static_cast<size_t>(row))};
           },
-          [&](size_t t, int32_t reached) { room.leaf[t] = reached; });
+          [&](size_t t, int32_t reached) { scratch.leaf[t] = reached; });
       for (size_t t = 0; t < last - first; ++t)
-        leaves.add(room.leaf[t], first + t, sums + static_cast<size_t>(row) * width);
+        leaves.add(scratch.leaf[t], first + t, sums + static_cast<size_t>(row) * width);
     }
     return;
   }
-  room.leaf.resize(std::max(room.leaf.size(), chosen.size()));
+  scratch.leaf.resize(std::max(scratch.leaf.size(), chosen.size()));
   for (size_t tree = first; tree < last; ++tree) {
     poll_cancellation(work_of_tree(forest, block, chosen.size()));
-    walk_tree(forest, walk, tree, block, chosen, room);
+    walk_tree(forest, walk, tree, block, chosen, scratch);
     for (size_t i = 0; i < chosen.size(); ++i)
-      leaves.add(room.leaf[i], tree, sums + static_cast<size_t>(chosen[i]) * width);
+      leaves.add(scratch.leaf[i], tree, sums + static_cast<size_t>(chosen[i]) * width);
   }
 }
 
@@ -166,7 +168,7 @@ std::vector<int32_t> all_rows(size_t n) {
   return rows;
 }
 
-// Runs work(first, last, room) over blocks of rows; threads only where there is enough to do.
+// Runs work(first, last, scratch) over blocks of rows; threads only where there is enough to do.
 template <class Work>
 void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work work) {
   const size_t row_bytes = static_cast<size_t>(forest.layout.width()) * sizeof(float);
@@ -175,9 +177,9 @@ void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work 
   if (n_threads > 1) n_threads = useful_threads(n_threads, n_rows / kLeastRows);
   if (n_threads <= 1) {
     const PlainArithmetic arithmetic;
-    Room room;
+    Scratch scratch;
     for (size_t first = 0; first < n_rows; first += n_block)
-      work(first, std::min(n_rows, first + n_block), room);
+      work(first, std::min(n_rows, first + n_block), scratch);
     return;
   }
   // Equal blocks, and as many for every thread.
@@ -185,9 +187,9 @@ void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work 
   const size_t n_rounds = (n_rows + n_block * n_shares - 1) / (n_block * n_shares);
   n_block = std::max(kLeastRows, (n_rows + n_rounds * n_shares - 1) / (n_rounds * n_shares));
   const size_t n_blocks = (n_rows + n_block - 1) / n_block;
-  std::vector<Room> rooms(static_cast<size_t>(n_threads));
+  std::vector<Scratch> scratches(static_cast<size_t>(n_threads));
   ThreadPool pool(n_threads, n_blocks, [&](int worker, size_t b) {
-    work(b * n_block, std::min(n_rows, (b + 1) * n_block), rooms[static_cast<size_t>(worker)]);
+    work(b * n_block, std::min(n_rows, (b + 1) * n_block), scratches[static_cast<size_t>(worker)]);
   });
   pool.run();
 }
@@ -197,14 +199,14 @@ template <class Leaves>
 void predict_means(const PackedForest& forest, const RowSource& rows, const Leaves& leaves,
                    int n_threads, double* out) {
   const size_t width = leaves.width();
-  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Room& room) {
-    const RowBlock block = rows.read(first, last, forest, room);
-    room.top_levels.read(forest, block);
+  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Scratch& scratch) {
+    const RowBlock block = rows.read(first, last, forest, scratch);
+    scratch.top_levels.read(forest, block);
     const std::vector<int32_t> chosen = all_rows(block.n);
     double* sums = out + first * width;
     std::fill(sums, sums + block.n * width, 0.0);
     with_walk(forest, block, [&](const auto& walk) {
-      add_trees(forest, walk, leaves, 0, forest.n_trees(), block, chosen, room, sums);
+      add_trees(forest, walk, leaves, 0, forest.n_trees(), block, chosen, scratch, sums);
     });
     const auto n_trees = static_cast<double>(forest.n_trees());
     for (size_t i = 0; i < block.n * width; ++i) sums[i] /= n_trees;
@@ -227,15 +229,15 @@ template <class Votes>
 void predict_classes(const PackedForest& forest, const RowSource& rows, const Votes& votes,
                      int n_threads, int32_t* out) {
   const size_t k = votes.width();
-  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Room& room) {
-    const RowBlock block = rows.read(first, last, forest, room);
-    room.top_levels.read(forest, block);
+  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Scratch& scratch) {
+    const RowBlock block = rows.read(first, last, forest, scratch);
+    scratch.top_levels.read(forest, block);
     std::vector<int32_t> open = all_rows(block.n);
     std::vector<double> sums(block.n * k, 0.0);
     with_walk(forest, block, [&](const auto& walk) {
       for (size_t tree = 0; tree < forest.n_trees() && !open.empty();) {
         const size_t next = std::min(forest.n_trees(), tree + kTreesBetweenLooks);
-        add_trees(forest, walk, votes, tree, next, block, open, room, sums.data());
+        add_trees(forest, walk, votes, tree, next, block, open, scratch, sums.data());
         tree = next;
         std::erase_if(open, [&](int32_t i) {
           return is_decided(&sums[static_cast<size_t>(i) * k], k, forest.n_trees() - tree);
@@ -278,12 +280,12 @@ void predict_value(const PackedForest& forest, const RowSource& rows, int n_thre
 void add_values(const PackedForest& forest, const RowSource& rows, TreeRange trees,
                 size_t n_outputs, int n_threads, double* out) {
   const OutputValues leaves(forest, n_outputs);
-  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Room& room) {
-    const RowBlock block = rows.read(first, last, forest, room);
-    room.top_levels.read(forest, block);
+  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Scratch& scratch) {
+    const RowBlock block = rows.read(first, last, forest, scratch);
+    scratch.top_levels.read(forest, block);
     const std::vector<int32_t> chosen = all_rows(block.n);
     with_walk(forest, block, [&](const auto& walk) {
-      add_trees(forest, walk, leaves, trees.first, trees.last, block, chosen, room,
+      add_trees(forest, walk, leaves, trees.first, trees.last, block, chosen, scratch,
                 out + first * n_outputs);
     });
   });

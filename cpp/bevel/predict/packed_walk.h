@@ -43,17 +43,45 @@ class PackedWalk {
     return {nodes_ + first, forest_.first_split[tree + 1] - first};
   }
 
+  // The left and the right child of a split.
+  std::span<const Child, 2> children(Child split) const { return nodes_[number_of(split)].child; }
+
+  // Whether a split is by levels of a nominal feature.
+  bool is_category(Child split) const {
+    const Node& node = nodes_[number_of(split)];
+    if constexpr (std::is_same_v<Node, AxisNode>) {
+      return node.place >= AxisNode::kGeneral &&
+             forest_.general[node.place - AxisNode::kGeneral].is_category;
+    } else {
+      return node.size == kGeneralSize && forest_.general[number_of_general(node)].is_category;
+    }
+  }
+
+  float threshold(Child split) const { return nodes_[number_of(split)].threshold; }
+
   // Calls use(place) with every place of the row that a split reads.
   template <class Use>
   void over_places(Child split, Use use) const {
+    over_terms(split, [&](uint32_t place, float) { use(place); });
+  }
+
+  // Calls use(place, weight) with every place of the row that a split reads; the weight of a
+  // nominal feature has no meaning.
+  template <class Use>
+  void over_terms(Child split, Use use) const {
     const Node& node = nodes_[number_of(split)];
     if constexpr (std::is_same_v<Node, AxisNode>) {
-      if (node.place < AxisNode::kGeneral) return use(node.place);
-      over_places(forest_.general[node.place - AxisNode::kGeneral], use);
+      if (node.place < AxisNode::kGeneral) return use(node.place, 1.0f);
+      over_terms(forest_.general[node.place - AxisNode::kGeneral], use);
     } else {
       if (node.size == kGeneralSize)
-        return over_places(forest_.general[number_of_general(node)], use);
-      for (int k = 0; k < node.size; ++k) use(uint32_t{node.place[k]});
+        return over_terms(forest_.general[number_of_general(node)], use);
+      for (int k = 0; k < node.size; ++k) {
+        if constexpr (std::is_same_v<Node, WeightsNode>)
+          use(uint32_t{node.place[k]}, node.weight[k]);
+        else
+          use(uint32_t{node.place[k]}, 1.0f);
+      }
     }
   }
 
@@ -151,10 +179,12 @@ class PackedWalk {
   }
 
   template <class Use>
-  void over_places(const GeneralSplit& split, Use use) const {
-    if (split.is_category) return use(static_cast<uint32_t>(split.feature));
-    for (int32_t k = 0; k < split.n; ++k)
-      use(static_cast<uint32_t>(forest_.general_place[split.first + static_cast<uint32_t>(k)]));
+  void over_terms(const GeneralSplit& split, Use use) const {
+    if (split.is_category) return use(static_cast<uint32_t>(split.feature), 1.0f);
+    for (int32_t k = 0; k < split.n; ++k) {
+      const uint32_t entry = split.first + static_cast<uint32_t>(k);
+      use(static_cast<uint32_t>(forest_.general_place[entry]), forest_.general_weight[entry]);
+    }
   }
 
   // The common step has one kind of split: it needs no test before the row is read.

@@ -34,7 +34,7 @@ bool check_row(const StridedTable<Number>& table, size_t row, double limit, doub
 
 template <class Number>
 RowBlock read_rows(const StridedTable<Number>& table, const Scaler& scaler, double limit,
-                   size_t first, size_t last, const PackedForest& forest, BlockRoom& room) {
+                   size_t first, size_t last, const PackedForest& forest, BlockScratch& scratch) {
   RowBlock block;
   block.n = last - first;
   // Scaled numbers are added up; in most forests sums of any of them are finite.
@@ -52,26 +52,27 @@ RowBlock read_rows(const StridedTable<Number>& table, const Scaler& scaler, doub
     }
   }
   block.stride = static_cast<size_t>(forest.layout.width());
-  room.rows.resize(block.n * block.stride);
+  scratch.rows.resize(block.n * block.stride);
   for (size_t i = 0; i < block.n; ++i) {
     const Number* source = table.values + static_cast<int64_t>(first + i) * table.row_stride;
-    float* target = room.rows.data() + i * block.stride;
+    float* target = scratch.rows.data() + i * block.stride;
     scaler.apply_row(source, table.column_stride, target);
     if (looks_again)
       block.is_plain &=
           all_within(target, 1, static_cast<size_t>(forest.layout.n_features), forest.largest_safe);
     write_rest(forest.layout, target);
   }
-  block.rows = room.rows.data();
+  block.rows = scratch.rows.data();
   return block;
 }
 
 }  // namespace
 
 RowBlock RowSource::read(size_t first, size_t last, const PackedForest& forest,
-                         BlockRoom& room) const {
+                         BlockScratch& scratch) const {
   return std::visit(
-      [&](const auto& t) { return read_rows(t, scaler, limit, first, last, forest, room); }, table);
+      [&](const auto& t) { return read_rows(t, scaler, limit, first, last, forest, scratch); },
+      table);
 }
 
 }  // namespace bevel

@@ -23,8 +23,8 @@ struct RowBlock {
   const float* row(size_t i) const { return rows + i * stride; }
 };
 
-// Room for a block, kept from one block to the next.
-struct BlockRoom {
+// Scratch memory for a block, kept from one block to the next.
+struct BlockScratch {
   std::vector<float> rows;
   std::vector<float> complete;  // one row with medians for what is missing
   std::vector<int32_t> leaf;
@@ -72,7 +72,7 @@ struct RowSource {
   }
   // Rows [first, last), as laid out for a forest. Rows that need nothing done to them are not
   // copied, unless the forest writes behind them. Throws NumberBeyondLimit.
-  RowBlock read(size_t first, size_t last, const PackedForest& forest, BlockRoom& room) const;
+  RowBlock read(size_t first, size_t last, const PackedForest& forest, BlockScratch& scratch) const;
 };
 
 }  // namespace bevel

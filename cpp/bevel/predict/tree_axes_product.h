@@ -19,6 +19,11 @@ class TreeAxesProduct {
   void apply(const float* row, float* values) const;
   // Features that an axis combines.
   std::span<const int32_t> features(size_t axis) const;
+  // The coefficient of entry k of features(axis).
+  float weight(size_t axis, size_t k) const {
+    return dense_ ? weight_[k * n_axes_ + axis] : weight_[offset_[axis] + k];
+  }
+  size_t n_axes() const { return n_axes_; }
   size_t nbytes() const;
 
  private:

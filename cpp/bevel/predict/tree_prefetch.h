@@ -17,9 +17,9 @@ class TreePrefetch {
       : TreePrefetch(reinterpret_cast<const char*>(nodes.data()), nodes.size_bytes(), n_walks) {}
 
   // To be called with each walk.
-  void go_on() {
+  void fetch_some() {
     const size_t n = std::min(step_, n_left_);
-    for (size_t at = 0; at < n; at += kLine) ask_for(next_ + at);
+    for (size_t at = 0; at < n; at += kLine) fetch_line(next_ + at);
     next_ += n;
     n_left_ -= n;
   }
@@ -39,7 +39,7 @@ class TreePrefetch {
     step_ = (n_lines + n_walks - 1) / n_walks * kLine;
   }
 
-  static void ask_for([[maybe_unused]] const char* line) {
+  static void fetch_line([[maybe_unused]] const char* line) {
 #if defined(__GNUC__)
     __builtin_prefetch(line, 0, 2);  // into the second-level cache
 #endif

@@ -170,7 +170,7 @@ class Finder {
   void search_bins() {
     const bool approximate = options_.split_search == SplitSearch::histogram;
     if constexpr (kPairHistogram)
-      if (!approximate && screened_.pays(*search_.node))
+      if (!approximate && screened_.saves_time(*search_.node))
         return screened_.search(search_, plain_, projector_, histogram_);
     for (size_t i = 0; i < plain_.size() && !search_.is_settled(plain_[i]); ++i) {
       const float* values = projector_.project(plain_[i]);

@@ -33,6 +33,7 @@ class NodeProjector {
   const float* project(size_t candidate) { return project(candidate, values_.data()); }
   const float* project(size_t candidate, float* out) {
     poll_if_large();
+    poll_at_some(candidate);
     const Projection projection = direction(candidate, *node_, *candidates_);
     if (span_ > 0)
       kernels_.project_span(projection, node_->rows[0], span_, member_.data(), out);
@@ -76,10 +77,15 @@ class NodeProjector {
  private:
   static constexpr size_t kMinSpanRows = 64;
 
-  // For cancellation, once for each candidate; small nodes are soon done.
+  // For cancellation. Once for each candidate of a large node; small nodes are soon done, unless
+  // they have very many candidates.
   void poll_if_large() const {
     constexpr size_t kLargeNode = 128, kWorkOfRow = 16;
     if (node_->n >= kLargeNode) poll_cancellation(node_->n * kWorkOfRow);
+  }
+  static void poll_at_some(size_t candidate) {
+    constexpr size_t kEvery = 256, kWorkOfCandidate = 1024;
+    if (candidate % kEvery == kEvery - 1) poll_cancellation(kEvery * kWorkOfCandidate);
   }
 
   // Marks the rows of a large node that fill a good part of their span: reading whole lines of a

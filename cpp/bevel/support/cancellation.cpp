@@ -7,18 +7,18 @@ constinit thread_local cancellation::ThreadState cancellation::state{nullptr, 0}
 CancellationToken* CancellationToken::current() { return cancellation::state.token; }
 
 bool CancellationToken::is_stopped() {
-  if (!cancelled() && question_ && question_()) cancel();
+  if (!cancelled() && is_stop_due_ && is_stop_due_()) cancel();
   return cancelled();
 }
 
 void CancellationToken::poll() {
   constexpr auto kInterval = std::chrono::milliseconds(50);
   throw_if_cancelled();
-  if (!question_) return;
+  if (!is_stop_due_) return;
   const auto now = Clock::now();
-  if (last_asked_ == Clock::time_point{}) last_asked_ = now;  // short calls never check
-  if (now - last_asked_ < kInterval) return;
-  last_asked_ = now;
+  if (last_call_ == Clock::time_point{}) last_call_ = now;  // short calls never check
+  if (now - last_call_ < kInterval) return;
+  last_call_ = now;
   if (is_stopped()) throw Cancelled{};
 }
 
@@ -29,7 +29,7 @@ CancellationScope::CancellationScope(CancellationToken& token)
 
 CancellationScope::~CancellationScope() { cancellation::state = {before_, 0}; }
 
-void cancellation::look() {
+void cancellation::poll_token() {
   state.work = 0;
   if (state.token) state.token->poll();
 }

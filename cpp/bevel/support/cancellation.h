@@ -15,35 +15,35 @@ struct Cancelled {};
 
 class CancellationToken {
  public:
-  // True: the call is to stop. Called only on threads on which the token is installed, so that a
-  // token with a question belongs to one thread.
-  using Question = std::function<bool()>;
+  // Returns true when the call is to stop. Called only on threads on which the token is installed,
+  // so that a token with a callback belongs to one thread.
+  using StopCallback = std::function<bool()>;
 
   CancellationToken() = default;
-  explicit CancellationToken(Question question) : question_(std::move(question)) {}
+  explicit CancellationToken(StopCallback is_stop_due) : is_stop_due_(std::move(is_stop_due)) {}
   CancellationToken(const CancellationToken&) = delete;
   CancellationToken& operator=(const CancellationToken&) = delete;
 
   // The token of the calling thread, or null.
   static CancellationToken* current();
 
-  void ask(Question question) { question_ = std::move(question); }
+  void set_callback(StopCallback is_stop_due) { is_stop_due_ = std::move(is_stop_due); }
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   void throw_if_cancelled() const {
     if (cancelled()) throw Cancelled{};
   }
-  // Asks the question; true, and from then on cancelled, when the call is to stop.
+  // Calls the callback; true, and from then on cancelled, when the call is to stop.
   bool is_stopped();
-  // As is_stopped(), but asks only a few times a second and throws.
+  // As is_stopped(), but calls only a few times a second and throws.
   void poll();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  Question question_;
+  StopCallback is_stop_due_;
   std::atomic<bool> cancelled_{false};
-  Clock::time_point last_asked_{};
+  Clock::time_point last_call_{};
 };
 
 // Makes a token that of the calling thread for as long as this lives.
@@ -62,24 +62,24 @@ namespace cancellation {
 
 struct ThreadState {
   CancellationToken* token;
-  size_t work;  // since the token was looked at
+  size_t work;  // since the last poll of the token
 };
 extern constinit thread_local ThreadState state;
 
 // About a millisecond.
-constexpr size_t kWorkBetweenLooks = size_t{1} << 20;
+constexpr size_t kWorkBetweenPolls = size_t{1} << 20;
 
-void look();
+void poll_token();
 
 }  // namespace cancellation
 
 // Throws Cancelled when the call that this thread works for is to stop. `work`: operations,
 // roughly, that were done since the last poll or will be until the next one; between two polls
 // there should be less than a tenth of a second of it.
-inline void poll_cancellation(size_t work = cancellation::kWorkBetweenLooks) {
+inline void poll_cancellation(size_t work = cancellation::kWorkBetweenPolls) {
   cancellation::ThreadState& state = cancellation::state;
   state.work += work;
-  if (state.work >= cancellation::kWorkBetweenLooks) cancellation::look();
+  if (state.work >= cancellation::kWorkBetweenPolls) cancellation::poll_token();
 }
 
 // As poll_cancellation(work) for step i of a loop whose steps may be as short as a poll.

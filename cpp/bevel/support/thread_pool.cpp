@@ -47,7 +47,7 @@ bool ThreadPool::start_threads() {
 
 void ThreadPool::work_alone() {
   if (CancellationToken* caller = CancellationToken::current())
-    token_.ask([caller] { return caller->is_stopped(); });
+    token_.set_callback([caller] { return caller->is_stopped(); });
   worker_loop(0);
 }
 

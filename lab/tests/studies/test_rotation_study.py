@@ -342,7 +342,7 @@ def test_several_studies_share_one_scale_and_no_entry_is_lost():
         "other $": matrix(folds=0.05, shape=(5, 5), n_rows=30),
         "many": matrix(rest=0.02, shape=(30, 30)),
     }
-    figure = plots.rotation_studies(studies)
+    figure = plots.rotation_studies(studies)[0, 0].figure
     maps = [axes for axes in figure.axes if axes.images]
     histograms = [axes for axes in figure.axes if axes.patches]
     assert len(maps) == len(histograms) == 3
@@ -351,8 +351,8 @@ def test_several_studies_share_one_scale_and_no_entry_is_lost():
     for axes, study in zip(histograms, studies.values(), strict=True):
         assert sum(bar.get_height() for bar in axes.patches) == study.errors.size
     check_renders(figure)
-    check_renders(plots.rotation_studies(studies["one"], heat_maps=False))
-    check_renders(plots.rotation_studies(matrix(shape=(2, 2))))  # all errors alike
+    check_renders(plots.rotation_studies(studies["one"], heat_maps=False)[0, 0].figure)
+    check_renders(plots.rotation_studies(matrix(shape=(2, 2)))[0, 0].figure)  # all errors alike
 
 
 def test_wrong_words_of_pictures_are_refused():
@@ -367,13 +367,15 @@ def test_planes_are_drawn_from_the_best_rotation_to_the_worst():
     points = rng.random((50, 2))
     labels = points[:, 0] > points[:, 1]
     ranked = rank_rotations(points, labels, 12, n_trees=3, random_state=0)
-    figure = plots.rotated_planes(ranked, points, labels, n_best=3, n_worst=2)
-    numbers = [axes.texts[0].get_text() for axes in figure.axes]
+    grid = plots.rotated_planes(ranked, points, labels, n_best=3, n_worst=2)
+    assert grid.shape == (3, 3)  # an empty row between the ends
+    numbers = [axes.texts[0].get_text() for axes in grid.flat if axes.texts]
     assert numbers == [str(each + 1) for each in ranked.number[[0, 1, 2, 10, 11]]]
-    drawn = np.asarray(figure.axes[0].collections[0].get_offsets())
+    drawn = np.asarray(grid[0, 0].collections[0].get_offsets())
     np.testing.assert_allclose(drawn, points @ ranked.rotations[0])
-    check_renders(figure)
-    assert len(plots.rotated_planes(ranked, points, labels).axes) == 12
+    check_renders(grid[0, 0].figure)
+    everything = plots.rotated_planes(ranked, points, labels)
+    assert sum(len(axes.texts) for axes in everything.flat) == 12
     with pytest.raises(ValueError, match="of two features"):
         plots.rotated_planes(ranked, np.ones((50, 3)), labels)
 
@@ -383,9 +385,10 @@ def test_coordinate_planes_are_all_pairs_of_axes():
     problems = {
         f"p = {p}": (rng.random((30, p)), rng.integers(2, size=30), np.eye(p)) for p in (2, 4)
     }
-    figure = plots.coordinate_planes(problems)
-    names = [axes.texts[0].get_text() for axes in figure.axes]
+    grid = plots.coordinate_planes(problems)
+    names = [axes.texts[0].get_text() for axes in grid.flat if axes.texts]
+    assert [line[0].get_ylabel() for line in grid] == list(problems)
     assert names == ["1,2", "1,2", "1,3", "1,4", "2,3", "2,4", "3,4"]
-    check_renders(figure)
+    check_renders(grid[0, 0].figure)
     with pytest.raises(ValueError, match="problems must be at least one"):
         plots.coordinate_planes({})

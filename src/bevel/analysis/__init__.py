@@ -14,7 +14,13 @@ from bevel.analysis.accuracy.row_quantiles import quantiles
 from bevel.analysis.accuracy.standard_errors import predict_standard_error
 from bevel.analysis.accuracy.strength import strength_and_correlation
 from bevel.analysis.accuracy.tree_number import out_of_bag_curve
+from bevel.analysis.effects.accumulated import accumulated_local_effects
+from bevel.analysis.effects.direction import effect_along
+from bevel.analysis.effects.interaction import interactions
+from bevel.analysis.effects.partial_dependence import partial_dependence
 from bevel.analysis.importances import importance
+from bevel.analysis.importances.correlated import correlated_groups
+from bevel.analysis.importances.significance import importance_test
 from bevel.analysis.neighbours.forest_weights import forest_weights, voting_points
 from bevel.analysis.neighbours.imputation import ProximityImputer
 from bevel.analysis.neighbours.nearest_rows import nearest_rows
@@ -27,23 +33,33 @@ from bevel.analysis.rotations.best_rotations import refit_best_rotations
 from bevel.analysis.rotations.complexity import tree_complexity
 from bevel.analysis.rules.path import path_rules
 from bevel.analysis.rules.single_tree import single_tree
+from bevel.analysis.rules.surrogate import surrogate_tree
 from bevel.analysis.rules.top import top_rules
 from bevel.analysis.rules.tree import forest_rules, tree_rules
+from bevel.analysis.selection.all_relevant import AllRelevantSelector
+from bevel.analysis.shapley.interactions import shapley_interactions
 from bevel.analysis.shapley.values import shapley_values
 
 __all__ = [
+    "AllRelevantSelector",
     "ProximityImputer",
+    "accumulated_local_effects",
     "bias_and_variance",
     "calibration",
+    "correlated_groups",
+    "effect_along",
     "error_and_correlation",
     "forest_rules",
     "forest_weights",
     "geometry",
     "hellinger_distance",
     "importance",
+    "importance_test",
+    "interactions",
     "nearest_rows",
     "out_of_bag_curve",
     "outlier_scores",
+    "partial_dependence",
     "path_rules",
     "potential_neighbours",
     "predict_standard_error",
@@ -53,9 +69,11 @@ __all__ = [
     "quantiles",
     "refit_best_rotations",
     "results",
+    "shapley_interactions",
     "shapley_values",
     "single_tree",
     "strength_and_correlation",
+    "surrogate_tree",
     "top_rules",
     "tree_complexity",
     "tree_rules",

@@ -1,15 +1,78 @@
-"""How results print: a title and a few aligned lines, or a small table."""
+"""How results print: a title and a few aligned lines, or a small table; in notebooks as HTML."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from bevel.extras import import_optional
+from bevel.html_table import html_table
 from bevel.printable import printable
 
-__all__ = ["Lines", "described", "write_table"]
+__all__ = ["Lines", "Shown", "ShownTable", "data_frame", "described", "write_table"]
 
 Lines = Sequence[tuple[str, float | str]]
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """What is shown of a result.
+
+    Attributes
+    ----------
+    title : str
+        What the result is; may be empty.
+    header : sequence of str
+        Names of the columns; empty: rows are names and values below each other.
+    rows : sequence of sequences
+        Cells: text, or numbers that are written with four digits.
+    notes : sequence of str
+        Written below.
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[float | str]]
+    notes: Sequence[str] = ()
+
+    def text(self) -> str:
+        """Lines for a terminal."""
+        title = [printable(self.title)] if self.title else []
+        if self.header:
+            body = [write_table(self.header, self._cells())]
+        else:
+            body = described("", [(str(name), value) for name, value in self.rows]).split("\n")[1:]
+        return "\n".join([*title, *body, *map(printable, self.notes)])
+
+    def html(self) -> str:
+        """A table for the cell of a notebook."""
+        return html_table(self.title, self.header, self._cells(), self.notes)
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        return [tuple(_text(cell) for cell in row) for row in self.rows]
+
+
+class Shown:
+    """A result that is printed as text, and as a table by a notebook."""
+
+    def _shown(self) -> ShownTable:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self._shown().text()
+
+    def _repr_html_(self) -> str:
+        return self._shown().html()
+
+
+def data_frame(columns: Mapping[Any, Any], index: str | None = None) -> Any:
+    """Data frame of pandas; `index` names its index, which counts rows from 0."""
+    pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+    frame = pandas.DataFrame(dict(columns))
+    frame.index.name = index
+    return frame
 
 
 def described(title: str, lines: Lines) -> str:

@@ -7,7 +7,10 @@ from bevel.analysis.accuracy.row_quantiles import RowQuantiles
 from bevel.analysis.accuracy.standard_errors import StandardErrors
 from bevel.analysis.accuracy.strength import StrengthAndCorrelation
 from bevel.analysis.accuracy.tree_number import OutOfBagCurve
+from bevel.analysis.effects.interaction import Interactions
+from bevel.analysis.effects.result import Effect
 from bevel.analysis.importances import Directions, ErrorImportance, Importance
+from bevel.analysis.importances.significance import ImportanceTest
 from bevel.analysis.neighbours.forest_weights import VotingPoints
 from bevel.analysis.neighbours.nearest_rows import NearestRows
 from bevel.analysis.neighbours.outliers import OutlierScores
@@ -16,7 +19,9 @@ from bevel.analysis.neighbours.prototypes import Prototypes
 from bevel.analysis.neighbours.proximity import Proximity
 from bevel.analysis.rotations.complexity import TreeComplexity
 from bevel.analysis.rules.path import PathRules
+from bevel.analysis.rules.surrogate import SurrogateTree
 from bevel.analysis.rules.top import TopRules
+from bevel.analysis.shapley.interactions import ShapleyInteractions
 from bevel.analysis.shapley.result import ShapleyValues
 from bevel.text import ForestRules, TreeRules
 
@@ -25,10 +30,13 @@ __all__ = [
     "Calibration",
     "ClassEffects",
     "Directions",
+    "Effect",
     "ErrorAndCorrelation",
     "ErrorImportance",
     "ForestRules",
     "Importance",
+    "ImportanceTest",
+    "Interactions",
     "NearestRows",
     "OutOfBagCurve",
     "OutlierScores",
@@ -37,9 +45,11 @@ __all__ = [
     "Prototypes",
     "Proximity",
     "RowQuantiles",
+    "ShapleyInteractions",
     "ShapleyValues",
     "StandardErrors",
     "StrengthAndCorrelation",
+    "SurrogateTree",
     "TopRules",
     "TreeComplexity",
     "TreeRules",

@@ -13,6 +13,7 @@ from bevel.cli import options, output
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.plots import decision_boundaries
+from bevel.plots.canvas import detached
 from bevel.printable import printable
 from bevel.report.demo_report import (
     Comparison,
@@ -75,14 +76,15 @@ def demo(
 def _picture(size: ForestSize, seed: int) -> bytes:
     plane = fit_plane(size, seed)
     titles = {name: f"{name}\ntest error {percent(plane.errors[name])} %" for name in plane.errors}
-    figure = decision_boundaries(
-        {titles[name]: classifier for name, classifier in plane.classifiers.items()},
-        plane.X,
-        plane.y,
-        true_lines=plane.true_lines,
-    )
+    with detached():
+        axes = decision_boundaries(
+            {titles[name]: classifier for name, classifier in plane.classifiers.items()},
+            plane.X,
+            plane.y,
+            true_lines=plane.true_lines,
+        )
     picture = io.BytesIO()
-    figure.savefig(picture, dpi=150, format="png")
+    axes[0].figure.savefig(picture, dpi=150, format="png")
     return picture.getvalue()
 
 

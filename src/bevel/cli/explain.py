@@ -14,7 +14,7 @@ from bevel import workflow
 from bevel.analysis.results import Directions
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
-from bevel.cli.table_options import Header
+from bevel.cli.table_options import ModelData, reads_tables, source_of, table_words
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
@@ -23,6 +23,7 @@ from bevel.report.explain_sections import combined_share, row_sentence
 from bevel.report.score_text import score_line
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.scores import as_json
+from bevel.workflow.tables.options import TableKeywords
 
 __all__ = ["EXAMPLES", "explain"]
 
@@ -32,11 +33,13 @@ EXAMPLES = output.examples(
     "bevel explain iris.bevel iris.csv --json",
 )
 MOST_LINES = 10
+IMPURITY = "impurity"  # what gini importance is called where the criterion may be another
 
 
+@reads_tables
 def explain(
     model: Annotated[Path, typer.Argument(help="A file that fit --out or save has written.")],
-    data: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet with the columns of fit.")],
+    data: ModelData,
     target: Annotated[
         str | None, typer.Option(help="Column of true targets, if the file has one.")
     ] = None,
@@ -49,11 +52,12 @@ def explain(
             help="A row to explain, 1 for the first below the header; may be repeated.",
         ),
     ] = None,
-    header: Header = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     as_json_: options.Json = False,
     force: options.Force = False,
+    *,
+    table: TableKeywords,
 ) -> None:
     """Explain a model: which features and combinations matter, rules, and single rows.
 
@@ -62,21 +66,21 @@ def explain(
     output.check_free([out], force=force)
     if out is not None:
         import_optional("matplotlib", needed_by="bevel explain --out", install="bevel[plot]")
-    with output.steps() as advance:
+    with source_of(data) as source, output.steps() as advance:
         found = workflow.explain(
             model,
-            data,
+            source,
             target=target,
             rows=row or (),
-            header=header,
             random_state=seed,
             n_jobs=jobs,
             on_note=output.silent if as_json_ else output.note,
             on_progress=advance,
+            **table,
         )
         if out is not None:
             advance("drawing", 0, 1)
-            command = _command(model, data, target, out, row, header, seed)
+            command = _command(model, data, target, out, row, table, seed)
             page = explain_report(model.name, data.name, found, command)
     if out is not None:
         write_whole(out, [page.encode("utf-8")])
@@ -92,7 +96,7 @@ def _command(
     target: str | None,
     out: Path,
     row: list[int] | None,
-    header: bool | None,
+    table: TableKeywords,
     seed: int,
 ) -> str:
     """The command line that makes the page again."""
@@ -100,8 +104,7 @@ def _command(
     words += [] if target is None else ["--target", target]
     for number in row or ():
         words += ["--row", str(number)]
-    if header is not None:
-        words.append("--header" if header else "--no-header")
+    words += table_words(table)
     return shlex.join([*words, "--seed", str(seed), "--out", str(out)])
 
 
@@ -133,8 +136,11 @@ def _features(found: Explanation) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("feature")
     for each in found.importances:
-        table.add_column(each.kind, justify="right")
-    for place in found.importances[-1].order[:MOST_LINES]:
+        table.add_column(IMPURITY if each.kind == "gini" else each.kind, justify="right")
+    last = found.importances[-1]
+    table.caption = printable(f"{last.kind}: {last.measures.split(';')[0]}")
+    table.caption_justify = "left"
+    for place in last.order[:MOST_LINES]:
         cells = [f"{each.values[place]:.4f}" for each in found.importances]
         table.add_row(Text(printable(found.importances[0].names[place])), *cells)
     return table
@@ -164,6 +170,7 @@ def _facts(
         "n_used": found.n_used,
         "rows_are": found.met,
         "scores": as_json(found.scores),
+        "importance_measures": {each.kind: each.measures for each in found.importances},
         "importance": {
             each.kind: dict(zip(each.names, each.values.tolist(), strict=True))
             for each in found.importances

@@ -1,5 +1,7 @@
 """``bevel fit``: a forest from a file of rows, its out-of-bag score, a model file and a report."""
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,92 +9,155 @@ from typing import Annotated, Any
 import typer
 
 from bevel import workflow
+from bevel.cli import forest_options as forest
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
-from bevel.cli.table_options import Data, Drop, Header, Nominal, TargetColumn, Task, TaskName
+from bevel.cli.table_options import (
+    Data,
+    Drop,
+    KeepId,
+    Nominal,
+    RowId,
+    TargetColumn,
+    Task,
+    TaskName,
+    reads_tables,
+    source_of,
+    table_words,
+)
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.report.score_text import fit_command, score_line
+from bevel.report.score_text import score_line
 from bevel.workflow import FitResult
+from bevel.workflow.predicting import out_of_bag_predictions
 from bevel.workflow.scores import as_json
+from bevel.workflow.tables.options import TableKeywords
 
-__all__ = ["EXAMPLES", "fit", "read_projection_names"]
+__all__ = ["EXAMPLES", "fit"]
 
 EXAMPLES = output.examples(
     "bevel fit iris.csv --target species --out iris.bevel --report iris.html",
-    "bevel fit prices.parquet --target price --task regression --trees 500",
-    "bevel fit cells.tsv --target type --drop id --nominal batch --json",
+    "bevel fit prices.parquet --target price --task regression --trees 500 --keep-targets",
+    "bevel fit cells.tsv --target type --drop plate --nominal batch --class-weight rare=5",
+    "zcat big.csv.gz | bevel fit - --target y --d 0.5 --max-depth 12 --json",
 )
 
 
+@reads_tables
 def fit(
     data: Data,
     target: TargetColumn,
     out: Annotated[Path | None, typer.Option(help="Model file to write.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
+    oob: Annotated[
+        Path | None, typer.Option(help="CSV of the out-of-bag predictions to write.")
+    ] = None,
     task: Task = TaskName.auto,
-    projection: Annotated[
-        str,
+    trees: Annotated[
+        int, typer.Option(min=1, help="Number of trees.", rich_help_panel=forest.PANEL)
+    ] = 300,
+    projection: forest.ProjectionNames = "auto",
+    density: forest.Density = None,
+    d: forest.Directions = "auto",
+    max_depth: forest.MaxDepth = None,
+    min_samples_leaf: forest.MinLeaf = None,
+    criterion: forest.Criterion = None,
+    class_weight: forest.ClassWeight = None,
+    weights: Annotated[
+        str | None,
         typer.Option(
-            help="Where directions come from: axis, sparse, combination, gaussian, rotation, "
-            "multirotation, principal, ridge, lda, logistic, pls, cca, or several with commas."
+            metavar="COLUMN",
+            help="Column of the rows' weights. Scores count all rows alike.",
+            rich_help_panel=forest.PANEL,
         ),
-    ] = "sparse",
-    trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 300,
+    ] = None,
     keep_targets: Annotated[
         bool,
         typer.Option(
             "--keep-targets",
-            help="Keep the training targets in the model, for quantiles (regression only).",
+            help="Keep the training targets in the model, for intervals (regression only).",
+            rich_help_panel=forest.PANEL,
         ),
     ] = False,
     drop: Drop = None,
     nominal: Nominal = None,
-    header: Header = None,
+    row_id: RowId = None,
+    keep_id: KeepId = False,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     as_json_: options.Json = False,
     force: options.Force = False,
+    *,
+    table: TableKeywords,
 ) -> None:
     """Fit a forest to a file of rows.
 
-    Nominal columns, missing values and the delimiter are found by themselves.
+    The delimiter, missing values, numbers such as 1,234.50 and dates are found out, with notes
+    where that is no matter of course. Columns that name rows are left out.
     """
-    output.check_free([out, report], force=force)
+    output.check_free([out, report, oob], force=force)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
-    with output.steps() as advance:
+    parameters = forest.forest_parameters(max_depth, min_samples_leaf, criterion, class_weight)
+    with source_of(data) as source, output.steps() as advance:
         found = workflow.fit(
-            data,
+            source,
             target,
             task=task,
-            projection=read_projection_names(projection),
+            projection=forest.read_projection(projection, density),
+            n_projections=forest.read_directions(d),
             n_estimators=trees,
             keep_targets=keep_targets,
+            parameters=parameters,
             drop=drop or (),
             nominal=nominal or (),
-            header=header,
+            keep_id=keep_id,
+            weights=weights,
+            row_id=row_id or (),
             random_state=seed,
             n_jobs=jobs,
             curve=report is not None,
             on_note=output.silent if as_json_ else output.note,
             on_progress=advance,
+            **table,
         )
     if out is not None:
         found.model.save(out)
+    if oob is not None:
+        write_whole(oob, [out_of_bag_predictions(found).to_csv().encode("utf-8")])
     if report is not None:
-        command = fit_command(data, found, out, report, drop, nominal, header, keep_targets)
-        _write_report(report, data.name, found, command)
+        words = forest.forest_words(projection, density, d, parameters)
+        words += _words({"--weights": weights}, {"--drop": drop, "--nominal": nominal})
+        words += _words({}, {"--id": row_id}) + ["--keep-id"] * keep_id
+        words += ["--keep-targets"] * keep_targets + table_words(table)
+        words += _words({"--out": out, "--report": report, "--oob": oob}, {})
+        _write_report(report, data.name, found, _command(data, found, words))
     if as_json_:
-        output.print_json(_facts(found, projection, out, report))
+        output.print_json(_facts(found, projection, density, out, report))
     else:
-        _print(data, found, projection, out, report)
+        label = projection if density is None else f"{projection} of density {density:g}"
+        _print(data, found, label, {"model": out, "report": report, "out of bag": oob})
 
 
-def read_projection_names(text: str) -> Any:
-    """One name, or a list of several with commas between them."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    return names if len(names) > 1 else text.strip()
+def _words(
+    single: dict[str, Path | str | None], repeated: dict[str, Sequence[str] | None]
+) -> list[str]:
+    """Options that were given, as words of a command line."""
+    words = [str(word) for pair in single.items() if pair[1] is not None for word in pair]
+    return words + [
+        word
+        for option, values in repeated.items()
+        for each in values or ()
+        for word in (option, each)
+    ]
+
+
+def _command(data: Path, found: FitResult, words: Sequence[str]) -> str:
+    """The command line that makes a fit again, with whatever was guessed spelled out."""
+    rows, settings = found.rows, found.settings
+    begin = ["bevel", "fit", str(data), "--target", rows.target, "--task", rows.task]
+    begin += ["--trees", str(settings.n_trees), "--seed", str(settings.seed)]
+    return shlex.join([*begin, *words])
 
 
 def _write_report(report: Path, name: str, found: FitResult, command: str) -> None:
@@ -105,7 +170,11 @@ def _write_report(report: Path, name: str, found: FitResult, command: str) -> No
 
 
 def _facts(
-    found: FitResult, projection: str, out: Path | None, report: Path | None
+    found: FitResult,
+    projection: str,
+    density: float | None,
+    out: Path | None,
+    report: Path | None,
 ) -> dict[str, Any]:
     rows = found.rows
     n_rows, n_features = rows.X.shape
@@ -118,6 +187,10 @@ def _facts(
         "classes": rows.classes,
         "n_trees": found.settings.n_trees,
         "projection": projection,
+        "density": density,
+        "n_projections": found.settings.n_projections,
+        "parameters": found.settings.others,
+        "dates": sorted(rows.X.dates),
         "seed": found.settings.seed,
         "fit_seconds": found.seconds,
         "scored": found.scored_by,
@@ -128,11 +201,9 @@ def _facts(
     }
 
 
-def _print(
-    data: Path, found: FitResult, projection: str, out: Path | None, report: Path | None
-) -> None:
+def _print(data: Path, found: FitResult, projection: str, files: dict[str, Path | None]) -> None:
     lines = {
-        "data": str(data),
+        "data": "standard input" if str(data) == "-" else str(data),
         "size": found.rows.describe(),
         "target": found.rows.describe_target(),
         "forest": f"{found.model.n_estimators:,} trees, projection {projection}, "
@@ -140,7 +211,6 @@ def _print(
     }
     for name, estimate in found.scores.items():
         lines[f"{found.scored_by} {name}"] = score_line(name, estimate)
-    lines["model"] = "not kept; --out model.bevel keeps it" if out is None else str(out)
-    if report is not None:
-        lines["report"] = str(report)
+    lines |= {name: str(path) for name, path in files.items() if path is not None}
+    lines.setdefault("model", "not kept; --out model.bevel keeps it")
     output.print_lines(lines)

@@ -1,21 +1,32 @@
-"""Messages of `bevel.workflow` speak of parameters; the command line has flags for them."""
+"""Messages of `bevel.workflow` name parameters; the command line replaces them with its flags."""
 
 import re
+import shlex
 
 __all__ = ["as_flags"]
 
-# A parameter in a message: `drop`, `header=True` or `task="regression"`.
-PARAMETER = re.compile(r"`(\w+)(?:=(?:\"(\w+)\"|(\w+)))?`")
+# A parameter in a message: `drop`, `header=True`, `task="regression"`, `types={'a': "number"}`.
+PARAMETER = re.compile(r"`(\w+)(?:=(?:\"([^\"`]+)\"|\{'([^`]+)': \"(\w+)\"\}|(\w+)))?`")
 FLAGS = {
+    "class_weight": "--class-weight",
+    "decimal": "--decimal",
+    "delimiter": "--delimiter",
     "drop": "--drop",
+    "encoding": "--encoding",
     "header": "--header",
+    "interval": "--interval",
+    "keep_id": "--keep-id",
     "keep_targets": "--keep-targets",
+    "missing": "--missing",
     "nominal": "--nominal",
     "proba": "--proba",
+    "row_id": "--id",
     "rows": "--row",
     "target": "--target",
     "task": "--task",
     "tuning_trees": "--tuning-trees",
+    "types": "--types",
+    "weights": "--weights",
 }
 
 
@@ -25,9 +36,11 @@ def as_flags(text: str) -> str:
 
 
 def _flag(found: re.Match[str]) -> str:
-    name, word, value = found.groups()
+    name, word, column, kind, value = found.groups()
     if name not in FLAGS:
         return found.group()
     if value == "False":
         return FLAGS[name].replace("--", "--no-", 1)
+    if column:
+        return f"{FLAGS[name]} {shlex.quote(f'{column}={kind}')}"
     return f"{FLAGS[name]} {word}" if word else FLAGS[name]

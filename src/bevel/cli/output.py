@@ -30,6 +30,7 @@ __all__ = [
     "console",
     "examples",
     "note",
+    "print_data",
     "print_json",
     "print_lines",
     "progress",
@@ -51,8 +52,16 @@ def silent(_text: str) -> None:
 
 def print_json(facts: object) -> None:
     """Print one JSON document; NaN and infinities, which JSON does not have, become null."""
-    text = json.dumps(_plain(facts), indent=2, ensure_ascii=False, allow_nan=False)
+    ascii_only = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    text = json.dumps(_plain(facts), indent=2, ensure_ascii=ascii_only, allow_nan=False)
     print(json_escaped(text))
+
+
+def print_data(line: str) -> None:
+    """Print a line of data; what the terminal cannot show is written as Python writes it."""
+    text = printable(line)
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _plain(value: Any) -> Any:
@@ -68,7 +77,7 @@ def _plain(value: Any) -> Any:
 
 
 def print_lines(lines: Mapping[str, str]) -> None:
-    """Print names and what is to be said of them in two columns."""
+    """Print names and values in two columns."""
     table = Table.grid(padding=(0, 2))
     for name, text in lines.items():
         table.add_row(name, Text(printable(text)))

@@ -16,8 +16,8 @@ KNOWN = {"lab": "python -m pip install bevel-lab"}
 def add_plugins(app: typer.Typer) -> None:
     """Add the commands that installed packages provide.
 
-    A package that is absent or broken gets a command too, one that says so: it must not stop the
-    others from working.
+    A package that is absent or broken gets a command too, which prints an error: it must not
+    stop the others from working.
     """
     found = {each.name: each for each in entry_points(group=GROUP)}
     for name in sorted(found):

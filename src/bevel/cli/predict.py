@@ -8,38 +8,62 @@ import typer
 from bevel import workflow
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
-from bevel.cli.table_options import Header
+from bevel.cli.table_options import ModelData, RowId, reads_tables, source_of
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
 from bevel.workflow.predicting import Predictions
+from bevel.workflow.tables.options import TableKeywords
 
 __all__ = ["EXAMPLES", "predict"]
 
 EXAMPLES = output.examples(
-    "bevel predict iris.bevel new.csv --out predictions.csv --proba",
-    "bevel predict iris.bevel new.csv | sort | uniq -c",
+    "bevel predict iris.bevel new.csv --out predictions.csv --proba --id sample",
+    "bevel predict prices.bevel new.csv --interval 0.9",
+    "zcat new.csv.gz | bevel predict iris.bevel - | sort | uniq -c",
 )
 
 
+@reads_tables
 def predict(
     model: Annotated[Path, typer.Argument(help="A file that fit --out or save has written.")],
-    data: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet with the columns of fit.")],
+    data: ModelData,
     out: Annotated[
-        Path | None, typer.Option(help="CSV to write; the default is standard output.")
+        Path | None,
+        typer.Option(help="CSV to write; the default is standard output, as is -."),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add class probabilities.")] = False,
-    header: Header = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Add an interval that covers a share of new rows, such as 0.9 (regression, with a "
+            "model of fit --keep-targets).",
+        ),
+    ] = None,
+    row_id: RowId = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
     force: options.Force = False,
+    *,
+    table: TableKeywords,
 ) -> None:
     """Predict the rows of a file, in their order.
 
     Columns are found by name, in any order; others are left out with a note. Characters of labels
     that cannot be seen are written as \\x1b on the screen, as they are in --out.
     """
+    out = None if str(out) == "-" else out
     output.check_free([out], force=force)
-    found = workflow.predict(model, data, proba=proba, header=header, n_jobs=jobs)
+    with source_of(data) as source:
+        found = workflow.predict(
+            model,
+            source,
+            proba=proba,
+            interval=interval,
+            row_id=row_id or (),
+            n_jobs=jobs,
+            **table,
+        )
     if out is not None:
         write_whole(out, [found.to_csv().encode("utf-8")])
     if as_json:
@@ -49,7 +73,7 @@ def predict(
         output.note(text)
     if out is None:
         for line in found.to_csv().removesuffix("\n").split("\n"):
-            print(printable(line))
+            output.print_data(line)
     else:
         print(printable(f"{len(found.values):,} predictions written to {out}"))
 
@@ -60,4 +84,8 @@ def _facts(model: Path, found: Predictions, out: Path | None) -> dict[str, objec
         facts["predictions"] = found.values
         if found.probabilities is not None:
             facts |= {"classes": list(found.classes), "probabilities": found.probabilities}
+        if found.interval is not None:
+            facts["interval"] = found.interval
+        if found.ids:
+            facts["ids"] = found.ids
     return facts | {"notes": [as_flags(text) for text in found.notes]}

@@ -10,12 +10,23 @@ from rich.table import Table
 from bevel import workflow
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
-from bevel.cli.table_options import Data, Drop, Header, Nominal, TargetColumn, Task, TaskName
+from bevel.cli.table_options import (
+    Data,
+    Drop,
+    KeepId,
+    Nominal,
+    TargetColumn,
+    Task,
+    TaskName,
+    reads_tables,
+    source_of,
+)
 from bevel.printable import printable
 from bevel.report.score_text import interval, score, score_line
 from bevel.workflow import TuneResult
 from bevel.workflow.labelled_rows import CLASSIFICATION
 from bevel.workflow.scores import Estimate
+from bevel.workflow.tables.options import TableKeywords
 from bevel.workflow.tuning import Tried, python_line
 
 __all__ = ["EXAMPLES", "tune"]
@@ -26,6 +37,7 @@ EXAMPLES = output.examples(
 )
 
 
+@reads_tables
 def tune(
     data: Data,
     target: TargetColumn,
@@ -40,11 +52,13 @@ def tune(
     ] = False,
     drop: Drop = None,
     nominal: Nominal = None,
-    header: Header = None,
+    keep_id: KeepId = False,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
     force: options.Force = False,
+    *,
+    table: TableKeywords,
 ) -> None:
     """Choose d and λ by out-of-bag error, without cross-validation.
 
@@ -52,9 +66,9 @@ def tune(
     each node, which combine 1 to 5 features on average.
     """
     output.check_free([out], force=force)
-    with output.steps() as advance:
+    with source_of(data) as source, output.steps() as advance:
         found = workflow.tune(
-            data,
+            source,
             target,
             task=task,
             n_estimators=trees,
@@ -62,12 +76,13 @@ def tune(
             all_powers=all_powers,
             drop=drop or (),
             nominal=nominal or (),
-            header=header,
+            keep_id=keep_id,
             random_state=seed,
             n_jobs=jobs,
             refit=out is not None,
             on_note=output.silent if as_json else output.note,
             on_progress=advance,
+            **table,
         )
     if out is not None:
         found.model.save(out)

@@ -24,10 +24,13 @@ class Columns:
         One for each column, all different.
     values : tuple of ndarray of shape (n_rows,)
         Numbers (missing: NaN), or objects for nominal columns (missing: None).
+    dates : frozenset of str
+        Names of columns whose numbers are days since 1970-01-01.
     """
 
     names: tuple[str, ...]
     values: tuple[Array, ...]
+    dates: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         lengths = {len(column) for column in self.values}
@@ -53,12 +56,14 @@ class Columns:
 
     def rows(self, chosen: npt.NDArray[Any]) -> Columns:
         """The same columns with the rows that an index or a mask chooses."""
-        return Columns(self.names, tuple(column[chosen] for column in self.values))
+        values = tuple(column[chosen] for column in self.values)
+        return Columns(self.names, values, self.dates)
 
     def select(self, names: Sequence[str]) -> Columns:
         """Columns by name, in the order of `names`; raises KeyError for one that is absent."""
         place = {name: index for index, name in enumerate(self.names)}
-        return Columns(tuple(names), tuple(self.values[place[name]] for name in names))
+        values = tuple(self.values[place[name]] for name in names)
+        return Columns(tuple(names), values, self.dates.intersection(names))
 
     def missing(self, index: int) -> npt.NDArray[np.bool_]:
         """Where a column has no value."""

@@ -30,7 +30,7 @@ from bevel.data.scaling import (
     merge_scalers,
     safe_span,
 )
-from bevel.data.tables import ArrayTable, Table
+from bevel.data.tables import ArrayTable, ColumnsTable, Table
 from bevel.errors import PrecisionWarning, join_names
 
 __all__ = ["Dataset", "Encoding", "Reading", "encode", "encode_dataset", "learn_dataset"]
@@ -69,12 +69,15 @@ class Encoding:
     medians : ndarray of float32, shape (p,)
         Of the stored training values, missing ones ignored; 0 for nominal columns and for columns
         without values. Missing values count as the median where features are combined.
+    dates : frozenset of int
+        Numeric columns that hold dates: their numbers are days since 1970-01-01.
     """
 
     scaler: Scaler
     nominal: Mapping[int, Levels]
     levels: npt.NDArray[np.int32]
     medians: Float32s
+    dates: frozenset[int] = frozenset()
 
     @cached_property
     def native_scaler(self) -> _core.Scaler:
@@ -144,7 +147,8 @@ def learn_dataset(
     if scale is None:
         _warn_of_collapse(table, levels, X)
     medians, has_nan = stored or _core.column_facts(X, levels, n_threads)
-    encoding = Encoding(scaler, nominal, _frozen(levels), _frozen(medians))
+    dates = frozenset(table.dates()) - nominal.keys()
+    encoding = Encoding(scaler, nominal, _frozen(levels), _frozen(medians), dates)
     return Dataset(_frozen(X), _frozen(has_nan), encoding)
 
 
@@ -181,6 +185,7 @@ def encode(
     n_threads : int, default=1
         Threads that scale.
     """
+    _check_dates(table, encoding)
     unscaled = isinstance(encoding.scaler, IdentityScaler)
     ready = unscaled and _is_stored(table, encoding.levels, order)
     X = table.native if ready else _allocate(table, order)
@@ -191,6 +196,24 @@ def encode(
     for feature, column in encoding.nominal.items():
         X[:, feature] = column.encode(table.labels(feature), table.describe(feature))
     return _frozen(X)
+
+
+def _check_dates(table: Table, encoding: Encoding) -> None:
+    """Refuse dates where fit saw numbers, and the reverse; columns without a value are neither.
+
+    Columns that were read by ourselves are days already.
+    """
+    if isinstance(table, ColumnsTable):
+        return
+    given = frozenset(table.dates()) - encoding.nominal.keys()
+    for feature in sorted(given ^ encoding.dates):
+        tile = table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))
+        if not np.isnan(tile).all():
+            seen, got = ("numbers", "dates") if feature in given else ("dates", "numbers")
+            raise ValueError(
+                f"X must hold {seen} in column {table.describe(feature)}, as in fit; got {got}. "
+                "Pass the column as it was in fit."
+            )
 
 
 def _store_whole(
@@ -251,7 +274,8 @@ def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> AnyFloa
     if not _within(tile, limit):
         row, column = np.argwhere(np.abs(tile, dtype=np.float64) > limit)[0]
         got = tile[row, column]
-        where = f"column {table.describe(features.start + column)}, row {rows.start + row}"
+        where = f"column {table.describe(features.start + column)}, "
+        where += f"row index {rows.start + row}"
         if np.isinf(got):
             remedy = "Replace infinities by NaN, which means missing."
         else:

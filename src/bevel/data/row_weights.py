@@ -18,11 +18,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 from bevel._types import Floats
 from bevel.errors import join_names, wrong_type, wrong_value
 
-__all__ = ["read_weights", "weights_of_classes"]
+__all__ = ["LARGEST_WEIGHT", "read_weights", "weights_of_classes"]
 
 
 # Range of the largest weight.
-SMALLEST, LARGEST = 1e-15, 1e15
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-15, 1e15
 # Of the largest weight; lighter rows are raised to it. A billion of them still count for nothing
 # beside the largest, and 1e-35 is a normal number in float32, where weights of nodes are kept.
 SMALLEST_SHARE = 1e-20
@@ -87,12 +87,12 @@ def _check_class_weight(class_weight: Mapping[Any, Any], classes: set[Any]) -> N
     As in scikit-learn, a class that is not named has weight 1, and a weight for a class that y does
     not have is taken only when all classes of y are named, as in a fold of a cross-validation.
     """
-    required = f"a number from 0 to {LARGEST:g}"
+    required = f"a number from 0 to {LARGEST_WEIGHT:g}"
     remedy = "Weigh a class by 0 to leave its rows out."
     for label, weight in class_weight.items():
         if not isinstance(weight, numbers.Real):
             raise wrong_type(f"class_weight[{label!r}]", required, weight, remedy)
-        if not 0 <= weight <= LARGEST:  # type: ignore[operator]
+        if not 0 <= weight <= LARGEST_WEIGHT:  # type: ignore[operator]
             raise wrong_value(f"class_weight[{label!r}]", required, weight, remedy)
     unknown = [repr(label) for label in class_weight if label not in classes]
     unnamed = [repr(label) for label in sorted(classes) if label not in class_weight]
@@ -109,7 +109,7 @@ def _settle(weights: Floats, name: str) -> Floats:
     wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
     if len(wrong):
         raise ValueError(
-            f"{name} must hold finite numbers of at least 0; got {weights[wrong[0]]:g} (row "
+            f"{name} must hold finite numbers of at least 0; got {weights[wrong[0]]:g} (row index "
             f"{wrong[0]}). Drop these rows, or give them weight 0."
         )
     largest = float(weights.max())
@@ -118,10 +118,11 @@ def _settle(weights: Floats, name: str) -> Floats:
             f"{name} must have at least one weight above zero; got zero for every row. Leave it "
             "out to weigh all rows equally."
         )
-    if not SMALLEST <= largest <= LARGEST:
+    if not SMALLEST_WEIGHT <= largest <= LARGEST_WEIGHT:
         raise ValueError(
-            f"{name} must have a largest weight from {SMALLEST:g} to {LARGEST:g}, so that sums and "
-            f"squares of weights are finite; got {largest:g}. Divide all weights by the largest."
+            f"{name} must have a largest weight from {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, so "
+            f"that sums and squares of weights are finite; got {largest:g}. Divide all weights by "
+            "the largest."
         )
     floor = SMALLEST_SHARE * largest
     if ((weights > 0.0) & (weights < floor)).any():

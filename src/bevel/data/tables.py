@@ -17,18 +17,21 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from narwhals.exceptions import DuplicateError
 from sklearn.utils import check_array
 
 from bevel._types import AnyFloats
 from bevel.data.columns import Columns
-from bevel.errors import shorten
+from bevel.data.dates import are_dates, array_as_days, objects_as_days, series_as_days
+from bevel.errors import join_names, shorten
 
 __all__ = ["Table", "is_missing", "read_table", "take_rows"]
 
 
 LARGEST_FLOAT = int(np.finfo(np.float64).max)
 _NOMINAL = (nw.String, nw.Categorical, nw.Enum)
-_UNREADABLE = (nw.Datetime, nw.Date, nw.Time, nw.Duration, nw.List, nw.Array, nw.Struct, nw.Binary)
+_DATES = (nw.Datetime, nw.Date)
+_UNREADABLE = (nw.Time, nw.Duration, nw.List, nw.Array, nw.Struct, nw.Binary)
 
 
 class Table(Protocol):
@@ -58,6 +61,10 @@ class Table(Protocol):
         """Columns whose dtype says that they are nominal."""
         ...
 
+    def dates(self) -> list[int]:
+        """Columns of dates or times, whose numbers are days since 1970-01-01."""
+        ...
+
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         """A tile as floats, float32 only where nothing is lost; missing values are NaN."""
         ...
@@ -71,8 +78,8 @@ def read_table(X: Any) -> Table:
     """Wrap the user's X; raises when it is not a non-empty table of two dimensions."""
     if isinstance(X, Columns):
         return ColumnsTable(X)
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = _as_frame(X)
+    if frame is not None:
         return FrameTable(X, frame)
     if hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError(
@@ -85,9 +92,23 @@ def read_table(X: Any) -> Table:
     return SparseTable(array) if sp.issparse(array) else ArrayTable(array)
 
 
+def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """A data frame of any library, None if X is none."""
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError:
+        names = [str(name) for name in X.columns]
+        twice = sorted({repr(name) for name in names if names.count(name) > 1})
+        raise ValueError(
+            f"X must have a different name for each column; got {join_names(twice)} more than "
+            "once. Rename the columns, or drop the copies: X.loc[:, ~X.columns.duplicated()]."
+        ) from None
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
 def is_missing(value: object) -> bool:
     """Whether a Python value stands for a missing one: None, NaN, pandas' NA and NaT."""
-    if isinstance(value, float | np.floating):
+    if isinstance(value, float | np.floating | np.datetime64):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
@@ -113,22 +134,33 @@ class MatrixTable:
     def nominal_by_dtype(self) -> list[int]:
         return []
 
+    def dates(self) -> list[int]:
+        return []
+
 
 @dataclass(frozen=True, eq=False)
 class ArrayTable(MatrixTable):
-    """A two-dimensional NumPy array, of numbers or of objects."""
+    """A two-dimensional NumPy array, of numbers, of dates or of objects."""
 
     def __post_init__(self) -> None:
-        if self.native.dtype.kind not in "fiubOUST":
+        if self.native.dtype.kind not in "fiubOUSTM":
             raise TypeError(
-                f"X must hold numbers or labels; got an array of dtype {self.native.dtype}. "
-                "Convert it to numbers first, for example the days or seconds since a date."
+                f"X must hold numbers, labels or dates; got an array of dtype {self.native.dtype}. "
+                "Convert it to numbers first, for example to seconds."
             )
+
+    def dates(self) -> list[int]:
+        if self.native.dtype.kind == "O":
+            columns = range(self.n_features)
+            return [f for f in columns if are_dates(self.native[:, f].tolist(), is_missing)]
+        return list(range(self.n_features)) if self.native.dtype.kind == "M" else []
 
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         tile = self.native[rows, features]
         if tile.dtype.kind in "fiub":
             return _as_float(tile)
+        if tile.dtype.kind == "M":
+            return array_as_days(tile)
         columns = zip(range(features.start, features.stop), tile.T, strict=True)
         return np.column_stack([as_numbers(c, self.describe(feature)) for feature, c in columns])
 
@@ -178,14 +210,19 @@ class FrameTable:
     def nominal_by_dtype(self) -> list[int]:
         return [f for f, column in enumerate(self._columns) if _is_nominal(column)]
 
+    def dates(self) -> list[int]:
+        return [f for f, column in enumerate(self._columns) if _holds_dates(column)]
+
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         return _side_by_side([self._numbers(f)[rows] for f in range(features.start, features.stop)])
 
     def _numbers(self, feature: int) -> AnyFloats:
         column = self._columns[feature]
+        if isinstance(column.dtype, _DATES):
+            return series_as_days(column)
         if isinstance(column.dtype, _UNREADABLE):
             raise TypeError(
-                f"X must hold numbers or labels; got dtype {column.dtype} in column "
+                f"X must hold numbers, labels or dates; got dtype {column.dtype} in column "
                 f"{self.describe(feature)}. Convert it to numbers first, or drop it."
             )
         return as_numbers(_values(column), self.describe(feature))
@@ -209,6 +246,9 @@ class ColumnsTable:
 
     def nominal_by_dtype(self) -> list[int]:
         return self.native.nominal
+
+    def dates(self) -> list[int]:
+        return [f for f, name in enumerate(self.native.names) if name in self.native.dates]
 
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         chosen = range(features.start, features.stop)
@@ -237,22 +277,32 @@ def _check_not_empty(n_rows: int, n_features: int) -> None:
     )
 
 
+def _holds_dates(column: nw.Series[Any]) -> bool:
+    if isinstance(column.dtype, nw.Object):
+        return are_dates(column.to_list(), is_missing)
+    return isinstance(column.dtype, _DATES)
+
+
 def take_rows(X: Any, rows: npt.NDArray[np.integer[Any]]) -> Any:
     """Some rows of an array, a sparse matrix or a data frame, as the same kind of thing."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
+    frame = _as_frame(X)
+    return X[rows] if frame is None else frame[rows].to_native()
 
 
 def as_numbers(values: npt.NDArray[Any], name: str) -> AnyFloats:
     """Read a column as floats; text is refused even where it spells a number."""
     if values.dtype.kind in "fiub":
         return _as_float(values)
-    objects = values.tolist()
+    if values.dtype.kind == "M":
+        return array_as_days(values)
+    objects = values.tolist() if values.dtype.kind != "O" else list(values)
+    if are_dates(objects, is_missing):
+        return objects_as_days(objects)
     for row, value in enumerate(objects):
         if isinstance(value, str | bytes):
             raise ValueError(
                 f"X must hold numbers in column {name}; could not convert string to float: "
-                f"{shorten(value)} (row {row}). Convert the column, or name it in "
+                f"{shorten(value)} (row index {row}). Convert the column, or name it in "
                 "categorical_features."
             )
     try:
@@ -269,7 +319,7 @@ def _beyond_floats(values: list[Any], name: str) -> ValueError:
     row = next(i for i, v in enumerate(values) if not is_missing(v) and abs(v) > LARGEST_FLOAT)
     return ValueError(
         f"X must hold numbers within the range of floats in column {name}; got "
-        f"{shorten(values[row])} (row {row}). Rescale the column."
+        f"{shorten(values[row])} (row index {row}). Rescale the column."
     )
 
 
@@ -286,7 +336,9 @@ def _values(column: nw.Series[Any]) -> npt.NDArray[Any]:
 
 
 def _is_nominal(column: nw.Series[Any]) -> bool:
-    """By dtype; a column of Python objects is nominal unless all of them are numbers."""
+    """By dtype; one of Python objects is nominal unless all of them are numbers, or dates."""
     if isinstance(column.dtype, nw.Object):
-        return not all(isinstance(v, numbers.Number) or is_missing(v) for v in column.to_list())
+        values = column.to_list()
+        are_numbers = all(isinstance(v, numbers.Number) or is_missing(v) for v in values)
+        return not are_numbers and not are_dates(values, is_missing)
     return isinstance(column.dtype, _NOMINAL)

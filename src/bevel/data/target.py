@@ -13,10 +13,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from bevel.data.tables import is_missing
 from bevel.errors import shorten
 
-__all__ = ["read_labels", "read_numbers"]
+__all__ = ["LARGEST_TARGET", "read_labels", "read_numbers"]
 
-# Squares of targets, times any weight and number of rows, stay finite in float64.
-LARGEST_TARGET = 1e100
+# Fourth powers of targets, times any weight and number of rows, stay finite in float64: standard
+# deviations of squared errors need them.
+LARGEST_TARGET = 1e60
+MOST_CLASSES = 65_535
 
 
 def read_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
@@ -25,6 +27,12 @@ def read_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.i
     _check_finite(labels)
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) > MOST_CLASSES:
+        raise ValueError(
+            f"y must have at most {MOST_CLASSES:,} classes; got {len(classes):,} in {n_rows:,} "
+            "rows. If y is a quantity, use ObliqueForestRegressor; if it names rows, choose "
+            "another target; else join rare classes."
+        )
     return classes, codes.astype(np.int32)
 
 
@@ -45,7 +53,7 @@ def read_numbers(y: Any, n_rows: int) -> npt.NDArray[np.float64]:
     _check_finite(numbers)
     largest = int(np.abs(numbers).argmax())
     if abs(numbers[largest]) > LARGEST_TARGET:
-        raise _too_large(f"{numbers[largest]:g} (row {largest})")
+        raise _too_large(f"{numbers[largest]:g} (row index {largest})")
     return numbers
 
 
@@ -91,8 +99,8 @@ def _check_present(values: npt.NDArray[Any]) -> None:
         return
     if len(missing):
         raise ValueError(
-            f"y must have no missing values; got {len(missing)} NaN (row {missing[0]}). Drop or "
-            "impute target values before fit; NaN is allowed in X only."
+            f"y must have no missing values; got {len(missing)} NaN (row index {missing[0]}). Drop "
+            "or impute target values before fit; NaN is allowed in X only."
         )
 
 
@@ -102,6 +110,6 @@ def _check_finite(values: npt.NDArray[Any]) -> None:
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         raise ValueError(
-            f"y must hold finite numbers; got {len(infinite)} infinity (row {infinite[0]}). Drop "
-            "or clip these rows before fit."
+            f"y must hold finite numbers; got {len(infinite)} infinity (row index {infinite[0]}). "
+            "Drop or clip these rows before fit."
         )

@@ -24,7 +24,7 @@ def biomarkers(
     feature 0 by 4 and feature 1 by 2.5 standard deviations; nothing else differs. Features come
     from proteins, three from each: j, j + k and j + 2k, with k a third of the features, rounded up,
     have correlation 1/2 with each other and none with the rest. So the markers are independent,
-    and each has two siblings that say nothing by themselves.
+    and each has two siblings that are not informative by themselves.
 
     With as many controls as cases, the Bayes rule of the two markers, on
     ``4 x0 + 2.5 x1``, errs with probability Phi(-2.36) = 0.9 %, that of all features, which takes

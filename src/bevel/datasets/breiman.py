@@ -20,9 +20,9 @@ def twonorm(
     """Two normals, one above and one below: the best cut is the plane between them.
 
     Both classes have unit covariance; the mean is ``(a, ..., a)`` in the first and
-    ``(-a, ..., -a)`` in the second, with ``a = 2 / sqrt(n_features)``. Each feature says a little,
-    and all say the same amount. The Bayes rule cuts on the sum of the features and errs with
-    probability Phi(-2), 2.3 %, whatever the dimension.
+    ``(-a, ..., -a)`` in the second, with ``a = 2 / sqrt(n_features)``. Each feature carries a
+    little information, all the same amount. The Bayes rule cuts on the sum of the features and
+    errs with probability Phi(-2), 2.3 %, whatever the dimension.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ def bars(
 
     An image is black (0) but for `n_lines` white (1) rows, if its class is 0, or as many white
     columns, if it is 1, each set of lines equally likely. Lines side by side merge to thicker bars.
-    A pixel is white with probability ``n_lines / image_size`` in both classes, so that none tells
-    anything by itself; two neighbours tell a lot. The Bayes error is 0.
+    A pixel is white with probability ``n_lines / image_size`` in both classes, so that none is
+    informative by itself; two neighbours are. The Bayes error is 0.
 
     Parameters
     ----------

@@ -218,7 +218,7 @@ def parallel_hyperplanes(
     noise: float = 0.01,
     random_state: RandomState = None,
 ) -> Labelled:
-    """Two thin parallel slabs that no single feature can tell apart.
+    """Two thin parallel slabs that no single feature separates.
 
     Class 0 lies on ``X_1 + X_2 = -e`` and class 1 on ``X_1 + X_2 = +e``, where ``e`` is drawn from
     N(`offset`, `noise`²) for each row. All other features, and ``X_1``, are uniform on

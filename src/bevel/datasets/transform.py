@@ -169,7 +169,7 @@ def _check_finite(arrays: list[Floats], name: str) -> None:
         if len(bad):
             row, column = bad[0]
             remedy = f"{name} would spread it over the whole row; impute or drop it before."
-            required = f"finite (row {row}, column {column})"
+            required = f"finite (row index {row}, column index {column})"
             raise wrong_value("X", required, float(array[row, column]), remedy)
 
 

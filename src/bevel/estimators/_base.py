@@ -7,28 +7,30 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
+from bevel.data.row_numbers import warn_of_row_numbers
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
+from bevel.errors import shorten
 from bevel.estimators._compression import Compression
+from bevel.estimators._doc_link import LinksToDocuments
+from bevel.estimators._growing import TreeGrowth, shape_of
+from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
+from bevel.forest.family_record import FamilyRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.joining import join_forests
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.rotation_record import RotationRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import (
     Member,
-    TableShape,
     combines_units,
     read_projection,
     tuned_out_of_bag,
@@ -40,12 +42,19 @@ from bevel.training.options import (
     draws_bags,
     resolve_options,
 )
-from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
-from bevel.training.trainer import TrainingTarget, train
+from bevel.training.trainer import TrainingTarget
 
 
-class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class ObliqueForest(
+    Compression,
+    TreeGrowth,
+    NamedParameters,
+    TableInput,
+    LinksToDocuments,
+    BaseEstimator,  # type: ignore[misc]
+    metaclass=ABCMeta,
+):
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
@@ -67,7 +76,8 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN and None are missing values; infinities raise.
+            (made dense, in float32). NaN and None are missing values; infinities raise. Dates and
+            times become days since 1970-01-01 (UTC).
         y : array-like of shape (n_rows,)
             Targets.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -92,10 +102,12 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
         dataset = self._dataset(table, members, before)
+        if before is None:
+            warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
         seed = draw_seed(self.random_state) if before is None else self._seed_to_go_on()
-        options = resolve_options(values, members, _shape(dataset), seed)
+        options = resolve_options(values, members, shape_of(dataset), seed)
         bags = self._bags(options, table.n_rows, before)
-        forest, rotations = self._grow(dataset, target, options, before, n_threads)
+        forest, rotations, families = self._grow(dataset, target, options, before, n_threads)
         self._fitted = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
@@ -108,11 +120,23 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
             tuned_out_of_bag=tuned_out_of_bag(members),
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
             rotations=rotations,
+            families=families,
         )
         if self.oob_score:
             estimates = predict_out_of_bag(self._fitted, dataset.X, n_threads, target.weights)
             self._remember_out_of_bag(estimates, target)
         return self
+
+    @property
+    def families_(self) -> FamilyRecord:
+        """The families that share the trees, with their out-of-bag errors; of "auto" only."""
+        families = self.fitted_forest_.families
+        if families is None:
+            raise AttributeError(
+                'families_ is an attribute of forests with projection="auto", whose families share '
+                f"the trees; got projection={shorten(self.projection)}."
+            )
+        return families
 
     def _to_store(self) -> StoredEstimator:
         return StoredEstimator(
@@ -157,7 +181,8 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
         n_threads = count_threads(self.n_jobs)
         if before is not None:
             return encode_dataset(table, before.encoding, n_threads)
-        scale = automatic_scale(combines_units(members)) if self.scale == "auto" else self.scale
+        combines = not members or combines_units(members)  # families chosen later combine units
+        scale = automatic_scale(combines) if self.scale == "auto" else self.scale
         return learn_dataset(table, self.categorical_features, scale, n_threads)
 
     def _bags(
@@ -177,38 +202,6 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
             )
         return None
 
-    def _grow(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        before: FittedForest | None,
-        n_threads: int,
-    ) -> tuple[FlatForest, RotationRecord | None]:
-        """The forest of this fit: the trees there were, and the new ones."""
-        n_before = 0 if before is None else before.forest.n_trees
-        trees = range(n_before, self.n_estimators)
-        if before is not None and not len(trees):
-            return before.forest, before.rotations
-        grown, rotations = self._train(dataset, target, options, trees, n_threads)
-        forest = grown if before is None else join_forests(before.forest, grown)
-        return forest, rotations
-
-    def _train(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        trees: range,
-        n_threads: int,
-    ) -> tuple[FlatForest, RotationRecord | None]:
-        return train(dataset, target, options, trees, n_threads, self._progress(trees)), None
-
-    def _progress(self, trees: range, label: str = "growing trees") -> Progress:
-        """Progress report of the trees of a fit."""
-        show = bool(self.verbose)
-        return Progress(trees.start, trees.stop, show, self.callback, label=label)
-
     def _targets_to_keep(
         self,
         forest: FlatForest,  # noqa: ARG002
@@ -220,9 +213,3 @@ class ObliqueForest(Compression, TableInput, BaseEstimator, metaclass=ABCMeta): 
     ) -> KeptTargets | None:
         """Training targets of the leaves, if they are requested."""
         return None
-
-
-def _shape(dataset: Dataset) -> TableShape:
-    n_rows, n_features = dataset.X.shape
-    n_nominal = int(np.count_nonzero(dataset.encoding.levels))
-    return TableShape(n_rows, n_features - n_nominal, n_nominal)

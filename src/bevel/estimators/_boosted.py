@@ -17,7 +17,9 @@ from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
+from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._grown import FEW_ROWS, GrownTrees
+from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput, encode_rows
 from bevel.files.model import StoredEstimator
 from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
@@ -44,7 +46,14 @@ from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
 
 
-class ObliqueBoosting(GrownTrees, TableInput, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class ObliqueBoosting(
+    GrownTrees,
+    NamedParameters,
+    TableInput,
+    LinksToDocuments,
+    BaseEstimator,  # type: ignore[misc]
+    metaclass=ABCMeta,
+):
     """Base of the boosting estimators; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]

@@ -90,6 +90,7 @@ def keep_trees(estimator: Estimator, trees: npt.NDArray[np.int64]) -> Estimator:
 
 def _take(fitted: FittedForest, trees: npt.NDArray[np.int64]) -> FittedForest:
     forest, targets, rotations = fitted.forest, fitted.kept_targets, fitted.rotations
+    families = fitted.families
     return replace(
         fitted,
         predictor=PackedPredictor(take_trees(forest, trees)),
@@ -97,4 +98,5 @@ def _take(fitted: FittedForest, trees: npt.NDArray[np.int64]) -> FittedForest:
         seed=None,
         targets=None if targets is None else take_targets(targets, forest, trees),
         rotations=rotations and replace(rotations, of_tree=rotations.of_tree[trees]),
+        families=families and families.with_trees(families.of_tree[trees]),
     )

@@ -236,6 +236,7 @@ class GrownTrees:
             and fitted is not None
             and isinstance(fitted.predictor, PackedPredictor)
             and not fitted.encoding.nominal
+            and not fitted.encoding.dates
         )
 
     def __sklearn_is_fitted__(self) -> bool:

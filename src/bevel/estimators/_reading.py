@@ -35,7 +35,9 @@ class TableInput:
             if reset:
                 raise
             remedy = "Pass the columns used in fit, in the same order."
-            raise ValueError(f"{str(error).rstrip()} {remedy}") from None
+            text = str(error).rstrip()
+            gap = "\n" if "\n" in text else " "  # scikit-learn lists names one to a line
+            raise ValueError(f"{text}{gap}{remedy}") from None
         return table
 
     def _read_names(self, names: Sequence[str], reset: bool) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from bevel.data.dataset import Dataset
 from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.estimators._base import ObliqueForest
-from bevel.forest.flat_forest import FlatForest
+from bevel.estimators._growing import Grown
 from bevel.forest.rotation_record import RotationRecord
 from bevel.projections import RandomRotation
 from bevel.projections.families import Member
@@ -118,13 +118,13 @@ class RegularizedRotation(ObliqueForest):
         options: TrainingOptions,
         trees: range,  # noqa: ARG002
         n_threads: int,
-    ) -> tuple[FlatForest, RotationRecord | None]:
+    ) -> Grown:
         plan = self._plan()
         wants = _wants_errors(plan)
         if wants and not options.leaves_rows_out(len(dataset.X)):
             raise _no_errors(wants, "bags of all rows without replacement")
         _check_memory(plan, count_numeric(dataset.encoding))
-        return grow_ensemble(dataset, target, options, plan, n_threads, self._progress)
+        return Grown(*grow_ensemble(dataset, target, options, plan, n_threads, self._progress))
 
 
 def _check_matrices(n_rotations: int, n_numeric: int) -> None:

@@ -27,9 +27,11 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     """A forest of decision trees that cut along oblique directions, for classification.
 
     At each node a few directions are drawn, the node's rows are projected on them, and the split of
-    highest gain is kept. With `projection="axis"` it is Breiman's random forest; by default it is
-    the sparse projection oblique randomer forest (SPORF) of Tomita et al., Journal of Machine
-    Learning Research 21 (2020).
+    highest gain is kept. By default several families of directions share the trees, more of them
+    going to families with better out-of-bag results; `families_` has the result. With
+    `projection="axis"` it is Breiman's random forest, with `projection="sparse"` the sparse
+    projection oblique randomer forest (SPORF) of Tomita et al., Journal of Machine Learning
+    Research 21 (2020).
 
     Parameters
     ----------
@@ -40,6 +42,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     {classes}
     {columns}
     {trees}
+    {families}
     oob_score_ : float
         Accuracy, or what `oob_score` computes, of the out-of-bag predictions.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes_)
@@ -61,9 +64,9 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         self,
         n_estimators: int = 300,
         *,
-        projection: Any = "sparse",
+        projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        criterion: str = "gini",
+        criterion: str = "auto",
         threshold: str = "best",
         n_thresholds: int = 1,
         split_search: str = "auto",

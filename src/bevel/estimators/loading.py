@@ -33,7 +33,7 @@ def load(
     mmap : bool, default=False
         False reads the file into memory and verifies all of it: checksums, bounds, structure. True
         reads the header only, maps the file and predicts from it, so that a forest of any size
-        answers its first row at once and several processes share one copy; indices are checked as
+        predicts its first row at once and several processes share one copy; indices are checked as
         rows go down the trees. Call `verify()` on the estimator to read and verify the rest; what
         needs the whole forest, such as `forest_`, does so too. Do not write into the file
         meanwhile; `save` puts a new one in its place, which is safe.

@@ -28,8 +28,9 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     """A forest of decision trees that cut along oblique directions, for regression.
 
     At each node a few directions are drawn, the node's rows are projected on them, and the split
-    that lowers the squared error most is kept. With `projection="axis"` it is Breiman's random
-    forest.
+    that lowers the squared error most is kept. By default several families of directions share the
+    trees, more of them going to families with better out-of-bag results; `families_` has the
+    result. With `projection="axis"` it is Breiman's random forest.
 
     Parameters
     ----------
@@ -39,6 +40,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     ----------
     {columns}
     {trees}
+    {families}
     oob_score_ : float
         R², or what `oob_score` computes, of the out-of-bag predictions.
     oob_prediction_ : ndarray of shape (n_rows,)
@@ -60,7 +62,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         self,
         n_estimators: int = 300,
         *,
-        projection: Any = "sparse",
+        projection: Any = "auto",
         n_projections: int | float | str = "auto",
         criterion: str = "squared_error",
         threshold: str = "best",

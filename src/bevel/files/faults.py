@@ -1,4 +1,4 @@
-"""One voice for what is wrong with a model file."""
+"""Errors of damaged model files, all of one form."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def damaged(name: str, required: str, got: object) -> ModelFileError:
 def only_file_errors(path: object = None) -> Iterator[None]:
     """Turn whatever goes wrong while a file is read into ModelFileError, with the file's name.
 
-    The checks say what is wrong; this is the net below them. Errors of the operating system, such
-    as that there is no file, stay what they are.
+    The checks have precise messages; this catches what they miss. Errors of the operating
+    system, such as that there is no file, stay what they are.
     """
     where = "" if path is None else f"{printable(str(path))}: "
     try:

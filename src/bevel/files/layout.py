@@ -9,7 +9,7 @@
 
 Integers are little-endian. Offsets of sections count from the end of the header's zeros, so that
 they do not depend on its length. Sections follow one another in the order of the header's table
-without gaps: where one must begin is known, and what the table says is only compared with it.
+without gaps: where one must begin is known, and the table's offsets are only compared with it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Buffer = bytes | memoryview
 
 # The first byte is no ASCII and the last two change when a file is sent as text, as in PNG.
 MAGIC = b"\x89BEVEL\r\n"
-VERSION = 2
+VERSION = 3
 PRELUDE = struct.Struct("<8sIIQQ")
 _BEFORE_CHECKSUM = struct.Struct("<8sI")
 _AFTER_CHECKSUM = struct.Struct("<QQ")
@@ -99,7 +99,7 @@ class Layout:
         first = self.start + section.offset
         last = first + section.nbytes
         if zlib.crc32(self.buffer[first:last]) != section.crc32:
-            raise damaged(f'Section "{name}"', "what its checksum says", "other bytes")
+            raise damaged(f'Section "{name}"', "the bytes of its checksum", "others")
         if any(self.buffer[last : first + aligned(section.nbytes)]):
             raise damaged(f'Section "{name}"', "followed by zeros", "other bytes")
 
@@ -161,7 +161,7 @@ def read_layout(source: Buffer) -> Layout:
     after = buffer[PRELUDE.size - _AFTER_CHECKSUM.size : PRELUDE.size]
     _, _, checksum, _, _ = PRELUDE.unpack_from(buffer)
     if zlib.crc32(text, zlib.crc32(after, zlib.crc32(before))) != checksum:
-        raise damaged("The header", "what its checksum says", "other bytes")
+        raise damaged("The header", "the bytes of its checksum", "others")
     start = aligned(PRELUDE.size + header_length)
     if any(buffer[PRELUDE.size + header_length : start]):
         raise damaged("The header", "followed by zeros", "other bytes")
@@ -185,7 +185,7 @@ def _read_prelude(buffer: memoryview) -> tuple[int, int]:
     if version < 1:
         raise damaged("The version of the format", "1 or more", version)
     if file_length != len(buffer):
-        raise damaged("The file", f"of {file_length} bytes, as it says", len(buffer))
+        raise damaged("The file", f"of {file_length} bytes, the length in its header", len(buffer))
     if PRELUDE.size + header_length > len(buffer):
         raise damaged("The header", "inside the file", f"{header_length} bytes")
     return version, header_length

@@ -18,6 +18,8 @@ from bevel._types import Arrays
 from bevel.files.additive import decode_additive, encode_additive
 from bevel.files.columns.targets import decode_targets, encode_targets
 from bevel.files.columns.trees import FileForest, MappedFile, decode_trees, encode_trees
+from bevel.files.families import FIRST_VERSION as FIRST_WITH_FAMILIES
+from bevel.files.families import decode_families, encode_families
 from bevel.files.faults import damaged
 from bevel.files.layout import read_layout, write_layout
 from bevel.files.parameters import decode_parameters, encode_parameters
@@ -103,6 +105,7 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         "oob_score": None if stored.oob_score is None else encode_scalar(float(stored.oob_score)),
         "columns": encode_trees(fitted.forest, arrays),
         "targets": encode_targets(fitted.kept_targets, arrays),
+        "families": encode_families(fitted.families, arrays),
     }
     if fitted.rotations is not None:
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
@@ -156,6 +159,9 @@ def read_model(
     columns = decode_trees(header, sections)
     n_trees = columns["tree_offset"].length - 1
     rotations = decode_rotations(header, sections, n_trees) if kind.has_rotations else None
+    families = None
+    if layout.version >= FIRST_WITH_FAMILIES:
+        families = decode_families(header.take_any("families"), sections, n_trees)
     additive = decode_additive(header, facts["classes"], n_trees) if kind.is_additive else None
     n_classes = 0 if facts["classes"] is None or additive else len(facts["classes"])
     forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
@@ -172,6 +178,7 @@ def read_model(
         targets=targets,
         rotations=rotations,
         additive=additive,
+        families=families,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)
@@ -192,7 +199,7 @@ def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
 def _decode_facts(
     header: Fields, sections: Sections, kind: StorableKind, n_features: int
 ) -> dict[str, Any]:
-    """What the header says of columns, classes and bags."""
+    """The header's entries on columns, classes and bags."""
     names = header.take_any("feature_names")
     classes = header.take_any("classes")
     if kind.is_classifier != (classes is not None):

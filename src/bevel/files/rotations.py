@@ -59,6 +59,9 @@ def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> Rotati
     for name, numbers in (("Complexities", complexities), ("Weights", weights)):
         if not bool((np.isfinite(numbers) & (numbers >= 0.0)).all()):
             raise damaged(f"{name} of rotations", "finite and not negative", "others")
+    # Not known for a micro-forest without rows out of its bags.
+    if not bool((np.isnan(errors) | (np.isfinite(errors) & (errors >= 0.0))).all()):
+        raise damaged("Errors of rotations", "finite and not negative, or NaN", "others")
     if n_trees and not (of_tree.min() >= 0 and of_tree.max() < n_rotations):
         raise damaged("The rotations of trees", f"from 0 to {n_rotations - 1}", "others")
     return RotationRecord(seed, max_rotated, complexities, errors, weights, h, of_tree)

@@ -67,4 +67,4 @@ class Sections:
         """Raise if there are sections that nobody took."""
         if self._left:
             unknown = join_names([repr(name) for name in self._left])
-            raise damaged("Sections", "those that the header speaks of", unknown)
+            raise damaged("Sections", "those that the header lists", unknown)

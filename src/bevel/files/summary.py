@@ -45,6 +45,7 @@ def _facts(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]:
         "format_version": layout.version,
         "written_by": header["bevel"],
         **{name: header[name] for name in kept},
+        "dates": header.get("dates", []),
         "n_trees": header["columns"]["tree_offset"]["length"] - 1,
         "n_nodes": header["columns"]["left_leaves"]["length"],
         **{name: header[name] for name in ("seed", "bags", "oob_score")},

@@ -2,6 +2,7 @@
 
 "scaler": {"kind": "linear", "clip": false}     and its arrays as sections "scaler.…"
 "nominal": [{"feature": 3, "has_missing": false, "labels": …}, …]
+"dates": [4]                                    numeric columns that hold dates, if there are any
 section "medians"
 """
 
@@ -19,7 +20,7 @@ from bevel.data.ranking import RankScaler
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler
 from bevel.files.faults import damaged
 from bevel.files.sections import Sections
-from bevel.files.values.fields import Fields
+from bevel.files.values.fields import Fields, check_kind
 from bevel.files.values.labels import decode_labels, encode_labels
 from bevel.files.values.scalars import UnstorableError
 
@@ -29,10 +30,11 @@ __all__ = ["decode_table", "encode_table"]
 def encode_table(encoding: Encoding, arrays: Arrays) -> dict[str, Any]:
     """Header fields that describe how rows are read; arrays are put into sections."""
     arrays["medians"] = encoding.medians
-    return {
+    fields = {
         "scaler": _encode_scaler(encoding.scaler, arrays),
         "nominal": [_encode_levels(f, each) for f, each in sorted(encoding.nominal.items())],
     }
+    return fields | ({"dates": sorted(encoding.dates)} if encoding.dates else {})
 
 
 def decode_table(header: Fields, sections: Sections, n_features: int) -> Encoding:
@@ -46,7 +48,8 @@ def decode_table(header: Fields, sections: Sections, n_features: int) -> Encodin
         levels[feature] = column.n_codes
     levels.flags.writeable = False
     scaler = _decode_scaler(header.take("scaler", dict), sections, n_features)
-    return Encoding(scaler, nominal, levels, medians)
+    dates = _decode_dates(header.take_any("dates"), levels) if header.has("dates") else frozenset()
+    return Encoding(scaler, nominal, levels, medians, dates)
 
 
 def _encode_levels(feature: int, levels: Levels) -> dict[str, Any]:
@@ -73,6 +76,17 @@ def _decode_nominal(entries: list[Any], n_features: int, sections: Sections) -> 
             raise damaged("Nominal columns", "described once each", feature)
         nominal[feature] = _checked(Levels(labels, has_missing))
     return nominal
+
+
+def _decode_dates(value: object, levels: npt.NDArray[np.int32]) -> frozenset[int]:
+    columns = check_kind("header.dates", value, list)
+    for column in columns:
+        feature = check_kind("A column of dates", column, int)
+        if not 0 <= feature < len(levels) or levels[feature]:
+            raise damaged("A column of dates", "a numeric column", feature)
+    if not columns or columns != sorted(set(columns)):
+        raise damaged("header.dates", "ascending columns", columns)
+    return frozenset(columns)
 
 
 def _checked(levels: Levels) -> Levels:

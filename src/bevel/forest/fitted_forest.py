@@ -18,6 +18,7 @@ from bevel._types import Float32s
 from bevel.data.dataset import Encoding
 from bevel.forest.additive import Additive
 from bevel.forest.bags import Bags
+from bevel.forest.family_record import FamilyRecord
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.predictor import PackedPredictor
@@ -82,6 +83,8 @@ class FittedForest:
     additive : Additive or None
         How the trees of a boosted forest add up; None where trees are averaged or vote. Its trees
         have values in their leaves, whether there are classes or not.
+    families : FamilyRecord or None
+        Of a forest whose families share the trees (`projection="auto"`).
     """
 
     predictor: Predictor
@@ -96,6 +99,7 @@ class FittedForest:
     targets: KeptTargets | StoredTargets | None = None
     rotations: RotationRecord | None = None
     additive: Additive | None = None
+    families: FamilyRecord | None = None
 
     @property
     def forest(self) -> FlatForest:

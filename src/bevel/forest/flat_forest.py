@@ -19,6 +19,8 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Array
 from bevel.forest.forest_fields import FOREST_FIELDS
+from bevel.forest.overview import overview_lines, overview_title
+from bevel.html_table import html_table, html_text
 
 if TYPE_CHECKING:
     from bevel.text import TreeRules, Vocabulary
@@ -30,7 +32,7 @@ MISSING_LEFT, CATEGORY_NODE = 1, 2  # bits of `flags`
 MOST_SHOWN = 2000  # nodes of a tree that is printed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FlatForest:
     """A grown forest.
 
@@ -128,6 +130,13 @@ class FlatForest:
     def arrays(self) -> dict[str, Array]:
         """The arrays that describe the trees, by name."""
         return {name: getattr(self, name) for name in FOREST_FIELDS}
+
+    def __repr__(self) -> str:
+        lines = overview_lines(self)
+        return "\n".join([overview_title(self), *(f"  {name:<8}  {text}" for name, text in lines)])
+
+    def _repr_html_(self) -> str:
+        return html_table(overview_title(self), (), overview_lines(self))
 
     def __len__(self) -> int:
         return self.n_trees
@@ -303,6 +312,9 @@ class TreeView:
         more = f"\n… {hidden:,} more nodes: print rules() to read them all" if hidden else ""
         return f"{rules}{more}"
 
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
+
     def rules(self, **style: Any) -> TreeRules:
         """The tree in the user's names and units.
 
@@ -386,6 +398,8 @@ class TreeView:
         if self.children_right[node] < 0:
             return np.empty(0, np.int32), np.empty(0, np.float32)
         index, weight = self.entries(node)
+        if (index < self.forest.n_features).all():
+            return index.copy(), weight.copy()
         parts = [self._written_out(i, w) for i, w in zip(index, weight, strict=True)]
         features, coefficients = (np.concatenate(part) for part in zip(*parts, strict=True))
         return features, coefficients

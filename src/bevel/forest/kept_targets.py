@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
+from bevel.data.row_weights import LARGEST_WEIGHT
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.subforest import gather
@@ -51,15 +52,17 @@ class KeptTargets:
 
 
 def _restored(*values: Any) -> KeptTargets:
-    """Targets from a pickle; raises ValueError if members are none of them."""
+    """Targets from a pickle; raises ValueError if members are none of them, or not finite."""
     targets = KeptTargets(*values)
+    weight = targets.weight
+    sound = np.isfinite(targets.value).all() and ((weight >= 0) & (weight <= LARGEST_WEIGHT)).all()
     offset, row, n_rows = targets.offset, targets.row, len(targets.value)
     rises = offset[0] == 0 and offset[-1] == len(row) and bool((np.diff(offset) >= 0).all())
     within = len(row) == 0 or (row.min() >= 0 and row.max() < n_rows)
-    if not (rises and within and len(targets.weight) in (0, n_rows)):
+    if not (sound and rises and within and len(weight) in (0, n_rows)):
         raise ValueError(
-            f"Targets in a pickle must be members of {n_rows} rows; got a damaged one. Copy the "
-            "pickle again."
+            f"Targets in a pickle must be finite and members of {n_rows} rows; got a damaged one. "
+            "Copy the pickle again."
         )
     return targets
 

@@ -1,4 +1,4 @@
-"""Answers from a flat forest: leaves, paths, classes, probabilities and values.
+"""Predictions of a flat forest: leaves, paths, classes, probabilities and values.
 
 The packed forest is laid out for speed; it is built on first use and never saved. Rows are either
 encoded (`bevel.data.dataset.encode`) or plain arrays of floats with a `Reading` that says how to
@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from bevel import _core
 from bevel._types import AnyFloats, Float32s, Floats, Ints32
 from bevel.data.dataset import Reading
+from bevel.errors import wrong_type, wrong_value
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["NumberTooLargeError", "PackedPredictor", "RowPredictor"]
@@ -144,11 +145,12 @@ class RowPredictor:
     array([[1., 0., 0.]])
     """
 
-    __slots__ = ("_hard", "_n_classes", "_packed", "_reading")
+    __slots__ = ("_hard", "_n_classes", "_n_features", "_packed", "_reading")
 
     def __init__(self, predictor: PackedPredictor, reading: Reading, hard: bool) -> None:
         self._packed = predictor.packed
         self._n_classes = predictor.forest.n_classes
+        self._n_features = predictor.forest.n_features
         self._reading = (reading.scaler, np.inf)
         self._hard = hard
 
@@ -169,9 +171,12 @@ class RowPredictor:
                 "predict_proba needs the forest of a classifier; got that of a regressor, which "
                 "has no classes. Use predict."
             )
-        if out is None:
-            out = np.empty((len(X), self._n_classes))
-        self._packed.predict_proba(X, *self._reading, self._hard, n_threads, out)
+        try:
+            if out is None:
+                out = np.empty((len(X), self._n_classes))
+            self._packed.predict_proba(X, *self._reading, self._hard, n_threads, out)
+        except (TypeError, ValueError) as error:
+            raise self._refused(X, out, "float64") from error
         return out
 
     def predict(
@@ -189,13 +194,34 @@ class RowPredictor:
         n_threads : int, default=1
             Threads to use. Few rows never start one.
         """
-        if self._n_classes == 0:
-            out = np.empty(len(X)) if out is None else out
-            self._packed.predict_value(X, *self._reading, n_threads, out)
-        else:
-            out = np.empty(len(X), np.int32) if out is None else out
-            self._packed.predict_class(X, *self._reading, self._hard, n_threads, out)
+        try:
+            if self._n_classes == 0:
+                out = np.empty(len(X)) if out is None else out
+                self._packed.predict_value(X, *self._reading, n_threads, out)
+            else:
+                out = np.empty(len(X), np.int32) if out is None else out
+                self._packed.predict_class(X, *self._reading, self._hard, n_threads, out)
+        except (TypeError, ValueError) as error:
+            raise self._refused(X, out, "float64" if self._n_classes == 0 else "int32") from error
         return out
+
+    def _refused(self, X: object, out: object, kind: str) -> TypeError | ValueError:
+        """What was wrong with a call that the core has refused."""
+        required = f"an array of float32 or float64 of shape (n_rows, {self._n_features})"
+        if not isinstance(X, np.ndarray) or X.dtype not in (np.float32, np.float64):
+            remedy = "Convert it with numpy.asarray(X, dtype=float)."
+            got = X.dtype if isinstance(X, np.ndarray) else X
+            return wrong_type("X", required, got, remedy)
+        if X.ndim == 1:
+            remedy = "One row is X.reshape(1, -1)."
+            return wrong_value("X", required, X.shape, remedy)
+        if X.ndim != 2 or X.shape[1] != self._n_features:
+            return wrong_value("X", required, X.shape, "Pass the columns of fit in their order.")
+        remedy = "Leave `out` out, or make it with numpy.empty."
+        shape = out.shape if isinstance(out, np.ndarray) else type(out).__name__
+        return wrong_type(
+            "out", f"an array of {kind} with a row for each of {len(X)}", shape, remedy
+        )
 
 
 def _check(is_within: bool) -> None:

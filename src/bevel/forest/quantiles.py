@@ -17,7 +17,7 @@ from bevel.forest.predictor import PackedPredictor
 __all__ = ["blocks_of_rows", "conditional_quantiles", "interval_levels", "read_levels"]
 
 
-# Rows x trees of one call into the core: half a second or less, so that Ctrl-C is answered.
+# Rows x trees of one call into the core: half a second or less, so that Ctrl-C is noticed soon.
 BLOCK_SIZE = 2**20
 
 

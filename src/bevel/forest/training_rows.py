@@ -209,7 +209,7 @@ def find_training_rows(
 
 
 def _recognise(forest: FlatForest, rows: TrainingRows, trees: Iterable[int]) -> None:
-    """Check that every leaf of some trees holds the rows of the bag that it says it holds.
+    """Check that every leaf of some trees holds rows of the bag that fit its value.
 
     Every leaf must hold a row, and a row of each class it has a share of, or rows on both sides of
     its value. Single rows are not checked, which may have had weight zero.

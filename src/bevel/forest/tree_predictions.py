@@ -14,7 +14,7 @@ __all__ = ["tree_predictions"]
 def tree_predictions(
     forest: FlatForest, leaves: npt.NDArray[np.int64], hard: bool
 ) -> npt.NDArray[np.float64]:
-    """Answer of each leaf, with one more axis: one column for each class, or one for the value.
+    """Prediction of each leaf, with one more axis: one column for each class, or one for the value.
 
     Parameters
     ----------

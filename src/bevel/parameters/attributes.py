@@ -32,6 +32,11 @@ fitted_forest_ : FittedForest
 predictor_ : RowPredictor
     The forest for servers: no checks, any thread.
 """,
+    "families": """\
+families_ : FamilyRecord
+    With `projection="auto"`: the families that share the trees, with out-of-bag error, its standard
+    error, weight and number of trees of each, and the families that do not fit the table.
+""",
     "weighted_rotations": """\
 rotations_ : ndarray of shape (R, n_numeric, n_numeric)
     Rotations of the numeric features as trees read them; columns are axes. The first is the

@@ -43,7 +43,7 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True)
 class Integer:
-    """A whole number from `low` to `high`, which is only spoken of where a number is above it."""
+    """A whole number from `low` to `high`; messages mention `high` only if a number exceeds it."""
 
     low: int | None = None
     high: int = LARGEST_INTEGER

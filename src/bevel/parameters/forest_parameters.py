@@ -51,9 +51,11 @@ _FOREST = [
     ),
     Parameter(
         "projection",
-        "sparse",
+        "auto",
         [Special("a name, an object of bevel.projections, or a list of them")],
-        'Where candidate directions come from. "axis" gives Breiman\'s random forest; "sparse", '
+        'Where candidate directions come from. "auto" lets several families share the trees by '
+        "their out-of-bag results, see `families_`. "
+        '"axis" gives Breiman\'s random forest; "sparse", '
         '"combination", "gaussian", "rotation", "multirotation" and "principal" combine features; '
         '"ridge", "lda", "logistic", "pls" and "cca" fit a model to the rows of each node; '
         "`P.Patches(shape)` combines neighbouring pixels, `P.Custom(...)` is your own; a list "
@@ -243,9 +245,10 @@ _RUN = [
 _CLASSIFIER = [
     Parameter(
         "criterion",
-        "gini",
-        [Word(("gini", "entropy"))],
-        "Impurity whose decrease is the gain of a split.",
+        "auto",
+        [Word(("auto", "gini", "entropy"))],
+        'Impurity whose decrease is the gain of a split. "auto" is "gini"; with projection="auto" '
+        "each family has the one that suits it.",
     ),
     Parameter(
         "voting",

@@ -29,8 +29,8 @@ _DATA = [
         CLASSIFIER_PARAMETERS["categorical_features"],
         meaning='Nominal columns, which are never rotated. "from_dtype" takes text, categorical '
         "and mixed object columns of data frames; otherwise a list of indices or names or a "
-        "boolean mask, or None. A learner with a parameter `categorical_features` is told of them; "
-        "others get 0/1 indicators of the levels, of which missing is one.",
+        "boolean mask, or None. They are passed to a learner with a parameter "
+        "`categorical_features`; others get 0/1 indicators of the levels, of which missing is one.",
     ),
 ]
 

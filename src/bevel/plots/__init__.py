@@ -3,8 +3,16 @@
 from bevel.plots.bias_variance import bias_and_variance
 from bevel.plots.boundaries import decision_boundaries
 from bevel.plots.boundary import decision_boundary, posterior_map
+from bevel.plots.displays import (
+    ImportanceDisplay,
+    ProximityDisplay,
+    ReliabilityDisplay,
+    ShapleyDisplay,
+)
+from bevel.plots.effects import effect, interaction_bars
 from bevel.plots.importance import importance_bars, top_projections
 from bevel.plots.margins import margins
+from bevel.plots.proximity_map import proximity_map
 from bevel.plots.proximity_pairs import proximity_pairs, variation_explained
 from bevel.plots.quantiles import fan_chart
 from bevel.plots.reliability import calibration
@@ -14,15 +22,22 @@ from bevel.plots.tree import tree
 from bevel.plots.tree_number import out_of_bag_curve
 
 __all__ = [
+    "ImportanceDisplay",
+    "ProximityDisplay",
+    "ReliabilityDisplay",
+    "ShapleyDisplay",
     "bias_and_variance",
     "calibration",
     "decision_boundaries",
     "decision_boundary",
+    "effect",
     "fan_chart",
     "importance_bars",
+    "interaction_bars",
     "margins",
     "out_of_bag_curve",
     "posterior_map",
+    "proximity_map",
     "proximity_pairs",
     "shapley_bars",
     "shapley_waterfall",

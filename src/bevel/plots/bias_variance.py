@@ -1,17 +1,15 @@
 """Bias, variance, variance effect and error along a setting (SPORF, Fig. 12)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from bevel.errors import wrong_type, wrong_value
-from bevel.extras import import_optional
-from bevel.plots.canvas import RULE, STYLE
+from bevel.plots.canvas import RULE, panels
 from bevel.plots.series import legend, line, marker
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from bevel.analysis.results import BiasAndVariance, ClassEffects
 
 __all__ = ["bias_and_variance"]
@@ -34,8 +32,8 @@ def bias_and_variance(
     results: "Mapping[str, Mapping[float, BiasAndVariance]]",
     *,
     along: str = "training rows",
-    axes: "Sequence[Axes] | None" = None,
-) -> "Figure":
+    ax: Any = None,
+) -> NDArray[Any]:
     """Draw bias, variance, variance effect and error of classifiers side by side.
 
     Regressions have three panels: squared bias, variance and squared error.
@@ -46,32 +44,24 @@ def bias_and_variance(
         By system, and then by the setting that runs across, such as the number of training rows.
     along : str, default="training rows"
         What runs across.
-    axes : sequence of matplotlib Axes, default=None
-        Where to draw, one for each panel; None makes a new figure.
+    ax : matplotlib Axes or sequence of them, default=None
+        Where to draw: axes whose place is divided, or one for each panel; None makes a new figure.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    ndarray of matplotlib Axes, shape (n_panels,)
     """
-    import_optional("matplotlib", needed_by="bias_and_variance", install="bevel[plot]")
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     if not isinstance(results, Mapping) or not all(
         isinstance(each, Mapping) for each in results.values()
     ):
         required = "results by system, and then by what runs across"
         remedy = 'Write for example {"SPORF": {500: result, 1000: result}}.'
         raise wrong_type("results", required, results, remedy)
-    panels = _panels(results)
-    with rc_context(STYLE):
-        if axes is None:
-            size = (2.6 * len(panels), 2.9)
-            axes = list(Figure(figsize=size, layout="constrained").subplots(1, len(panels)))
-        if len(axes) != len(panels):
-            remedy = f"The panels are {', '.join(panels)}."
-            raise wrong_value("axes", f"{len(panels)} of them", len(axes), remedy)
-        for each, (title, curves) in zip(axes, panels.items(), strict=True):
+    measures = _measures(results)
+    size = (2.6 * len(measures), 2.9)
+    with panels(ax, "bias_and_variance", (1, len(measures)), size) as grid:
+        axes: NDArray[Any] = grid[0]
+        for each, (title, curves) in zip(axes, measures.items(), strict=True):
             for number, (name, points) in enumerate(curves.items()):
                 look = {**line(number), **marker(number)}
                 each.plot(*zip(*points, strict=True), lw=1.4, ms=4.5, label=name, **look)
@@ -80,10 +70,10 @@ def bias_and_variance(
             each.set_ylim(min(0.0, low), high + 0.06 * (high - min(0.0, low)))
             each.grid(axis="y", color=RULE, lw=0.6)
         legend(axes[0], results)
-    return cast("Figure", axes[0].figure)
+    return axes
 
 
-def _panels(
+def _measures(
     results: "Mapping[str, Mapping[float, BiasAndVariance]]",
 ) -> dict[str, dict[str, list[tuple[float, float]]]]:
     """Points of each system, by panel."""

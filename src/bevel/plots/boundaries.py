@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bevel.errors import join_names, wrong_value
-from bevel.extras import import_optional
-from bevel.plots.canvas import INK
+from bevel.plots.canvas import INK, panels
 from bevel.plots.plane import (
     check_classes,
     draw_points,
@@ -22,11 +21,10 @@ from bevel.plots.plane import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["decision_boundaries"]
 
-PANEL, GAP, HEAD, FOOT = 5.2, 0.1, 0.6, 0.4  # inches: a panel with its gaps, titles, caption
+PANEL, HEAD = 4.4, 0.6  # inches: a panel, its title
 
 
 def decision_boundaries(
@@ -35,7 +33,8 @@ def decision_boundaries(
     y: ArrayLike,
     *,
     true_lines: Sequence[tuple[float, float]] = (),
-) -> "Figure":
+    ax: Any = None,
+) -> NDArray[Any]:
     """Draw the regions of several fitted classifiers of two features, one panel each.
 
     The colour of a place is the mix of the class colours in the proportions of ``predict_proba``;
@@ -49,11 +48,13 @@ def decision_boundaries(
         Points to draw, usually the training rows. At most seven classes.
     true_lines : sequence of (slope, intercept), optional
         The boundary that a perfect classifier would find, drawn dashed where it is known.
+    ax : matplotlib Axes or sequence of them, default=None
+        Where to draw: axes whose place is divided, or one for each classifier; None makes a new
+        figure.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig(path)``; it is not attached to pyplot's window list.
+    ndarray of matplotlib Axes, shape (n_classifiers,)
     """
     points = read_points(X, "decision_boundaries")
     classes, labels = np.unique(read_labels_of(points, y), return_inverse=True)
@@ -63,42 +64,29 @@ def decision_boundaries(
         if list(known) != list(classes):
             required = f"those of the classifier {name!r} ({_listed(known)})"
             raise wrong_value("Classes of y", required, _listed(classes), "Pass rows of each.")
-    import_optional("matplotlib", needed_by="decision_boundaries", install="bevel[plot]")
-    from matplotlib.figure import Figure
-
-    colours = palette(len(classes))
+    if not classifiers:
+        raise wrong_value("classifiers", "at least one", "none", "Pass some by name.")
     window = window_of(points)
-
-    figure = Figure(figsize=(PANEL * len(classifiers), PANEL + HEAD + FOOT))
-    panels = [
-        figure.add_axes((*corner, *size)) for corner, size in _squares(figure, len(classifiers))
-    ]
-    for axes, (name, classifier) in zip(panels, classifiers.items(), strict=True):
-        shares = classifier.predict_proba(grid_rows(window, X, classifier))
-        draw_regions(axes, shares, window, colours)
-        _hide_frame(axes)
-        for slope, intercept in true_lines:
-            axes.axline((0.0, intercept), slope=slope, color="white", linestyle=(0, (4, 3)), lw=1.4)
-        draw_points(axes, points, labels, colours)
-        axes.set(xlim=window.extent[:2], ylim=window.extent[2:])
-        axes.set_title(name, fontsize=13, color=INK, pad=10)
-    if true_lines:
-        figure.supxlabel("dashed: the true boundary", y=0.02, fontsize=11, color=INK)
-    return figure
+    count = len(classifiers)
+    with panels(ax, "decision_boundaries", (1, count), (PANEL * count, PANEL + HEAD)) as grid:
+        drawn: NDArray[Any] = grid[0]
+        colours = palette(len(classes))
+        for axes, (name, classifier) in zip(drawn, classifiers.items(), strict=True):
+            shares = classifier.predict_proba(grid_rows(window, X, classifier))
+            draw_regions(axes, shares, window, colours)
+            _hide_frame(axes)
+            for slope, intercept in true_lines:
+                axes.axline((0.0, intercept), slope=slope, color="white", ls=(0, (4, 3)), lw=1.4)
+            draw_points(axes, points, labels, colours)
+            axes.set(xlim=window.extent[:2], ylim=window.extent[2:], box_aspect=1)
+            axes.set_title(name, fontsize=13, fontweight="normal", color=INK, pad=8)
+        if true_lines:
+            drawn[0].set_xlabel("dashed: the true boundary", fontsize=11, color=INK, loc="left")
+    return drawn
 
 
 def _listed(classes: Any) -> str:
     return join_names([str(label) for label in classes])
-
-
-def _squares(
-    figure: "Figure", n_panels: int
-) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    """Corner and size of square panels in a row, as shares of the figure."""
-    width, height = figure.get_size_inches()
-    side = PANEL - 2 * GAP
-    size = (side / width, side / height)
-    return [(((PANEL * n + GAP) / width, (FOOT + GAP) / height), size) for n in range(n_panels)]
 
 
 def _hide_frame(axes: "Axes") -> None:

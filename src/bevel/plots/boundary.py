@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bevel.errors import join_names, wrong_type, wrong_value
-from bevel.plots.canvas import INK, MARKERS, panel
+from bevel.plots.canvas import INK, MARKERS, panel, wrapped
 from bevel.plots.plane import (
     RESOLUTION,
     Window,
@@ -66,7 +66,7 @@ def decision_boundary(
     with panel(ax, "decision_boundary", width=5.6, height=4.8) as axes:
         colours = palette(len(classes))
         draw_regions(axes, shares, window, colours)
-        draw_points(axes, points, labels, colours, [str(label) for label in classes])
+        draw_points(axes, points, labels, colours, [wrapped(str(label), 24) for label in classes])
         _finish(axes, window, X)
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2)
     return axes
@@ -126,7 +126,7 @@ def posterior_map(
             if targets is not None:
                 _mark(axes, points, targets == chosen)
         name = "prediction" if chosen is None else f"probability of {chosen}"
-        axes.figure.colorbar(image, ax=axes, label=name).outline.set_visible(False)
+        axes.figure.colorbar(image, ax=axes, label=wrapped(name)).outline.set_visible(False)
         _finish(axes, window, X)
     return axes
 
@@ -182,4 +182,4 @@ def _finish(axes: "Axes", window: Window, X: Any) -> None:
     axes.set(xlim=window.extent[:2], ylim=window.extent[2:])
     names = [str(name) for name in getattr(X, "columns", ())]
     if len(names) == 2:
-        axes.set(xlabel=names[0], ylabel=names[1])
+        axes.set(xlabel=wrapped(names[0]), ylabel=wrapped(names[1]))

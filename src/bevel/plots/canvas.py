@@ -1,15 +1,41 @@
-"""The house style of all pictures, and the axes they are drawn on: given ones or new ones."""
+"""The house style of all pictures, and the axes they are drawn on: given ones or new ones.
 
-from collections.abc import Iterator
+New figures belong to pyplot, so that notebooks and `pyplot.show` show them; inside `detached` they
+do not. Their layout is constrained: labels, titles and legends stay inside the picture.
+"""
+
+import textwrap
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bevel.errors import wrong_type, wrong_value
 from bevel.extras import import_optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "FAINT", "INK", "LINES", "MARKERS", "RULE", "STYLE", "panel"]
+__all__ = [
+    "COLOURS",
+    "FAINT",
+    "INK",
+    "LINES",
+    "MARKERS",
+    "RULE",
+    "STYLE",
+    "decimals_for",
+    "detached",
+    "new_figure",
+    "panel",
+    "panels",
+    "text_width",
+    "wrapped",
+]
 
 INK = "#1f2933"
 FAINT = "#6b7782"
@@ -42,18 +68,145 @@ STYLE: Any = {
 }
 
 
+MARGIN = 0.09  # inches around each panel
+LETTER = 0.083  # inches of a letter of the size of labels, rather more than less
+_DETACHED: ContextVar[bool] = ContextVar("bevel_detached_figures", default=False)
+
+
+@contextmanager
+def detached() -> Iterator[None]:
+    """Figures made inside do not belong to pyplot: no window, and nothing to close.
+
+    For code that turns pictures into files, in scripts, servers and threads.
+    """
+    before = _DETACHED.set(True)
+    try:
+        yield
+    finally:
+        _DETACHED.reset(before)
+
+
+def new_figure(needed_by: str, width: float, height: float) -> "Figure":
+    """A white figure of so many inches, whose layout keeps all text inside.
+
+    Make it outside of `rc_context`: the first figure of a notebook sets up matplotlib's backend,
+    which `rc_context` would undo.
+    """
+    import_optional("matplotlib", needed_by=needed_by, install="bevel[plot]")
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(w_pad=MARGIN, h_pad=MARGIN)
+    look: Any = {"figsize": (width, height), "layout": layout, "facecolor": "white"}
+    if _DETACHED.get():
+        from matplotlib.figure import Figure
+
+        return Figure(**look)
+    from matplotlib import pyplot
+
+    return pyplot.figure(**look)
+
+
 @contextmanager
 def panel(
     ax: "Axes | None", needed_by: str, width: float = 6.4, height: float = 4.2
 ) -> Iterator["Axes"]:
-    """Axes to draw on in the house style: the given ones, or those of a new figure.
+    """Axes to draw on in the house style: the given ones, or those of a new figure."""
+    import_optional("matplotlib", needed_by=needed_by, install="bevel[plot]")
+    from matplotlib import rc_context
+    from matplotlib.axes import Axes
 
-    A new figure is not attached to pyplot's window list: save it with
-    ``ax.figure.savefig(path, bbox_inches="tight")``.
+    if ax is None:
+        figure = new_figure(needed_by, width, height)
+        with rc_context(STYLE):
+            yield figure.add_subplot()
+        return
+    if not isinstance(ax, Axes):
+        raise wrong_type("ax", "axes of matplotlib, or None", ax, "Pass pyplot.subplots()[1].")
+    with rc_context(STYLE):
+        yield ax
+
+
+@contextmanager
+def panels(
+    ax: Any,
+    needed_by: str,
+    shape: tuple[int, int],
+    size: tuple[float, float],
+    **grid: Any,
+) -> Iterator[NDArray[Any]]:
+    """Axes in rows and columns, in the house style.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, array-like of Axes or None
+        Axes whose place is divided into the panels; or as many axes as there are panels; or None
+        for a new figure.
+    needed_by : str
+        The function that draws.
+    shape : (int, int)
+        Rows and columns.
+    size : (float, float)
+        Width and height in inches of a new figure.
+    **grid
+        Options of `GridSpec`, such as `height_ratios`.
     """
     import_optional("matplotlib", needed_by=needed_by, install="bevel[plot]")
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
+    if ax is None:
+        figure = new_figure(needed_by, *size)
+        with rc_context(STYLE):
+            yield figure.add_gridspec(*shape, **grid).subplots(squeeze=False)
+        return
     with rc_context(STYLE):
-        yield Figure(figsize=(width, height)).add_subplot() if ax is None else ax
+        yield _divided(ax, shape, grid) if isinstance(ax, Axes) else _given(ax, shape)
+
+
+def _divided(ax: "Axes", shape: tuple[int, int], grid: dict[str, Any]) -> NDArray[Any]:
+    """The place of axes divided into rows and columns."""
+    place = ax.get_subplotspec()
+    if place is None:
+        remedy = "Make it with pyplot.subplots, or pass one for each panel."
+        raise wrong_value("ax", "made as a subplot, to be divided", "other axes", remedy)
+    ax.set_axis_off()
+    figure: Any = ax.figure
+    lattice = place.subgridspec(*shape, **grid)
+    cells = [figure.add_subplot(lattice[row, column]) for row, column in np.ndindex(*shape)]
+    return _as_array(cells).reshape(shape)
+
+
+def _given(ax: Any, shape: tuple[int, int]) -> NDArray[Any]:
+    from matplotlib.axes import Axes
+
+    given = list(np.asarray(ax, dtype=object).ravel())
+    if not all(isinstance(each, Axes) for each in given):
+        raise wrong_type("ax", "axes of matplotlib, or None", ax, "Pass pyplot.subplots()[1].")
+    if len(given) != shape[0] * shape[1]:
+        required = f"one, or {shape[0] * shape[1]} of them ({shape[0]} x {shape[1]} panels)"
+        raise wrong_value("ax", required, len(given), "Leave it out for a new figure.")
+    return _as_array(given).reshape(shape)
+
+
+def _as_array(axes: "list[Axes]") -> NDArray[Any]:
+    array = np.empty(len(axes), dtype=object)
+    array[:] = axes
+    return array
+
+
+def text_width(texts: Iterable[str], most: float = 5.0) -> float:
+    """Inches that the longest line of some labels takes, about; at most `most`."""
+    longest = max((len(line) for text in texts for line in text.split("\n")), default=0)
+    return min(most, LETTER * longest)
+
+
+def wrapped(label: str, longest: int = 42) -> str:
+    """A label in lines that are no longer than the side that they stand beside."""
+    return "\n".join(textwrap.wrap(label, longest)) or label
+
+
+def decimals_for(largest: float, digits: int = 3) -> int:
+    """Decimals that show the largest of some numbers with so many digits."""
+    if not np.isfinite(largest) or largest <= 0.0:
+        return 0
+    return int(np.clip(digits - 1 - np.floor(np.log10(largest)), 0, 12))

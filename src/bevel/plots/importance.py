@@ -1,32 +1,50 @@
 """Importances as bars with their spread; the best directions as a heat map (SPORF, Figure 4)."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import textwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bevel.analysis.checks import check_count
-from bevel.analysis.results import Directions, Importance
+from bevel.analysis.results import Directions, ErrorImportance, Importance
 from bevel.errors import wrong_type, wrong_value
-from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel
+from bevel.plots.bars import shorten_name, shorten_sum, write_values
+from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["importance_bars", "top_projections"]
 
-LONGEST_LABEL = 64  # characters
+LONGEST_LINE = 56  # characters
 FEW_FEATURES, MOST_FEATURES = 12, 30  # of a heat map: all are shown; no more are shown
-BAR_HEIGHT, CELL, SHARES_HEIGHT = 0.26, 0.42, 1.1  # inches
+BAR_HEIGHT, CELL, SHARES_HEIGHT = 0.27, 0.42, 1.1  # inches
+AXES_WIDTH, FRAME_HEIGHT = 4.6, 1.15  # inches beside the names, and above and below the bars
+PALE = "#a9cbe2"
+NORMAL_95 = 1.959964
+TITLES = {
+    "anova": "ANOVA importance",
+    "corrected": "Corrected Gini importance",
+    "gini": "Gini importance",
+    "negation": "Negation importance",
+    "permutation": "Permutation importance",
+    "projection": "Importance of directions",
+    "rotation": "Importance of rotations",
+    "Shapley": "Mean absolute Shapley values",
+    "split_frequency": "How often features are used",
+    "t_test": "t-tests of single features",
+}
 
 
 def importance_bars(
     result: Importance | Directions, *, n_top: int = 20, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw the largest importances as bars, with whiskers of one standard deviation to each side.
+    """Draw the largest importances as bars, with lines that show how certain they are.
 
-    Whiskers end at zero where no importance is negative.
+    Lines of permutation and negation importance are intervals of 95 %, and bars whose interval
+    covers zero are pale. Those of other kinds are one standard deviation over trees to each side.
+    Bars without lines have their value beside them.
 
     Parameters
     ----------
@@ -40,7 +58,7 @@ def importance_bars(
     Returns
     -------
     matplotlib.axes.Axes
-        Save its figure with ``ax.figure.savefig(path, bbox_inches="tight")``.
+        Save its figure with ``ax.figure.savefig(path)``.
 
     Examples
     --------
@@ -55,25 +73,30 @@ def importance_bars(
     if not isinstance(result, Importance | Directions):
         remedy = "Pass what bevel.analysis.importance returns."
         raise wrong_type("result", "an Importance or Directions", result, remedy)
-    names, values, spread = _bars(result, n_top)
-    place = np.arange(len(values))
-    with panel(ax, "importance_bars", height=1.0 + BAR_HEIGHT * len(values)) as axes:
-        drawn = _within_sight(values)
-        axes.barh(place, drawn, height=0.68, color=COLOURS[0])
-        for endless in np.flatnonzero(np.isinf(values)).tolist():
+    bars = _bars(result, n_top)
+    place = np.arange(len(bars.values))
+    has_effects = isinstance(result, Importance) and result.effect is not None
+    width = AXES_WIDTH + text_width(bars.names)
+    with panel(ax, "importance_bars", width, FRAME_HEIGHT + BAR_HEIGHT * len(place)) as axes:
+        drawn = _within_sight(bars.values)
+        colours = np.where(bars.doubtful, PALE, COLOURS[0])
+        axes.barh(place, drawn, height=0.72, color=colours.tolist())
+        for endless in np.flatnonzero(np.isinf(bars.values)).tolist():
             axes.text(drawn[endless], endless, " ∞", va="center", color=INK)
-        if spread is not None:
-            # A light line under the whisker keeps it visible on its bar.
-            low = values - spread
-            low = low if (values < 0.0).any() else np.maximum(low, 0.0)
-            for colour, width in (("white", 3.2), (INK, 1.2)):
-                axes.hlines(place, low, values + spread, color=colour, lw=width)
-        axes.set_yticks(place, [_shorten(name) for name in names])
-        axes.invert_yaxis()
+        if bars.reach is not None:
+            _draw_whiskers(axes, bars)
+        elif len(place) and not has_effects:
+            write_values(axes, bars.values)
+        axes.set_yticks(place, bars.names)
+        axes.set_ylim(len(place) - 0.4, -0.6)
+        if has_effects and isinstance(result, Importance):
+            ends = drawn if bars.reach is None else drawn + bars.reach
+            _write_effects(axes, result.top(n_top), ends)
         axes.axvline(0.0, color=FAINT, lw=0.8)
-        axes.set_xlabel(_explain(result, spread))
-        axes.set_title(f"importance: {result.kind}", loc="left")
+        axes.set_xlabel(_explain(result, bars))
+        axes.set_title(TITLES.get(result.kind, f"{result.kind} importance"), loc="left")
         axes.grid(axis="x", color=RULE, lw=0.6)
+        axes.locator_params(axis="x", nbins=6)
         axes.tick_params(axis="y", length=0)
     return axes
 
@@ -96,7 +119,7 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
     Returns
     -------
     matplotlib.axes.Axes
-        Of the heat map. Save its figure with ``ax.figure.savefig(path, bbox_inches="tight")``.
+        Of the heat map. Save its figure with ``ax.figure.savefig(path)``.
 
     Examples
     --------
@@ -118,14 +141,16 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
     weight = best.dense()
     shown = _features_to_show(weight)
     weight = weight[:, shown].T
-    width, height = 2.0 + CELL * len(best), 1.8 + CELL * len(shown) * 0.75
+    names = [shorten_name(best.names[feature]) for feature in shown]
+    width = 0.6 + text_width(names) + CELL * len(best)
+    height = 1.0 + SHARES_HEIGHT + CELL * len(shown) * 0.75
     with panel(ax, "top_projections", width, height) as axes:
         edges = [np.arange(size + 1) - 0.5 for size in weight.shape]
         mesh = axes.pcolormesh(edges[1], edges[0], weight, cmap="PuOr", vmin=-1.9, vmax=1.9)
         mesh.set_zorder(0)  # below the lines between cells; the colours are pale: ink is on them
         axes.invert_yaxis()
         _write_weights(axes, weight)
-        axes.set_yticks(np.arange(len(shown)), [_shorten(best.names[f]) for f in shown])
+        axes.set_yticks(np.arange(len(shown)), names)
         axes.set_xticks(np.arange(len(best)), [str(number + 1) for number in range(len(best))])
         axes.set_xlabel("direction, by importance")
         axes.tick_params(length=0)
@@ -134,15 +159,54 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
     return axes
 
 
-def _bars(
-    result: Importance | Directions, n_top: int
-) -> tuple[Sequence[str], NDArray[np.float64], NDArray[np.float64] | None]:
-    """Names, values and spread of the largest importances."""
-    if isinstance(result, Directions):
-        best = result.top(n_top)
-        return best.words, best.share, best.std
-    most = result.top(n_top)
-    return most.names, most.values, most.std
+class _Bars(NamedTuple):
+    """What is drawn, best first: `reach` of the whiskers, and whether they reach zero."""
+
+    names: list[str]
+    values: NDArray[np.float64]
+    reach: NDArray[np.float64] | None
+    doubtful: NDArray[np.bool_]
+
+
+def _bars(result: Importance | Directions, n_top: int) -> _Bars:
+    """Names, values and whiskers of the largest importances.
+
+    Directions have none: most trees have no split along a given one, and their spread says nothing.
+    """
+    best: Any = result.top(n_top)
+    sure = np.zeros(len(best), dtype=bool)
+    if isinstance(best, Directions):
+        return _Bars([shorten_sum(words) for words in best.words], best.share, None, sure)
+    names = [shorten_name(name) for name in best.names]
+    if not isinstance(best, ErrorImportance) or np.isnan(best.standard_error).all():
+        return _Bars(names, best.values, best.std, sure)
+    reach = NORMAL_95 * best.standard_error
+    return _Bars(names, best.values, reach, ~(np.abs(best.values) > reach))
+
+
+def _draw_whiskers(axes: "Axes", bars: _Bars) -> None:
+    """Lines across the ends of bars; they end at zero where no importance is negative."""
+    low, high = bars.values - bars.reach, bars.values + bars.reach  # type: ignore[operator]
+    low = low if (bars.values < 0.0).any() or bars.doubtful.any() else np.maximum(low, 0.0)
+    place = np.arange(len(low))
+    for colour, width in (("white", 3.0), (INK, 1.2)):  # white below: visible on the bar too
+        axes.hlines(place, low, high, color=colour, lw=width)
+
+
+def _write_effects(axes: "Axes", best: Importance, ends: NDArray[np.float64]) -> None:
+    """Behind each bar which way the feature pushes the prediction."""
+    assert best.effect is not None
+    ends = np.where(np.isfinite(ends), ends, _within_sight(best.values))
+    labels = []
+    for number, effect in enumerate(best.effect.tolist()):
+        of = "" if best.effect_of is None else f" {best.effect_of[number]}"
+        sign = "▲" if effect > 0 else "▼"
+        known = np.isfinite(effect) and effect != 0.0
+        labels.append(f"  {sign} {effect:+.2g}{of}".replace("-", "−") if known else "")
+    for number, label in enumerate(labels):
+        axes.text(max(ends[number], 0.0), number, label, va="center", fontsize=8.5, color=INK)
+    widest = max(map(len, labels))
+    axes.set_xlim(right=max(float(ends.max()), 0.0) * (1.0 + 0.022 * widest) or 1.0)
 
 
 def _within_sight(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -153,15 +217,28 @@ def _within_sight(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _draw_shares(axes: "Axes", best: Directions) -> None:
     """Bars of the importances, above the columns they belong to."""
-    inches = axes.bbox.height / axes.figure.dpi
-    height = SHARES_HEIGHT / max(inches, SHARES_HEIGHT)
-    bars = axes.inset_axes((0.0, 1.0 + 0.1 * height, 1.0, height), sharex=axes)
+    bars = _axes_above(axes)
     bars.bar(np.arange(len(best)), best.share, width=0.68, color=COLOURS[0])
     bars.tick_params(axis="x", length=0, labelbottom=False)
     bars.set_ylabel("share of gain")
     bars.set_ylim(bottom=0.0)
     bars.locator_params(axis="y", nbins=3)
     bars.grid(axis="y", color=RULE, lw=0.6)
+
+
+def _axes_above(axes: "Axes") -> "Axes":
+    """Axes in the upper part of the place of others, which move down."""
+    figure: Any = axes.figure
+    inches = axes.bbox.height / figure.dpi
+    place = axes.get_subplotspec()
+    if place is None:
+        height = SHARES_HEIGHT / max(inches, SHARES_HEIGHT)
+        return axes.inset_axes((0.0, 1.0 + 0.1 * height, 1.0, height), sharex=axes)
+    below = max(inches - SHARES_HEIGHT, SHARES_HEIGHT)
+    parts = place.subgridspec(2, 1, height_ratios=(SHARES_HEIGHT, below), hspace=0.03)
+    axes.set_subplotspec(parts[1])
+    above: Axes = figure.add_subplot(parts[0], sharex=axes)
+    return above
 
 
 def _write_weights(axes: "Axes", weight: NDArray[np.float64]) -> None:
@@ -194,14 +271,19 @@ def _features_to_show(weight: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.sort(largest[total[largest] > 0.0])
 
 
-def _explain(result: Importance | Directions, spread: NDArray[np.float64] | None) -> str:
+def _explain(result: Importance | Directions, bars: _Bars) -> str:
+    """What the values are, and the whiskers; in short lines."""
     if isinstance(result, Importance):
         text = result.measures.split(";")[0]
     else:
         text = "share of the impurity that splits remove"
-    wrapped = text if len(text) < 60 else text.replace(", ", ",\n", 1)
-    return wrapped if spread is None else f"{wrapped}\n(lines: one standard deviation)"
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
+    lines = textwrap.wrap(text, LONGEST_LINE)
+    if isinstance(result, ErrorImportance) and bars.doubtful.any():
+        lines.append("lines: 95 % interval; pale: it covers zero")
+    elif isinstance(result, ErrorImportance) and bars.reach is not None:
+        lines.append("lines: 95 % interval")
+    elif bars.reach is not None:
+        lines.append("lines: one standard deviation over trees")
+    if isinstance(result, Importance) and result.effect is not None:
+        lines.append("▲▼ change of the prediction from low to high values")
+    return "\n".join(lines)

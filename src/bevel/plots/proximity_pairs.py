@@ -6,32 +6,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bevel.analysis.results import PrincipalCoordinates
 from bevel.errors import wrong_value
-from bevel.extras import import_optional
-from bevel.plots.canvas import COLOURS, FAINT, INK, LINES, MARKERS, RULE, STYLE, panel
+from bevel.plots.canvas import COLOURS, FAINT, INK, LINES, MARKERS, RULE, panel, panels
+from bevel.plots.row_groups import Groups, check_coordinates, draw_groups, read_groups
 from bevel.plots.series import legend, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from bevel.analysis.results import PrincipalCoordinates
 
 __all__ = ["proximity_pairs", "variation_explained"]
 
-Groups = list[tuple[str, NDArray[np.bool_]]]
-
-CELL, HEAD, FOOT = 1.9, 0.5, 0.55  # inches: a panel, titles, legend
-MOST_GROUPS = len(COLOURS)
+CELL, HEAD, FOOT = 1.9, 0.3, 0.35  # inches: a panel, titles, legend
 
 
 def proximity_pairs(
-    result: "PrincipalCoordinates",
-    other: "PrincipalCoordinates | None" = None,
+    result: PrincipalCoordinates,
+    other: PrincipalCoordinates | None = None,
     *,
     labels: ArrayLike | None = None,
     names: tuple[str, str] = ("one forest", "the other"),
-) -> "Figure":
+    ax: Any = None,
+) -> NDArray[Any]:
     """Draw every principal coordinate against every other one (Menze et al., Fig. 8).
 
     Parameters
@@ -45,51 +41,41 @@ def proximity_pairs(
         Classes, by colour and marker, or numbers, by shade if there are more than eight.
     names : tuple of two str
         Names of the two forests, for the titles.
+    ax : matplotlib Axes or array-like of them, default=None
+        Where to draw: axes whose place is divided, or one for each pair; None makes a new figure.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig(path)``; it is not attached to pyplot's window list.
+    ndarray of matplotlib Axes, shape (n_components, n_components)
     """
-    import_optional("matplotlib", needed_by="proximity_pairs", install="bevel[plot]")
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
+    for name, each in (("result", result), ("other", other)):
+        if each is not None:
+            check_coordinates(name, each)
     upper = result if other is None else other
     n, d = result.coordinates.shape
     _check_pairs(n, d, upper.coordinates.shape)
-    drawn = _read_labels(labels, n)
-    with rc_context(STYLE):
-        size = (CELL * d, CELL * d + HEAD + FOOT)
-        figure = Figure(figsize=size)
-        grid = figure.subplots(d, d, squeeze=False)
-        edge = 0.05
-        figure.subplots_adjust(
-            left=edge / 2,
-            right=1 - edge / 2,
-            bottom=FOOT / size[1],
-            top=1 - HEAD / size[1],
-            wspace=edge,
-            hspace=edge,
-        )
-        for row in range(d):
-            for column in range(d):
-                axes = grid[row, column]
-                _bare(axes)
-                if row == column:
-                    _write_shares(axes, row, result, other, names)
-                    continue
-                source = result if row > column else upper
-                _scatter(axes, source.coordinates[:, [column, row]], drawn)
-        pair = f"above the diagonal: {names[1]} · below: {names[0]}"
-        alone = "principal coordinates, and the variation that they explain"
-        _write(figure, alone if other is None else pair, 1 - HEAD / 2 / size[1])
-        _write_key(figure, grid[1, 0], drawn)
-    return figure
+    drawn = read_groups(labels, n)
+    size = (CELL * d, CELL * d + HEAD + FOOT)
+    with panels(ax, "proximity_pairs", (d, d), size, wspace=0.05, hspace=0.05) as grid:
+        for row, column in np.ndindex(d, d):
+            axes: Any = grid[row, column]
+            _bare(axes)
+            if row == column:
+                _write_shares(axes, row, result, other, names)
+                continue
+            source = result if row > column else upper
+            draw_groups(axes, source.coordinates[:, [column, row]], drawn)
+        if ax is None:
+            pair = f"above the diagonal: {names[1]} · below: {names[0]}"
+            alone = "principal coordinates, and the variation that they explain"
+            _write_around(grid, alone if other is None else pair, drawn)
+        elif isinstance(drawn, list) and len(drawn) > 1:
+            grid[0, -1].legend(loc="best", fontsize=8, handletextpad=0.1)
+    return grid
 
 
 def variation_explained(
-    results: "PrincipalCoordinates | Mapping[str, PrincipalCoordinates]",
+    results: PrincipalCoordinates | Mapping[str, PrincipalCoordinates],
     *,
     ax: "Axes | None" = None,
 ) -> "Axes":
@@ -137,42 +123,11 @@ def _check_pairs(n: int, d: int, shape: tuple[int, ...]) -> None:
         raise wrong_value("other", required, shape, "Embed the rows of both forests alike.")
 
 
-def _read_labels(labels: ArrayLike | None, n: int) -> Groups | NDArray[np.float64]:
-    """Groups of rows by label, or numbers to shade by."""
-    if labels is None:
-        return [("", np.ones(n, bool))]
-    values = np.asarray(labels)
-    if values.shape != (n,):
-        raise wrong_value("labels", f"one for each of the {n} rows", values.shape, "Pass y.")
-    distinct = np.unique(values)
-    if len(distinct) <= MOST_GROUPS:
-        return [(str(label), values == label) for label in distinct]
-    if values.dtype.kind not in "fiu":
-        required = f"numbers, or at most {MOST_GROUPS} classes"
-        raise wrong_value("labels", required, f"{len(distinct)} classes", "Join classes.")
-    return values.astype(np.float64)
-
-
-def _scatter(
-    axes: "Axes", points: NDArray[np.float64], drawn: Groups | NDArray[np.float64]
-) -> None:
-    style: dict[str, Any] = {"s": 18, "linewidths": 0.3, "edgecolors": "white", "alpha": 0.85}
-    axes.axhline(0.0, color=RULE, linewidth=0.8, zorder=0)
-    axes.axvline(0.0, color=RULE, linewidth=0.8, zorder=0)
-    if not isinstance(drawn, list):
-        axes.scatter(points[:, 0], points[:, 1], c=drawn, cmap="cividis", **style)
-        return
-    for i, (label, mine) in enumerate(drawn):
-        style |= {"color": COLOURS[i], "marker": MARKERS[i]}
-        axes.scatter(points[mine, 0], points[mine, 1], label=label, **style)
-    axes.margins(0.08)
-
-
 def _write_shares(
     axes: "Axes",
     component: int,
-    result: "PrincipalCoordinates",
-    other: "PrincipalCoordinates | None",
+    result: PrincipalCoordinates,
+    other: PrincipalCoordinates | None,
     names: tuple[str, str],
 ) -> None:
     """Number of the component and what it explains, on the diagonal."""
@@ -184,18 +139,17 @@ def _write_shares(
     axes.text(0.5, 0.32, "\n".join(lines), fontsize=8.5, color=FAINT, **place)
 
 
-def _write_key(figure: "Figure", axes: "Axes", drawn: Groups | NDArray[np.float64]) -> None:
-    """What colours mean, at the foot."""
+def _write_around(grid: NDArray[Any], title: str, drawn: Groups | NDArray[np.float64]) -> None:
+    """Title above the panels, and below them what colours mean."""
+    figure = grid[0, 0].figure
+    figure.suptitle(title, fontsize=10)
     if not isinstance(drawn, list):
         ends = f"dark: {drawn.min():.4g} · pale: {drawn.max():.4g}"
-        _write(figure, ends, FOOT / 2 / figure.get_size_inches()[1])
+        figure.supxlabel(ends, fontsize=10)
     elif len(drawn) > 1:
-        key = axes.get_legend_handles_labels()
-        figure.legend(*key, loc="lower center", ncols=len(drawn), markerscale=1.6)
-
-
-def _write(figure: "Figure", text: str, height: float) -> None:
-    figure.text(0.5, height, text, ha="center", va="center", color=INK)
+        key = grid[1, 0].get_legend_handles_labels()
+        columns = min(len(drawn), 2 * len(grid))
+        figure.legend(*key, loc="outside lower center", ncols=columns, markerscale=1.6)
 
 
 def _bare(axes: "Axes") -> None:

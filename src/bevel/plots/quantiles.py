@@ -43,7 +43,7 @@ def fan_chart(
     Returns
     -------
     matplotlib Axes
-        Save it with ``ax.figure.savefig(path, bbox_inches="tight")``.
+        Save it with ``ax.figure.savefig(path)``.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bevel.plots.canvas import FAINT, panel
+from bevel.plots.canvas import FAINT, RULE, panel, wrapped
 from bevel.plots.series import legend, line, marker, named
 
 if TYPE_CHECKING:
@@ -19,9 +19,10 @@ __all__ = ["calibration"]
 def calibration(
     results: "Calibration | Mapping[str, Calibration]", *, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw observed shares against predicted probabilities, with intervals of 95 %.
+    """Draw a reliability curve: observed shares against predicted probabilities.
 
-    On the dashed line probabilities are what they say.
+    Lines are intervals of 95 %. On the dashed line probabilities equal frequencies. The expected
+    calibration error is the mean distance from it, over the rows.
 
     Parameters
     ----------
@@ -35,8 +36,9 @@ def calibration(
     matplotlib.axes.Axes
     """
     forests = named(results)
-    with panel(ax, "calibration", 4.6, 4.2) as axes:
+    with panel(ax, "calibration", 4.8, 4.9) as axes:
         axes.plot([0, 1], [0, 1], color=FAINT, lw=1, ls=(0, (4, 3)), zorder=0)
+        axes.grid(color=RULE, lw=0.6)
         for number, (name, result) in enumerate(forests.items()):
             axes.errorbar(
                 result.predicted,
@@ -44,14 +46,26 @@ def calibration(
                 yerr=np.clip(
                     [result.observed - result.low, result.high - result.observed], 0.0, None
                 ),
-                ms=5,
-                lw=1.3,
-                elinewidth=0.9,
-                label=name,
+                ms=5.5,
+                mec="white",
+                mew=0.6,
+                lw=1.4,
+                elinewidth=1.1,
+                label=f"{name}: calibration error {result.expected_calibration_error:.3f}",
                 **{**line(number), **marker(number)},
             )
         whose = " or ".join(dict.fromkeys(result.of for result in forests.values()))
-        axes.set_xlabel(f"predicted probability of {whose}", parse_math=False)
+        axes.set_xlabel(wrapped(f"predicted probability of {whose}"), parse_math=False)
         axes.set(ylabel="observed share", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        legend(axes, forests, loc="upper left")
+        ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+        axes.set(xticks=ticks, yticks=ticks)
+        axes.set_title(_title(forests), loc="left")
+        legend(axes, forests, loc="upper left", fontsize=9)
     return axes
+
+
+def _title(forests: "Mapping[str, Calibration]") -> str:
+    if len(forests) > 1 or any(forests):
+        return "Reliability"
+    (only,) = forests.values()
+    return f"Reliability: expected calibration error {only.expected_calibration_error:.3f}"

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bevel.analysis.checks import check_count, check_place
-from bevel.plots.canvas import COLOURS, FAINT, RULE, panel
+from bevel.plots.bars import shorten_name, write_values
+from bevel.plots.canvas import COLOURS, FAINT, RULE, decimals_for, panel, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["shapley_bars", "shapley_waterfall"]
 
 UP, DOWN = COLOURS[0], COLOURS[1]
-BAR_INCHES, FRAME_INCHES = 0.3, 1.1  # height of a bar, and of all that is around the bars
+# Height of a bar, and of all that is around the bars; width beside the names.
+BAR_INCHES, FRAME_INCHES, AXES_INCHES = 0.3, 1.0, 4.4
 
 
 def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = None) -> "Axes":
@@ -34,19 +36,24 @@ def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = 
     Returns
     -------
     matplotlib Axes
-        Save with ``ax.figure.savefig(path, bbox_inches="tight")``.
+        Save with ``ax.figure.savefig(path)``.
     """
     check_count("top", top)
     importance = result.importances
     shown = np.argsort(-importance, kind="stable")[:top][::-1]
-    with panel(ax, "shapley_bars", height=FRAME_INCHES + BAR_INCHES * len(shown)) as axes:
-        axes.barh(range(len(shown)), importance[shown], color=UP, height=0.7)
-        axes.set_yticks(range(len(shown)), [result.names[f] for f in shown])
+    names = [shorten_name(result.names[f]) for f in shown]
+    width = AXES_INCHES + text_width(names)
+    with panel(ax, "shapley_bars", width, FRAME_INCHES + BAR_INCHES * len(shown)) as axes:
+        axes.barh(range(len(shown)), importance[shown], color=UP, height=0.72)
+        axes.set_yticks(range(len(shown)), names)
+        write_values(axes, importance[shown])
         axes.tick_params(axis="y", length=0)
         over = "" if result.classes is None else ", over all classes"
         of = "" if result.output_name == "prediction" else f", {result.output_name}"
         axes.set_xlabel(f"mean |Shapley value|{of}{over}")
-        axes.margins(y=0.02)
+        axes.set_title("Mean absolute Shapley values", loc="left")
+        axes.set_ylim(-0.6, len(shown) - 0.4)
+        axes.grid(axis="x", color=RULE, lw=0.6)
     return axes
 
 
@@ -70,26 +77,41 @@ def shapley_waterfall(
     Returns
     -------
     matplotlib Axes
-        Save with ``ax.figure.savefig(path, bbox_inches="tight")``.
+        Save with ``ax.figure.savefig(path)``.
     """
     check_place("row", row, len(result.values))
     check_count("top", top)
     if result.classes is not None:
         result = result.output(result.classes[int(result.predictions[row].argmax())])
     labels, steps = _steps(result, row, top)
-    with panel(ax, "shapley_waterfall", height=FRAME_INCHES + BAR_INCHES * len(steps)) as axes:
-        ends = float(result.base_values) + np.cumsum(steps)
-        _draw_steps(axes, ends - steps, steps)
-        axes.set_yticks(range(len(labels)), labels)
-        axes.tick_params(axis="y", length=0)
-        axes.set_xlabel(result.output_name)
-        base, prediction = float(result.base_values), float(ends[-1])
+    width = AXES_INCHES + text_width(labels)
+    with panel(ax, "shapley_waterfall", width, FRAME_INCHES + BAR_INCHES * len(steps)) as axes:
+        base = float(result.base_values)
+        ends = base + np.cumsum(steps)
+        prediction = float(ends[-1])
         for x in (base, prediction):
             axes.axvline(x, color=FAINT, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
-        axes.set_title(f"background {base:.4g} → {result.output_name} {prediction:.4g}")
-        axes.margins(y=0.03)
+        _draw_steps(axes, ends - steps, steps, _decimals(result, steps))
+        axes.set_yticks(range(len(labels)), labels)
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(-0.6, len(labels) - 0.4)
+        axes.set_xlabel(result.output_name)
+        axes.set_title(_title(result, prediction, base), loc="left")
         axes.set_xlim(*_window(np.append(ends, base)))
+        axes.locator_params(axis="x", nbins=6)
     return axes
+
+
+def _title(result: "ShapleyValues", prediction: float, base: float) -> str:
+    name = result.output_name[:1].upper() + result.output_name[1:]
+    decimals = _decimals(result, np.array([prediction, base]))
+    return f"{name}: {prediction:.{decimals}f} ({base:.{decimals}f} on average)".replace("-", "−")
+
+
+def _decimals(result: "ShapleyValues", numbers: Any) -> int:
+    """Decimals of numbers beside each other; probabilities have three."""
+    most = 3 if result.output_name.startswith("probability") else 12
+    return min(most, decimals_for(float(np.abs(numbers).max(initial=0.0))))
 
 
 def _steps(result: "ShapleyValues", row: int, top: int) -> tuple[list[str], Any]:
@@ -97,7 +119,7 @@ def _steps(result: "ShapleyValues", row: int, top: int) -> tuple[list[str], Any]
     values, data = result.values[row], result.data[row]
     order = np.argsort(-np.abs(values), kind="stable")
     top = top if len(order) > top + 1 else len(order)  # a bar for one other feature hides its name
-    labels = [f"{result.names[f]} = {_short(data[f])}" for f in order[:top]]
+    labels = [f"{shorten_name(result.names[f])} = {_short(data[f])}" for f in order[:top]]
     steps = list(values[order[:top]])
     if len(order) > top:
         labels.append(f"{len(order) - top} other features")
@@ -115,24 +137,26 @@ def _window(places: Any) -> tuple[float, float]:
 def _short(value: object) -> str:
     if value is None or value != value:
         return "missing"
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+    is_number = isinstance(value, float | np.floating)
+    return f"{value:.4g}".replace("-", "−") if is_number else str(value)
 
 
-def _draw_steps(axes: "Axes", starts: Any, steps: Any) -> None:
+def _draw_steps(axes: "Axes", starts: Any, steps: Any, decimals: int) -> None:
     for place, (start, step) in enumerate(zip(starts, steps, strict=True)):
         colour, hatch = (UP, "") if step >= 0 else (DOWN, "////")  # hatched: down, in grey too
         axes.barh(
-            place, step, left=start, color=colour, hatch=hatch, edgecolor="white", height=0.7, lw=0
+            place, step, left=start, color=colour, hatch=hatch, edgecolor="white", height=0.72, lw=0
         )
         end = start + step
         if place + 1 < len(steps):
             axes.plot([end, end], [place, place + 1], color=RULE, linewidth=0.9, zorder=0)
         axes.annotate(
-            f"{step:+.3g}".replace("-", "−"),
+            f"{step:+.{decimals}f}".replace("-", "−"),
             (end, place),
             xytext=(4 if step >= 0 else -4, 0),
             textcoords="offset points",
             ha="left" if step >= 0 else "right",
             va="center",
             fontsize=9,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},  # over dashed lines
         )

@@ -41,7 +41,7 @@ def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib.axes.Axes
-        The axes; ``ax.figure.savefig(path, bbox_inches="tight")`` saves the picture.
+        The axes; ``ax.figure.savefig(path)`` saves the picture.
 
     Examples
     --------

@@ -14,7 +14,7 @@ so; these departures are common to all:
 - Nominal columns are split by subsets of their levels, where the papers encode them as numbers, and
   missing values need no imputation.
 - Rows of a node are counted once, however often they are in the bag.
-- Papers that know classification only do not say how to do regression. There the same directions
+- Papers on classification only do not define regression. There the same directions
   are compared by squared error, and trees are averaged.
 """
 

@@ -105,7 +105,7 @@ def stacked_rotation(
     """
     if task != "classification":
         remedy = "For regression use for example rr_rf or rr_gbm."
-        raise wrong_value("task", '"classification": level 1 hears of classes', task, remedy)
+        raise wrong_value("task", '"classification": level 1 is a classifier', task, remedy)
     check_names(parameters, StackedRotationClassifier)
     forest = random_forest(n_estimators=n_estimators, voting="soft")
     settings = {"level0": forest, "level1": forest, "scale": "minmax_clip"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,15 @@ class FamilySpec:
     pool: SparseDirections | None = None
     rotation_of_tree: tuple[int, ...] = ()
 
+    @property
+    def n_weights(self) -> int:
+        """Weights, about, of the directions that are drawn at a node."""
+        if self.kind == "signs":
+            return self.n_nonzeros  # of all draws
+        # Axes of a tree are stored once, and directions of one's own are in memory already.
+        is_stored = self.kind in ("rotation", "multirotation", "principal", "custom")
+        return self.n_draws if is_stored else self.n_draws * max(1, self.n_nonzeros)
+
 
 @dataclass(frozen=True)
 class Projection(ABC):
@@ -111,6 +120,31 @@ class Projection(ABC):
 
     def check_task(self, regression: bool) -> None:  # noqa: B027
         """Raise if it has no meaning for the task."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """Settings by name; an estimator lists them as ``projection__density`` and the like."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def set_params(self, **settings: Any) -> NoReturn:
+        """Refused: a projection does not change."""
+        raise TypeError(
+            f"{type(self).__name__} does not change after it was made. Use set_params("
+            f"{', '.join(f'projection__{name}=...' for name in settings)}) of the estimator, which "
+            "replaces its projection, or with_params, which returns a copy."
+        )
+
+    def with_params(self, **settings: Any) -> Self:
+        """A copy with other settings."""
+        known = list(self.get_params())
+        for name in settings:
+            if name not in known:
+                has = f"It has {', '.join(known)}." if known else "It has none."
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}. {has}")
+        return replace(self, **settings)
+
+    def __sklearn_clone__(self) -> Self:
+        """Itself: it does not change."""
+        return self
 
     @abstractmethod
     def family(self, n_draws: int, n_numeric: int) -> FamilySpec:

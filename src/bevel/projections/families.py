@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bevel.errors import shorten, wrong_type, wrong_value
+from bevel.errors import nearest, shorten, wrong_type, wrong_value
 from bevel.projections import NAMED, NEED_SETTINGS, Projection
 from bevel.projections.base import FamilySpec
 from bevel.projections.counts import Count, resolve_count
 
 __all__ = ["Member", "TableShape", "read_projection", "resolve_families", "tuned_out_of_bag"]
+
+# Of the directions of a node: a quarter of a gigabyte for each thread, and up to two more for
+# SparseSigns, which marks the cells that are taken.
+MOST_WEIGHTS = 2**25
+
+
+AUTOMATIC = "auto"
 
 
 @dataclass(frozen=True)
@@ -49,8 +56,16 @@ def read_projection(projection: object, n_projections: Count) -> list[Member]:
         A name, an object of `bevel.projections`, or a list of these and of pairs
         `(member, n_projections)`.
     n_projections : int, float or str
-        Draws per node; must be "auto" with a list, whose members carry their own number.
+        Draws per node; must be "auto" with a list, whose members carry their own number, and with
+        the projection "auto".
+
+    Returns
+    -------
+    list of Member
+        Empty for "auto": the families are chosen on the data, in `bevel.training.automatic`.
     """
+    if isinstance(projection, str) and projection == AUTOMATIC:
+        return _read_automatic(n_projections)
     if not isinstance(projection, list | tuple):
         return [_read_member(projection, n_projections)]
     if n_projections != "auto":
@@ -62,6 +77,14 @@ def read_projection(projection: object, n_projections: Count) -> list[Member]:
             "projection", "at least one member", projection, "Use for example [P.Axis()]."
         )
     return [_read_list_member(member) for member in projection]
+
+
+def _read_automatic(n_projections: Count) -> list[Member]:
+    if n_projections != "auto":
+        required = '"auto" with projection="auto", whose families have numbers of their own'
+        remedy = 'Name a family, as in projection="sparse", or leave n_projections out.'
+        raise wrong_value("n_projections", required, n_projections, remedy)
+    return []
 
 
 def _read_list_member(member: object) -> Member:
@@ -76,14 +99,19 @@ def _read_list_member(member: object) -> Member:
 
 
 def _read_member(projection: object, n_projections: Count) -> Member:
-    names = ", ".join(f'"{name}"' for name in NAMED)
+    if isinstance(projection, str) and projection == AUTOMATIC:
+        required = "made of families by name or object"
+        raise wrong_value("projection", required, [AUTOMATIC], 'Pass projection="auto" alone.')
+    names = ", ".join(f'"{name}"' for name in (AUTOMATIC, *NAMED))
     required = f"one of {names}, an object of bevel.projections, or a list of them"
     if isinstance(projection, str):
         if projection in NEED_SETTINGS:
             remedy = f"Pass the object, which has settings of its own: {NEED_SETTINGS[projection]}."
             raise wrong_value("projection", required, projection, remedy)
         if projection not in NAMED:
-            raise wrong_value("projection", required, projection, "Check the spelling.")
+            close = nearest(projection, list(NAMED))
+            remedy = f'Did you mean "{close}"?' if close else "Check the spelling."
+            raise wrong_value("projection", required, projection, remedy)
         return Member(NAMED[projection](), n_projections, by_name=True)
     if isinstance(projection, type) and issubclass(projection, Projection):
         remedy = f"Add parentheses: P.{projection.__name__}()."
@@ -115,7 +143,7 @@ def resolve_families(
     single_draw : bool, default=False
         One draw per member, for `threshold="purely_random"`, which compares no candidates.
     """
-    families = []
+    families: list[FamilySpec] = []
     nominal_draws = 0
     for member in members:
         projection = _projection_for(member, shape)
@@ -128,9 +156,23 @@ def resolve_families(
         nominal_draws += nominal
         if shape.n_numeric:
             families.append(projection.family(directions, shape.n_numeric))
+            _check_weights(families, member, projection)
     if nominal_draws:
         families.append(FamilySpec("categorical", min(nominal_draws, shape.n_nominal)))
     return families
+
+
+def _check_weights(families: Sequence[FamilySpec], member: Member, projection: Projection) -> None:
+    """Raise if a node would hold more weights of directions than there is room for."""
+    n_weights = sum(family.n_weights for family in families)
+    if n_weights > MOST_WEIGHTS:
+        raise wrong_value(
+            "n_projections",
+            f"so small that the directions of a node have at most {MOST_WEIGHTS} weights in all",
+            member.n_projections,
+            f"With {shorten(projection)} that would be {n_weights}. Draw fewer, or make directions "
+            "of fewer features.",
+        )
 
 
 def combines_units(members: Sequence[Member]) -> bool:

@@ -32,11 +32,11 @@ real sets, fresh draws on the simulations. The lowest error of a row is bold; on
 point or two may be chance. All forests have the same number of trees and threads and are \
 otherwise at their defaults: at each node the oblique forest tries p directions, the random \
 forests √p features. Seconds are those of the fastest fit, and “times faster” compares them with \
-{reference}; times of a few hundredths of a second say little."""
+{reference}; times of a few hundredths of a second are not reliable."""
 SIMULATIONS = """\
 The simulations are the papers' own: sparse_parity and hyperplanes hide the signal from any single \
 feature, and trunk spreads it over all of them. On orthant cuts along the axes are the right ones, \
-and a forest that may cut anywhere pays for its freedom."""
+and a forest with oblique splits has a higher error."""
 
 
 @dataclass(frozen=True)

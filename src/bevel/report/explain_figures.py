@@ -12,7 +12,7 @@ import numpy as np
 from bevel import plots
 from bevel.analysis.results import Directions, Importance, RowQuantiles, ShapleyValues, TreeRules
 from bevel.extras import import_optional
-from bevel.plots.canvas import STYLE
+from bevel.plots.canvas import STYLE, detached
 from bevel.report.svg_canvas import svg
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _drawn(draw: Callable[[Axes], Axes], height: float = 1.0) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context(STYLE):
+    with detached(), rc_context(STYLE):
         figure: Any = Figure(figsize=(WIDTH, height))
         axes = draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)))
         drawing: Any = axes.figure

@@ -29,7 +29,7 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
     name, data : str
         Of the model and of the rows.
     found : Explanation
-        What there is to say.
+        The results to write.
     command : str
         What makes the page again.
     """
@@ -63,8 +63,8 @@ def describe_model(model: Any) -> str:
     classes = join_names([str(label) for label in model.classes_])
     n_classes = len(model.classes_)
     return (
-        f"A forest of {trees} that tells {n_classes} class{'' if n_classes == 1 else 'es'} "
-        f"({classes}) apart by {by}, projection {chosen}."
+        f"A forest of {trees} that predicts {n_classes} class{'' if n_classes == 1 else 'es'} "
+        f"({classes}) from {by}, projection {chosen}."
     )
 
 

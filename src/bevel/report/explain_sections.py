@@ -20,11 +20,11 @@ __all__ = ["combined_share", "explain_sections", "row_sentence"]
 MEASURES = {
     "gini": "Gini importance: the share of the impurity that splits on a feature remove, alone or "
     "in a combination. It is of the training rows, and favours columns with many values.",
-    "permutation": "Permutation importance: by how much the error of a tree on these rows rises "
-    "when the values of a feature are shuffled. It is low for features that stand in for "
+    "permutation": "Permutation importance: by how much the error of the forest on these rows "
+    "rises when the values of a feature are shuffled. It is low for features that stand in for "
     "each other.",
     "Shapley": "Mean absolute Shapley value: how far a feature moves the predictions of these rows "
-    "from their mean. It says nothing of whether the predictions are right.",
+    "from their mean. It does not measure whether the predictions are right.",
 }
 MOST_DIRECTIONS = 10
 NARROW = "\N{NARROW NO-BREAK SPACE}"
@@ -32,7 +32,7 @@ REASONS = {
     "typical": "a typical one: no row that is predicted well shares more leaves with others",
     "doubtful": "the most doubtful one",
     "wrong": "the worst mistake",
-    "asked": "as asked",
+    "asked": "as requested",
 }
 
 
@@ -44,8 +44,8 @@ def explain_sections(found: Explanation) -> list[PageSection]:
         PageSection("How does the forest decide?", _decisions(found)),
     ]
     if found.quantiles is not None:
-        sections.append(PageSection("How far off may answers be?", _quantiles(found.quantiles)))
-    return [*sections, PageSection("Why these answers?", _rows(found))]
+        sections.append(PageSection("How large may errors be?", _quantiles(found.quantiles)))
+    return [*sections, PageSection("Why these predictions?", _rows(found))]
 
 
 def _features(found: Explanation) -> str:
@@ -70,7 +70,7 @@ def _combinations(found: Explanation) -> str:
     if directions is None:
         return paragraph(found.missing)
     if len(directions) == 0:
-        return paragraph("No tree has a split: every row gets the same answer.")
+        return paragraph("No tree has a split: every row gets the same prediction.")
     combined = combined_share(directions)
     if combined == 0.0:
         return paragraph("None: every split asks for a single feature.")
@@ -113,16 +113,16 @@ def _decisions(found: Explanation) -> str:
         return paragraph(found.missing)
     caption = (
         f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
-        "all trees the one whose first questions tell most of the variance of the forest's answers "
-        f"on these rows, {100 * found.tree_explains:.0f} %. … marks answers that further questions "
-        "refine."
+        "all trees the one whose first splits explain most of the variance of the forest's "
+        f"predictions on these rows, {100 * found.tree_explains:.0f} %. … marks nodes with further "
+        "splits."
     )
     drawing = figure(explain_figures.draw_tree(found.tree), caption)
-    return _rules(found, found.rules) + wide(drawing) + _unsaid(found.rules, found.tree)
+    return _rules(found, found.rules) + wide(drawing) + _notes(found.rules, found.tree)
 
 
-def _unsaid(rules: TopRules, tree: TreeRules) -> str:
-    """What rules and tree leave unsaid, such as what [x] is: long, and seldom asked for."""
+def _notes(rules: TopRules, tree: TreeRules) -> str:
+    """Notes on rules and tree, such as what [x] means: long, so they are folded."""
     shared = tuple(note for note in rules.notes if note in tree.notes)
     parts = {
         "Rules and tree": shared,
@@ -132,17 +132,17 @@ def _unsaid(rules: TopRules, tree: TreeRules) -> str:
     texts = [f"{name}: {' '.join(notes)}" for name, notes in parts.items() if notes]
     if not texts:
         return ""
-    said = "".join(paragraph(text, kind="note") for text in texts)
-    return f"<details><summary>What [x] means, and other small print</summary>{said}</details>"
+    body = "".join(paragraph(text, kind="note") for text in texts)
+    return f"<details><summary>What [x] means, and other notes</summary>{body}</details>"
 
 
 def _rules(found: Explanation, rules: TopRules) -> str:
     if len(rules) == 0:
-        return paragraph("No rule of up to three conditions tells rows apart.")
-    by = "the target" if found.knows_target else "the forest's own answers"
+        return paragraph("No rule of up to three conditions separates the rows.")
+    by = "the target" if found.knows_target else "the forest's predictions"
     text = (
-        f"Rules of up to three conditions, from all trees, that tell most of the variance of {by}. "
-        "They overlap, and none of them is the forest."
+        f"Rules of up to three conditions, from all trees, that explain most of the variance of "
+        f"{by}. They overlap and do not replace the forest."
     )
     rows = [
         [
@@ -206,13 +206,11 @@ def _rows(found: Explanation) -> str:
     values = found.shapley
     what = "the value" if values.classes is None else "the probability of the class"
     text = (
-        f"From the mean of {values.n_background} rows to {what} that the forest predicts, feature "
-        "by feature: Shapley values, which add up."
+        f"From the mean of other rows to {what} that the forest predicts, feature by feature: "
+        f"Shapley values, which add up. Each tree compares with {values.n_background} rows."
     )
     if values.std is not None:
-        text += (
-            f" They are sampled, with standard errors of up to {number(float(values.std.max()))}."
-        )
+        text += f" Standard errors are up to {number(float(values.std.max()))}."
     drawn = [
         figure(explain_figures.draw_row(values, place), row_sentence(found, row, place))
         for place, row in enumerate(found.rows)
@@ -232,7 +230,8 @@ def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
         text += f"; true: {number(row.truth) if classes is None else classes[int(row.truth)]}"
     if found.met == "out-of-bag":
         whole = np.atleast_1d(found.shapley.predictions[place])
-        text += f". Drawn is what all trees say: {_prediction(classes, tuple(whole.tolist()))}"
+        of_all = _prediction(classes, tuple(whole.tolist()))
+        text += f". The chart shows the prediction of all trees: {of_all}"
     return f"{text}."
 
 

@@ -91,7 +91,7 @@ def fit_report(
 
 def _projection(settings: Settings) -> str:
     chosen = settings.projection
-    return chosen if isinstance(chosen, str) else " and ".join(map(str, chosen))
+    return " and ".join(map(str, chosen)) if isinstance(chosen, list | tuple) else str(chosen)
 
 
 def _opening(advice: Advice | None) -> str:
@@ -107,8 +107,8 @@ def _scores(data: LabelledRows, fitted: FitResult, predictions: Floats) -> str:
     rows = [[name, _score_cell(name, bags), _score_cell(name, crossed)] for name in crossed or bags]
     caption = (
         f"Out-of-bag: each row by the trees that did not see it. Cross-validated: {N_FOLDS} folds. "
-        "Intervals are of 95 % and tell what other rows would change, not what another training "
-        "set would."
+        "Intervals are of 95 %; they cover the choice of the rows that are scored, not the choice "
+        "of the training rows."
     )
     if data.task == CLASSIFICATION:
         caption += _on_zeros(
@@ -167,7 +167,7 @@ def _predictions(data: LabelledRows, judged: Floats, by: str, curve: Sequence[st
         figure(
             fit_figures.draw_calibration(y, seen, labels),
             f"Calibration, {by}, in bins of equally many rows with 95 % intervals; on the dashed "
-            "line, probabilities are what they say.",
+            "line, probabilities equal frequencies.",
         ),
     ]
     counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
@@ -230,7 +230,7 @@ def _columns(X: Columns, model: Any) -> str:
     rows = [_column_cells(X, int(index), float(importances[index])) for index in order]
     many = X.shape[1] > MOST_LINES
     return table(
-        ["column", "gini", "kind", "missing", "distinct", "values"],
+        ["column", "impurity", "kind", "missing", "distinct", "values"],
         rows,
         caption=f"The {MOST_LINES} most important of {X.shape[1]:,} columns." if many else "",
     )

@@ -103,7 +103,7 @@ def paragraph(text: str, *, kind: str | None = None) -> str:
 
 
 def facts(lines: Mapping[str, object]) -> str:
-    """Names and what is to be said of them, as a list of two columns."""
+    """Names and values, as a list of two columns."""
     items = (
         f"<dt>{escaped(name)}</dt><dd>{escaped(str(what))}</dd>" for name, what in lines.items()
     )
@@ -172,7 +172,7 @@ def figure(svg: str, caption: str = "") -> str:
 
 
 def picture(png: bytes, caption: str, alternative: str) -> str:
-    """A PNG picture inside the page; `alternative` is said to those who do not see it."""
+    """A PNG picture inside the page; `alternative` is its alt text."""
     data = base64.b64encode(png).decode("ascii")
     alt = escaped(alternative)
     image = f'<img src="data:image/png;base64,{data}" alt="{alt}">'

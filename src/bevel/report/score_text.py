@@ -1,15 +1,10 @@
-"""How numbers and commands are written, alike on pages and in the terminal."""
+"""How numbers are written, alike on pages and in the terminal."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
-from pathlib import Path
-
-from bevel.workflow import FitResult
 from bevel.workflow.scores import Estimate
 
-__all__ = ["fit_command", "interval", "number", "score", "score_line"]
+__all__ = ["interval", "number", "score", "score_line"]
 
 SHARES = {"error", "coverage"}
 
@@ -34,31 +29,3 @@ def interval(name: str, estimate: Estimate) -> str:
 def score_line(name: str, estimate: Estimate) -> str:
     """Value and interval in one line."""
     return f"{score(name, estimate)} (95 % interval {interval(name, estimate)})"
-
-
-def fit_command(
-    data: Path,
-    found: FitResult,
-    out: Path | None,
-    report: Path | None,
-    drop: Sequence[str] | None,
-    nominal: Sequence[str] | None,
-    header: bool | None,
-    keep_targets: bool,
-) -> str:
-    """The command line that makes a fit again, with whatever was guessed spelled out."""
-    rows, settings = found.rows, found.settings
-    projection = settings.projection
-    words = ["bevel", "fit", str(data), "--target", rows.target, "--task", rows.task]
-    words += ["--projection", projection if isinstance(projection, str) else ",".join(projection)]
-    words += ["--trees", str(settings.n_trees), "--seed", str(settings.seed)]
-    words += ["--keep-targets"] if keep_targets else []
-    for option, columns in (("--drop", drop), ("--nominal", nominal)):
-        for column in columns or ():
-            words += [option, column]
-    if header is not None:
-        words.append("--header" if header else "--no-header")
-    for option, path in (("--out", out), ("--report", report)):
-        if path is not None:
-            words += [option, str(path)]
-    return shlex.join(words)

@@ -22,6 +22,7 @@ def shortest(value: float, low: float, high: float) -> float:
         return value
     if low <= 0.0 <= high:
         return 0.0
+    value, low, high = float(value), float(low), float(high)  # numpy's scalars are slow to format
     for digits in range(1, MOST_DIGITS):
         rounded = float(f"{value:.{digits - 1}e}")
         if low <= rounded <= high:

@@ -151,7 +151,7 @@ def format_threshold_split(
         return ThresholdSplitText(
             features, one, cut, weight < 0, True, missing_left, names[feature], units
         )
-    medians = tree.forest.medians.astype(np.float64)
+    medians = tree.forest.medians[features].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         terms = _combination(features, weights, threshold, units, spread, medians, digits)
     if not (len(terms[0]) and np.isfinite(terms[1]).all() and math.isfinite(terms[2])):
@@ -191,6 +191,9 @@ def _merged(
     """A direction with each feature once and no zeros; all of it if nothing is left."""
     if len(features) == 1:
         return features, weights.astype(np.float64)
+    order = np.argsort(features)
+    if len(features) == 0 or ((np.diff(features[order]) > 0).all() and weights.all()):
+        return features[order], weights[order].astype(np.float64)
     distinct, place = np.unique(features, return_inverse=True)
     total: Floats = np.bincount(place, weights.astype(np.float64)).astype(np.float64)
     used = total != 0.0
@@ -263,16 +266,17 @@ def _combination(
     is_known = bool(np.isfinite(known).all())
     size = np.abs(weights) * known if is_known else np.abs(weights)
     order = np.argsort(-size, kind="stable")
-    features, weights, size = features[order], weights[order], size[order]
+    features, weights, size, medians = features[order], weights[order], size[order], medians[order]
     lead = float(weights[0])
     weights, threshold, size = weights / lead, threshold / lead, size / abs(lead)
-    centre = units.shift[features] + units.span[features] * medians[features]
+    centre = units.shift[features] + units.span[features] * medians
     offset = threshold - float(weights @ centre)
     # Without a known spread, the distance of the cut from the medians must do.
     extent = float(size[0]) if is_known else 2.0 * abs(offset)
     share = 0.5 * 10.0**-digits if digits is not None else EXACT
     tolerance = share * np.abs(weights) * size[0] / np.where(size > 0.0, size, 1.0)
-    rounded = np.array([round_within(*pair) for pair in zip(weights, tolerance, strict=True)])
+    pairs = zip(weights.tolist(), tolerance.tolist(), strict=True)
+    rounded = np.array([round_within(*pair) for pair in pairs])
     threshold = offset + float(rounded @ centre)
     largest = max(abs(threshold), float(np.abs(rounded * centre).max()))
     threshold = round_within(threshold, max(share * extent, EXACT * largest))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bevel._types import Float32s, Ints64
 from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
+from bevel.html_table import html_text
 from bevel.text.conditions import Condition, conjunction, together
 from bevel.text.node_predictions import NodePredictions, read_predictions
 from bevel.text.split_text import SplitText, ThresholdSplitText
@@ -26,6 +27,7 @@ __all__ = ["ForestRules", "TreeRules", "read_tree"]
 
 DEEPEST_DICT = 200  # readers of JSON, and Python's own, give up at about 1000 levels
 MOST_CELLS = 2**24  # nodes times classes
+MOST_SHOWN = 3  # trees in the cell of a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,7 @@ class TreeRules:
     predictions : NodePredictions
         Weighted rows, gains, and class shares or means.
     notes : tuple of str
-        What the rules leave unsaid.
+        Notes on the rules.
     """
 
     tree: int
@@ -100,6 +102,9 @@ class TreeRules:
 
     def __str__(self) -> str:
         return tree_text(self)
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
     def __repr__(self) -> str:
         return f"<tree {self.tree} of {self.n_trees} in words: {len(self)} nodes; print to read>"
@@ -187,6 +192,11 @@ class ForestRules:
 
     def __str__(self) -> str:
         return "\n\n".join(str(tree) for tree in self.trees)
+
+    def _repr_html_(self) -> str:
+        shown = "\n\n".join(str(tree) for tree in self.trees[:MOST_SHOWN])
+        hidden = len(self) - MOST_SHOWN
+        return html_text(f"{shown}\n\n… {hidden} more trees" if hidden > 0 else shown)
 
     def __repr__(self) -> str:
         n_nodes = sum(len(tree) for tree in self.trees)

@@ -86,14 +86,14 @@ class Vocabulary:
         self, combined: Collection[int], had_missing: bool, has_levels: bool
     ) -> tuple[str, ...]:
         """Notes on rules that combine some features, or test levels."""
-        said = [
+        notes = [
             self.bounds_note(np.array(sorted(combined), dtype=np.int64)),
             "A missing value counts as its column's median in a combination of features."
             if had_missing and len(combined)
             else "",
             "A label that training has not seen goes with the heavier side." if has_levels else "",
         ]
-        return tuple(note for note in said if note)
+        return tuple(note for note in notes if note)
 
     def bounds_note(self, features: npt.NDArray[np.integer[Any]]) -> str:
         """What [x] means for some features."""

@@ -35,13 +35,21 @@ def run_jobs(
     n_threads : int
         Jobs that run at a time; with 1, they run in the calling thread.
     progress : Progress
-        Told how many jobs are done.
+        Called with the number of jobs done.
     """
+    with progress:
+        return _run(work, jobs, n_threads, progress)
+
+
+def _run(
+    work: Callable[[Job], Result], jobs: Sequence[Job], n_threads: int, progress: Progress
+) -> list[Result]:
     results = []
     if n_threads == 1 or len(jobs) == 1:
-        for job in jobs:
-            results.append(work(job))
-            progress(len(results))
+        with progress:
+            for job in jobs:
+                results.append(work(job))
+                progress(len(results))
         return results
     settings = get_config()  # scikit-learn keeps them for each thread
     cancellation = _core.CancellationToken()  # signals reach the main thread only
@@ -53,9 +61,10 @@ def run_jobs(
 
     executor = ThreadPoolExecutor(min(n_threads, len(jobs)))
     try:
-        for future in [executor.submit(work_with_settings, job) for job in jobs]:
-            results.append(future.result())
-            progress(len(results))
+        with progress:
+            for future in [executor.submit(work_with_settings, job) for job in jobs]:
+                results.append(future.result())
+                progress(len(results))
     except BaseException:
         cancellation.cancel()
         raise

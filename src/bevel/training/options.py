@@ -199,7 +199,8 @@ def resolve_options(
     values : mapping
         Parameters as given to the estimator, checked.
     members : sequence of Member
-        From `bevel.projections.families.read_projection`.
+        From `bevel.projections.families.read_projection`. Without any, the options have no
+        families, and the criterion may be "auto".
     shape : TableShape
         Size of the training table.
     seed : int
@@ -212,7 +213,7 @@ def resolve_options(
     if leaves is None:
         leaves = math.ceil(math.sqrt(shape.n_rows)) if purely_random else 0
     options = TrainingOptions(
-        criterion=values["criterion"],
+        criterion=_criterion(values["criterion"], members),
         threshold=values["threshold"],
         n_thresholds=int(values["n_thresholds"]),
         split_search=values["split_search"],
@@ -238,6 +239,10 @@ def resolve_options(
             f"none; got replace=False with max_samples={values['max_samples']}. Draw fewer rows."
         )
     return options
+
+
+def _criterion(criterion: str, members: Sequence[Member]) -> str:
+    return "gini" if criterion == "auto" and members else criterion
 
 
 def _growth(growth: str | None, leaves: int, purely_random: bool) -> str:

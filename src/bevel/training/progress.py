@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from types import TracebackType
+from typing import Protocol, Self, TextIO
+
+from bevel.training.notebook_bar import NotebookBar, in_notebook
 
 __all__ = ["Callback", "Progress"]
 
@@ -14,8 +17,18 @@ Callback = Callable[[int, int], object]
 _WIDTH = 30
 
 
+class _Bar(Protocol):
+    """Where progress is shown: in a cell of a notebook, or on a stream of text."""
+
+    def draw(self, label: str, n_done: int, n_total: int, time_text: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Progress:
     """Reports to the user how many trees the trainer has finished.
+
+    As a context manager it ends the line of the bar when work ends early, by Ctrl-C or an error.
 
     Parameters
     ----------
@@ -24,11 +37,11 @@ class Progress:
     n_total : int
         Trees that will exist in the end.
     bar : bool
-        Whether to draw a bar on standard error.
+        Whether to draw a bar: in the cell of a notebook, elsewhere on standard error.
     callback : callable or None
         Called with (n_done, n_total).
     stream : file, default=None
-        Where the bar goes instead of standard error.
+        Where the bar goes instead.
     label : str, default="growing trees"
         What is being done, before the bar; rows or other things then count as trees do.
     """
@@ -46,37 +59,37 @@ class Progress:
         self._n_total = n_total
         self._callback = callback
         self._label = label
-        self._stream = (stream or sys.stderr) if bar else None
+        self._bar: _Bar | None = _new_bar(stream) if bar else None
         self._start = time.monotonic()
-        self._shown_tenth = -1
 
     @property
     def wanted(self) -> bool:
         """Whether anybody listens."""
-        return self._stream is not None or self._callback is not None
+        return self._bar is not None or self._callback is not None
+
+    def after(self, n_grown: int) -> Progress:
+        """The same report, of work that begins when `n_grown` trees of this run exist."""
+        return self if n_grown == 0 else _LaterProgress(self, n_grown)
 
     def __call__(self, n_grown: int) -> None:
         """Report the number of trees grown in this run."""
         n_done = self._n_before + n_grown
         if self._callback is not None:
             self._callback(n_done, self._n_total)
-        if self._stream is not None:
-            self._draw(self._stream, n_grown, n_done)
+        if self._bar is not None:
+            self._bar.draw(self._label, n_done, self._n_total, self._time(n_grown, n_done))
 
-    def _draw(self, stream: TextIO, n_grown: int, n_done: int) -> None:
-        finished = n_done >= self._n_total
-        tenth = 10 * n_done // self._n_total
-        live = stream.isatty()
-        # A log file gets a line for every tenth, a terminal one line that moves.
-        if not live and tenth == self._shown_tenth:
-            return
-        self._shown_tenth = tenth
-        filled = _WIDTH * n_done // self._n_total
-        bar = "█" * filled + "░" * (_WIDTH - filled)
-        text = f"{self._label} {bar} {n_done}/{self._n_total}  {self._time(n_grown, n_done)}"
-        stream.write(f"\r{text:<78}" if live else text)
-        stream.write("\n" if finished or not live else "")
-        stream.flush()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None and kind is not None:
+            self._bar.close()
 
     def _time(self, n_grown: int, n_done: int) -> str:
         elapsed = time.monotonic() - self._start
@@ -85,6 +98,73 @@ class Progress:
         if n_grown == 0:
             return "remaining --:--"
         return f"remaining {_clock(elapsed * (self._n_total - n_done) / n_grown)}"
+
+
+class _LaterProgress(Progress):
+    """Passes on to another report how many trees exist."""
+
+    def __init__(self, whole: Progress, n_grown: int) -> None:
+        self._whole, self._offset = whole, n_grown
+
+    @property
+    def wanted(self) -> bool:
+        return self._whole.wanted
+
+    def __call__(self, n_grown: int) -> None:
+        self._whole(self._offset + n_grown)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._whole.__exit__(kind, error, traceback)
+
+
+def _new_bar(stream: TextIO | None) -> _Bar:
+    if stream is None and in_notebook():
+        return NotebookBar()
+    return _TextBar(stream or sys.stderr)
+
+
+class _TextBar:
+    """A log file gets a line for every tenth, a terminal one line that moves."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._live = stream.isatty()
+        self._shown_tenth = -1
+        self._line_is_open = False
+        self._letters = "█░" if _can_write(stream, "█░") else "#."
+
+    def draw(self, label: str, n_done: int, n_total: int, time_text: str) -> None:
+        tenth = 10 * n_done // n_total
+        if not self._live and tenth == self._shown_tenth:
+            return
+        self._shown_tenth = tenth
+        filled = _WIDTH * n_done // n_total
+        bar = self._letters[0] * filled + self._letters[1] * (_WIDTH - filled)
+        text = f"{label} {bar} {n_done}/{n_total}  {time_text}"
+        self._line_is_open = self._live and n_done < n_total
+        self._stream.write(f"\r{text:<78}" if self._live else text)
+        self._stream.write("" if self._line_is_open else "\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """What is written next begins a line of its own."""
+        if self._line_is_open:
+            self._line_is_open = False
+            self._stream.write("\n")
+            self._stream.flush()
+
+
+def _can_write(stream: TextIO, text: str) -> bool:
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def _clock(seconds: float) -> str:

@@ -67,21 +67,22 @@ def train(
     """
     encoding = dataset.encoding
     _check_directions(dataset, options)
-    arrays = _core.train(
-        dataset.X,
-        encoding.levels,
-        encoding.medians,
-        dataset.has_nan,
-        target.values,
-        target.n_classes,
-        target.weights,
-        native_options(options),
-        np.asarray(trees, dtype=np.uint64),
-        n_threads,
-        progress if progress.wanted else None,
-    )
-    if progress.wanted:
-        progress(len(trees))
+    with progress:
+        arrays = _core.train(
+            dataset.X,
+            encoding.levels,
+            encoding.medians,
+            dataset.has_nan,
+            target.values,
+            target.n_classes,
+            target.weights,
+            native_options(options),
+            np.asarray(trees, dtype=np.uint64),
+            n_threads,
+            progress if progress.wanted else None,
+        )
+        if progress.wanted:
+            progress(len(trees))
     return FlatForest(
         n_features=dataset.X.shape[1],
         n_classes=target.n_classes,

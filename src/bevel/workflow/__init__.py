@@ -6,5 +6,6 @@
 """
 
 from bevel.workflow.commands import FitResult, TuneResult, explain, fit, predict, tune
+from bevel.workflow.tables.options import TableOptions
 
-__all__ = ["FitResult", "TuneResult", "explain", "fit", "predict", "tune"]
+__all__ = ["FitResult", "TableOptions", "TuneResult", "explain", "fit", "predict", "tune"]

@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Advice:
-    """What the comparison says; losses are errors, or squared errors over the target's variance."""
+    """The result; losses are errors, or squared errors over the target's variance."""
 
     lines: Sequence[Line]
     task: str
@@ -120,7 +120,7 @@ def advise(
     settings : Settings
         Seed, threads and number of trees (200 at most are grown).
     on_family : callable
-        Told how many families are done, and which is next.
+        Called with the number of families done, and the name of the next.
     """
     families = families_for(data)
     if not families:

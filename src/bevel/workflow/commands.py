@@ -6,22 +6,25 @@ Messages name the parameters below; the command line replaces them with its flag
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from bevel._types import Floats
 from bevel.analysis.results import OutOfBagCurve
+from bevel.errors import join_names, nearest
 from bevel.estimators.loading import load
 from bevel.workflow import explaining, fitting, tuning
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.fitting import Settings, check_keep_targets, score_fitted
-from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
+from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows, read_labelled_rows
 from bevel.workflow.model_rows import read_model_rows
 from bevel.workflow.predicting import Predictions, predict_file
 from bevel.workflow.scores import Estimate
+from bevel.workflow.tables.options import TableKeywords, TableOptions
+from bevel.workflow.tables.source import Source
 from bevel.workflow.tuning import Tried, best_of, grid
 
 __all__ = ["FitResult", "TuneResult", "explain", "fit", "predict", "tune"]
@@ -94,22 +97,26 @@ class TuneResult:
 
 
 def fit(
-    data: PathOrText,
+    data: PathOrText | Source,
     target: str,
     *,
     task: str = "auto",
-    projection: Any = "sparse",
+    projection: Any = "auto",
     n_projections: int | float | str = "auto",
     n_estimators: int = 300,
     keep_targets: bool = False,
+    parameters: Mapping[str, Any] | None = None,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
-    header: bool | None = None,
+    keep_id: bool = False,
+    weights: str | None = None,
+    row_id: Sequence[str] = (),
     random_state: int = 0,
     n_jobs: int | None = None,
     curve: bool = False,
     on_note: OnNote = _ignore,
     on_progress: OnProgress = _ignore,
+    **table: Unpack[TableKeywords],
 ) -> FitResult:
     """Fit a forest to a file of rows and score it.
 
@@ -123,10 +130,16 @@ def fit(
         "auto" is classification for words and for up to ten distinct whole numbers.
     projection, n_projections, n_estimators, keep_targets, n_jobs
         As in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`.
+    parameters : mapping of str to value, default=None
+        Other parameters of the forest, such as ``{"max_depth": 5}``.
     drop, nominal : sequence of str
         Columns to leave out, and columns whose numbers are names.
-    header : bool, default=None
-        Whether the first line holds names; None looks.
+    keep_id : bool, default=False
+        Keep columns that name rows (row numbers, keys, free text), which are left out otherwise.
+    weights : str, default=None
+        Column of the rows' weights. Scores count all rows alike.
+    row_id : sequence of str
+        Columns that name rows: no features, but carried through to `rows.ids`.
     random_state : int, default=0
     curve : bool, default=False
         Whether to compute the out-of-bag loss against the number of trees.
@@ -134,11 +147,26 @@ def fit(
         Called with each remark on the file, as soon as it is read.
     on_progress : callable
         Called with the name of the step, the number of its parts done, and the number of all.
+    **table
+        How the file is read: `header`, `delimiter`, `decimal`, `missing`, `encoding` and `types`,
+        as in `TableOptions`.
     """
-    rows = _read(data, target, task, drop, nominal, header, on_note)
+    rows = read_labelled_rows(
+        _source(data),
+        target,
+        task=task,
+        drop=drop,
+        nominal=nominal,
+        keep_id=keep_id,
+        weights=weights,
+        row_id=row_id,
+        options=TableOptions(**table),
+    )
+    _tell(rows.notes, on_note)
     if keep_targets:
         check_keep_targets(rows)
-    settings = Settings(projection, n_projections, n_estimators, random_state, n_jobs)
+    others = _known_classes(dict(parameters or {}), rows)
+    settings = Settings(projection, n_projections, n_estimators, random_state, n_jobs, others)
     fitted = fitting.fit(
         rows,
         settings,
@@ -164,30 +192,48 @@ def fit(
     )
 
 
-def _read(
-    data: PathOrText,
-    target: str,
-    task: str,
-    drop: Sequence[str],
-    nominal: Sequence[str],
-    header: bool | None,
-    on_note: OnNote,
-) -> LabelledRows:
-    rows = read_labelled_rows(
-        Path(data), target, task=task, drop=drop, nominal=nominal, header=header
-    )
-    for note in rows.notes:
+def _source(data: PathOrText | Source) -> Path | Source:
+    return data if isinstance(data, Source) else Path(data)
+
+
+def _tell(notes: Sequence[str], on_note: OnNote) -> None:
+    for note in notes:
         on_note(note)
-    return rows
+
+
+def _known_classes(parameters: dict[str, Any], rows: LabelledRows) -> dict[str, Any]:
+    """Parameters in which weights of classes go by the labels of the target, written or not."""
+    given = parameters.get("class_weight")
+    if given is None:
+        return parameters
+    if rows.task != CLASSIFICATION:
+        raise ValueError(
+            "`class_weight` needs a target of classes; got a target of numbers. Leave it out, or "
+            'ask for `task="classification"`.'
+        )
+    if isinstance(given, str):
+        return parameters
+    labels = {str(label): label for label in rows.classes.tolist()}
+    unknown = [str(label) for label in given if str(label) not in labels]
+    if unknown:
+        close = nearest(unknown[0], list(labels))
+        raise ValueError(
+            f"`class_weight` must name classes of {rows.target!r} ({join_names(list(labels))}); "
+            f"got {unknown[0]!r}. {f'Did you mean {close!r}?' if close else 'Check the spelling.'}"
+        )
+    weights = {labels[str(label)]: weight for label, weight in given.items()}
+    return parameters | {"class_weight": dict.fromkeys(labels.values(), 1.0) | weights}
 
 
 def predict(
     model: Any,
-    data: PathOrText,
+    data: PathOrText | Source,
     *,
     proba: bool = False,
-    header: bool | None = None,
+    interval: float | None = None,
+    row_id: Sequence[str] = (),
     n_jobs: int | None = None,
+    **table: Unpack[TableKeywords],
 ) -> Predictions:
     """Predict the rows of a file.
 
@@ -198,15 +244,28 @@ def predict(
         Columns are found by name, in any order.
     proba : bool, default=False
         Whether to give class probabilities too.
-    header : bool, default=None
+    interval : float, default=None
+        Share of the rows that a prediction interval is to cover, such as 0.9, for a regressor that
+        was fitted with `keep_targets`.
+    row_id : sequence of str
+        Columns that name rows, carried through.
     n_jobs : int, default=None
         None: all processors for a model file, the `n_jobs` of a fitted estimator.
+    **table
+        How the file is read, as in `fit`.
     """
-    return predict_file(_opened(model, n_jobs), Path(data), proba=proba, header=header)
+    return predict_file(
+        _opened(model, n_jobs),
+        _source(data),
+        proba=proba,
+        interval=interval,
+        row_id=row_id,
+        options=TableOptions(**table),
+    )
 
 
 def tune(
-    data: PathOrText,
+    data: PathOrText | Source,
     target: str,
     *,
     task: str = "auto",
@@ -215,19 +274,20 @@ def tune(
     all_powers: bool = False,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
-    header: bool | None = None,
+    keep_id: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
     refit: bool = True,
     on_note: OnNote = _ignore,
     on_progress: OnProgress = _ignore,
+    **table: Unpack[TableKeywords],
 ) -> TuneResult:
     """Choose the number of directions and their density by out-of-bag error (SPORF, section 3.2).
 
     Parameters
     ----------
-    data, target, task, n_estimators, drop, nominal, header, random_state, n_jobs, on_note, \
-    on_progress
+    data, target, task, n_estimators, drop, nominal, keep_id, random_state, n_jobs, on_note, \
+    on_progress, **table
         As in `fit`.
     tuning_trees : int, default=100
         Trees at each point of the grid.
@@ -236,7 +296,16 @@ def tune(
     refit : bool, default=True
         Whether to grow the best forest anew, with `n_estimators` trees.
     """
-    rows = _read(data, target, task, drop, nominal, header, on_note)
+    rows = read_labelled_rows(
+        _source(data),
+        target,
+        task=task,
+        drop=drop,
+        nominal=nominal,
+        keep_id=keep_id,
+        options=TableOptions(**table),
+    )
+    _tell(rows.notes, on_note)
     settings = Settings(n_trees=n_estimators, seed=random_state, n_jobs=n_jobs)
     points = grid(rows, all_powers=all_powers)
     tried = tuning.tune(
@@ -259,15 +328,15 @@ def tune(
 
 def explain(
     model: Any,
-    data: PathOrText,
+    data: PathOrText | Source,
     *,
     target: str | None = None,
     rows: Sequence[int] = (),
-    header: bool | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     on_note: OnNote = _ignore,
     on_progress: OnProgress = _ignore,
+    **table: Unpack[TableKeywords],
 ) -> Explanation:
     """Explain a model on the rows of a file: importance, directions, rules, single rows.
 
@@ -280,17 +349,17 @@ def explain(
         Column of true targets, if the file has one.
     rows : sequence of int
         Numbers of rows to explain beside those that are chosen; 1 is the first below the header.
-    header : bool, default=None
     random_state : int, default=0
     n_jobs : int, default=None
         As in `predict`.
     on_note, on_progress : callable
         As in `fit`.
+    **table
+        How the file is read, as in `fit`.
     """
     opened = _opened(model, n_jobs)
-    read = read_model_rows(opened, Path(data), target=target, header=header)
-    for note in read.notes:
-        on_note(note)
+    read = read_model_rows(opened, _source(data), target=target, options=TableOptions(**table))
+    _tell(read.notes, on_note)
     found = explaining.explain(
         opened,
         read.X,

@@ -183,7 +183,7 @@ def explain(
         met,
         {} if y is None else _scores(analysed, rows.target[known], predicted[known]),
         (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
-        None if is_slim else importance(model, "projection", merge_signs=True),
+        None if is_slim else importance(model, "projection"),
         None if is_slim else _rules(model, some, _targets_of_rules(analysed, predicted, truth)),
         None if is_slim else _tree(model, place, some),
         explained,
@@ -287,7 +287,7 @@ def _importance_on_rows(
     """
     n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
     if y is not None and n_visits <= MOST_VISITS:
-        options = {"out_of_bag": out_of_bag, "error_of": "tree", "random_state": rng}
+        options = {"out_of_bag": out_of_bag, "random_state": rng}
         return importance(analysed.estimator, "permutation", X, y, **options)
     drawn = X.rows(_draw(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
     found = shapley_values(

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,11 +44,12 @@ def _listen(_done: int, _total: int) -> None:
 class Settings:
     """What a forest is made with."""
 
-    projection: Any = "sparse"
+    projection: Any = "auto"
     n_projections: int | float | str = "auto"
     n_trees: int = 300
     seed: int = 0
     n_jobs: int | None = None
+    others: Mapping[str, Any] = field(default_factory=dict)  # parameters of the forest, by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,7 @@ def make(data: LabelledRows, settings: Settings, **parameters: Any) -> Forest:
         n_projections=settings.n_projections,
         random_state=settings.seed,
         n_jobs=settings.n_jobs,
+        **settings.others,
         **parameters,
     )
 
@@ -121,7 +123,7 @@ def _fit_quietly(model: Forest, data: LabelledRows) -> None:
     """Fit without the warning that some rows have been in every bag so far."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-        model.fit(data.X, data.y)
+        model.fit(data.X, data.y, data.weights)
 
 
 def out_of_bag(model: Forest) -> Floats:
@@ -197,7 +199,9 @@ def cross_validate(
     shape = (len(data.y), len(data.classes)) if is_classification else (len(data.y),)
     predictions = np.zeros(shape)
     for number, (train, test) in enumerate(folds.split(codes, codes)):
-        model = make(data, settings, callback=_listen).fit(data.X.rows(train), data.y[train])
+        model = make(data, settings, callback=_listen).fit(
+            data.X.rows(train), data.y[train], None if data.weights is None else data.weights[train]
+        )
         rows = data.X.rows(test)
         if is_classification:
             seen = np.searchsorted(data.classes, model.classes_)

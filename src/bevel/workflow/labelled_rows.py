@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,16 @@ import numpy.typing as npt
 
 from bevel.data.columns import Columns
 from bevel.errors import join_names, shorten
-from bevel.workflow.table_file import TableFile, open_table
+from bevel.workflow.keys import LARGEST_WHOLE, find_keys
+from bevel.workflow.tables.options import TableOptions
+from bevel.workflow.tables.source import Source
+from bevel.workflow.tables.table_file import TableFile, open_table
 
 __all__ = ["CLASSIFICATION", "REGRESSION", "LabelledRows", "read_labelled_rows"]
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 MOST_NUMBERED_CLASSES = 10  # more distinct whole numbers than this are taken for a quantity
-LARGEST_WHOLE = 2.0**53  # above it not every whole number is a float
-FEW_ROWS = 20  # in fewer, labels that are all different may be chance
+MOST_MISFIT_LABELS = 30  # of a column of numbers that became words
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,10 @@ class LabelledRows:
         What the user should know of how the file was understood.
     number : ndarray of int64, shape (n_rows,), or None
         Of each row in the file, the first one below the header being 1; None: 1, 2, ...
+    weights : ndarray of shape (n_rows,), or None
+        Weights of the rows, if a column has them.
+    ids : mapping of str to ndarray of object
+        Columns that name the rows, as they are written in the file.
     """
 
     X: Columns
@@ -47,6 +53,8 @@ class LabelledRows:
     target: str
     notes: tuple[str, ...]
     number: npt.NDArray[np.int64] | None = None
+    weights: npt.NDArray[np.float64] | None = None
+    ids: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     @property
     def classes(self) -> npt.NDArray[Any]:
@@ -69,19 +77,22 @@ class LabelledRows:
 
 
 def read_labelled_rows(
-    path: Path,
+    path: Path | Source,
     target: str,
     *,
     task: str = "auto",
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
-    header: bool | None = None,
+    keep_id: bool = False,
+    weights: str | None = None,
+    row_id: Sequence[str] = (),
+    options: TableOptions | None = None,
 ) -> LabelledRows:
     """Read a table and take it apart into features and target.
 
     Parameters
     ----------
-    path : Path
+    path : Path or Source
         CSV, TSV or Parquet.
     target : str
         Name of the column to predict; rows that miss it are left out.
@@ -91,42 +102,97 @@ def read_labelled_rows(
         Columns to leave out.
     nominal : sequence of str
         Columns whose numbers are names.
-    header : bool, default=None
-        Whether the first line holds names; None looks.
+    keep_id : bool, default=False
+        Keep columns that name rows: row numbers, keys and free text.
+    weights : str, default=None
+        Column of the rows' weights.
+    row_id : sequence of str
+        Columns that name rows: no features, but carried through.
+    options : TableOptions, default=None
+        How the file is read.
     """
-    table = open_table(path, header=header)
-    table.check_present([target, *drop, *nominal])
-    _check_drop(target, drop, nominal)
-    names = [name for name in table.names if name != target and name not in drop]
+    options = options or TableOptions()
+    table = open_table(path, options)
+    special = [name for name in (target, weights, *row_id) if name is not None]
+    table.check_present([*special, *drop, *nominal])
+    _check_twice(table, target)
+    _check_drop(target, drop, nominal, weights, row_id)
+    names = [name for name in table.names if name not in {*special, *drop}]
     if not names:
         raise ValueError(
-            f"{path} must have a column beside the target {target!r}; got "
-            f"{len(table.names)} column(s). Check the delimiter, the target and `drop`."
+            f"{table.source} must have a column beside the target {target!r}; got "
+            f"{len(table.names)} column(s). Check the `delimiter`, the `target` and `drop`."
         )
-    everything, notes = table.read([target, *names], dict.fromkeys(nominal, "nominal"))
+    read = table.read([target, *names], dict.fromkeys(nominal, "nominal"))
+    everything, notes = read.columns, read.notes
     X, target_column = everything.select(names), everything.values[0]
+    _check_rows(table.source, len(everything))
+    X, left_out = _without_keys(X, table.row_names, {*nominal, *options.types}, keep_id)
     task, y, remark = _read_target(table, target, target_column, task)
     present = ~everything.missing(0)
     if not present.all():
         notes.append(f"{int((~present).sum()):,} rows without a target are left out.")
         X, y = X.rows(present), y[present]
     y = _as_labels(y) if task == CLASSIFICATION else y.astype(np.float64)
-    _check_varies(path, target, y, len(everything))
+    _check_varies(table.source, target, y)
     number = np.flatnonzero(present) + 1
-    X, dropped = _without_empty(X)
-    notes += [*remark, *dropped, *_keys(X), *_constant(X)]
-    return LabelledRows(X, y, task, target, (*table.notes, *notes), number)
+    X, empty = _without_empty(X)
+    _check_misfits(table.source, X, read.misfits)
+    notes += [*remark, *left_out, *empty, *_constant(X)]
+    return LabelledRows(
+        X,
+        y,
+        task,
+        target,
+        (*table.notes, *notes),
+        number,
+        None if weights is None else _read_weights(table, weights, present),
+        {name: words[present] for name, words in table.read_words(row_id).items()},
+    )
 
 
-def _check_drop(target: str, drop: Sequence[str], nominal: Sequence[str]) -> None:
-    """Raise if a column is to be left out and used all the same."""
-    used = {target: "`target`", **dict.fromkeys(nominal, "`nominal`")}
-    for name in drop:
-        if name in used:
+def _check_twice(table: TableFile, target: str) -> None:
+    if target in table.twice:
+        raise ValueError(
+            f"{table.source} must have one column {target!r} to predict; got several. Rename them "
+            "in the first line."
+        )
+
+
+def _read_weights(
+    table: TableFile, name: str, present: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float64]:
+    """Weights of the rows; the estimator checks their range."""
+    read = table.read([name], {name: "numeric"}).columns
+    missing = np.flatnonzero(read.missing(0) & present)
+    if len(missing):
+        raise ValueError(
+            f"{table.source}: column {name!r} must have a weight in every row; got none in row "
+            f"{missing[0] + 1}. Write 0 for rows that do not count."
+        )
+    return np.asarray(read.values[0][present], dtype=np.float64)
+
+
+def _check_drop(
+    target: str,
+    drop: Sequence[str],
+    nominal: Sequence[str],
+    weights: str | None,
+    row_id: Sequence[str],
+) -> None:
+    """Raise if a column is to be used in two ways."""
+    uses = [(target, "`target`"), *((name, "`row_id`") for name in dict.fromkeys(row_id))]
+    uses += [] if weights is None else [(weights, "`weights`")]
+    uses += [(name, "`nominal`") for name in dict.fromkeys(nominal) if name != target]
+    uses += [(name, "`drop`") for name in dict.fromkeys(drop)]
+    seen: dict[str, str] = {}
+    for name, use in uses:
+        if name in seen:
             raise ValueError(
-                f"`drop` must name columns that nothing else asks for; got {name!r}, which "
-                f"{used[name]} names too. Leave out one of the two."
+                f"{use} must name columns that nothing else asks for; got {name!r}, which "
+                f"{seen[name]} names too. Leave out one of the two."
             )
+        seen[name] = use
 
 
 def _read_target(
@@ -136,7 +202,7 @@ def _read_target(
     is_words = column.dtype.kind == "O"
     if is_words and task == REGRESSION:
         raise ValueError(
-            f"{table.path}: the target {target!r} must hold numbers for a regression; got words "
+            f"{table.source}: the target {target!r} must hold numbers for a regression; got words "
             f"such as {next(label for label in column if label is not None)!r}. Correct the "
             'column, or pass `task="classification"`.'
         )
@@ -146,7 +212,7 @@ def _read_target(
     whole = bool(np.all(distinct == np.round(distinct)))
     if task != REGRESSION and whole and np.any(np.abs(distinct) > LARGEST_WHOLE):
         # Account numbers and the like: as floats, neighbours would be one class.
-        return CLASSIFICATION, table.read([target], {target: "nominal"})[0].values[0], []
+        return CLASSIFICATION, table.read([target], {target: "nominal"}).columns.values[0], []
     if task == "auto":
         few = whole and len(distinct) <= MOST_NUMBERED_CLASSES
         task = CLASSIFICATION if few else REGRESSION
@@ -156,7 +222,7 @@ def _read_target(
     else:
         remark = []
     if task == CLASSIFICATION and not whole:
-        column = table.read([target], {target: "nominal"})[0].values[0]
+        column = table.read([target], {target: "nominal"}).columns.values[0]
     return task, column, remark
 
 
@@ -164,9 +230,12 @@ def _as_labels(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return column.astype(np.int64) if column.dtype.kind == "f" else column.astype(np.str_)
 
 
-def _check_varies(path: Path, target: str, y: npt.NDArray[Any], n_rows: int) -> None:
+def _check_rows(path: object, n_rows: int) -> None:
     if n_rows == 0:
         raise ValueError(f"{path} must have rows below its header; got none. Check the file.")
+
+
+def _check_varies(path: object, target: str, y: npt.NDArray[Any]) -> None:
     if len(y) == 0:
         raise ValueError(
             f"{path}: the target {target!r} must have values; all rows miss it. Check the column."
@@ -191,20 +260,33 @@ def _without_empty(X: Columns) -> tuple[Columns, list[str]]:
     return X.select(kept), [f"Columns without any value are left out: {listed}."]
 
 
-def _keys(X: Columns) -> list[str]:
-    """A note on nominal columns that name the rows, or nearly so."""
-    n_rows = len(X)
-    notes = []
-    for index in X.nominal if n_rows > FEW_ROWS else ():
-        n_labels, name = len(set(X.values[index])), repr(X.names[index])
-        if n_labels == n_rows:
-            notes.append(f"A different label in every row of {name}; `drop` leaves it out.")
-        elif 2 * n_labels > n_rows:
-            notes.append(
-                f"{n_labels:,} labels in {n_rows:,} rows of {name}, too many to learn from; `drop` "
-                "leaves it out."
+def _without_keys(
+    X: Columns, row_names: str | None, wanted: Collection[str], keep_id: bool
+) -> tuple[Columns, list[str]]:
+    """Leave out columns that name rows, with a note."""
+    keys = [] if keep_id else find_keys(X, row_names, wanted)
+    if not keys:
+        return X, []
+    names = {key.name for key in keys}
+    kept = [name for name in X.names if name not in names]
+    listed = join_names([f"{key.name!r} ({key.why})" for key in keys])
+    if not kept:
+        return X, [f"No feature says more than which row is which: {listed}."]
+    return X.select(kept), [f"Left out, because they name rows: {listed}; `keep_id` keeps them."]
+
+
+def _check_misfits(path: object, X: Columns, misfits: Mapping[str, str]) -> None:
+    """Raise if numbers or dates became labels that are too many to learn from."""
+    for index in X.nominal:
+        name, n_labels = X.names[index], len(set(X.values[index]))
+        if name in misfits and n_labels > MOST_MISFIT_LABELS:
+            raise ValueError(
+                f"{path}: column {name!r} holds numbers or dates, but for {misfits[name]}; as "
+                f"words they would be {n_labels:,} labels, too many to learn from. Name what means "
+                f'missing (`missing`), read the column as numbers (`types={{{name!r}: "number"}}`) '
+                f"or as labels all the same (`nominal`), name the `decimal` sign or the "
+                "`delimiter`, or leave the column out (`drop`)."
             )
-    return notes
 
 
 def _constant(X: Columns) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.data.columns import Columns
-from bevel.errors import join_names, shorten
-from bevel.workflow.table_file import TableFile, open_table
+from bevel.errors import join_names, nearest, shorten
+from bevel.workflow.tables.options import TableOptions
+from bevel.workflow.tables.source import Source
+from bevel.workflow.tables.table_file import TableFile, open_table
 
 __all__ = ["ModelRows", "read_model_rows"]
 
@@ -31,16 +33,24 @@ class ModelRows:
         Of each row in the file; the first one below the header is 1.
     notes : tuple of str
         What the user should know.
+    ids : mapping of str to ndarray of object
+        Columns that name the rows, as they are written in the file.
     """
 
     X: Columns
     y: npt.NDArray[Any] | None
     number: npt.NDArray[np.int64]
     notes: tuple[str, ...]
+    ids: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
 def read_model_rows(
-    model: Any, path: Path, *, target: str | None = None, header: bool | None = None
+    model: Any,
+    path: Path | Source,
+    *,
+    target: str | None = None,
+    row_id: Sequence[str] = (),
+    options: TableOptions | None = None,
 ) -> ModelRows:
     """Read the rows of a table for a model.
 
@@ -53,42 +63,66 @@ def read_model_rows(
     target : str, default=None
         Column of true targets, of classes or of the kind that the model knows; rows that miss it
         are left out with a note.
-    header : bool, default=None
-        Whether the first line holds names; None looks.
+    row_id : sequence of str
+        Columns that name rows, carried through.
+    options : TableOptions, default=None
+        How the file is read.
     """
-    table = open_table(path, header=header)
-    names, unused = _columns_of_fit(model, table, target)
-    X, _ = table.read(names, _kinds(model, names))
-    X = Columns(tuple(getattr(model, "feature_names_in_", names)), X.values)
+    table = open_table(path, options)
+    names, unused = _columns_of_fit(model, table, target, row_id)
+    read = table.read(names, _kinds(model, names))
+    X = Columns(tuple(getattr(model, "feature_names_in_", names)), read.columns.values)
     if len(X) == 0:
-        raise ValueError(f"{path} must have at least one row to predict; got none. Add rows.")
-    notes = [*table.notes, *unused, *_strange_labels(model, X)]
-    number = np.arange(1, len(X) + 1)
+        raise ValueError(
+            f"{table.source} must have at least one row to predict; got none. Add rows."
+        )
+    _check_dates(model, table, names, read.columns.dates)
+    notes = [*table.notes, *read.notes, *unused, *_strange_labels(model, X)]
+    number, ids = np.arange(1, len(X) + 1), table.read_words(row_id)
     if target is None:
-        return ModelRows(X, None, number, tuple(notes))
+        return ModelRows(X, None, number, tuple(notes), ids)
     y, known = _read_target(model, table, target)
     if not known.any():
         raise ValueError(
-            f"{path}: the target {target!r} must have values; all rows miss it. Check the column, "
-            "or leave `target` out."
+            f"{table.source}: the target {target!r} must have values; all rows miss it. "
+            "Check the column, or leave `target` out."
         )
     if not known.all():
         notes.append(f"{int((~known).sum()):,} rows without a target are left out.")
-    return ModelRows(X.rows(known), y[known], number[known], tuple(notes))
+    ids = {name: words[known] for name, words in ids.items()}
+    return ModelRows(X.rows(known), y[known], number[known], tuple(notes), ids)
+
+
+def _check_dates(
+    model: Any, table: TableFile, names: Sequence[str], dates: Collection[str]
+) -> None:
+    """Raise if numbers stand where fit saw dates."""
+    for feature in sorted(model.fitted_forest_.encoding.dates):
+        name = names[feature]
+        if name not in dates:
+            column = table.read([name]).columns
+            if not column.missing(0).all():
+                raise ValueError(
+                    f"{table.source}: column {name!r} must hold dates, as in fit; got numbers. "
+                    f'Write them as in fit, or say how: `types={{{name!r}: "dmy"}}`.'
+                )
 
 
 def _columns_of_fit(
-    model: Any, table: TableFile, target: str | None
+    model: Any, table: TableFile, target: str | None, row_id: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Names of the file's columns in the order of fit, and a note on those that are not used."""
     if target is not None:
         table.check_present([target])
-    offered = [name for name in table.names if name != target]
+    table.check_present(row_id)
     wanted = getattr(model, "feature_names_in_", None)
+    features = set() if wanted is None else set(wanted)
+    aside = {target, *(name for name in row_id if name not in features)}
+    offered = [name for name in table.names if name not in aside]
     if wanted is None:  # fitted to an array: only the positions say which is which
         if len(offered) != model.n_features_in_:
             raise ValueError(
-                f"{table.path} must have the {model.n_features_in_} columns of fit, which had no "
+                f"{table.source} must have the {model.n_features_in_} columns of fit, which had no "
                 f"names; got {len(offered)}. Leave out the others, or fit to a table with "
                 "names."
             )
@@ -102,12 +136,20 @@ def _columns_of_fit(
     absent = [repr(name) for name in wanted if name not in in_file]
     if absent:
         raise ValueError(
-            f"{table.path} must have the columns that the model was fitted to; got none called "
-            f"{join_names(absent)}. Check the header, or the model with bevel inspect."
+            f"{table.source} must have the columns that the model was fitted to; got none called "
+            f"{join_names(absent)}. {_remedy(wanted, in_file, table.names)}"
         )
     extra = [repr(name) for name in offered if name not in in_model]
     note = [f"Columns that the model does not use: {join_names(extra)}."] if extra else []
     return [str(name) for name in wanted], note
+
+
+def _remedy(wanted: Sequence[str], in_file: Collection[str], names: Sequence[str]) -> str:
+    absent = next(str(name) for name in wanted if name not in in_file)
+    close = nearest(absent, names)
+    if close is not None:
+        return f"Is {close!r} meant? Rename it in the header."
+    return "Check the header and the delimiter, or the model with bevel inspect."
 
 
 def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
@@ -140,7 +182,8 @@ def _read_target(
     """True targets as the model writes them, and which rows have one."""
     classes = getattr(model, "classes_", None)
     is_number = classes is None or classes.dtype.kind in "iuf"
-    read, _ = table.read([target], {target: "numeric" if is_number else "nominal"})
+    kind = "numeric" if is_number else "nominal"
+    read = table.read([target], {target: kind}).columns
     column, known = read.values[0], ~read.missing(0)
     if classes is None:
         return column, known
@@ -149,7 +192,7 @@ def _read_target(
     strange = sorted({shorten(label) for label in column[known & (found < 0)].tolist()})
     if strange:
         raise ValueError(
-            f"{table.path}: the target {target!r} must hold classes that the model knows "
+            f"{table.source}: the target {target!r} must hold classes that the model knows "
             f"({join_names([str(label) for label in classes])}); got {join_names(strange)}. Name "
             "the column that the model predicts, or leave these rows out."
         )

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.workflow.model_rows import read_model_rows
+from bevel.workflow.tables.options import TableOptions
+from bevel.workflow.tables.source import Source
 
-__all__ = ["Predictions", "predict_file"]
+__all__ = ["Predictions", "out_of_bag_predictions", "predict_file"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,29 +34,62 @@ class Predictions:
         If requested.
     notes : tuple of str
         What the user should know.
+    interval : ndarray of shape (n_rows, 2), or None
+        Ends of the prediction intervals, if requested.
+    ids : mapping of str to ndarray of object
+        Columns of the file that name the rows.
     """
 
     values: npt.NDArray[Any]
     classes: Sequence[str]
     probabilities: npt.NDArray[np.float64] | None
     notes: tuple[str, ...]
+    interval: Floats | None = None
+    ids: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     def to_csv(self) -> str:
-        """One line per row: the prediction, then the probabilities if there are any."""
+        """One line per row: its names, the prediction, then what else was requested."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        names = [f"proba_{name}" for name in self.classes] if self.probabilities is not None else []
-        writer.writerow(["prediction", *names])
-        if self.probabilities is None:
-            writer.writerows([value] for value in self.values.tolist())
-        else:
-            pairs = zip(self.values.tolist(), self.probabilities.tolist(), strict=True)
-            writer.writerows([value, *(f"{each:.6g}" for each in row)] for value, row in pairs)
+        names, columns = list(self.ids), [words.tolist() for words in self.ids.values()]
+        names.append("prediction")
+        columns.append(self.values.tolist())
+        if self.interval is not None:
+            names += ["lower", "upper"]
+            columns += [[f"{each:.10g}" for each in end] for end in self.interval.T]
+        if self.probabilities is not None:
+            names += [f"proba_{name}" for name in self.classes]
+            columns += [[f"{each:.6g}" for each in share] for share in self.probabilities.T]
+        writer.writerow(names)
+        writer.writerows(zip(*columns, strict=True))
         return text.getvalue()
 
 
+def out_of_bag_predictions(found: Any) -> Predictions:
+    """Out-of-bag predictions of the rows of a `FitResult`, beside their targets."""
+    if found.out_of_bag is None:
+        raise ValueError(
+            "Out-of-bag predictions need trees that leave rows out; with this projection each is "
+            "grown on all rows. Choose another projection, or predict other rows."
+        )
+    rows, estimates = found.rows, found.out_of_bag
+    targets = {**rows.ids, rows.target: rows.y}
+    if len(rows.classes) == 0:
+        return Predictions(estimates, [], None, (), ids=targets)
+    known = ~np.isnan(estimates).any(axis=1)
+    predicted = np.where(known, rows.classes[np.nan_to_num(estimates).argmax(axis=1)], "")
+    classes = [str(label) for label in rows.classes]
+    return Predictions(predicted, classes, estimates, (), ids=targets)
+
+
 def predict_file(
-    model: Any, path: Path, *, proba: bool = False, header: bool | None = None
+    model: Any,
+    path: Path | Source,
+    *,
+    proba: bool = False,
+    interval: float | None = None,
+    row_id: Sequence[str] = (),
+    options: TableOptions | None = None,
 ) -> Predictions:
     """Predict the rows of a table.
 
@@ -61,22 +97,44 @@ def predict_file(
     ----------
     model : fitted estimator
         As `bevel.load` returns it.
-    path : Path
+    path : Path or Source
         CSV, TSV or Parquet with the columns of fit; others are left out with a note.
     proba : bool, default=False
         Whether to give class probabilities too.
-    header : bool, default=None
-        Whether the first line holds names; None looks.
+    interval : float, default=None
+        Share of the rows that a prediction interval is to cover.
+    row_id : sequence of str
+        Columns that name rows, carried through.
+    options : TableOptions, default=None
+        How the file is read.
     """
     classes = getattr(model, "classes_", None)
     if proba and classes is None:
         raise ValueError(
-            "`proba` must be used with a classifier; the model is a regressor. Leave it out."
+            "`proba` must be used with a classifier; the model is a regressor. Leave it out, or "
+            "ask for an `interval`."
         )
-    rows = read_model_rows(model, path, header=header)
+    if interval is not None:
+        _check_interval(model, classes)
+    rows = read_model_rows(model, path, row_id=row_id, options=options)
     return Predictions(
         model.predict(rows.X),
         [] if classes is None else [str(label) for label in classes],
         model.predict_proba(rows.X) if proba else None,
         rows.notes,
+        None if interval is None else model.predict_interval(rows.X, interval),
+        rows.ids,
     )
+
+
+def _check_interval(model: Any, classes: npt.NDArray[Any] | None) -> None:
+    if classes is not None:
+        raise ValueError(
+            "`interval` must be used with a regressor; the model is a classifier. Leave it out, or "
+            "ask for `proba`."
+        )
+    if model.fitted_forest_.targets is None:
+        raise ValueError(
+            "`interval` needs a model that keeps the training targets; this one does not. Fit it "
+            "again with `keep_targets`."
+        )

@@ -1,6 +1,7 @@
 """`bevel.analysis.shapley_values`: what goes in, what comes out, and its pictures."""
 
 import sys
+import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,8 +12,9 @@ import scipy.sparse as sp
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, projections
-from bevel.analysis import shapley_values
+from bevel.analysis import shapley_interactions, shapley_values
 from bevel.analysis.results import ShapleyValues
+from bevel.analysis.shapley.background import draw_rows
 from bevel.extras import MissingPackageError
 from bevel.plots import shapley_bars, shapley_waterfall
 
@@ -54,7 +56,8 @@ def test_values_of_a_regressor_add_up_to_predict(regression):
     assert result.values.shape == (8, 3)
     assert result.base_values.shape == ()
     assert result.names == ("size", "age", "kind")
-    assert (result.n_background, result.std, result.sampled) == (20, None, 0.0)
+    assert (result.n_background, result.n_background_given, result.sampled) == (20, 60, 0.0)
+    assert (result.std > 0).any()
     np.testing.assert_allclose(result.predictions, forest.predict(X[:8]), atol=1e-12)
 
 
@@ -107,12 +110,12 @@ def test_sampled_values_repeat_with_the_seed_and_have_standard_errors():
     first, second, other = (
         shapley_values(forest, X[:3], X, random_state=seed, **arguments) for seed in (0, 0, 1)
     )
-    assert first.sampled == 1.0
+    assert first.sampled > 0.9
     assert (first.std > 0).all()
     np.testing.assert_array_equal(first.values, second.values)
     assert (first.base_values, first.values.sum()) != (other.base_values, other.values.sum())
     np.testing.assert_allclose(first.predictions, forest.predict(X[:3]), atol=1e-12)
-    assert "100 % of the games sampled" in str(first)
+    assert "% of the games sampled, standard error" in str(first)
 
 
 @pytest.mark.parametrize("way", ["slim", "loaded", "mapped"])
@@ -140,7 +143,7 @@ def test_values_against_a_constant_target_or_the_row_itself_are_zero():
 @pytest.mark.parametrize(
     ("name", "value", "error", "message"),
     [
-        ("max_background", 0, ValueError, "max_background must be an integer of at least 1; got 0"),
+        ("max_background", 0, ValueError, "max_background must be an integer of at least 2; got 0"),
         ("n_samples", 1, ValueError, "n_samples must be an integer of at least 2; got 1"),
         ("n_samples", 2.0, TypeError, "n_samples must be an integer of at least 2; got 2.0"),
         ("max_exact_features", 21, ValueError, "of at least 0 and at most 20; got 21"),
@@ -170,7 +173,7 @@ def test_bar_of_the_rows_done_is_drawn_when_verbose(regression, capsys):
 
 def test_printed_values_name_the_features_by_importance(classification):
     forest, X = classification
-    result = shapley_values(forest, X[:9], X, max_background=30)
+    result = shapley_values(forest, X[:9], X[:30])
     lines = str(result).splitlines()
     assert lines[0] == (
         "Shapley values: 9 rows, 3 features, 3 classes, against 30 background rows, exact"
@@ -243,7 +246,7 @@ def test_waterfall_leads_from_the_base_to_the_prediction():
     axes = shapley_waterfall(result, 1, top=5)
     texts = [label.get_text() for label in axes.get_yticklabels()]
     assert texts[0] == "9 other features"
-    assert texts[-1] == "feature 13 = -14"
+    assert texts[-1] == "feature 13 = −14"
     first, last = axes.patches[0], axes.patches[-1]
     assert first.get_x() == 5.0
     assert last.get_x() + last.get_width() == pytest.approx(result.predictions[1])
@@ -271,3 +274,116 @@ def test_waterfall_of_a_classifier_draws_the_most_probable_class_on_given_axes(c
     assert given.get_xlabel() == f"probability of {forest.predict(X[2:3])[0]}"
     with pytest.raises(ValueError, match="row must be an integer from 0 to 2; got 3"):
         shapley_waterfall(result, 3)
+
+
+def test_each_tree_draws_rows_of_a_large_background_about_equally_often():
+    weights = np.ones(1000)
+    drawn = draw_rows(weights, 250, None, np.random.default_rng(0))
+    assert drawn.shape == (250, 10)
+    assert set(np.bincount(drawn.ravel(), minlength=1000)) == {2, 3}
+    assert all(len(set(rows)) == 10 for rows in drawn)
+    assert draw_rows(weights, 3, None, np.random.default_rng(0)).shape == (3, 334)
+    assert draw_rows(weights[:8], 250, None, np.random.default_rng(0)) is None
+
+
+def test_rows_are_drawn_in_proportion_to_their_weights():
+    weights = np.array([0.1, 2.0, 0.5, 1.4] * 25)
+    drawn = draw_rows(weights, 50, 20, np.random.default_rng(0))
+    counts = np.bincount(drawn.ravel(), minlength=100)
+    assert np.abs(counts - 10 * weights).max() < 1.0 + 1e-9
+
+
+def test_background_weights_are_those_of_repeated_rows(regression):
+    forest, X = regression
+    some = X[:6]
+    weights = [1, 2, 0, 1, 3, 1]
+    weighted = shapley_values(forest, X[:4], some, background_weight=weights)
+    repeated = shapley_values(forest, X[:4], X.iloc[np.repeat(np.arange(6), weights)])
+    np.testing.assert_allclose(weighted.values, repeated.values, atol=1e-12)
+    np.testing.assert_allclose(weighted.predictions, forest.predict(X[:4]), atol=1e-12)
+    for bad in ([1.0], [-1.0] * 6, [0.0] * 6, [np.nan] * 6, "heavy"):
+        with pytest.raises(ValueError, match="background_weight must be 6 finite numbers"):
+            shapley_values(forest, X[:4], some, background_weight=bad)
+
+
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+def test_path_dependent_values_need_no_background_and_add_up(voting):
+    X = table()
+    forest = ObliqueForestClassifier(**FOREST, voting=voting).fit(X, labels(X))
+    result = shapley_values(forest, X[:5], feature_perturbation="tree_path_dependent")
+    np.testing.assert_allclose(result.predictions, forest.predict_proba(X[:5]), atol=1e-9)
+    assert "path-dependent, exact" in str(result)
+    with pytest.raises(ValueError, match="Leave out background"):
+        shapley_values(forest, X[:5], X, feature_perturbation="tree_path_dependent")
+    with pytest.raises(ValueError, match="background must be a table"):
+        shapley_values(forest, X[:5])
+    with pytest.raises(ValueError, match="'interventional' or 'tree_path_dependent'; got 'both'"):
+        shapley_values(forest, X[:5], X, feature_perturbation="both")
+
+
+def test_path_dependent_values_of_a_slim_forest_are_refused(regression):
+    forest, X = regression
+    with pytest.raises(ValueError, match="must be with weights of its nodes; got 'a slim one'"):
+        shapley_values(forest.slim(), X[:2], feature_perturbation="tree_path_dependent")
+
+
+def test_path_dependent_values_of_single_features_are_those_of_treeshap():
+    """The tree of scikit-learn that has the same splits."""
+    shap = pytest.importorskip("shap")
+    sklearn_tree = pytest.importorskip("sklearn.tree")
+    X = np.random.default_rng(0).permutation(2000).reshape(500, 4).astype(float)
+    y = X[:, 0] * (X[:, 1] > 800) + X[:, 2]
+    options = {"max_depth": 3, "random_state": 0}
+    peer = sklearn_tree.DecisionTreeRegressor(**options).fit(X, y)
+    forest = ObliqueForestRegressor(
+        1, projection="axis", n_projections="p", bootstrap=False, n_jobs=1, **options
+    ).fit(X, y)
+    np.testing.assert_allclose(forest.predict(X), peer.predict(X))
+    found = shapley_values(forest, X[:10], feature_perturbation="tree_path_dependent")
+    np.testing.assert_allclose(
+        found.values, shap.TreeExplainer(peer).shap_values(X[:10]), atol=1e-4
+    )
+
+
+def test_interactions_have_the_shapley_values_as_sums(classification):
+    forest, X = classification
+    found = shapley_interactions(forest, X[:4], X)
+    values = shapley_values(forest, X[:4], X)
+    assert found.values.shape == (4, 3, 3, 3)
+    np.testing.assert_allclose(found.values.sum(axis=1), values.values, atol=1e-12)
+    np.testing.assert_allclose(found.predictions, forest.predict_proba(X[:4]), atol=1e-12)
+    one = found.output("low")
+    column = list(forest.classes_).index("low")
+    np.testing.assert_array_equal(one.values, found.values[..., column])
+    lines = str(one).splitlines()
+    assert lines[0].startswith("Shapley interactions: 4 rows, 3 features, against 60 background")
+    assert len(lines) == 5
+    pairs = one.pairs()
+    assert pairs[0][2] >= pairs[1][2] >= pairs[2][2]
+    i, j = (one.names.index(name) for name in pairs[0][:2])
+    assert pairs[0][2] == pytest.approx(2 * np.abs(one.values[:, i, j]).mean())
+
+
+def test_interactions_of_trees_with_too_many_cases_are_refused():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 16)), rng.normal(size=80)
+    forest = ObliqueForestRegressor(**FOREST, projection=projections.RandomRotation()).fit(X, y)
+    with pytest.raises(ValueError, match="tell at most 4 cases apart"):
+        shapley_interactions(forest, X[:1], X[:2], max_exact_features=2)
+
+
+def test_plots_of_shap_draw_values_and_interactions(regression):
+    shap = pytest.importorskip("shap")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    _, X = regression
+    rows = X[["size", "age"]].fillna(0.0)
+    numeric = ObliqueForestRegressor(**FOREST).fit(rows, targets(X))
+    values = shapley_values(numeric, rows[:20], rows).to_shap()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shap.plots.beeswarm(values, show=False)
+        shap.plots.waterfall(values[0], show=False)
+        shap.plots.scatter(values[:, "age"], show=False)
+        found = shapley_interactions(numeric, rows[:20], rows).to_shap()
+        shap.summary_plot(found.values, features=rows[:20], show=False)
+    pyplot.close("all")

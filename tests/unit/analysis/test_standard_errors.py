@@ -133,7 +133,7 @@ def test_standard_errors_below_noise_are_said():
     assert result.n_below_zero > 0
     assert (result.standard_error[result.variance < 0] == 0).all()
     assert "not above noise: grow more trees" in str(result)
-    assert str(result).startswith("Standard errors of 12 rows from 3 trees: median ")
+    assert str(result).startswith("Standard errors of 12 rows from 3 trees\n  median ")
 
 
 @pytest.mark.parametrize(

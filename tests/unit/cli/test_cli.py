@@ -149,7 +149,10 @@ def test_inspect_as_json_is_json(model_file):
 
 def test_inspect_of_a_damaged_or_missing_file_says_what_is_wrong(model_file):
     model_file.write_bytes(model_file.read_bytes()[:-1])
-    for path, message in ((model_file, "as it says"), (model_file.with_name("none"), "No such")):
+    for path, message in (
+        (model_file, "the length in its header"),
+        (model_file.with_name("none"), "No such"),
+    ):
         result = CliRunner().invoke(app, ["inspect", str(path)])
         assert result.exit_code == 1
         assert message in result.stderr

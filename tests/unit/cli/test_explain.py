@@ -20,7 +20,7 @@ from bevel.workflow import explaining, target_quantiles
 from bevel.workflow.explaining import explain
 from bevel.workflow.representative_rows import find_representative_rows
 
-QUESTIONS = ("Which features", "Which combinations", "How does the forest", "Why these answers")
+QUESTIONS = ("Which features", "Which combinations", "How does the forest", "Why these predictions")
 
 
 def run(*arguments):
@@ -74,6 +74,8 @@ def test_page_answers_every_question_and_stands_alone(case, tmp_path):
     assert "bevel explain" in html
     assert "out-of-bag error" in result.stdout
     assert "permutation" in result.stdout
+    assert "of the forest on out-of-bag rows" in " ".join(result.stdout.split())
+    assert "by how much the error of the forest on these rows rises" in html
     assert "a + b" in result.stdout
     again = tmp_path / "again.html"
     run(
@@ -96,7 +98,14 @@ def test_numbers_are_those_of_the_analyses(case):
     np.testing.assert_allclose(
         [facts["importance"]["gini"][name] for name in gini.names], gini.values
     )
-    directions = importance(model, "projection", merge_signs=True)
+    permuted = importance(model, "permutation", X, y, random_state=0)
+    assert "of the forest on out-of-bag rows" in permuted.measures
+    assert facts["importance_measures"]["permutation"] == permuted.measures
+    # The same default and the same seed: what the function returns is what the page shows.
+    np.testing.assert_allclose(
+        [facts["importance"]["permutation"][name] for name in permuted.names], permuted.values
+    )
+    directions = importance(model, "projection")
     assert [each["direction"] for each in facts["directions"]] == directions.top(10).words
     several = np.diff(directions.offset) > 1
     assert facts["combined_share"] == pytest.approx(directions.share[several].sum())
@@ -214,7 +223,7 @@ def grow_numbers(**options):
     return model.fit(X, y), X, y
 
 
-FAN = "How far off may answers be?"
+FAN = "How large may errors be?"
 
 
 def quantile_section(found):
@@ -332,7 +341,7 @@ def test_slim_model_says_why_sections_are_missing():
     assert [each.kind for each in found.importances] == ["permutation"]
     bodies = {section.heading: section.body for section in explain_sections(found)}
     assert all("The model is slim" in bodies[heading] for heading in list(bodies)[:3])
-    assert "<svg" in bodies["Why these answers?"]
+    assert "<svg" in bodies["Why these predictions?"]
 
 
 @pytest.mark.parametrize("projection", ["axis", "rotation"])

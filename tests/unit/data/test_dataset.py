@@ -135,7 +135,7 @@ def test_medians_are_those_of_the_stored_values_without_missing_ones():
 def test_infinity_names_column_and_row(scale, value):
     X = normal(9, 4)
     X[5, 2] = value
-    message = rf"got {value} in column 2, row 5. Replace infinities by NaN"
+    message = rf"got {value} in column 2, row index 5. Replace infinities by NaN"
     with pytest.raises(ValueError, match=message):
         learn(X, scale=scale)
     with pytest.raises(ValueError, match=message):
@@ -143,7 +143,7 @@ def test_infinity_names_column_and_row(scale, value):
 
 
 def test_infinity_in_a_frame_names_the_column():
-    with pytest.raises(ValueError, match="column 'b', row 1"):
+    with pytest.raises(ValueError, match="column 'b', row index 1"):
         learn(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, np.inf]}))
 
 
@@ -151,7 +151,9 @@ def test_infinity_in_a_frame_names_the_column():
 def test_huge_values_raise_without_a_scale_and_fit_with_one(dtype):
     X = normal(9, 2, dtype=dtype)
     X[3, 1] = 1e35
-    with pytest.raises(ValueError, match=r"got 1e\+35 in column 1, row 3.*scale=\"standard\""):
+    with pytest.raises(
+        ValueError, match=r"got 1e\+35 in column 1, row index 3.*scale=\"standard\""
+    ):
         learn(X)
     assert np.isfinite(learn(X, scale="standard").X).all()
 

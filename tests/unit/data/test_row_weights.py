@@ -22,9 +22,9 @@ def test_weights_are_sample_weights_times_class_weights():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, -2, 1], r"finite numbers of at least 0; got -2 \(row 1\)"),
-        ([1, 1, np.nan], r"got nan \(row 2\)"),
-        ([np.inf, 1, 1], r"got inf \(row 0\)"),
+        ([1, -2, 1], r"finite numbers of at least 0; got -2 \(row index 1\)"),
+        ([1, 1, np.nan], r"got nan \(row index 2\)"),
+        ([np.inf, 1, 1], r"got inf \(row index 0\)"),
         ([0, 0, 0], "at least one weight above zero; got zero for every row"),
         ([1, 1], r"must have shape \(3,\).*got shape \(2,\)"),
         (np.ones((3, 1)), r"got shape \(3, 1\)"),

@@ -143,7 +143,9 @@ def test_affine_is_a_rotation_followed_by_a_scaling(X, logarithmic):
 def test_rotation_of_missing_values_names_their_place(name, value, X):
     spoiled = X.copy()
     spoiled[5, 2] = value
-    with pytest.raises(ValueError, match=r"X must be finite \(row 5, column 2\); got .*impute"):
+    with pytest.raises(
+        ValueError, match=r"X must be finite \(row index 5, column index 2\); got .*impute"
+    ):
         getattr(datasets, name)(X, spoiled)
 
 

@@ -234,13 +234,14 @@ def test_leaf_value_that_is_not_finite_is_refused(forest: FlatForest) -> None:
         as_regression(forest, leaf_value=value)
 
 
-def test_leaf_value_whose_sum_over_trees_would_overflow_is_refused(forest: FlatForest) -> None:
-    largest = np.finfo(np.float64).max
+@pytest.mark.parametrize("size", [1.01e65, 1e200, np.finfo(np.float64).max, np.nan])
+def test_leaf_value_beyond_all_targets_is_refused(forest: FlatForest, size: float) -> None:
+    """Also where its sum over trees is finite: its square might not be."""
     value = np.zeros(8)
-    value[6] = -0.9 * largest
-    with pytest.raises(ValueError, match=r"Node 1 of tree 1: its value .* summed over 2 trees"):
+    value[6] = -size
+    with pytest.raises(ValueError, match=r"Node 1 of tree 1: its value .* at most 1e65 in size"):
         as_regression(forest, leaf_value=value)
-    as_regression(forest, leaf_value=value / 4)
+    as_regression(forest, leaf_value=np.full(8, -1e65))
 
 
 def test_entries_in_a_leaf_of_a_regression_are_refused(forest: FlatForest) -> None:

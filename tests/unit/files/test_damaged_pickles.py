@@ -65,8 +65,10 @@ def test_copies_of_a_forest_are_forests_without_a_vocabulary():
         lambda t: {"offset": t.offset[::-1].copy()},
         lambda t: {"row": t.row[:-1]},
         lambda t: {"weight": t.weight[:-1]},
+        lambda t: {"weight": np.full_like(t.weight, 1.7e308)},
+        lambda t: {"value": t.value * np.nan},
     ],
-    ids=["beyond", "negative", "descending", "shorter", "weights"],
+    ids=["beyond", "negative", "descending", "shorter", "weights", "overflow", "nan"],
 )
 def test_damaged_targets_in_a_pickle_raise(change):
     targets = small_models()["kept"][0].fitted_forest_.kept_targets

@@ -57,7 +57,7 @@ def test_any_end_that_is_missing_is_noticed(source):
 
 
 def test_anything_behind_the_end_is_noticed(source):
-    assert_refused(source + b"\0", match="bytes, as it says")
+    assert_refused(source + b"\0", match="bytes, the length in its header")
 
 
 def test_file_of_something_else_is_refused():
@@ -177,7 +177,7 @@ def test_sections_that_nobody_speaks_of_are_refused(source):
     header, data = split(source)
     entry = {"name": "more", "dtype": "|u1", "length": 8, "offset": len(data)}
     header["sections"].append(entry)
-    assert_refused(seal(header, bytes(data) + bytes(8)), match="those that the header speaks of")
+    assert_refused(seal(header, bytes(data) + bytes(8)), match="those that the header lists")
 
 
 def test_fields_that_are_missing_are_refused(source):
@@ -263,6 +263,37 @@ def test_arrays_that_are_no_forest_are_refused(column, place, number):
 
 
 @pytest.mark.parametrize(
+    ("name", "column", "number"),
+    [
+        ("kept", "leaf_value", 1.7e308),
+        ("kept", "leaf_value", 1.1e65),
+        ("kept", "leaf_value", -np.inf),
+        ("kept", "leaf_value", np.nan),
+        ("sparse", "entry_weight", 3e38),
+        ("sparse", "entry_weight", np.nan),
+        ("sparse", "entry_weight", -0.5),
+        ("sparse", "entry_weight", 0.0),
+    ],
+)
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+def test_mapped_file_that_was_not_verified_predicts_no_infinity(name, column, number, voting):
+    estimator, X = small_models()[name]
+    if voting == "hard" and hasattr(estimator, "classes_"):
+        estimator = copy(estimator).set_params(voting="hard")
+    forest = estimator.forest_
+    leaf = int(np.flatnonzero(forest.right < 0)[0])
+    place = leaf if column == "leaf_value" else slice(*forest.entry_offset[leaf : leaf + 2])
+    mapped = estimator_of(with_number(raw_columns(estimator), column, place, number), mapped=True)
+    reached = estimator.apply(X)[:, 0] == leaf
+    assert reached.any()
+    assert not reached.all()
+    predict = mapped.predict_proba if hasattr(mapped, "classes_") else mapped.predict
+    with pytest.raises(ModelFileError):
+        predict(X)
+    assert np.isfinite(predict(X[~reached])).all()
+
+
+@pytest.mark.parametrize(
     ("name", "section", "place", "number"),
     [
         ("ranks", "scaler.offset", 1, -1),
@@ -329,8 +360,10 @@ def changed(array, place, value):
         ("value", lambda a: changed(a, 3, np.nan), "target_value must be finite"),
         ("value", lambda a: a[::-1].copy(), "target_value must be finite numbers that ascend"),
         ("value", lambda a: a[:-1], "target_weight must be none or 59 numbers"),
-        ("weight", lambda a: changed(a, 3, -1.0), "target_weight must be finite numbers of at"),
-        ("weight", lambda a: changed(a, 3, np.inf), "target_weight must be finite numbers of at"),
+        ("weight", lambda a: changed(a, 3, -1.0), "target_weight must be finite numbers from"),
+        ("weight", lambda a: changed(a, 3, np.inf), "target_weight must be finite numbers from"),
+        ("weight", lambda a: np.full_like(a, 1.7e308), "target_weight must be finite numbers from"),
+        ("value", lambda a: changed(a, 59, 1.7e308), "target_value must be finite .* up to 1e.60"),
         ("weight", lambda a: 0.0 * a, "target_weight must be above 0 for rows in leaves"),
         ("offset", lambda a: a[:-1], "target_offset must be"),
         ("offset", lambda a: a + 1, "target_offset must be"),

@@ -63,7 +63,7 @@ def test_heat_map_shows_the_weights_of_the_best_directions_with_their_shares():
     result = importance(forest(), "projection")
     axes = top_projections(result, n_top=4)
     assert pytest.approx(result.top(4).dense()) == np.asarray(axes.collections[0].get_array()).T
-    (bars,) = axes.child_axes
+    bars, _ = sorted(axes.figure.axes, key=lambda each: each is axes)
     assert [bar.get_height() for bar in bars.patches] == pytest.approx(result.share[:4])
     signs = [text.get_text() for text in axes.texts]
     assert signs.count("+") == np.count_nonzero(result.top(4).dense() > 0)

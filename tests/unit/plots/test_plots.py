@@ -20,8 +20,8 @@ def grid_of_points(n_classes):
 def test_boundaries_of_two_classifiers_are_drawn_in_two_titled_panels(n_classes):
     X, y = grid_of_points(n_classes)
     models = {f"depth {d}": DecisionTreeClassifier(max_depth=d).fit(X, y) for d in (1, 5)}
-    figure = decision_boundaries(models, X, y)
-    assert [axes.get_title() for axes in figure.axes] == ["depth 1", "depth 5"]
+    panels = decision_boundaries(models, X, y)
+    assert [axes.get_title() for axes in panels] == ["depth 1", "depth 5"]
 
 
 class Sure:
@@ -33,7 +33,7 @@ class Sure:
 
 def test_boundaries_of_a_classifier_without_doubts_have_one_colour_and_no_line():
     X, y = grid_of_points(2)
-    (axes,) = decision_boundaries({"sure": Sure()}, X, y).axes
+    (axes,) = decision_boundaries({"sure": Sure()}, X, y)
     colours = np.asarray(axes.images[0].get_array()).reshape(-1, 3)
     assert len(np.unique(colours, axis=0)) == 1
 
@@ -41,8 +41,8 @@ def test_boundaries_of_a_classifier_without_doubts_have_one_colour_and_no_line()
 def test_boundaries_with_true_lines_explain_the_dashes():
     X, y = grid_of_points(2)
     model = DecisionTreeClassifier().fit(X, y)
-    figure = decision_boundaries({"tree": model}, X, y, true_lines=[(1.0, 0.0)])
-    assert figure.get_supxlabel() == "dashed: the true boundary"
+    (axes,) = decision_boundaries({"tree": model}, X, y, true_lines=[(1.0, 0.0)])
+    assert axes.get_xlabel() == "dashed: the true boundary"
 
 
 def test_boundaries_of_more_than_two_features_are_refused():
@@ -58,4 +58,9 @@ def test_boundaries_of_more_classes_than_colours_are_refused():
 def test_boundaries_without_matplotlib_name_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'bevel\[plot\]'"):
+        decision_boundaries({"sure": Sure()}, np.zeros((2, 2)), np.arange(2))
+
+
+def test_boundaries_of_no_classifier_are_refused():
+    with pytest.raises(ValueError, match="classifiers must be at least one"):
         decision_boundaries({}, np.zeros((2, 2)), np.arange(2))

@@ -163,3 +163,16 @@ def test_patches_draw_p_directions_of_the_mean_size():
 def test_patches_on_columns_that_are_no_array_of_that_shape_raises(numeric, nominal, message):
     with pytest.raises(ValueError, match=message):
         resolve(P.Patches((4, 5)), numeric=numeric, nominal=nominal)
+
+
+@pytest.mark.parametrize("name", ["sparse", "combination", "gaussian", "ridge"])
+def test_more_directions_than_a_node_could_hold_raise(name):
+    with pytest.raises(ValueError, match=r"n_projections must be so small .* at most 33554432"):
+        resolve(name, 2**29, numeric=6)
+
+
+def test_directions_of_all_members_count_together():
+    half = (P.RandomCombination(2), 2**23 + 1)
+    assert len(resolve([half])) == 1
+    with pytest.raises(ValueError, match="that would be 33554436"):
+        resolve([half, half])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from bevel.training.rotation_ensemble.growing import assign_trees
+from bevel.training.micro_forests import assign_trees
 from bevel.training.rotation_ensemble.weights import (
     WEIGHTINGS,
     count_trees,

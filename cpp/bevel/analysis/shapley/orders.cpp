@@ -28,7 +28,7 @@ void ShapleyOrders::add(size_t tree, const RowPair& pair, const std::vector<int3
   pair_ = pair;
   order_.clear();
   for (const int32_t feature : features)
-    if (pair.side[feature] == Side::free) order_.push_back(feature);
+    if (pair.differs(feature)) order_.push_back(feature);
   std::copy(pair.z, pair.z + hybrid_.size(), hybrid_.begin());
   sum_.clear();
   squares_.clear();
@@ -75,8 +75,8 @@ void ShapleyOrders::walk() {
     while (position + 1 < path_.size() && child(position) == path_[position + 1]) ++position;
     if (position + 1 == path_.size()) continue;
     descend(position);
-    pay(feature, path_.back(), 0.5);
-    pay(feature, leaf, -0.5);
+    add_credit(feature, path_.back(), 0.5);
+    add_credit(feature, leaf, -0.5);
   }
   for (const int32_t feature : marked_) first_[feature] = -1;
   marked_.clear();
@@ -120,12 +120,12 @@ void ShapleyOrders::mark(size_t position) {
 }
 
 void ShapleyOrders::mark_feature(int32_t feature, size_t position) {
-  if (first_[feature] >= 0 || pair_.side[feature] != Side::free) return;
+  if (first_[feature] >= 0 || !pair_.differs(feature)) return;
   first_[feature] = static_cast<int32_t>(position);
   marked_.push_back(feature);
 }
 
-void ShapleyOrders::pay(int32_t feature, size_t leaf, double share) {
+void ShapleyOrders::add_credit(int32_t feature, size_t leaf, double share) {
   double* amounts = draw_.touch(feature);
   leaf_output_.each(leaf, [&](size_t column, double amount) { amounts[column] += share * amount; });
 }

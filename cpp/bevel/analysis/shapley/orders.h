@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bevel/analysis/leaf_output.h"
-#include "bevel/analysis/shapley/boxes.h"
 #include "bevel/analysis/shapley/credit.h"
+#include "bevel/analysis/shapley/splits/split_truths.h"
 #include "bevel/predict/forest_arrays.h"
 #include "bevel/random/stream.h"
 
@@ -32,7 +32,7 @@ class ShapleyOrders {
   size_t child(size_t position) const;
   void mark(size_t position);
   void mark_feature(int32_t feature, size_t position);
-  void pay(int32_t feature, size_t leaf, double share);
+  void add_credit(int32_t feature, size_t leaf, double share);
 
   const ForestArrays& forest_;
   const LeafOutput& leaf_output_;

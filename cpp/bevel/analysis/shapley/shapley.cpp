@@ -5,202 +5,207 @@
 #include <vector>
 
 #include "bevel/analysis/leaf_output.h"
-#include "bevel/analysis/shapley/boxes.h"
+#include "bevel/analysis/shapley/base_values.h"
+#include "bevel/analysis/shapley/box_games.h"
+#include "bevel/analysis/shapley/box_weights.h"
 #include "bevel/analysis/shapley/credit.h"
+#include "bevel/analysis/shapley/game_tree.h"
 #include "bevel/analysis/shapley/orders.h"
+#include "bevel/analysis/shapley/payments.h"
+#include "bevel/analysis/shapley/tree_sums.h"
 #include "bevel/random/stream.h"
 #include "bevel/support/thread_pool.h"
 
 namespace bevel {
 namespace {
 
-// What is the same for all rows of a tree.
-struct TreeFacts {
-  std::vector<int32_t> features;  // that its splits use, ascending
-  size_t most_boxes = 0;
-  bool is_dense = false;  // has too many boxes for two background rows
-};
-
-void use(const ForestArrays& forest, size_t tree, int32_t index, std::vector<uint8_t>& used) {
-  if (index < forest.n_features) {
-    used[static_cast<size_t>(index)] = 1;
-    return;
-  }
-  const auto axis = static_cast<size_t>(forest.rotation_offset[tree] + index - forest.n_features);
-  for (int64_t r = forest.rotation_entry_offset[axis]; r < forest.rotation_entry_offset[axis + 1];
-       ++r)
-    used[static_cast<size_t>(forest.rotation_index[r])] = 1;
-}
-
-TreeFacts read_tree(const ForestArrays& forest, size_t tree, int max_exact_features) {
-  std::vector<uint8_t> used(static_cast<size_t>(forest.n_features), 0);
-  size_t n_leaves = 0;
-  bool is_axis_aligned = true;
-  for (int64_t node = forest.tree_offset[tree]; node < forest.tree_offset[tree + 1]; ++node) {
-    if (forest.right[node] < 0) {
-      ++n_leaves;
-      continue;
-    }
-    const int64_t first = forest.entry_offset[node], last = forest.entry_offset[node + 1];
-    is_axis_aligned &= last - first == 1 && forest.entry_index[first] < forest.n_features;
-    for (int64_t e = first; e < last; ++e) use(forest, tree, forest.entry_index[e], used);
-  }
-  TreeFacts facts;
-  facts.most_boxes = size_t{1} << max_exact_features;
-  if (is_axis_aligned) facts.most_boxes = std::max(facts.most_boxes, n_leaves);
-  for (int32_t feature = 0; feature < forest.n_features; ++feature)
-    if (used[static_cast<size_t>(feature)]) facts.features.push_back(feature);
-  return facts;
-}
+// Rows that are explained together, tree by tree.
+constexpr size_t kMostInChunk = 32;
 
 // What all threads share.
 struct Game {
   const ForestArrays& forest;
-  const RowMatrix& background;
+  const RowMatrix& rows;
   const ShapleyOptions& options;
-  LeafOutput leaf_output{forest, options.hard};
-  BoxWeights weights{static_cast<size_t>(forest.n_features)};
-  std::vector<TreeFacts> trees{};
+  const ShapleyOutput& out;
+  Background background;
+  LeafOutput leaf_output;
+  BoxWeights weights;
+  std::vector<uint8_t> is_dense{};  // trees that have too many boxes for two background rows
+
+  size_t most_boxes(const GameTree& tree) const {
+    return tree.is_axis_aligned() ? kUnlimited : size_t{1} << options.max_exact_features;
+  }
 };
 
-// Explains one row after another; one for each thread.
+// Explains one chunk of rows after another; one for each thread.
+template <size_t K>
 class Explainer {
  public:
-  explicit Explainer(const Game& game)
+  explicit Explainer(Game& game)
       : game_(game),
         n_features_(static_cast<size_t>(game.forest.n_features)),
-        boxes_(game.forest, game.leaf_output, game.weights),
+        n_columns_(game.leaf_output.n_columns()),
+        tree_(game.forest, game.leaf_output, (n_columns_ + K - 1) / K * K),
+        games_(game.forest, game.weights.most()),
+        payments_(game.weights),
         orders_(game.forest, game.leaf_output),
-        values_(n_features_, game.leaf_output.n_columns()),
-        variances_(values_),
-        sides_(game.background.n_rows * n_features_),
-        low_(sides_.size()),
-        high_(sides_.size()) {}
+        sampled_(n_features_, n_columns_),
+        variances_(sampled_),
+        sums_(game.background.is_drawn()),
+        filled_(n_features_) {}
 
-  void explain(size_t row, const float* x, const ShapleyOutput& out) {
-    const size_t size = n_features_ * game_.leaf_output.n_columns();
-    sums_ = out.values + row * size;
-    variance_sums_ = out.variances + row * size;
-    n_sampled_ = 0;
-    for (size_t z = 0; z < game_.background.n_rows; ++z) compare(x, z);
-    for (size_t tree = 0; tree < game_.trees.size(); ++tree) {
-      bool may_be_exact = !game_.trees[tree].is_dense;
-      for (size_t z = 0; z < game_.background.n_rows; ++z)
-        may_be_exact = explain_tree(row, tree, z, x, may_be_exact);
+  void explain(size_t first, size_t last) {
+    for (size_t tree = 0; tree < game_.forest.n_trees(); ++tree) {
+      begin_tree(tree);
+      for (size_t row = first; row < last; ++row) explain_tree(row);
     }
-    const auto n = static_cast<double>(game_.trees.size() * game_.background.n_rows);
-    for (size_t i = 0; i < size; ++i) {
-      sums_[i] /= n;
-      variance_sums_[i] /= n * n;
+    const double n = static_cast<double>(game_.forest.n_trees()) * game_.background.total_weight();
+    const size_t size = n_features_ * n_columns_;
+    for (size_t i = first * size; i < last * size; ++i) {
+      game_.out.values[i] /= n;
+      game_.out.variances[i] /= n * n;
     }
-    out.n_sampled[row] = n_sampled_;
   }
 
-  // Whether a tree has too many boxes for the first two background rows.
-  bool is_dense(size_t tree) {
-    if (game_.background.n_rows < 2) return false;
-    const float* x = background(0);
-    compare(x, 1);
-    const bool within = boxes_.add(tree, pair(x, 1), game_.trees[tree].most_boxes, values_);
-    values_.clear();
-    return !within;
+  // Whether a tree has too many boxes for its first two background rows.
+  void prepare(size_t tree) {
+    const Background& background = game_.background;
+    if (background.per_tree() < 2) return;
+    begin_tree(tree);
+    const size_t one = background.row_of_tree(tree, 0), two = background.row_of_tree(tree, 1);
+    payments_.begin(tree_.features().size(), 0);
+    const RowPair pair{background.row(one), background.row(two), background.filled_row(one),
+                       background.filled_row(two)};
+    game_.is_dense[tree] = !games_.play(pair, game_.most_boxes(tree_), payments_);
   }
 
  private:
-  const float* background(size_t z) const {
-    return game_.background.values + z * game_.background.row_stride;
+  void begin_tree(size_t tree) {
+    tree_.read(tree);
+    games_.begin_tree(tree_);
   }
 
-  RowPair pair(const float* x, size_t z) {
-    const size_t place = z * n_features_;
-    return {x, background(z), &sides_[place], &low_[place], &high_[place]};
-  }
-
-  void compare(const float* x, size_t z) {
-    const float* other = background(z);
-    for (size_t f = 0; f < n_features_; ++f) {
-      const size_t place = z * n_features_ + f;
-      const bool alike = x[f] == other[f] || (x[f] != x[f] && other[f] != other[f]);
-      sides_[place] = alike ? Side::row : Side::free;
-      const float one = filled(x[f], f), two = filled(other[f], f);
-      low_[place] = std::min(one, two);
-      high_[place] = std::max(one, two);
+  void explain_tree(size_t row) {
+    const Background& background = game_.background;
+    const float* x = game_.rows.values + row * game_.rows.row_stride;
+    fill_missing(game_.forest, x, filled_.data());
+    const auto& features = tree_.features();
+    sums_.begin(features.size() * n_columns_);
+    bool may_be_exact = !game_.is_dense[tree_.number()];
+    for (size_t i = 0; i < background.per_tree(); ++i) {
+      const size_t z = background.row_of_tree(tree_.number(), i);
+      const RowPair pair{x, background.row(z), filled_.data(), background.filled_row(z)};
+      // A tree that has too many boxes for one background row mostly has for others. Where few
+      // features differ it never has.
+      if (!(may_be_exact || few_differ(pair)) || !explain_exactly(pair)) {
+        sample(pair, row, z);
+        may_be_exact = false;
+      }
+      sums_.add(background.weight(z));
     }
+    const size_t at = row * n_features_ * n_columns_;
+    for (size_t f = 0; f < features.size(); ++f)
+      for (size_t k = 0; k < n_columns_; ++k) {
+        const size_t to = at + static_cast<size_t>(features[f]) * n_columns_ + k;
+        game_.out.values[to] += sums_.sum(f * n_columns_ + k);
+        game_.out.variances[to] += sums_.variance(f * n_columns_ + k);
+      }
   }
 
-  float filled(float value, size_t feature) const {
-    return value != value ? game_.forest.medians[feature] : value;
-  }
-
-  // Returns whether it is worth while to try exactly with the next background row: a tree that has
-  // too many boxes for one mostly has for others. Where few features differ it never has.
-  bool explain_tree(size_t row, size_t tree, size_t z, const float* x, bool may_be_exact) {
-    const RowPair rows = pair(x, z);
-    const TreeFacts& facts = game_.trees[tree];
-    if ((may_be_exact || few_differ(facts, rows)) &&
-        boxes_.add(tree, rows, facts.most_boxes, values_)) {
-      move(values_, sums_);
-      return may_be_exact;
-    }
-    values_.clear();
-    // Tied to what is explained, never to a thread.
-    const NodeKey key = root_key(root_key(root_key(game_.options.seed, row), tree), z);
-    Stream stream(key, Purpose::orders);
-    orders_.add(tree, rows, facts.features, game_.options.n_samples, stream, values_, variances_);
-    move(values_, sums_);
-    move(variances_, variance_sums_);
-    ++n_sampled_;
-    return false;
-  }
-
-  bool few_differ(const TreeFacts& facts, const RowPair& rows) const {
-    const auto n = std::count_if(facts.features.begin(), facts.features.end(),
-                                 [&](int32_t f) { return rows.side[f] == Side::free; });
+  bool few_differ(const RowPair& pair) const {
+    const auto& features = tree_.features();
+    const auto n =
+        std::count_if(features.begin(), features.end(), [&](int32_t f) { return pair.differs(f); });
     return n <= game_.options.max_exact_features;
   }
 
-  static void move(Credit& from, double* to) {
-    const size_t k = from.n_columns();
+  bool explain_exactly(const RowPair& pair) {
+    const size_t n_features = tree_.features().size();
+    for (size_t column = 0; column < n_columns_; column += K) {
+      payments_.begin(n_features, column);
+      if (!games_.play(pair, game_.most_boxes(tree_), payments_)) return false;
+      const size_t n = std::min(K, n_columns_ - column);
+      for (size_t f = 0; f < n_features; ++f)
+        for (size_t k = 0; k < n; ++k)
+          sums_.pair()[f * n_columns_ + column + k] = payments_.of(f)[k];
+    }
+    return true;
+  }
+
+  void sample(const RowPair& pair, size_t row, size_t z) {
+    const size_t tree = tree_.number();
+    // Tied to what is explained, never to a thread.
+    const NodeKey key = root_key(root_key(root_key(game_.options.seed, row), tree), z);
+    Stream stream(key, Purpose::orders);
+    orders_.add(tree, pair, tree_.features(), game_.options.n_samples, stream, sampled_,
+                variances_);
+    move(sampled_, sums_.pair());
+    move(variances_, sums_.pair_variance());
+    ++game_.out.n_sampled[row];
+  }
+
+  void move(Credit& from, std::vector<double>& to) const {
     for (const int32_t feature : from.features())
-      for (size_t column = 0; column < k; ++column)
-        to[static_cast<size_t>(feature) * k + column] += from.of(feature)[column];
+      for (size_t k = 0; k < n_columns_; ++k)
+        to[static_cast<size_t>(tree_.local(feature)) * n_columns_ + k] = from.of(feature)[k];
     from.clear();
   }
 
-  const Game& game_;
-  size_t n_features_;
-  ShapleyBoxes boxes_;
+  Game& game_;
+  size_t n_features_, n_columns_;
+  GameTree tree_;
+  BoxGames<ValuePayments<K>> games_;
+  ValuePayments<K> payments_;
   ShapleyOrders orders_;
-  Credit values_, variances_;
-  // Of the row with each background row: background rows x features.
-  std::vector<Side> sides_;
-  std::vector<float> low_, high_;
-  double *sums_ = nullptr, *variance_sums_ = nullptr;
-  int64_t n_sampled_ = 0;
+  Credit sampled_, variances_;
+  TreeSums sums_;
+  std::vector<float> filled_;  // x without missing values
 };
+
+template <size_t K>
+void explain_all(Game& game, int n_threads, const std::function<bool(size_t)>& progress) {
+  const size_t n_rows = game.rows.n_rows, n_trees = game.forest.n_trees();
+  n_threads = useful_threads(n_threads, std::max(n_trees, n_rows));
+  std::vector<std::unique_ptr<Explainer<K>>> explainers;
+  for (int worker = 0; worker < n_threads; ++worker)
+    explainers.push_back(std::make_unique<Explainer<K>>(game));
+  ThreadPool reading(n_threads, n_trees, [&](int worker, size_t tree) {
+    explainers[static_cast<size_t>(worker)]->prepare(tree);
+  });
+  reading.run([&](size_t) { return progress(0); });
+  const size_t per_thread = n_rows / (4 * static_cast<size_t>(n_threads));
+  const size_t chunk = std::clamp<size_t>(per_thread, 1, kMostInChunk);
+  const size_t n_chunks = (n_rows + chunk - 1) / chunk;
+  ThreadPool explaining(n_threads, n_chunks, [&](int worker, size_t job) {
+    const size_t first = job * chunk;
+    explainers[static_cast<size_t>(worker)]->explain(first, std::min(n_rows, first + chunk));
+  });
+  explaining.run([&](size_t done) { return progress(std::min(n_rows, done * chunk)); });
+}
 
 }  // namespace
 
-void shapley_values(const ForestArrays& forest, const RowMatrix& rows, const RowMatrix& background,
-                    const ShapleyOptions& options, int n_threads,
+void shapley_values(const ForestArrays& forest, const RowMatrix& rows,
+                    const BackgroundRows& background, const ShapleyOptions& options, int n_threads,
                     const std::function<bool(size_t rows_done)>& progress,
                     const ShapleyOutput& out) {
-  Game game{forest, background, options};
-  game.trees.resize(forest.n_trees());
-  std::vector<std::unique_ptr<Explainer>> explainers;
-  n_threads = useful_threads(n_threads, std::max(forest.n_trees(), rows.n_rows));
-  for (int worker = 0; worker < n_threads; ++worker)
-    explainers.push_back(std::make_unique<Explainer>(game));
-  ThreadPool reading(n_threads, game.trees.size(), [&](int worker, size_t tree) {
-    game.trees[tree] = read_tree(forest, tree, options.max_exact_features);
-    game.trees[tree].is_dense = explainers[static_cast<size_t>(worker)]->is_dense(tree);
-  });
-  reading.run([&](size_t) { return progress(0); });
-  ThreadPool explaining(n_threads, rows.n_rows, [&](int worker, size_t row) {
-    const float* x = rows.values + row * rows.row_stride;
-    explainers[static_cast<size_t>(worker)]->explain(row, x, out);
-  });
-  explaining.run(progress);
+  Game game{forest,
+            rows,
+            options,
+            out,
+            Background(forest, background),
+            LeafOutput(forest, options.hard),
+            BoxWeights(static_cast<size_t>(forest.n_features))};
+  const size_t n_columns = game.leaf_output.n_columns();
+  game.is_dense.assign(forest.n_trees(), 0);
+  // A game is played once for each group of columns.
+  const auto explain = n_columns == 1   ? explain_all<1>
+                       : n_columns == 2 ? explain_all<2>
+                       : n_columns <= 4 ? explain_all<4>
+                                        : explain_all<8>;
+  explain(game, n_threads, progress);
+  find_base(forest, game.background, game.leaf_output, out.base);
 }
 
 }  // namespace bevel

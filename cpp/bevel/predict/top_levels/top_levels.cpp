@@ -62,14 +62,14 @@ TopLevelsMaker(const RowLayout&, const Node*, TopLevels&) -> TopLevelsMaker<Node
 
 }  // namespace
 
-bool TopLevelRows::pay_in(const PackedForest& forest) {
+bool TopLevelRows::saves_time(const PackedForest& forest) {
   const auto n_trees = static_cast<int64_t>(forest.n_trees());
   return forest.axes.empty() && forest.layout.n_features <= kFeaturesPerTree * n_trees;
 }
 
 void TopLevelRows::read(const PackedForest& forest, const RowBlock& block) {
-  const bool pays = block.is_plain && block.n >= kTopLevelRows && pay_in(forest);
-  n_groups_ = pays ? (block.n + kTopLevelRows - 1) / kTopLevelRows : 0;
+  const bool is_used = block.is_plain && block.n >= kTopLevelRows && saves_time(forest);
+  n_groups_ = is_used ? (block.n + kTopLevelRows - 1) / kTopLevelRows : 0;
   const auto n_features = static_cast<size_t>(forest.layout.n_features);
   values_.resize(n_groups_ * n_features * kTopLevelRows);
   at_.resize(n_groups_ * kTopLevelRows);

@@ -15,8 +15,8 @@ namespace bevel {
 // A block of rows in the layout for the top levels of trees; kept from one block to the next.
 class TopLevelRows {
  public:
-  // Whether the layout pays in a forest: making it costs as much as the walks down some trees.
-  static bool pay_in(const PackedForest& forest);
+  // Whether the layout saves time: making it costs as much as the walks down some trees.
+  static bool saves_time(const PackedForest& forest);
 
   // Takes the rows of a block, or none where there are missing values or few rows.
   void read(const PackedForest& forest, const RowBlock& block);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "bevel/projection/samplers/samplers.h"
+#include "bevel/support/cancellation.h"
 
 namespace bevel {
 namespace {
@@ -19,6 +20,7 @@ class CombinationSampler : public Sampler {
   void sample(const NodeRows&, Stream& stream, SamplerScratch& scratch,
               Candidates& out) const override {
     for (int32_t i = 0; i < n_draws_; ++i) {
+      poll_cancellation_at(static_cast<size_t>(i), 16 * static_cast<size_t>(n_features_));
       for (int64_t k = 0; k < n_features_; ++k) {
         const int32_t feature = features_[scratch.subset.draw(stream)];
         out.add_entry(feature, static_cast<float>(2.0 * stream.uniform() - 1.0));

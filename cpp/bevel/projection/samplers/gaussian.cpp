@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bevel/projection/samplers/samplers.h"
+#include "bevel/support/cancellation.h"
 
 namespace bevel {
 namespace {
@@ -25,6 +26,7 @@ class GaussianSampler : public Sampler {
         const int32_t feature = data_.numeric[scratch.subset.draw(stream)];
         const double weight = stream.normal();
         const double stretched = weight / standard_deviation(node, feature);
+        poll_cancellation(kWorkOfDraw + 2 * node.rows.size());
         // A constant feature has no direction; one that hardly varies none that a float can hold.
         if (std::fabs(stretched) < kLargestWeight)
           out.add_entry(feature, static_cast<float>(stretched));
@@ -36,6 +38,7 @@ class GaussianSampler : public Sampler {
 
  private:
   static constexpr double kLargestWeight = 1e30;
+  static constexpr size_t kWorkOfDraw = 32;
 
   double standard_deviation(const NodeRows& node, int32_t feature) const {
     const float* x = node.columns[feature];

@@ -14,7 +14,7 @@ struct ModelScratch : FamilyScratch {
   std::vector<int32_t> features;
   NodeSample sample, out_of_bag;
   std::vector<int32_t> class_id;  // class of the data -> class of the node, -1: not in the node
-  Directions directions;
+  ModelDirections directions;
   std::vector<double> p_values;
 };
 
@@ -42,7 +42,7 @@ class ModelSampler : public Sampler {
       read_bag(node, own);
       if (own.sample.n_classes == 1) return;
       own.out_of_bag.n = 0;
-      if (family_.asks_out_of_bag()) read_out_of_bag(node, own);
+      if (family_.needs_out_of_bag()) read_out_of_bag(node, own);
       own.p_values.clear();
       own.model->fit(
           {own.sample, own.out_of_bag, stream, node.inherited ? *node.inherited : nothing},

@@ -17,7 +17,7 @@ class RidgeNodeModel : public NodeModel {
  public:
   explicit RidgeNodeModel(const ModelSettings& settings) : settings_(settings) {}
 
-  void fit(const ModelInput& input, Directions& out, std::vector<double>* p_values) override {
+  void fit(const ModelInput& input, ModelDirections& out, std::vector<double>* p_values) override {
     out.clear(input.sample.m);
     const bool exhausted = settings_.tune == Tuning::out_of_bag && input.out_of_bag.n == 0;
     if (exhausted && (!settings_.parent_when_exhausted || input.inherited < 0)) return;
@@ -45,13 +45,13 @@ class RidgeNodeModel : public NodeModel {
   const ModelSettings& settings_;
   LinearModel model_;
   RidgeChoice choice_;
-  std::vector<Directions> path_;
+  std::vector<ModelDirections> path_;
   std::vector<double> score_;
 };
 
 class LdaNodeModel : public NodeModel {
  public:
-  void fit(const ModelInput& input, Directions& out, std::vector<double>* p_values) override {
+  void fit(const ModelInput& input, ModelDirections& out, std::vector<double>* p_values) override {
     out.clear(input.sample.m);
     model_.fit(input.sample);
     if (p_values)
@@ -68,7 +68,7 @@ class LogisticNodeModel : public NodeModel {
  public:
   explicit LogisticNodeModel(const ModelSettings& settings) : settings_(settings) {}
 
-  void fit(const ModelInput& input, Directions& out, std::vector<double>* p_values) override {
+  void fit(const ModelInput& input, ModelDirections& out, std::vector<double>* p_values) override {
     model_.directions(input.sample, settings_.alphas[0], static_cast<size_t>(settings_.n_steps),
                       out, p_values);
   }
@@ -82,7 +82,7 @@ class PlsNodeModel : public NodeModel {
  public:
   explicit PlsNodeModel(const ModelSettings& settings) : settings_(settings) {}
 
-  void fit(const ModelInput& input, Directions& out, std::vector<double>*) override {
+  void fit(const ModelInput& input, ModelDirections& out, std::vector<double>*) override {
     model_.directions(input.sample, static_cast<size_t>(settings_.n_components), out);
   }
 
@@ -98,7 +98,7 @@ class CcaNodeModel : public NodeModel {
  public:
   explicit CcaNodeModel(const ModelSettings& settings) : settings_(settings) {}
 
-  void fit(const ModelInput& input, Directions& out, std::vector<double>*) override {
+  void fit(const ModelInput& input, ModelDirections& out, std::vector<double>*) override {
     out.clear(input.sample.m);
     if (two_points(input.sample, out)) return;
     if (settings_.bootstrap) {
@@ -111,7 +111,7 @@ class CcaNodeModel : public NodeModel {
 
  private:
   // Adds the direction from the first point to the only other one; false when there are more.
-  static bool two_points(const NodeSample& s, Directions& out) {
+  static bool two_points(const NodeSample& s, ModelDirections& out) {
     auto same = [&](size_t a, size_t b) { return std::equal(s.row(a), s.row(a) + s.m, s.row(b)); };
     size_t other = 0;
     for (size_t i = 1; i < s.n; ++i) {

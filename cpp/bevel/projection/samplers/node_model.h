@@ -26,7 +26,8 @@ class NodeModel {
   virtual ~NodeModel() = default;
   // Sets the directions, none when the model drops out. p_values: null, or room for one number per
   // coefficient, filled by models that have them.
-  virtual void fit(const ModelInput& input, Directions& out, std::vector<double>* p_values) = 0;
+  virtual void fit(const ModelInput& input, ModelDirections& out,
+                   std::vector<double>* p_values) = 0;
 };
 
 // The family must outlive the model.

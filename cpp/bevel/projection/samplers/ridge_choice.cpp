@@ -123,10 +123,10 @@ double RidgeChoice::error(const NodeSample& rows, std::span<const double> direct
 }
 
 int32_t RidgeChoice::choose(const NodeSample& bag, const NodeSample& out_of_bag,
-                            const std::vector<Directions>& path) {
+                            const std::vector<ModelDirections>& path) {
   set_responses(bag);
   size_t n_directions = 0;
-  for (const Directions& directions : path)
+  for (const ModelDirections& directions : path)
     n_directions = std::max(n_directions, directions.count());
   if (keys_.size() < n_directions) keys_.resize(n_directions);
   for (size_t k = 0; k < n_directions; ++k) {

@@ -18,7 +18,7 @@ class RidgeChoice {
   // Index into path; ties, up to rounding, go to the last, that is the largest penalty of ascending
   // ones. -1 when no penalty has a direction that cuts.
   int32_t choose(const NodeSample& bag, const NodeSample& out_of_bag,
-                 const std::vector<Directions>& path);
+                 const std::vector<ModelDirections>& path);
 
  private:
   struct Split {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "bevel/projection/samplers/samplers.h"
+#include "bevel/support/cancellation.h"
 
 namespace bevel {
 namespace {
@@ -27,12 +28,15 @@ class SignsSampler : public Sampler {
   }
 
  private:
+  static constexpr size_t kWorkOfCell = 8;
+
   static void throw_cells(uint64_t n, uint64_t p, uint64_t d, Stream& stream,
                           SamplerScratch& scratch) {
     scratch.cells.begin(n);
     scratch.column.resize(n);
     scratch.row.resize(n);
     for (size_t k = 0; k < n;) {
+      poll_cancellation_at(k, kWorkOfCell);
       // The high half of x d is the column; its low half, uniform again, gives the row.
       const uint64_t x = stream.next();
       const uint64_t column = multiply_high(x, d);
@@ -46,6 +50,7 @@ class SignsSampler : public Sampler {
     scratch.column.clear();
     scratch.row.clear();
     for (uint64_t cell = 0; cell < p * d; ++cell) {
+      poll_cancellation_at(cell, kWorkOfCell);
       if (scratch.cells.contains(cell)) continue;
       scratch.column.push_back(static_cast<int32_t>(cell / p));
       scratch.row.push_back(static_cast<int32_t>(cell % p));
@@ -67,7 +72,10 @@ class SignsSampler : public Sampler {
     out.weight.resize(end);
     uint64_t signs = 0;
     for (size_t k = 0; k < scratch.column.size(); ++k) {
-      if (k % 64 == 0) signs = stream.next();
+      if (k % 64 == 0) {
+        poll_cancellation(64 * kWorkOfCell);
+        signs = stream.next();
+      }
       const uint32_t slot = next[scratch.column[k]]++;
       out.index[slot] = features_[scratch.row[k]];
       out.weight[slot] = (signs >> (k % 64) & 1) ? 1.0f : -1.0f;

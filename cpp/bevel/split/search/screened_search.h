@@ -17,8 +17,8 @@ namespace bevel {
 
 class ScreenedSearch {
  public:
-  // Whether screening pays at this node.
-  bool pays(const NodeView& node) const { return node.codes && record_.pays(node.n); }
+  // Whether screening is likely to save time at this node.
+  bool saves_time(const NodeView& node) const { return node.codes && record_.saves_time(node.n); }
 
   template <class Criterion, class Histogram>
   void search(const NodeSearch<Criterion>& search, std::span<const int32_t> candidates,

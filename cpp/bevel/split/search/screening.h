@@ -88,11 +88,11 @@ class CodedDirections {
   std::vector<uint16_t> factors_;
 };
 
-// Whether a first look pays, learned from how many candidates it has ruled out at nodes of like
+// Whether screening saves time, by the share of candidates that it has ruled out at nodes of like
 // size.
 class ScreeningRecord {
  public:
-  bool pays(size_t n_rows) const {
+  bool saves_time(size_t n_rows) const {
     const Tally& t = of(n_rows);
     return t.seen < kTrial || kWorst * t.kept < t.seen;
   }

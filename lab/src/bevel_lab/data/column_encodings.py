@@ -25,7 +25,7 @@ __all__ = [
 
 Values: TypeAlias = NDArray[np.float64]  # of one column, one for each row
 
-NEAR_CONSTANT = 0.99  # share of one value from which a column says next to nothing
+NEAR_CONSTANT = 0.99  # share of one value from which a column has next to no information
 FEWEST_KEYS = 20  # below, distinct values are no sign of a key
 
 

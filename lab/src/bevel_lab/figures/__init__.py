@@ -1,6 +1,6 @@
 """The papers' figures as SVG text, from plain numbers. Matplotlib is imported when one is drawn.
 
-Every figure can be read in grey: what colour says, shape, line or a printed number says as well.
+Every figure can be read in grey: shape, line or a printed number repeats what colour shows.
 The same numbers give the same text, to the byte.
 """
 

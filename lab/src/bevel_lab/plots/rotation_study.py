@@ -5,15 +5,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bevel.errors import wrong_value
-from bevel.extras import import_optional
-from bevel.plots.canvas import FAINT, STYLE, panel
+from bevel.plots.canvas import FAINT, panel, panels
 from bevel.plots.series import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from bevel_lab import RotationStudy
 
@@ -118,7 +117,8 @@ def rotation_studies(
     *,
     sort: str | None = "folds",
     heat_maps: bool = True,
-) -> "Figure":
+    ax: Any = None,
+) -> NDArray[Any]:
     """Draw several studies on one scale, two in a row: heat maps, and histograms below them.
 
     Parameters
@@ -129,24 +129,21 @@ def rotation_studies(
         Which side of the heat maps is put in order.
     heat_maps : bool, default=True
         Whether heat maps are drawn; without them the histograms stand below each other.
+    ax : matplotlib Axes or array-like of them, default=None
+        Where to draw: axes whose place is divided, or one for each panel; None makes a new figure.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    ndarray of matplotlib Axes
+        Rows of heat maps, each with a row of histograms below it; or the histograms.
     """
-    import_optional("matplotlib", needed_by="rotation_studies", install="bevel[plot]")
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     by_name = named(studies, "studies")
     scale = _scale(list(by_name.values()))
     count = len(by_name)
-    with rc_context(STYLE):
-        if heat_maps:
-            figure, maps, histograms = _grid(count)
-        else:
-            figure = Figure(figsize=(5.6, 2.1 * count), layout="constrained")
-            histograms = list(figure.subplots(count, 1, squeeze=False, sharex=True).flat)
+    shape, size = _lattice(count, heat_maps)
+    ratios: Any = {"height_ratios": (3.2, 1) * (shape[0] // 2)} if heat_maps else {}
+    with panels(ax, "rotation_studies", shape, size, **ratios) as grid:
+        maps, histograms = list(grid[::2].flat), list((grid[1::2] if heat_maps else grid).flat)
         for number, (name, study) in enumerate(by_name.items()):
             called = replace(study, name=name or study.name)
             if heat_maps:
@@ -154,22 +151,18 @@ def rotation_studies(
             below = rotation_histogram(called, scale=scale, ax=histograms[number])
             if not heat_maps and number < count - 1:
                 below.set_xlabel("")
-        _same_heights(histograms)
-    return figure
+        for unused in (maps[count:] if heat_maps else []) + histograms[count:]:
+            unused.set_axis_off()
+        _same_heights(histograms[:count])
+    return grid
 
 
-def _grid(count: int) -> "tuple[Figure, list[Axes], list[Axes]]":
-    """Places of heat maps and of the histograms below them, `PER_ROW` studies in a row."""
-    from matplotlib.figure import Figure
-
+def _lattice(count: int, heat_maps: bool) -> tuple[tuple[int, int], tuple[float, float]]:
+    """Rows and columns of panels, and inches; `PER_ROW` studies in a row with heat maps."""
+    if not heat_maps:
+        return (count, 1), (5.6, 2.1 * count)
     n_rows, n_columns = -(-count // PER_ROW), min(count, PER_ROW)
-    figure = Figure(figsize=(6.0 * n_columns, 7.6 * n_rows), layout="constrained")
-    ratios = (3.2, 1) * n_rows
-    axes = figure.subplots(2 * n_rows, n_columns, squeeze=False, height_ratios=ratios)
-    maps, histograms = list(axes[::2].flat), list(axes[1::2].flat)
-    for unused in maps[count:] + histograms[count:]:
-        unused.remove()
-    return figure, maps[:count], histograms[:count]
+    return (2 * n_rows, n_columns), (6.0 * n_columns, 7.6 * n_rows)
 
 
 def _edges(study: "RotationStudy", low: float, high: float) -> Any:

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bevel.errors import wrong_value
-from bevel.extras import import_optional
-from bevel.plots.canvas import FAINT, RULE, STYLE
+from bevel.plots.canvas import INK, RULE, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from bevel_lab import RankedRotations
 
@@ -33,11 +31,12 @@ def rotated_planes(
     *,
     n_best: int = 20,
     n_worst: int = 20,
-) -> "Figure":
+    ax: Any = None,
+) -> NDArray[Any]:
     """Draw a problem in the plane under its best and its worst rotations.
 
-    From the top left: the best rotation, the second, and so on; below the line the worst ones, the
-    very worst at the bottom right. The small number is that of the rotation, in order of drawing.
+    From the top left: the best rotation, the second, and so on; below the gap the worst ones, the
+    very worst last. The small number is that of the rotation, in order of drawing.
 
     Parameters
     ----------
@@ -47,46 +46,55 @@ def rotated_planes(
         Points; at most seven classes.
     n_best, n_worst : int, default=20
         Rotations of either end; when there are not so many, all are drawn once.
+    ax : matplotlib Axes or array-like of them, default=None
+        Where to draw: axes whose place is divided, or one for each place of the grid; None makes a
+        new figure.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    ndarray of matplotlib Axes
+        Rows of ten; places without a plane are empty.
     """
     points, labels = _read(X, y)
     if points.shape[1] != 2 or ranked.rotations.shape[1] != 2:
         remedy = "coordinate_planes draws problems of more features."
         raise wrong_value("X", "of two features, as the rotations", points.shape, remedy)
     parts = _ends(len(ranked.complexity), n_best, n_worst)
-    import_optional("matplotlib", needed_by="rotated_planes", install="bevel[plot]")
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    n_lines = [-(-len(part) // COLUMNS) for part in parts]
-    gap = 0.35 if len(parts) > 1 else 0.0  # between the two ends, as a share of a plane
-    height = sum(n_lines) + gap
+    places = _places(parts)
     columns = min(COLUMNS, max(map(len, parts)))
-    with rc_context(STYLE):
-        figure = Figure(figsize=(SIDE * columns, SIDE * height))
-        above = 0.0
-        for part, lines in zip(parts, n_lines, strict=True):
-            for place, rank in enumerate(part):
-                row, column = divmod(place, COLUMNS)
-                low = 1.0 - (above + row + 1) / height
-                axes = figure.add_axes(
-                    (column / columns, low, 0.96 / columns, 0.96 / height), aspect="equal"
-                )
-                _draw_plane(axes, points @ ranked.rotations[rank], labels)
-                _number(axes, str(ranked.number[rank] + 1))
-            above += lines + gap
-        if gap:
-            line = 1.0 - (n_lines[0] + gap / 2) / height
-            figure.add_artist(_rule(line))
-    return figure
+    # Between the two ends an empty row, a third as high as a plane.
+    ratios = [
+        1.0 if any(row == line for line, _ in places) else 0.35 for row in range(_last(places))
+    ]
+    size = (SIDE * columns, SIDE * sum(ratios))
+    with panels(ax, "rotated_planes", (len(ratios), columns), size, height_ratios=ratios) as grid:
+        for axes in grid.flat:
+            axes.set_axis_off()
+        for place, rank in zip(places, [rank for part in parts for rank in part], strict=True):
+            axes = grid[place]
+            _draw_plane(axes, points @ ranked.rotations[rank], labels)
+            _number(axes, str(ranked.number[rank] + 1))
+    return grid
+
+
+def _places(parts: list[Sequence[int]]) -> list[tuple[int, int]]:
+    """Row and column of each plane; an empty row between the parts."""
+    places, above = [], 0
+    for part in parts:
+        places += [(above + place // COLUMNS, place % COLUMNS) for place in range(len(part))]
+        above = places[-1][0] + 2
+    return places
+
+
+def _last(places: list[tuple[int, int]]) -> int:
+    return places[-1][0] + 1
 
 
 def coordinate_planes(
     problems: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
-) -> "Figure":
+    *,
+    ax: Any = None,
+) -> NDArray[Any]:
     """Draw rotated problems on all planes of two axes, a line for each problem.
 
     They are projections of one rotation, p(p − 1)/2 for p features: a boundary along an axis is
@@ -96,38 +104,31 @@ def coordinate_planes(
     ----------
     problems : mapping of str to (X, y, rotation)
         Points, labels and a rotation (``X @ rotation`` is drawn), by what stands before the line.
+    ax : matplotlib Axes or array-like of them, default=None
+        Where to draw: axes whose place is divided, or one for each place of the grid; None makes a
+        new figure.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    ndarray of matplotlib Axes, shape (n_problems, most planes)
     """
     if not problems:
         raise wrong_value("problems", "at least one", "none", "Pass points, labels, a rotation.")
-    import_optional("matplotlib", needed_by="coordinate_planes", install="bevel[plot]")
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     read = {name: (*_read(X, y), np.asarray(turn)) for name, (X, y, turn) in problems.items()}
     pairs = {
         name: list(combinations(range(points.shape[1]), 2)) for name, (points, _, _) in read.items()
     }
-    columns, lines = max(map(len, pairs.values())), len(read)
-    with rc_context(STYLE):
-        figure = Figure(figsize=(SIDE * (columns + 0.6), SIDE * lines))
-        width = columns + 0.6  # room for the names
-        for line, (name, (points, labels, rotation)) in enumerate(read.items()):
+    shape = len(read), max(map(len, pairs.values()))
+    with panels(ax, "coordinate_planes", shape, (SIDE * (shape[1] + 0.6), SIDE * shape[0])) as grid:
+        for axes in grid.flat:
+            axes.set_axis_off()
+        for line, (name, (points, labels, rotation)) in zip(grid, read.items(), strict=True):
             turned = points @ rotation
-            low = 1.0 - (line + 1) / lines
-            figure.text(
-                0.5 / width, low + 0.5 / lines, name, ha="right", va="center", parse_math=False
-            )
-            for column, pair in enumerate(pairs[name]):
-                axes = figure.add_axes(
-                    ((column + 0.6) / width, low, 0.96 / width, 0.96 / lines), aspect="equal"
-                )
+            for axes, pair in zip(line, pairs[name], strict=False):
                 _draw_plane(axes, turned[:, pair], labels)
                 _number(axes, f"{pair[0] + 1},{pair[1] + 1}")
-    return figure
+            line[0].set_ylabel(name, rotation=0, ha="right", va="center", color=INK)
+    return grid
 
 
 def _read(X: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -157,7 +158,8 @@ def _draw_plane(axes: "Axes", points: NDArray[np.float64], labels: NDArray[np.in
     points, labels = points[:POINTS], labels[:POINTS]
     shades = np.array(SHADES)[labels]
     axes.scatter(points[:, 0], points[:, 1], s=1.6, c=list(shades), lw=0, rasterized=True)
-    axes.set(xticks=[], yticks=[])
+    axes.set_axis_on()
+    axes.set(xticks=[], yticks=[], aspect="equal")
     middle = (points.max(axis=0) + points.min(axis=0)) / 2
     reach = 0.52 * (points.max(axis=0) - points.min(axis=0)).max() or 1.0
     axes.set(
@@ -172,9 +174,3 @@ def _number(axes: "Axes", text: str) -> None:
     axes.text(
         *(0.97, 0.96, text), transform=axes.transAxes, ha="right", va="top", fontsize=6, bbox=box
     )
-
-
-def _rule(height: float) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([0.0, 1.0], [height, height], color=FAINT, lw=0.8)

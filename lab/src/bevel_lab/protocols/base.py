@@ -18,7 +18,7 @@ from bevel_lab.systems.base import Estimator, Grid
 
 __all__ = ["BOTH", "FOLDER", "SETS", "SIMULATED", "Plan", "Problem", "Protocol"]
 
-# Where an experiment has its rows from, as ``bevel lab list`` says it.
+# Where an experiment has its rows from, as ``bevel lab list`` prints it.
 SIMULATED = "simulated"
 SETS = "bundled or --data"
 BOTH = "simulated, --data"

@@ -122,6 +122,34 @@ def no_worse(text: str, left: Side, right: Side) -> Claim:
     return Claim(text, "half a point is ours", left, right, BELOW, margin=NOISE, by_set=True)
 
 
+PEERS = {
+    "sklearn-rf": "scikit-learn's random forest",
+    "sklearn-et": "scikit-learn's extra trees",
+    "ydf-oblique": "ydf's sparse oblique forest",
+    "xgboost": "XGBoost",
+    "lightgbm": "LightGBM",
+    "catboost": "CatBoost",
+}
+
+DEFAULTS = comparison(
+    "defaults",
+    "Error of Bevel and its peers without tuning, on all sets.",
+    {
+        "bevel": NOTHING,
+        **dict.fromkeys(PEERS, NOTHING),
+        "ydf-oblique": ({NORMALIZATION: "MIN_MAX"},),
+    },
+    claims=tuple(
+        Claim(
+            f"Bevel errs less than {label}",
+            *("no margin", Side("bevel"), Side(name), BELOW),
+            by_set=True,
+        )
+        for name, label in PEERS.items()
+    ),
+    keep=any_columns,
+)
+
 AXIS_PEERS = comparison(
     "axis-peers",
     "Error of Bevel's axis forest and of scikit-learn's random forest on numeric sets.",
@@ -201,4 +229,4 @@ CATEGORIES = comparison(
     source=FOLDER,
 )
 
-PROTOCOLS = (AXIS_PEERS, OBLIQUE_PEERS, SCALE, LISTS, CATEGORIES)
+PROTOCOLS = (DEFAULTS, AXIS_PEERS, OBLIQUE_PEERS, SCALE, LISTS, CATEGORIES)

@@ -40,7 +40,7 @@ def directions_of_trunk(estimator: Any, problem: Problem, cell: Cell) -> Mapping
     forest = getattr(estimator, "forest_", None)
     if not isinstance(forest, FlatForest) or len(forest.rotation_weight):
         return {}
-    directions = importance(estimator, "projection", merge_signs=True).top(N_BEST).dense()
+    directions = importance(estimator, "projection").top(N_BEST).dense()
     errors = trunk_bayes_error(directions)
     return {
         "top_best_bayes_error": float(errors.min()),

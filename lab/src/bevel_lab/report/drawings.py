@@ -33,7 +33,7 @@ Labels = Mapping[str, str]
 
 
 def words_of(name: str) -> str:
-    """A setting's name as people say it."""
+    """A setting's name in words."""
     return WORDS.get(name, name.replace("_", " "))
 
 

@@ -1,7 +1,7 @@
 """A paper's table of results, read from a CSV file, and ours beside it.
 
 The file has a line per data set (column ``name`` or ``dataset``) and a column per system, with
-``<system>_sem`` for a standard error. What the numbers are is found out, or said:
+``<system>_sem`` for a standard error. What the numbers are is inferred, or given:
 
 error           share of wrong labels (Blaser's tables)
 error-percent   the same in percent; columns may be called ``err_<system>`` (Menze's Table 1)
@@ -30,7 +30,7 @@ __all__ = ["MEASURES", "Agreement", "Pair", "Published", "agreements", "pairs", 
 MEASURES = ("auto", "error", "error-percent", "printed-kappa")
 NAMES = ("name", "dataset", "data", "data set")
 NOT_SYSTEMS = frozenset({*NAMES, "id", "n", "p", "p_num", "p_cat", "c", "group", "remark"})
-LARGEST_PRINTED_ERROR = 10.0  # a larger standard error, or none at all, says nothing (percent)
+LARGEST_PRINTED_ERROR = 10.0  # a larger standard error, or none at all, is not used (percent)
 
 # What the papers call systems that have another name here.
 ALIASES = {

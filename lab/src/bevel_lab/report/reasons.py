@@ -1,4 +1,4 @@
-"""Why our errors and a paper's differ on a data set, as far as facts tell.
+"""Why our errors and a paper's differ on a data set, as far as is known.
 
 Facts are those of the data folder (missing values, nominal columns, sizes other than the paper's,
 remarks of its index), of the paper's table (remarks of its own, how its kappa was counted), and of
@@ -21,7 +21,7 @@ __all__ = ["NONE_KNOWN", "find_index", "known_reasons"]
 NONE_KNOWN = "none known"
 FEWEST_SYSTEMS = 3  # that must differ alike before it is the data's doing
 LONGEST_NOTE = 140
-LARGEST_FILE = 50_000  # rows; larger files are not read only to be told of
+LARGEST_FILE = 50_000  # rows; larger files are not read for a remark only
 
 
 def find_index(data: Path | None, paper: Path | None) -> Path | None:
@@ -87,14 +87,14 @@ def _nominal(table: LabelledTable) -> list[str]:
 
 
 def _note(entry: FolderEntry) -> list[str]:
-    """What the index says beside what is counted here."""
+    """The index's remarks beside what is counted here."""
     parts = [part.strip() for part in entry.note.split(";")]
-    said = "; ".join(
+    remark = "; ".join(
         p for p in parts if p and not p.startswith("DIFF") and "missing value" not in p
     )
-    if len(said) > LONGEST_NOTE:
-        said = said[:LONGEST_NOTE] + "…"
-    return [f"the index says “{said}”"] if said else []
+    if len(remark) > LONGEST_NOTE:
+        remark = remark[:LONGEST_NOTE] + "…"
+    return [f"the index says “{remark}”"] if remark else []
 
 
 def _missing(table: LabelledTable, measure: str) -> list[str]:

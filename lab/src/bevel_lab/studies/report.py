@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from bevel.plots.canvas import detached
 from bevel.report.page import PageSection, figure, paragraph, table
 from bevel.report.svg_canvas import svg
 from bevel_lab.plots.rotation_study import rotation_heat_map, rotation_studies
@@ -109,7 +110,8 @@ def _body(systems: Mapping[str, RotationStudy], labels: Labels, reference: str |
     words += _comparisons(systems, labels, reference)
     first = next(iter(studies))
     numbers = table(HEADER, [_line(name, study) for name, study in studies.items()])
-    drawn = rotation_studies(studies, sort="folds")
+    with detached():
+        drawn = rotation_studies(studies, sort="folds")[0, 0].figure
     caption = (
         "Errors of all pairs of fold groups (down, the best on top) and rotation groups (across), "
         "darker is worse, and how often they occur; one scale for all."
@@ -122,7 +124,8 @@ def _body(systems: Mapping[str, RotationStudy], labels: Labels, reference: str |
 def _sorted_by_rotations(study: RotationStudy, name: str) -> str:
     if study.errors.shape[1] < 2:
         return ""
-    axes = rotation_heat_map(replace(study, name=name), sort="rotations")
+    with detached():
+        axes = rotation_heat_map(replace(study, name=name), sort="rotations")
     drawn = cast("Figure", axes.figure)
     return figure(svg(drawn), f"{name}, from the best rotation group on.")
 

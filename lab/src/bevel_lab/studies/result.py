@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from bevel.analysis.printing import described
+from bevel.analysis.printing import Shown, ShownTable
 from bevel.extras import import_optional
 from bevel_lab.cells import OK
 from bevel_lab.studies.layout import ROTATION_GROUP, rotation_seed
@@ -61,7 +61,7 @@ class RotationGain:
         what = {
             "yes": "Rotations help",
             "no": "Rotations do not help: they raise the error",
-            "undecided": "No difference to the learner without rotations can be told",
+            "undecided": "No significant difference to the learner without rotations",
         }[self.rotations_help]
         return self._sentence(what, f"{self._better} err less than it")
 
@@ -70,7 +70,7 @@ class RotationGain:
         what = {
             "yes": f"{name} errs less than {other}",
             "no": f"{name} errs more than {other}",
-            "undecided": f"No difference of {name} and {other} can be told",
+            "undecided": f"No significant difference of {name} and {other}",
         }[self.rotations_help]
         return self._sentence(what, f"{self._better} of {name} err less than {other}")
 
@@ -85,13 +85,13 @@ class RotationGain:
         if self.rotations_help != "undecided" and abs(self.difference) < self.sampling_error:
             text += (
                 f" That holds for these rows; the sampling error of either is {_plus_minus(self)}, "
-                "so that other rows of the same kind may say otherwise."
+                "so that other rows of the same kind may give another result."
             )
         return text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RotationStudy:
+class RotationStudy(Shown):
     """Errors of a learner on all pairs of fold groups and rotation groups.
 
     Attributes
@@ -173,7 +173,7 @@ class RotationStudy:
 
     @property
     def verdict(self) -> str:
-        """Do rotations matter on this data, and is the set large enough to say?"""
+        """Do rotations matter on this data, and is the set large enough to decide?"""
         return f"{self._words_on_rotations()} {self._words_on_size()}"
 
     def against(self, plain: RotationStudy) -> RotationGain:
@@ -215,7 +215,7 @@ class RotationStudy:
             self.errors, group_names("FG", n_folds), group_names("RG", n_rotations)
         )
 
-    def __repr__(self) -> str:
+    def _shown(self) -> ShownTable:
         n_folds, n_rotations = self.errors.shape
         of = f" of {self.name}" if self.name else ""
         means = self.rotation_group_means
@@ -232,7 +232,7 @@ class RotationStudy:
                 lines.append((f"deviation {name}", f"{spread:.4f} ({share:.0%} of the variance)"))
             lines.append(("best rotation group", f"RG-{best + 1:02d} ({means[best]:.4f})"))
         size = f"{n_folds} fold × {n_rotations} rotation groups, {self.n_rows} rows"
-        return described(f"Rotation study{of}: {size}", lines) + f"\n{self.verdict}"
+        return ShownTable(f"Rotation study{of}: {size}", (), lines, (self.verdict,))
 
     def _words_on_rotations(self) -> str:
         if min(self.errors.shape) < 2:
@@ -268,11 +268,11 @@ class RotationStudy:
     def _words_on_size(self) -> str:
         rows = f"{self.n_rows:,} rows"
         if len(self.errors) < 2:
-            return f"Whether {rows} are enough cannot be said from one fold group."
+            return f"Whether {rows} are enough cannot be decided from one fold group."
         if self.is_large_enough:
             return (
-                f"The set is large enough to judge: {rows} know the error to {_plus_minus(self)}, "
-                "and folds move it by less."
+                f"The set is large enough: {rows} determine the error to {_plus_minus(self)}, and "
+                "folds move it by less."
             )
         return (
             f"The set is too small, or the learner too unstable, to judge: folds alone move "

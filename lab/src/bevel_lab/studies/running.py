@@ -163,16 +163,17 @@ def _results(
     """Results as they come; each is stored before it is shown."""
     remaining = RemainingTime(cells, lambda _: 0)
     bar = Progress(0, len(cells), verbose, None, label="fits")
-    for number, cell in enumerate(cells, 1):
-        start = time.perf_counter()
-        result = runner.run(cell)
-        if store is not None:
-            store.append(result)
-        remaining.finished(cell, time.perf_counter() - start)
-        bar(number)
-        if progress is not None:
-            progress(Step(result, number, len(cells), remaining.seconds()))
-        yield result
+    with bar:
+        for number, cell in enumerate(cells, 1):
+            start = time.perf_counter()
+            result = runner.run(cell)
+            if store is not None:
+                store.append(result)
+            remaining.finished(cell, time.perf_counter() - start)
+            bar(number)
+            if progress is not None:
+                progress(Step(result, number, len(cells), remaining.seconds()))
+            yield result
 
 
 class _StudyRunner:

@@ -41,7 +41,7 @@ class PrunedTree(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answer of the pruned tree."""
+        """Prediction of the pruned tree."""
         predicted: NDArray[Any] = self.tree_.predict(X)
         return predicted
 
@@ -68,7 +68,7 @@ class KernelWidthThenCost(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answer of the tuned machine."""
+        """Prediction of the tuned machine."""
         predicted: NDArray[Any] = self.machine_.predict(X)
         return predicted
 

@@ -32,7 +32,7 @@ def systems() -> list[System]:
             name="bevel",
             label="Bevel",
             kind=OURS,
-            docs="Bevel at its defaults: sparse signs, scaled, soft votes; 500 trees.",
+            docs="Bevel at its defaults: families share the trees by evidence; 500 trees.",
             make=partial(_forest, {}),
             has_trees=True,
             nominal=True,
@@ -42,7 +42,7 @@ def systems() -> list[System]:
             name="mix",
             label="Bevel mix",
             kind=OURS,
-            docs="Bevel's defaults with axes, sparse signs and ridge directions (λ by generalised "
+            docs="Axes, sparse signs and ridge directions (λ by generalised "
             "cross-validation) competing at each node; 500 trees.",
             make=partial(_forest, {"projection": ["axis", "sparse", P.Ridge(tune="gcv")]}),
             has_trees=True,

@@ -67,7 +67,7 @@ class RemoteInterpreter:
         except BrokenPipeError:
             received = None
         if received is None:
-            raise RuntimeError(f"{self.name}: its interpreter ended before it answered.")
+            raise RuntimeError(f"{self.name}: its interpreter ended before it replied.")
         reply, results = received
         if "error" in reply:
             raise RuntimeError(f"{self.name} in its own interpreter: {reply['error']}")

@@ -1,7 +1,7 @@
 """The worker side of `remote.py`, run in another interpreter: needs NumPy and nothing of ours.
 
 Run as a script it makes and fits an estimator of another package, and predicts with it. Other
-scripts import `serve` from it, to answer requests of their own.
+scripts import `serve` from it, to serve requests of their own.
 """
 
 import importlib

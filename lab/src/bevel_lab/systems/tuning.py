@@ -43,7 +43,7 @@ class Tuned:
         self.tuning_setting = {**self.setting, **fewer}
 
     def fit(self, X: NDArray[Any], y: NDArray[Any]) -> "Tuned":
-        """Choose, then fit on all rows; ``details_`` says what was tried and chosen."""
+        """Choose, then fit on all rows; ``details_`` has what was tried and chosen."""
         start = time.perf_counter()
         tried = list(self.grid.settings(self.task))
         judge = self._out_of_bag if self.grid.by == "oob" else self._cross_validated
@@ -62,7 +62,7 @@ class Tuned:
         return self
 
     def predict(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Answer of the chosen one."""
+        """Prediction of the chosen one."""
         predicted: NDArray[Any] = self.model_.predict(X)
         return predicted
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bevel._types import Floats
-from bevel.analysis.printing import described
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 
 __all__ = ["BiasAndVariance", "ClassEffects", "class_effects"]
 
 
-@dataclass(frozen=True)
-class ClassEffects:
+@dataclass(frozen=True, repr=False)
+class ClassEffects(Shown):
     """James's bias and variance of predicted classes (0-1 loss).
 
     Attributes
@@ -39,9 +40,30 @@ class ClassEffects:
         """Mean error: Bayes error + systematic effect + variance effect."""
         return self.bayes_error + self.systematic_effect + self.variance_effect
 
+    def to_pandas(self) -> Any:
+        """The measures as one line, to be joined with those of other learners."""
+        return data_frame(
+            {name: [value] for name, value in {"error": self.error, **vars(self)}.items()}
+        )
+
+    def _shown(self) -> ShownTable:
+        return ShownTable("Bias and variance of predicted classes", (), self.lines)
+
+    @property
+    def lines(self) -> list[tuple[str, float]]:
+        """Names and values to be shown."""
+        return [
+            ("error", self.error),
+            ("  Bayes error", self.bayes_error),
+            ("  systematic effect", self.systematic_effect),
+            ("  variance effect", self.variance_effect),
+            ("bias", self.bias),
+            ("variance", self.variance),
+        ]
+
 
 @dataclass(frozen=True, repr=False)
-class BiasAndVariance:
+class BiasAndVariance(Shown):
     """Bias and variance of a learner over training sets.
 
     Attributes
@@ -69,17 +91,22 @@ class BiasAndVariance:
         """Mean squared error (of probabilities: Brier score): bias² + variance + noise."""
         return self.squared_bias + self.variance + self.noise
 
-    def __repr__(self) -> str:
-        of, lines = self.classes, []
-        if of is not None:
-            lines += [
-                ("error", of.error),
-                ("  Bayes error", of.bayes_error),
-                ("  systematic effect", of.systematic_effect),
-                ("  variance effect", of.variance_effect),
-                ("bias", of.bias),
-                ("variance", of.variance),
-            ]
+    def to_pandas(self) -> Any:
+        """The measures as one line, those of predicted classes too, to be joined with others."""
+        measures = {
+            "squared_error": self.squared_error,
+            "squared_bias": self.squared_bias,
+            "variance": self.variance,
+            "noise": self.noise,
+        }
+        if self.classes is not None:
+            of_classes = {"error": self.classes.error, **vars(self.classes)}
+            measures |= {f"class_{name}": value for name, value in of_classes.items()}
+        return data_frame({name: [value] for name, value in measures.items()})
+
+    def _shown(self) -> ShownTable:
+        of = self.classes
+        lines = [] if of is None else of.lines
         lines += [
             ("squared error" if of is None else "squared error of votes", self.squared_error),
             ("  squared bias", self.squared_bias),
@@ -87,7 +114,7 @@ class BiasAndVariance:
             ("  noise", self.noise),
         ]
         sets = f"{self.n_repeats} training sets, {self.n_rows} rows judged"
-        return described(f"Bias and variance over {sets}", lines)
+        return ShownTable(f"Bias and variance over {sets}", (), lines)
 
 
 def class_effects(votes: Floats, posterior: Floats) -> ClassEffects:

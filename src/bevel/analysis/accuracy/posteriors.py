@@ -55,6 +55,6 @@ def check_shares(name: str, shares: npt.ArrayLike) -> Floats:
     wrong = np.flatnonzero(~((array >= 0.0).all(axis=1) & (np.abs(array.sum(axis=1) - 1) < 1e-6)))
     if len(wrong):
         required = "rows of probabilities, not negative and summing to one"
-        remedy = f"See row {wrong[0]}."
+        remedy = f"See row index {wrong[0]}."
         raise wrong_value(name, required, array[wrong[0]].tolist(), remedy)
     return array

@@ -13,9 +13,8 @@ from bevel.analysis.accuracy.evaluation_rows import predictions, read_evaluation
 from bevel.analysis.accuracy.intervals import wilson_interval
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
-from bevel.analysis.printing import described
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 from bevel.errors import join_names, wrong_value
-from bevel.extras import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +26,7 @@ OF_PREDICTED = "the predicted class"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration:
+class Calibration(Shown):
     """Reliability curve: what was predicted and what was observed, in bins of rows.
 
     Attributes
@@ -61,21 +60,22 @@ class Calibration:
         """Largest distance of predicted and observed in a bin."""
         return float(np.abs(self.predicted - self.observed).max())
 
-    def __repr__(self) -> str:
+    def _shown(self) -> ShownTable:
+        header = ("predicted", "observed", "95 % interval", "rows")
         lines = [
-            (f"predicted {p:.3f}", f"observed {o:.3f} [{low:.3f}, {high:.3f}], {n} rows")
+            (f"{p:.3f}", f"{o:.3f}", f"{low:.3f} to {high:.3f}", str(n))
             for p, o, low, high, n in zip(
                 self.predicted, self.observed, self.low, self.high, self.n_rows, strict=True
             )
         ]
         error = f"expected calibration error {self.expected_calibration_error:.4f}"
-        return described(f"Calibration of the probability of {self.of}: {error}", lines)
+        title = f"Calibration of the probability of {self.of}: {error}"
+        return ShownTable(title, header, lines)
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each bin; needs pandas."""
-        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
         names = ("predicted", "observed", "low", "high", "n_rows")
-        table: pd.DataFrame = pandas.DataFrame({name: getattr(self, name) for name in names})
+        table: pd.DataFrame = data_frame({name: getattr(self, name) for name in names})
         return table
 
 

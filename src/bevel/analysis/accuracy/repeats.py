@@ -123,11 +123,12 @@ def bias_and_variance(
         X if X_test is None else X_test, y if y_test is None else y_test, classify
     )
     progress = Progress(0, n_repeats, verbose, None, label="training sets")
-    for repeat in range(n_repeats):
-        rows, target, left_out = draw(rng)
-        fitted = _with_seed(clone(estimator), rng).fit(rows, target)
-        evaluation.add(fitted, left_out if X_test is None else None)
-        progress(repeat + 1)
+    with progress:
+        for repeat in range(n_repeats):
+            rows, target, left_out = draw(rng)
+            fitted = _with_seed(clone(estimator), rng).fit(rows, target)
+            evaluation.add(fitted, left_out if X_test is None else None)
+            progress(repeat + 1)
     return evaluation.result(truth, n_repeats)
 
 

@@ -10,14 +10,14 @@ import numpy as np
 from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import RowBlock, blocks, read_evaluation_rows
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.printing import described
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 from bevel.errors import wrong_type
 
 __all__ = ["ErrorAndCorrelation", "error_and_correlation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ErrorAndCorrelation:
+class ErrorAndCorrelation(Shown):
     """How far off the trees of a regression forest are, and how alike their residuals.
 
     Attributes
@@ -63,7 +63,12 @@ class ErrorAndCorrelation:
         """Breiman's bound of the error, ρ̄·PE(tree)."""
         return self.correlation * self.tree_error
 
-    def __repr__(self) -> str:
+    def to_pandas(self) -> Any:
+        """The measures as one line, to be joined with those of other forests."""
+        names = ("tree_error", "correlation", "bias", "error", "bound")
+        return data_frame({name: [getattr(self, name)] for name in names})
+
+    def _shown(self) -> ShownTable:
         n_rows = np.count_nonzero(~np.isnan(self.residuals))
         rows = f"{n_rows} rows{', out of bag' if self.out_of_bag else ''}"
         lines = [
@@ -73,7 +78,8 @@ class ErrorAndCorrelation:
             ("error of the forest", self.error),
             ("bound ρ̄·PE(tree)", self.bound),
         ]
-        return described(f"Error and correlation of {len(self.tree_errors)} trees, {rows}", lines)
+        title = f"Error and correlation of {len(self.tree_errors)} trees, {rows}"
+        return ShownTable(title, (), lines)
 
 
 def error_and_correlation(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.printing import write_table
+from bevel.analysis.printing import Shown, ShownTable
 from bevel.errors import wrong_type
 from bevel.estimators._quantiles import Quantiles
 from bevel.extras import import_optional
@@ -24,8 +24,8 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHOWN = 5  # rows in a table
 
 
-@dataclass(frozen=True, eq=False)
-class RowQuantiles:
+@dataclass(frozen=True, eq=False, repr=False)
+class RowQuantiles(Shown):
     """Quantiles of the targets of rows.
 
     Attributes
@@ -86,7 +86,7 @@ class RowQuantiles:
         pandas = import_optional("pandas", needed_by="RowQuantiles.to_pandas", install="pandas")
         return pandas.DataFrame(self.values, columns=[f"{level:g}" for level in self.levels])
 
-    def __str__(self) -> str:
+    def _shown(self) -> ShownTable:
         rows = [_line(str(row), values) for row, values in enumerate(self.values[:SHOWN])]
         if len(self.values) > SHOWN:
             rows.append(("…", *("" for _ in self.levels)))
@@ -94,9 +94,7 @@ class RowQuantiles:
             rows.append(_line("covered", self.coverage))
         of_whom = ", out of bag" if self.out_of_bag else ""
         title = f"Quantiles of {len(self.values)} rows{of_whom}"
-        return f"{title}\n" + write_table(_line("row", self.levels), rows)
-
-    __repr__ = __str__
+        return ShownTable(title, _line("row", self.levels), rows)
 
 
 def _line(name: str, values: Floats) -> tuple[str, ...]:
@@ -197,7 +195,7 @@ def quantiles_of(
 
 def _check_regressor(analysed: AnalysedForest) -> Quantiles:
     if not isinstance(analysed.estimator, Quantiles):
-        remedy = "Use predict_proba, which tells the whole distribution of a class."
+        remedy = "Use predict_proba, which gives the whole distribution of a class."
         raise wrong_type(
             f"The forest of {analysed.caller}", "a regressor", analysed.estimator, remedy
         )

@@ -10,19 +10,26 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 from bevel.errors import NoOutOfBagError
 from bevel.forest.bags import Bags
 from bevel.forest.tree_predictions import tree_predictions
 
-__all__ = ["StandardErrors", "predict_standard_error"]
+__all__ = [
+    "StandardErrors",
+    "bag_products",
+    "jackknife_variance",
+    "predict_standard_error",
+    "usable_bags",
+]
 
 
 # Entries of a block, rows x trees x classes or trees x training rows: 32 MB.
 BLOCK_SIZE = 2**22
 
 
-@dataclass(frozen=True, eq=False)
-class StandardErrors:
+@dataclass(frozen=True, eq=False, repr=False)
+class StandardErrors(Shown):
     """Predictions and their standard errors.
 
     Attributes
@@ -46,22 +53,31 @@ class StandardErrors:
 
     @property
     def n_below_zero(self) -> int:
-        """Variances that are below zero: too few trees to tell them from noise."""
+        """Variances that are below zero: too few trees to distinguish them from noise."""
         return int(np.count_nonzero(self.variance < 0))
 
-    def __str__(self) -> str:
-        low, middle, high = np.quantile(self.standard_error, [0.0, 0.5, 1.0])
-        text = (
-            f"Standard errors of {len(self.prediction)} rows from {self.n_trees} trees: "
-            f"median {middle:.4g}, from {low:.4g} to {high:.4g}"
-        )
-        if self.n_below_zero:
-            text += (
-                f"; {self.n_below_zero} of {self.variance.size} not above noise: grow more trees"
-            )
-        return text
+    def to_pandas(self) -> Any:
+        """A line for each row: prediction and standard error, of each class of a classifier.
 
-    __repr__ = __str__
+        The columns of a classifier are pairs of "prediction" or "standard_error" and the place of
+        the class in `classes_`.
+        """
+        parts = {"prediction": self.prediction, "standard_error": self.standard_error}
+        if self.prediction.ndim == 1:
+            return data_frame(parts, index="row")
+        pairs = {
+            (name, label): values[:, label]
+            for name, values in parts.items()
+            for label in range(values.shape[1])
+        }
+        return data_frame(pairs, index="row")
+
+    def _shown(self) -> ShownTable:
+        low, middle, high = np.quantile(self.standard_error, [0.0, 0.5, 1.0])
+        lines = [("median", middle), ("smallest", low), ("largest", high)]
+        of = f"{self.n_below_zero} of {self.variance.size} not above noise: grow more trees"
+        title = f"Standard errors of {len(self.prediction)} rows from {self.n_trees} trees"
+        return ShownTable(title, (), lines, (of,) if self.n_below_zero else ())
 
 
 def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
@@ -99,9 +115,9 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
     (5,)
     """
     analysed = read_forest(forest, "predict_standard_error")
-    bags = _bags(analysed)
+    bags = usable_bags(analysed)
     n_trees, n_columns = analysed.forest.n_trees, max(1, analysed.forest.n_classes)
-    products = _bag_products(bags, n_trees)
+    products = bag_products(bags, n_trees)
     rows = analysed.encode(X)
     shape = (len(rows), n_columns)
     prediction, variance = np.empty(shape), np.empty(shape)
@@ -110,13 +126,13 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
         block = slice(first, first + step)
         predictions = _tree_predictions(analysed, rows[block])
         prediction[block] = predictions.mean(axis=-1)
-        variance[block] = _variance(predictions, products, bags)
+        variance[block] = jackknife_variance(predictions, products, bags)
     if analysed.classes is None:
         prediction, variance = prediction[:, 0], variance[:, 0]
     return StandardErrors(prediction, variance, n_trees)
 
 
-def _bags(analysed: AnalysedForest) -> Bags:
+def usable_bags(analysed: AnalysedForest) -> Bags:
     """Bags of a forest whose trees differ by them; raises for others."""
     bags = analysed.honest_bags()
     if analysed.forest.n_trees < 2:
@@ -127,7 +143,7 @@ def _bags(analysed: AnalysedForest) -> Bags:
     return bags
 
 
-def _bag_products(bags: Bags, n_trees: int) -> Floats:
+def bag_products(bags: Bags, n_trees: int) -> Floats:
     """Sum over training rows of the products of two bags' deviations from their mean.
 
     Sums of whole numbers, and so the same in whatever order a library adds.
@@ -142,13 +158,13 @@ def _bag_products(bags: Bags, n_trees: int) -> Floats:
 
 
 def _tree_predictions(analysed: AnalysedForest, rows: npt.NDArray[np.float32]) -> Floats:
-    """Answers of the trees (last axis) for each row and class."""
+    """Predictions of the trees (last axis) for each row and class."""
     forest = analysed.forest
     leaves = analysed.predictor.leaves(rows, analysed.n_threads) + forest.tree_offset[:-1]
     return np.moveaxis(tree_predictions(forest, leaves, analysed.hard), 1, -1)
 
 
-def _variance(predictions: Floats, products: Floats, bags: Bags) -> Floats:
+def jackknife_variance(predictions: Floats, products: Floats, bags: Bags) -> Floats:
     """Bias-corrected V; of rows drawn without replacement as in Wager and Athey (2018)."""
     n_trees = predictions.shape[-1]
     deviation = predictions - predictions.mean(axis=-1, keepdims=True)

@@ -16,13 +16,13 @@ from bevel.analysis.accuracy.evaluation_rows import (
     read_evaluation_rows,
 )
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.printing import described
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 
 __all__ = ["StrengthAndCorrelation", "strength_and_correlation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StrengthAndCorrelation:
+class StrengthAndCorrelation(Shown):
     """How strong the trees of a classifier are, and how alike.
 
     Attributes
@@ -69,7 +69,12 @@ class StrengthAndCorrelation:
     def _squared_strength(self) -> float:
         return self.strength**2 if self.strength > 0.0 else float("nan")
 
-    def __repr__(self) -> str:
+    def to_pandas(self) -> Any:
+        """The measures as one line, to be joined with those of other forests."""
+        names = ("strength", "correlation", "deviation", "error", "margin_bound", "bound")
+        return data_frame({name: [getattr(self, name)] for name in names})
+
+    def _shown(self) -> ShownTable:
         n_rows = np.count_nonzero(~np.isnan(self.margins))
         rows = f"{n_rows} rows{', out of bag' if self.out_of_bag else ''}"
         lines = [
@@ -79,7 +84,7 @@ class StrengthAndCorrelation:
             ("bound var(margin)/s²", self.margin_bound),
             ("bound ρ̄(1 − s²)/s²", self.bound),
         ]
-        return described(f"Strength and correlation of {self.n_trees} trees, {rows}", lines)
+        return ShownTable(f"Strength and correlation of {self.n_trees} trees, {rows}", (), lines)
 
 
 def strength_and_correlation(

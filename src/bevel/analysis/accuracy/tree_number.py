@@ -16,8 +16,7 @@ from bevel.analysis.accuracy.evaluation_rows import (
     read_evaluation_rows,
 )
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.printing import described
-from bevel.extras import import_optional
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +25,7 @@ __all__ = ["OutOfBagCurve", "out_of_bag_curve"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutOfBagCurve:
+class OutOfBagCurve(Shown):
     """Out-of-bag loss of the first tree, the first two, and so on.
 
     Attributes
@@ -46,17 +45,16 @@ class OutOfBagCurve:
     n_rows: npt.NDArray[np.int64]
     measure: str
 
-    def __repr__(self) -> str:
+    def _shown(self) -> ShownTable:
         n = len(self.n_trees)
         chosen = np.unique(np.geomspace(1, n, min(n, 7)).round().astype(int))
         lines = [(f"{k} trees" if k > 1 else "1 tree", float(self.loss[k - 1])) for k in chosen]
-        return described(f"Out-of-bag {self.measure} of {self.n_rows[-1]} rows", lines)
+        return ShownTable(f"Out-of-bag {self.measure} of {self.n_rows[-1]} rows", (), lines)
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each number of trees; needs pandas."""
-        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
         columns = {"n_trees": self.n_trees, self.measure: self.loss, "n_rows": self.n_rows}
-        table: pd.DataFrame = pandas.DataFrame(columns)
+        table: pd.DataFrame = data_frame(columns)
         return table
 
 

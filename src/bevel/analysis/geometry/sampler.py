@@ -13,9 +13,10 @@ __all__ = ["read_sampler"]
 
 def read_sampler(projection: str | Projection, n_projections: Count, n_features: int) -> FamilySpec:
     """What a node draws; raises for samplers that learn from the target."""
-    (member, *others) = read_projection(projection, n_projections)
-    if others:
+    members = read_projection(projection, n_projections)
+    if len(members) != 1:
         raise wrong_value("projection", "one sampler", projection, "Ask for each member by itself.")
+    (member,) = members
     if member.projection.reads_target or member.projection.name in ("principal", "custom"):
         required = "a sampler that does not look at the data"
         remedy = 'Use for example "sparse", "axis" or "rotation".'

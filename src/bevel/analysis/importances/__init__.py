@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, overload
 
-from bevel.analysis.analysed_forest import read_forest
+import numpy as np
+
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.effects.trends import read_trends
 from bevel.analysis.importances.anova import anova
 from bevel.analysis.importances.corrected import corrected
 from bevel.analysis.importances.error_increase import ErrorImportance
@@ -49,7 +53,13 @@ def importance(
     forest: object, kind: str = "gini", X: Any = None, y: Any = None, **options: Any
 ) -> Importance: ...
 def importance(
-    forest: object, kind: str = "gini", X: Any = None, y: Any = None, **options: Any
+    forest: object,
+    kind: str = "gini",
+    X: Any = None,
+    y: Any = None,
+    *,
+    effects_on: Any = None,
+    **options: Any,
 ) -> Importance | Directions:
     """Importance of the features of a fitted forest, or of its directions or rotations.
 
@@ -63,7 +73,7 @@ def importance(
         - "gini": share of each feature in the impurity that splits remove; the gain of an oblique
           split is divided by absolute weights. `feature_importances_`, with its spread over trees.
         - "projection": the same of each unique direction (SPORF 4.5), as `Directions`. Option
-          `merge_signs` (False): whether a direction and its negative are one.
+          `merge_signs` (True): whether a direction and its negative are one.
         - "rotation": the same of each rotation of a forest grown with `P.MultiRotation`.
         - "split_frequency": share of all splits that use a feature.
         - "anova": share of node models in which a feature is significant (Menze's oRF importance),
@@ -80,6 +90,10 @@ def importance(
           `error_of`, `groups`, `sample_weight`, `verbose`.
     X, y : array-like, default=None
         Rows and targets, for the kinds that need them.
+    effects_on : array-like of shape (n, p), default=None
+        Rows, such as the training rows, over which to tell which way each feature pushes: the
+        result has `effect` then, and prints and bars show its sign. For kinds that measure single
+        features.
     **options
         Options of the kind.
 
@@ -104,7 +118,19 @@ def importance(
     measure, caller = KINDS[kind], f'importance(kind="{kind}")'
     rows = _rows_for(measure, caller, X, y)
     _check_options(measure, caller, options)
-    return measure(read_forest(forest, caller), *rows, **options)
+    analysed = read_forest(forest, caller)
+    found = measure(analysed, *rows, **options)
+    return found if effects_on is None else _with_effects(found, analysed, effects_on)
+
+
+def _with_effects(found: Importance | Directions, analysed: AnalysedForest, X: Any) -> Importance:
+    """The importances with the effect of each feature."""
+    if isinstance(found, Directions) or found.names != analysed.names:
+        required = "left out where groups, directions or rotations are measured"
+        raise wrong_value("effects_on", required, X, "Use effect_along for a direction.")
+    trends = read_trends(analysed, X)
+    of = None if trends.output is None else np.array(trends.output, dtype=object)
+    return replace(found, effect=trends.change, effect_of=of)
 
 
 def _rows_for(measure: Callable[..., Any], caller: str, X: Any, y: Any) -> tuple[Any, ...]:

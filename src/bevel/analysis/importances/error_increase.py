@@ -42,11 +42,14 @@ class ErrorImportance(Importance):
         Increase of the error in each repeat.
     error : float
         Error of the rows as they are.
+    error_of : {"forest", "tree"}
+        Whose error it is: that of all trees together, or the mean over trees.
     """
 
     standard_error: Floats = field(default_factory=lambda: np.empty(0))
     repeats: Floats = field(default_factory=lambda: np.empty((0, 0)))
     error: float = np.nan
+    error_of: str = "forest"
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,14 +116,17 @@ def measure(
     repeats = np.full((len(groups), perturbation.n_repeats), np.nan)
     standard_error = np.full(len(groups), np.nan)
     error = np.nan
-    for number, layer in enumerate(layers):
-        report_progress = _reports(progress, number * n_steps)
-        found = _increase(analysed, rows, weights, layer, perturbation, error_of, report_progress)
-        places = [group.number for group in layer]
-        repeats[places], standard_error[places] = found.repeats, found.standard_error
-        error = found.error
-    if progress.wanted:
-        progress(n_steps * len(layers))
+    with progress:
+        for number, layer in enumerate(layers):
+            report_progress = _reports(progress, number * n_steps)
+            found = _increase(
+                analysed, rows, weights, layer, perturbation, error_of, report_progress
+            )
+            places = [group.number for group in layer]
+            repeats[places], standard_error[places] = found.repeats, found.standard_error
+            error = found.error
+        if progress.wanted:
+            progress(n_steps * len(layers))
     return ErrorImportance(
         perturbation.kind,
         tuple(group.name for group in groups),
@@ -130,6 +136,7 @@ def measure(
         standard_error=standard_error,
         repeats=repeats,
         error=error,
+        error_of=error_of,
     )
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_count, check_flag
-from bevel.analysis.printing import write_table
+from bevel.analysis.printing import Shown, ShownTable
 from bevel.analysis.rules.split_directions import SparseRows, SplitDirections, find_directions
 from bevel.data.scaling import IdentityScaler
 from bevel.extras import import_optional
@@ -24,8 +24,8 @@ __all__ = ["Directions", "measure_directions", "projection"]
 N_SHOWN = 10  # lines of a printed table
 
 
-@dataclass(frozen=True, eq=False)
-class Directions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Directions(Shown):
     """Directions of splits, the most important one first.
 
     Direction d has features `index[offset[d]:offset[d + 1]]` with weights at the same places,
@@ -97,27 +97,27 @@ class Directions:
         own = slice(self.offset[number], self.offset[number + 1])
         return write_direction([self.names[f] for f in self.index[own]], self.weight[own])
 
-    def __repr__(self) -> str:
+    def _shown(self) -> ShownTable:
         best = self.top(N_SHOWN)
         numbers = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
         rows = [(words, f"{share:.4f}", str(count)) for words, share, count in numbers]
-        table = write_table((self.kind, "share", "count"), rows)
         hidden = len(self) - len(best)
-        more = f"\n... and {hidden} more" if hidden > 0 else ""
-        scaled = "\nweights: of scaled features" if self.is_scaled else ""
-        return f"{table}{more}\nshare: of the impurity that splits remove{scaled}"
+        more = (f"... and {hidden} more",) if hidden > 0 else ()
+        scaled = ("weights: of scaled features",) if self.is_scaled else ()
+        notes = (*more, "share: of the impurity that splits remove", *scaled)
+        return ShownTable("", (self.kind, "share", "count"), rows, notes)
 
 
-def projection(analysed: AnalysedForest, *, merge_signs: bool = False) -> Directions:
+def projection(analysed: AnalysedForest, *, merge_signs: bool = True) -> Directions:
     """Gain of each unique direction, summed over the splits along it and all trees.
 
     Parameters
     ----------
     analysed : AnalysedForest
         The forest.
-    merge_signs : bool, default=False
-        Whether a direction and its negative, which make the same cuts, are one. The paper keeps
-        them apart.
+    merge_signs : bool, default=True
+        Whether a direction and its negative, which make the same cuts, are one; its first weight
+        is positive. False keeps them apart, as the paper does.
     """
     forest = analysed.forest
     forest.check_not_slim(analysed.caller)

@@ -11,17 +11,18 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.analysis.checks import check_count
-from bevel.analysis.printing import write_table
+from bevel.analysis.printing import Shown, ShownTable
 from bevel.extras import import_optional
 
 __all__ = ["Importance", "mean_and_spread"]
 
 
 N_SHOWN = 20  # lines of a printed table
+ROUNDING = 1e-12  # of the largest number of a column
 
 
-@dataclass(frozen=True, eq=False)
-class Importance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance(Shown):
     """Importance of each feature, or rotation; in the order of the columns, printed best first.
 
     Attributes
@@ -40,6 +41,12 @@ class Importance:
         Of the tests that importance rests on.
     count : ndarray of int64 or None
         Splits that are counted.
+    effect : ndarray of float64 or None
+        Which way a feature pushes, if it was asked for: change of the prediction from the 5 % to
+        the 95 % quantile of the feature, by accumulated local effects; NaN of nominal features. Of
+        two classes it is that of the second one's probability.
+    effect_of : ndarray of object or None
+        Of more than two classes: the class whose probability changes most.
     """
 
     kind: str
@@ -49,6 +56,8 @@ class Importance:
     std: Floats | None = None
     p_values: Floats | None = None
     count: npt.NDArray[np.int64] | None = None
+    effect: Floats | None = None
+    effect_of: npt.NDArray[np.object_] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -71,15 +80,14 @@ class Importance:
         best = self.top(len(self))
         return pandas.DataFrame(best._columns(), index=pandas.Index(best.names, name="feature"))
 
-    def __repr__(self) -> str:
+    def _shown(self) -> ShownTable:
         best = self.top(N_SHOWN)
         columns = best._columns()
-        cells = [[f"{number:.4g}" for number in column.tolist()] for column in columns.values()]
+        cells = [_written(name, column) for name, column in columns.items()]
         rows = list(zip(best.names, *cells, strict=True))
-        table = write_table((self.kind, *columns), rows)
         hidden = len(self) - len(best)
-        more = f"\n... and {hidden} more" if hidden > 0 else ""
-        return f"{table}{more}\nvalues: {self.measures}"
+        more = (f"... and {hidden} more",) if hidden > 0 else ()
+        return ShownTable("", (self.kind, *columns), rows, (*more, f"values: {self.measures}"))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         """What there is one number of for each name."""
@@ -89,6 +97,19 @@ class Importance:
         """All that there is for each name."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+
+
+def _written(name: str, column: npt.NDArray[Any]) -> list[str]:
+    """Entries of a printed column; what is left of sums that are zero is written as zero.
+
+    Effects show their sign.
+    """
+    if column.dtype.kind not in "fiu":
+        return [str(value) for value in column.tolist()]
+    if name == "effect":
+        return ["" if np.isnan(value) else f"{value:+.3g}" for value in column.tolist()]
+    largest = float(np.abs(column[np.isfinite(column)]).max(initial=0.0))
+    return [f"{0 if abs(x) < ROUNDING * largest else x:.4g}" for x in column.tolist()]
 
 
 def mean_and_spread(rows: Iterable[Floats], n_columns: int) -> tuple[Floats, Floats | None]:

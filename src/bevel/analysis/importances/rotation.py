@@ -38,7 +38,7 @@ def rotation(analysed: AnalysedForest) -> Importance:
     forest.check_not_slim(analysed.caller)
     families = _multirotations(analysed)
     names, view_of_axis = _views(families, int(np.count_nonzero(forest.levels == 0)))
-    found = find_directions(forest)
+    found = find_directions(forest, merge_signs=False)
     view = _look_up(_draw_again(analysed, families), view_of_axis, found, len(names))
     view = np.where(np.diff(found.rows.offset) == 1, 0, view)
     if (view == len(names)).any():

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from bevel import _core
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_place
-from bevel.analysis.printing import write_table
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 from bevel.errors import wrong_type
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.quantiles import blocks_of_rows
@@ -93,8 +93,8 @@ def _weights(
     return joined
 
 
-@dataclass(frozen=True, eq=False)
-class VotingPoints:
+@dataclass(frozen=True, eq=False, repr=False)
+class VotingPoints(Shown):
     """The training rows that vote for a row, heaviest first.
 
     Attributes
@@ -116,14 +116,16 @@ class VotingPoints:
         """Rows of equal weight whose mean would vary as much: 1 / sum of squared weights."""
         return float(1.0 / np.square(self.weights).sum()) if len(self) else 0.0
 
-    def __str__(self) -> str:
+    def to_pandas(self) -> Any:
+        """A line for each training row that votes, heaviest first."""
+        return data_frame({"row": self.rows, "weight": self.weights})
+
+    def _shown(self) -> ShownTable:
         head = f"{len(self)} voting points, worth {self.effective_number:.1f} of equal weight"
         shown = zip(self.rows[:SHOWN], self.weights[:SHOWN], strict=True)
         lines = [(str(row), f"{weight:.4f}") for row, weight in shown]
         more = [("…", "")] if len(self) > SHOWN else []
-        return f"{head}\n" + write_table(("row", "weight"), [*lines, *more])
-
-    __repr__ = __str__
+        return ShownTable(head, ("row", "weight"), [*lines, *more])
 
 
 def voting_points(weights: sp.csr_matrix, row: int = 0) -> VotingPoints:

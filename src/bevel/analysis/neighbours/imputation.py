@@ -21,13 +21,14 @@ from bevel.data.nominal import choose_nominal
 from bevel.data.tables import SparseTable, Table, read_table
 from bevel.errors import wrong_type
 from bevel.estimators._base import ObliqueForest
+from bevel.estimators._doc_link import LinksToDocuments
 
 __all__ = ["ProximityImputer"]
 
 Missing = Sequence[npt.NDArray[np.bool_]]  # one mask for each column
 
 
-class ProximityImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ProximityImputer(LinksToDocuments, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Fill missing values by proximity, in Breiman's rounds.
 
     Missing values are first filled with the column's median or commonest label. Then, in each

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import KINDS, read_leaves, stack
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 
 __all__ = ["NearestRows", "nearest_rows"]
 
@@ -19,7 +20,7 @@ SHOWN = 5  # rows and neighbours of a table that is printed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NearestRows:
+class NearestRows(Shown):
     """Nearest rows of new rows; `nearest_rows` finds them.
 
     Attributes
@@ -37,15 +38,27 @@ class NearestRows:
     proximity: npt.NDArray[np.float64]
     kind: str
 
-    def __repr__(self) -> str:
+    def to_pandas(self) -> Any:
+        """A line for each new row and each of its nearest rows: new, rank, row, proximity."""
+        new, rank = np.nonzero(self.rows >= 0)
+        columns = {
+            "new": new,
+            "rank": rank + 1,
+            "row": self.rows[new, rank],
+            "proximity": self.proximity[new, rank],
+        }
+        return data_frame(columns)
+
+    def _shown(self) -> ShownTable:
         n, k = self.rows.shape
-        lines = [f"Nearest rows ({KINDS[self.kind]}) of {n} new rows, {k} each: row (proximity)"]
+        title = f"Nearest rows ({KINDS[self.kind]}) of {n} new rows, {k} each: row (proximity)"
+        lines = []
         for new in range(min(n, SHOWN)):
             pairs = zip(self.rows[new, :SHOWN], self.proximity[new, :SHOWN], strict=True)
             shown = [f"{row} ({near:.2f})" for row, near in pairs if row >= 0]
             dots = ", ..." if k > SHOWN else ""
-            lines.append(f"  {new}: {', '.join(shown) or 'none'}{dots}")
-        return "\n".join([*lines, "  ..."] if n > SHOWN else lines)
+            lines.append((str(new), f"{', '.join(shown) or 'none'}{dots}"))
+        return ShownTable(title, (), [*lines, ("...", "")] if n > SHOWN else lines)
 
 
 def nearest_rows(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.neighbours.leaf_sharing import KINDS, NO_LEAF, LeafTable, read_leaves
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 from bevel.data.target import read_labels
 
 __all__ = ["OutlierScores", "outlier_scores"]
@@ -22,7 +23,7 @@ ROUNDING = 1e-12  # of sums of squares, relative
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutlierScores:
+class OutlierScores(Shown):
     """How far rows are from their class; `outlier_scores` makes them.
 
     Attributes
@@ -40,14 +41,19 @@ class OutlierScores:
     raw: Floats
     kind: str
 
-    def __repr__(self) -> str:
+    def to_pandas(self) -> Any:
+        """A line for each row, in the order of the rows."""
+        return data_frame({"score": self.scores, "raw": self.raw}, index="row")
+
+    def _shown(self) -> ShownTable:
         above = int(np.count_nonzero(self.scores > LARGE))
         n = len(self.scores)
         unjudged = int(np.count_nonzero(np.isnan(self.scores)))
         rest = f", {unjudged} without a tree to judge them" if unjudged else ""
-        lines = [f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}{rest}"]
+        title = f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}{rest}"
         order = np.argsort(-self.scores, kind="stable")[: min(SHOWN, n - unjudged)]
-        return "\n".join([*lines, *(f"  row {row:>6}  {self.scores[row]:8.2f}" for row in order)])
+        rows = [(str(row), f"{self.scores[row]:.2f}") for row in order]
+        return ShownTable(title, ("row", "score"), rows)
 
 
 def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") -> OutlierScores:

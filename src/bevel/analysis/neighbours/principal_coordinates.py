@@ -15,6 +15,7 @@ from bevel._types import Floats
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import KINDS, LeafTable, read_leaves
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 
 __all__ = ["PrincipalCoordinates", "principal_coordinates"]
 
@@ -23,7 +24,7 @@ LARGEST_DENSE = 2000  # rows: beyond, Lanczos' method takes less time than all e
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrincipalCoordinates:
+class PrincipalCoordinates(Shown):
     """Rows in the principal coordinates of their distances; `principal_coordinates` makes them.
 
     Attributes
@@ -44,12 +45,17 @@ class PrincipalCoordinates:
     explained: Floats
     kind: str
 
-    def __repr__(self) -> str:
+    def to_pandas(self) -> Any:
+        """A line for each row, a column for each coordinate, from 1 on."""
+        columns = {place + 1: values for place, values in enumerate(self.coordinates.T)}
+        return data_frame(columns, index="row")
+
+    def _shown(self) -> ShownTable:
         n, d = self.coordinates.shape
-        head = f"Principal coordinates of {n} rows, {KINDS[self.kind]}: variation explained"
+        title = f"Principal coordinates of {n} rows, {KINDS[self.kind]}: variation explained"
         shares = zip(range(d), self.explained, np.cumsum(self.explained), strict=True)
-        lines = [f"  {a + 1:>3}  {share:6.1%}  sum {total:6.1%}" for a, share, total in shares]
-        return "\n".join([head, *lines])
+        lines = [(str(a + 1), f"{share:.1%}", f"{total:.1%}") for a, share, total in shares]
+        return ShownTable(title, ("coordinate", "explained", "sum"), lines)
 
 
 def principal_coordinates(

@@ -13,11 +13,11 @@ from bevel._types import Ints64
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import read_leaves
+from bevel.analysis.printing import Shown, ShownTable
 from bevel.analysis.rules.original_columns import commonest, missing_in, read_columns
 from bevel.data.columns import Columns
 from bevel.data.tables import read_table
 from bevel.extras import import_optional
-from bevel.printable import printable
 
 __all__ = ["Prototypes", "prototypes"]
 
@@ -26,7 +26,7 @@ SHOWN = 6  # features of a table that is printed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prototypes:
+class Prototypes(Shown):
     """Typical rows of classes; `prototypes` finds them. One entry for each prototype.
 
     Attributes
@@ -56,15 +56,21 @@ class Prototypes:
         columns = dict(zip(self.centre.names, self.centre.values, strict=True))
         return pd.DataFrame(columns, index=pd.Index(self.labels, name="class"))
 
-    def __repr__(self) -> str:
+    def _shown(self) -> ShownTable:
         shown = list(zip(self.centre.names, self.centre.values, strict=True))[:SHOWN]
-        dots = "" if len(self.centre.names) <= SHOWN else ", ..."
-        lines = [f"{len(self.labels)} prototypes: class, middle row, rows, medians"]
-        for i, label in enumerate(self.labels):
-            middle = ", ".join(f"{name}={_written(values[i])}" for name, values in shown)
-            line = f"  {label}  {self.rows[i]}  {len(self.members[i])}  {middle}{dots}"
-            lines.append(printable(line))
-        return "\n".join(lines)
+        hidden = len(self.centre.names) - len(shown)
+        lines = [
+            (
+                str(label),
+                str(self.rows[i]),
+                str(len(self.members[i])),
+                *(_written(values[i]) for _, values in shown),
+            )
+            for i, label in enumerate(self.labels)
+        ]
+        header = ("class", "middle row", "rows", *(name for name, _ in shown))
+        more = (f"and {hidden} more features: to_pandas() has all",) if hidden else ()
+        return ShownTable(f"{len(self.labels)} prototypes, with medians", header, lines, more)
 
 
 def prototypes(

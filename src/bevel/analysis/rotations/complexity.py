@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
-from bevel.analysis.printing import described
+from bevel.analysis.printing import Shown, ShownTable, data_frame
 from bevel.forest.bags import Bags
 from bevel.forest.complexity import tree_complexities, tree_depths
 
@@ -18,7 +18,7 @@ __all__ = ["TreeComplexity", "tree_complexity"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeComplexity:
+class TreeComplexity(Shown):
     """How large the trees are.
 
     Attributes
@@ -43,14 +43,19 @@ class TreeComplexity:
         """Median complexity, by which the paper compares forests."""
         return float(np.median(self.complexity))
 
-    def __repr__(self) -> str:
+    def to_pandas(self) -> Any:
+        """A line for each tree."""
+        columns = {"complexity": self.complexity, "n_nodes": self.n_nodes, "depth": self.depth}
+        return data_frame(columns, index="tree")
+
+    def _shown(self) -> ShownTable:
         lines = [
             ("median complexity", self.median),
             ("median number of nodes", float(np.median(self.n_nodes))),
             ("median depth", float(np.median(self.depth))),
         ]
         trees = f"{len(self.n_nodes)} trees, {self.n_rows} rows"
-        return described(f"Complexity of {trees}", lines)
+        return ShownTable(f"Complexity of {trees}", (), lines)
 
 
 def tree_complexity(forest: Any, *, n_rows: int | None = None) -> TreeComplexity:

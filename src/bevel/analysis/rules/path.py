@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.analysis.analysed_forest import read_forest
+from bevel.analysis.printing import data_frame
 from bevel.data.tables import Table, is_missing, read_table
 from bevel.errors import wrong_value
 from bevel.forest.flat_forest import TreeView
+from bevel.html_table import html_table
 from bevel.printable import printable
 from bevel.text.conditions import Condition
 from bevel.text.decimals import round_within, written
@@ -43,10 +45,10 @@ class PathRules:
         The row's value of what each split tests.
     row : tuple of str
         Its values of the features of these splits.
-    answer : str
-        Prediction and rows of the leaf.
+    prediction : str
+        Prediction and rows of the leaf. `answer` is its earlier name.
     notes : tuple of str
-        What the rules leave unsaid.
+        Notes on the rules.
     """
 
     tree: int
@@ -55,8 +57,13 @@ class PathRules:
     conditions: tuple[Condition, ...]
     values: tuple[str, ...]
     row: tuple[str, ...]
-    answer: str
+    prediction: str
     notes: tuple[str, ...]
+
+    @property
+    def answer(self) -> str:
+        """The earlier name of `prediction`."""
+        return self.prediction
 
     def __str__(self) -> str:
         rules = [str(condition) for condition in self.conditions]
@@ -65,9 +72,23 @@ class PathRules:
             f"{step:>2}. {rule:<{width}}   {value}"
             for step, (rule, value) in enumerate(zip(rules, self.values, strict=True), 1)
         ]
-        title = f"tree {self.tree} of {self.n_trees}: {self.answer}"
+        title = f"tree {self.tree} of {self.n_trees}: {self.prediction}"
         row = (f"The row: {', '.join(self.row)}.",) if self.row else ()
         return "\n".join((title, *steps, *notes_text((*row, *self.notes))))
+
+    def to_pandas(self) -> Any:
+        """A line for each split on the way: node, rule, value of the row."""
+        rules = [str(condition) for condition in self.conditions]
+        return data_frame(
+            {"node": self.node[:-1], "rule": rules, "value": self.values}, index="step"
+        )
+
+    def _repr_html_(self) -> str:
+        rules = zip(self.conditions, self.values, strict=True)
+        rows = [(str(step), str(rule), value) for step, (rule, value) in enumerate(rules, 1)]
+        row = (f"The row: {', '.join(self.row)}.",) if self.row else ()
+        title = f"tree {self.tree} of {self.n_trees}: {self.answer}"
+        return html_table(title, ("", "rule", "value"), rows, (*row, *self.notes))
 
     def __repr__(self) -> str:
         return f"<a row's way down tree {self.tree}: {len(self.conditions)} rules; print to read>"

@@ -63,7 +63,7 @@ class SplitDirections:
 
 
 def find_directions(
-    forest: FlatForest, nodes: Ints64 | None = None, *, merge_signs: bool = False
+    forest: FlatForest, nodes: Ints64 | None = None, *, merge_signs: bool = True
 ) -> SplitDirections:
     """Directions of splits.
 
@@ -73,8 +73,8 @@ def find_directions(
         The trees.
     nodes : ndarray of int64, default=None
         Splits, by their place in the forest's arrays; None means all.
-    merge_signs : bool, default=False
-        Whether a direction and its negative are one.
+    merge_signs : bool, default=True
+        Whether a direction and its negative, which make the same cuts, are one.
     """
     node = np.flatnonzero(forest.right >= 0) if nodes is None else nodes
     tree = np.searchsorted(forest.tree_offset, node, side="right") - 1

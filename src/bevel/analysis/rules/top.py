@@ -13,6 +13,7 @@ from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.extras import import_optional
+from bevel.html_table import html_table
 from bevel.parameters.constraints import Integer, Number, Parameter
 from bevel.printable import printable
 from bevel.text.decimals import percent, round_within, written
@@ -56,7 +57,7 @@ class TopRules:
     purity : ndarray
         Share of that class; in regression the standard deviation of the targets.
     notes : tuple of str
-        What the rules leave unsaid.
+        Notes on the rules.
     """
 
     rules: tuple[str, ...]
@@ -99,6 +100,22 @@ class TopRules:
 
     def __repr__(self) -> str:
         return f"<{len(self)} rules; print to read>"
+
+    def _repr_html_(self) -> str:
+        spread = "share" if self.is_classifier else "standard deviation"
+        rows = [
+            (
+                str(place + 1),
+                rule,
+                self.prediction[place],
+                percent(float(self.purity[place])) if self.is_classifier else self.spread(place),
+                percent(float(self.coverage[place])),
+                percent(float(self.explained[place])),
+            )
+            for place, rule in enumerate(self.rules)
+        ]
+        header = ("", "rule", "prediction", spread, "rows", "variance explained")
+        return html_table(f"{len(self)} rules", header, rows, self.notes)
 
     def to_pandas(self) -> Any:
         """One line for each rule."""
@@ -284,7 +301,7 @@ def _result(
 
 
 def _notes(analysed: AnalysedForest, splits: list[SplitText]) -> tuple[str, ...]:
-    """What the rules leave unsaid, once for all of them."""
+    """Notes on all of the rules."""
     values = [split for split in splits if isinstance(split, ThresholdSplitText)]
     combined = {int(f) for split in values if not split.single for f in split.features}
     had_missing = bool(analysed.forest.columns_with_missing.any())

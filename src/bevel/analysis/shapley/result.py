@@ -9,20 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
+from bevel.analysis.printing import Shown, ShownTable
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
-from bevel.printable import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ShapleyValues"]
+__all__ = ["ShapleyValues", "column_of_class"]
 
 N_SHOWN = 10  # features in the printed table
 
 
-@dataclass(frozen=True, eq=False)
-class ShapleyValues:
+@dataclass(frozen=True, eq=False, repr=False)
+class ShapleyValues(Shown):
     """What each feature adds to each prediction.
 
     Attributes
@@ -31,7 +31,7 @@ class ShapleyValues:
         Shapley values. ``base_values + values.sum(axis=1)`` is the prediction of each row: its
         class probabilities (shares of votes when ``voting="hard"``) or its value.
     base_values : ndarray of shape () or (K,)
-        Mean prediction of the background.
+        Mean prediction of the background: of each tree for its rows.
     data : ndarray of shape (n, p)
         The rows, in the user's units.
     names : tuple of str
@@ -39,14 +39,16 @@ class ShapleyValues:
     classes : ndarray or None
         Labels of the classes; None in regression.
     std : ndarray of the shape of `values`, or None
-        Standard errors of values that were sampled, zero where all trees were exact; None if all
-        values are exact.
+        Standard errors, where background rows or orders of features were drawn; None if all values
+        are exact.
     sampled : float
         Share of the games (a row, a background row and a tree) that were sampled.
     n_background : int
-        Background rows that were used.
+        Background rows that each tree was compared with; 0 if values are path-dependent.
     output_name : str
         What the values add up to, for labels.
+    n_background_given : int or None
+        Background rows that they were taken from; None: not known.
     """
 
     values: Floats
@@ -58,6 +60,7 @@ class ShapleyValues:
     sampled: float
     n_background: int
     output_name: str = "prediction"
+    n_background_given: int | None = None
 
     @property
     def predictions(self) -> Floats:
@@ -83,7 +86,7 @@ class ShapleyValues:
         label : object
             One of `classes`.
         """
-        column = self._column(label)
+        column = column_of_class(self.classes, label)
         std = None if self.std is None else self.std[:, :, column]
         return replace(
             self,
@@ -93,20 +96,6 @@ class ShapleyValues:
             std=std,
             output_name=f"probability of {label}",
         )
-
-    def _column(self, label: Any) -> int:
-        if self.classes is None:
-            raise wrong_value(
-                "The class of an output",
-                "asked of a classifier's values",
-                label,
-                "These values have one output; use them as they are.",
-            )
-        found = np.flatnonzero(self.classes == label)
-        if len(found) != 1:
-            remedy = f"The classes are {join_names([str(c) for c in self.classes])}."
-            raise wrong_value("The class of an output", "one of the fit", label, remedy)
-        return int(found[0])
 
     def to_pandas(self) -> pd.DataFrame:
         """Values as a data frame, a row for each row and a column for each feature.
@@ -139,24 +128,41 @@ class ShapleyValues:
             error_std=self.std,
         )
 
-    def __str__(self) -> str:
+    def _shown(self) -> ShownTable:
         importance = self.importances
         order = np.argsort(-importance, kind="stable")[:N_SHOWN]
-        names = [printable(self.names[feature]) for feature in order]
-        width = max(len("feature"), *map(len, names))
-        pairs = zip(names, importance[order], strict=True)
-        rows = "\n".join(f"{name:<{width}}  {value:12.5g}" for name, value in pairs)
+        rows = [(self.names[feature], f"{importance[feature]:.5g}") for feature in order]
         hidden = len(self.names) - len(order)
-        more = f"\n... and {hidden} more features" if hidden > 0 else ""
-        return f"{self._title()}\n{'feature':<{width}}  mean |value|\n{rows}{more}"
-
-    __repr__ = __str__
+        more = (f"... and {hidden} more features",) if hidden > 0 else ()
+        return ShownTable(self._title(), ("feature", "mean |value|"), rows, more)
 
     def _title(self) -> str:
         n, p = self.values.shape[:2]
         of_classes = "" if self.classes is None else f", {len(self.classes)} classes"
-        how = "exact" if self.std is None else f"{100 * self.sampled:.3g} % of the games sampled"
-        return (
-            f"Shapley values: {n} rows, {p} features{of_classes}, against {self.n_background} "
-            f"background rows, {how}"
+        given = self.n_background_given
+        if self.n_background == 0:
+            against = "path-dependent"
+        elif given is None or given == self.n_background:
+            against = f"against {self.n_background} background rows"
+        else:
+            against = f"against {self.n_background} of {given} background rows per tree"
+        if self.sampled > 0.0:
+            against += f", {100 * self.sampled:.3g} % of the games sampled"
+        error = ", exact" if self.std is None else f", standard error {self.std.mean():.2g}"
+        return f"Shapley values: {n} rows, {p} features{of_classes}, {against}{error}"
+
+
+def column_of_class(classes: npt.NDArray[Any] | None, label: Any) -> int:
+    """Place of a class among those of a classifier."""
+    if classes is None:
+        raise wrong_value(
+            "The class of an output",
+            "asked of a classifier's values",
+            label,
+            "These values have one output; use them as they are.",
         )
+    found = np.flatnonzero(classes == label)
+    if len(found) != 1:
+        remedy = f"The classes are {join_names([str(c) for c in classes])}."
+        raise wrong_value("The class of an output", "one of the fit", label, remedy)
+    return int(found[0])

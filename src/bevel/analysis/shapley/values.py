@@ -3,6 +3,10 @@
 The game is the interventional one (Lundberg and others 2020): a coalition of features has the
 values of the row, all others have those of a background row, and the forest predicts the hybrid.
 Values are means over background rows and trees. Every feature of an oblique split gets its share.
+
+Values of single trees vary much more over background rows than those of the forest. So if rows are
+many, each tree draws its own: with the same number of games this is far more precise than the same
+few rows for all trees.
 """
 
 from __future__ import annotations
@@ -10,28 +14,32 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Floats
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.analysed_forest import read_forest
+from bevel.analysis.shapley.arguments import (
+    check_count,
+    check_limits,
+    rows_as_given,
+    single_output,
+)
+from bevel.analysis.shapley.background import read_background
+from bevel.analysis.shapley.paths import path_dependent_values, refuse_background
 from bevel.analysis.shapley.result import ShapleyValues
-from bevel.data.tables import read_table
-from bevel.errors import wrong_type, wrong_value
-from bevel.parameters.constraints import Integer
+from bevel.errors import wrong_value
 from bevel.training.progress import Progress
 
 __all__ = ["shapley_values"]
-
-MOST_EXACT_FEATURES = 20
 
 
 def shapley_values(
     forest: object,
     X: Any,
-    background: Any,
+    background: Any = None,
     *,
-    max_background: int = 100,
+    feature_perturbation: str = "interventional",
+    background_weight: Any = None,
+    max_background: int | None = None,
     max_exact_features: int = 12,
     n_samples: int = 4,
     random_state: int | np.random.Generator | None = None,
@@ -46,9 +54,20 @@ def shapley_values(
     X : array, data frame or sparse matrix of shape (n, p)
         Rows to explain.
     background : array, data frame or sparse matrix of shape (m, p)
-        Rows to compare with, such as the training rows or those of one group. They weigh alike.
-    max_background : int, default=100
-        Background rows to use; if there are more, so many of them are drawn. Time grows with it.
+        Rows to compare with, such as the training rows or those of one group.
+    feature_perturbation : {"interventional", "tree_path_dependent"}, default="interventional"
+        What the prediction is if only some features are known. "interventional": the others have
+        the values of a background row. "tree_path_dependent": a split that asks for a feature
+        which is not known sends the row to both children, with the shares of the training weight
+        that went there; an oblique split is known if all of its features are. This one takes
+        no background, nor options of it.
+    background_weight : array of shape (m,), default=None
+        Weights of the background rows, which are not negative; None: they weigh alike.
+    max_background : int, default=None
+        Background rows that each tree is compared with, at least 2. If there are more, each tree
+        draws so many of its own, such that all are drawn about equally often. Time grows with it,
+        and standard errors fall with its root. None: 10, and more in a forest of less than a
+        hundred trees, so that there are a thousand games for each row.
     max_exact_features : int, default=12
         The game of a tree, a row and a background row is solved exactly if no more features that
         the tree asks for differ between the rows, and mostly where more do but only 2 to this power
@@ -56,8 +75,7 @@ def shapley_values(
         exact. At most 20.
     n_samples : int, default=4
         Draws for each game that is sampled, at least 2; each draw is a random order of the
-        features and its reverse. Standard errors fall with the root of the number of draws, trees
-        and background rows.
+        features and its reverse.
     random_state : int, Generator or None, default=None
         Draws background rows and orders. The number of threads changes nothing.
     verbose : int, default=0
@@ -75,84 +93,54 @@ def shapley_values(
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> forest = ObliqueForestRegressor(50, random_state=0).fit(X, y)
-    >>> shap = shapley_values(forest, X[:20], X, max_background=50, random_state=0)
+    >>> shap = shapley_values(forest, X[:20], X, random_state=0)
     >>> bool(abs(shap.predictions - forest.predict(X[:20])).max() < 1e-9)
     True
     """
     analysed = read_forest(forest, "shapley_values")
-    _check_count("max_background", max_background, 1)
-    _check_count("max_exact_features", max_exact_features, 0, MOST_EXACT_FEATURES)
-    _check_count("n_samples", n_samples, 2)
+    if feature_perturbation == "tree_path_dependent":
+        given = {"background": background, "background_weight": background_weight}
+        refuse_background({**given, "max_background": max_background})
+        return path_dependent_values(analysed, X, verbose)
+    if feature_perturbation != "interventional":
+        required = "'interventional' or 'tree_path_dependent'"
+        remedy = "Leave it out to compare with background rows."
+        raise wrong_value("feature_perturbation", required, feature_perturbation, remedy)
+    check_limits(max_background, max_exact_features)
+    check_count("n_samples", n_samples, 2)
     rng = np.random.default_rng(random_state)
     rows = np.ascontiguousarray(analysed.encode(X))
-    others = _draw_rows(analysed.encode(background), max_background, rng)
-    progress = Progress(0, len(rows), verbose > 0, None, label="explaining rows")
-    values, variances, n_sampled = _core.shapley_values(
-        analysed.predictor.view,
-        rows,
-        others,
-        analysed.hard,
-        max_exact_features,
-        n_samples,
-        int(rng.integers(2**64, dtype=np.uint64)),
-        analysed.n_threads,
-        progress if progress.wanted else None,
+    others, weights, drawn = read_background(
+        analysed, background, background_weight, max_background, rng
     )
-    if progress.wanted:
-        progress(len(rows))
+    progress = Progress(0, len(rows), verbose > 0, None, label="explaining rows")
+    with progress:
+        values, variances, n_sampled, base = _core.shapley_values(
+            analysed.predictor.view,
+            rows,
+            others,
+            weights,
+            drawn,
+            analysed.hard,
+            max_exact_features,
+            n_samples,
+            int(rng.integers(2**64, dtype=np.uint64)),
+            analysed.n_threads,
+            progress if progress.wanted else None,
+        )
+        if progress.wanted:
+            progress(len(rows))
+    n_per_tree = len(others) if drawn is None else drawn.shape[1]
     return ShapleyValues(
-        _outputs(analysed, values),
-        _predict(analysed, others).mean(axis=0),
-        _rows_as_given(X, analysed),
+        single_output(analysed, values),
+        base[0] if analysed.classes is None else base,
+        rows_as_given(X, analysed),
         analysed.names,
         analysed.classes,
-        _outputs(analysed, np.sqrt(variances)) if n_sampled.any() else None,
-        float(n_sampled.mean()) / (len(others) * analysed.forest.n_trees),
-        len(others),
+        single_output(analysed, np.sqrt(variances))
+        if drawn is not None or n_sampled.any()
+        else None,
+        float(n_sampled.mean()) / (n_per_tree * analysed.forest.n_trees),
+        n_per_tree,
+        n_background_given=len(others),
     )
-
-
-def _check_count(name: str, value: object, low: int, high: int | None = None) -> None:
-    upper = "" if high is None else f" and at most {high}"
-    required, remedy = f"{Integer(low)}{upper}", f"Write for example {name}={max(low, 10)}."
-    if not Integer().describes(value):
-        raise wrong_type(name, required, value, remedy)
-    if not Integer(low).allows(value) or (high is not None and int(value) > high):  # type: ignore[call-overload]
-        raise wrong_value(name, required, value, remedy)
-
-
-def _draw_rows(
-    rows: npt.NDArray[np.float32], most: int, rng: np.random.Generator
-) -> npt.NDArray[np.float32]:
-    if len(rows) > most:
-        rows = rows[np.sort(rng.choice(len(rows), most, replace=False))]
-    return np.ascontiguousarray(rows)
-
-
-def _predict(analysed: AnalysedForest, rows: npt.NDArray[np.float32]) -> Floats:
-    if analysed.classes is None:
-        return analysed.predictor.values(rows, analysed.n_threads)
-    return analysed.predictor.probabilities(rows, analysed.n_threads, analysed.hard)
-
-
-def _outputs(analysed: AnalysedForest, array: Floats) -> Floats:
-    """(n, p, 1) becomes (n, p) in regression."""
-    return array[:, :, 0] if analysed.classes is None else array
-
-
-def _rows_as_given(X: Any, analysed: AnalysedForest) -> npt.NDArray[Any]:
-    """The rows in the user's units: floats, or objects if there are labels among them."""
-    table = read_table(X)
-    nominal = np.flatnonzero(analysed.forest.levels)
-    if len(nominal) == 0:
-        return np.array(table.numbers(slice(0, table.n_rows), slice(0, table.n_features)), float)
-    rows = np.empty((table.n_rows, table.n_features), dtype=object)
-    for feature in range(table.n_features):
-        is_nominal = feature in nominal
-        column = slice(feature, feature + 1)
-        rows[:, feature] = (
-            table.labels(feature)
-            if is_nominal
-            else table.numbers(slice(0, table.n_rows), column)[:, 0]
-        )
-    return rows

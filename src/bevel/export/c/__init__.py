@@ -45,7 +45,7 @@ def _write(model: Model) -> Iterator[str]:
         yield from write_rows(model)
         yield from write_walk(model, walk)
     else:
-        yield remark("Trees without splits: minus their answers.")
+        yield remark("Trees without splits: minus their predictions.")
         yield from table(f"{model.name}_root", narrow(walk.root))
     yield from write_predict(model, leaves)
     if model.classes:

@@ -91,7 +91,7 @@ def _interface(model: Model) -> Iterator[str]:
 def _features(model: Model) -> Iterator[str]:
     names, nominal = model.feature_names, model.encoding.nominal
     n_features = model.forest.n_features
-    if names is None and not nominal:
+    if names is None and not nominal and not model.encoding.dates:
         yield "0, without names" if n_features == 1 else f"0 to {n_features - 1}, without names"
         return
     for feature in range(n_features):
@@ -100,6 +100,8 @@ def _features(model: Model) -> Iterator[str]:
             function = "level_of_number" if is_numbered(nominal[feature]) else "level"
             levels = _count(nominal[feature].n_codes, "level")
             words.append(f"nominal, {levels}: {model.name}_{function}({feature}, label)")
+        if feature in model.encoding.dates:
+            words.append("date, in days since 1970-01-01 00:00 UTC")
         yield f"{feature}  {'  '.join(words) or 'numeric'}"
 
 
@@ -112,9 +114,10 @@ _ABOUT = """\
  *     #define MODEL_DECLARATIONS_ONLY
  *     #include "$name.c"
  *
- * Answers equal those of Python bit for bit if arithmetic is IEEE 754 without excess precision: not
- * with -ffast-math, nor with the x87 unit of 32-bit x86 (use -msse2 -mfpmath=sse there). Compilers
- * that read neither pragma below need their own way to keep a * b + c from being rounded once.
+ * Predictions equal those of Python bit for bit if arithmetic is IEEE 754 without excess precision:
+ * not with -ffast-math, nor with the x87 unit of 32-bit x86 (use -msse2 -mfpmath=sse there).
+ * Compilers that read neither pragma below need their own way to keep a * b + c from being rounded
+ * once.
  *
 """
 
@@ -139,7 +142,7 @@ $functions\
 
 _ARITHMETIC = """
 #if defined(__FAST_MATH__) || defined(_M_FP_FAST)
-#error "Fast math changes the answers, and loses missing values: switch it off for this file."
+#error "Fast math changes predictions and loses missing values: switch it off for this file."
 #endif
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF

@@ -62,7 +62,7 @@ def _text_codes(feature: int, column: Levels) -> dict[str, int]:
         text = str(label)
         if text in codes:
             raise ValueError(
-                f"to_c must tell the labels of nominal column {feature} apart by their text; got "
+                f"to_c needs labels of nominal column {feature} that differ as text; got "
                 f"several that print as {shorten(text)}. Convert the column to text before fit."
             )
         if "\0" not in text:

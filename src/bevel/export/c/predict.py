@@ -22,7 +22,7 @@ def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
     values = {word: code(text, name) for word, text in words.items()}
     values["n_trees"] = str(model.forest.n_trees)
     if not model.classes:
-        yield remark("What leaves answer.")
+        yield remark("Predictions of the leaves.")
         yield from table(f"{name}_answer", _shortest(leaves.values))
         yield code(_VALUE, name, **values)
         return

@@ -26,7 +26,7 @@ def write_walk(model: Model, steps: Steps) -> Iterator[str]:
     coding = _Coding.of(lists, has_axes=bool((lists.index >= forest.n_features).any()))
     flags = forest.flags[forest.right >= 0]
     missing_left = (flags & MISSING_LEFT) > 0
-    yield remark("Trees: steps from split to split; zero or less is minus the leaf's answer.")
+    yield remark("Trees: steps from split to split; zero or less is minus the leaf's prediction.")
     yield from table(f"{name}_root", narrow(steps.root))
     yield from table(f"{name}_step", narrow(steps.following))
     yield remark("A row goes left at a split if its value is at most the threshold.")
@@ -178,7 +178,7 @@ def _write_axes(model: Model) -> Iterator[str]:
 def _write_sets(name: str, sets: LeftSets) -> Iterator[str]:
     if sets.is_by_levels.any():
         yield remark(
-            "Splits by levels, as bits, and sets of levels that go left; thresholds tell where."
+            "Splits by levels, as bits, and sets of levels that go left, at the thresholds."
         )
         yield from table(f"{name}_by_levels", np.packbits(sets.is_by_levels, bitorder="little"))
         yield from table(f"{name}_set", sets.sets)

@@ -6,7 +6,7 @@ by one, since a tensor has one type.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,9 +42,12 @@ def write_inputs(
     if not encoding.nominal:
         matrix = graph.name("X")
         rows = write_scale(graph, matrix, encoding.scaler, features, LARGEST_STORED)
-        return [_declare(graph, matrix, dtype, n_features)], rows
+        return [_declare(graph, matrix, dtype, n_features, _about(encoding.dates))], rows
     columns = [_Column(graph, encoding, names, f, dtype) for f in range(n_features)]
-    inputs = [_declare(graph, column.name, column.dtype, 1) for column in columns]
+    inputs = [
+        _declare(graph, column.name, column.dtype, 1, _about(encoding.dates & {f}))
+        for f, column in enumerate(columns)
+    ]
     parts = []
     if len(features):
         numbers = _join(graph, [columns[f].name for f in features])
@@ -147,8 +150,17 @@ def _check_labels(are_kept: bool, kind: str, title: str) -> None:
         )
 
 
-def _declare(graph: Graph, name: str, dtype: npt.DTypeLike, width: int) -> Any:
-    return graph.onnx.helper.make_tensor_value_info(name, graph.element_type(dtype), ["n", width])
+def _about(dates: Collection[int]) -> str:
+    """What the user must know of an input with dates."""
+    if not dates:
+        return ""
+    return f"In days since 1970-01-01 00:00 UTC: column {', '.join(map(str, sorted(dates)))}."
+
+
+def _declare(graph: Graph, name: str, dtype: npt.DTypeLike, width: int, about: str) -> Any:
+    return graph.onnx.helper.make_tensor_value_info(
+        name, graph.element_type(dtype), ["n", width], doc_string=about
+    )
 
 
 def _join(graph: Graph, parts: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ def to_onnx(
     name: str = "bevel",
     route: Route = "auto",
 ) -> onnx.ModelProto:
-    """Build the ONNX model of a fitted forest; `to_onnx` of the estimators says what it takes.
+    """Build the ONNX model of a fitted forest; `to_onnx` of the estimators documents the options.
 
     Parameters
     ----------

@@ -53,10 +53,10 @@ class Votes:
         table = graph.constant(self.table.T.reshape(-1))
         output = graph.constant(len(self.table) * np.arange(self.n_outputs)[:, None], np.int32)
         place = graph.add("Add", graph.add("Unsqueeze", leaves, graph.integers(1)), output)
-        said = graph.take(table, graph.reshape(place, -1))
+        votes = graph.take(table, graph.reshape(place, -1))
         shape = graph.add("Shape", place)
-        said = graph.add("Reshape", graph.cast(said, np.float64), shape, allowzero=1)
-        return graph.add("Transpose", graph.sum_first_axis(said), perm=[1, 0])
+        votes = graph.add("Reshape", graph.cast(votes, np.float64), shape, allowzero=1)
+        return graph.add("Transpose", graph.sum_first_axis(votes), perm=[1, 0])
 
     def _write_sparse(self, graph: Graph, leaves: str) -> str:
         """Walk along the shares of all leaves at once, adding each to its row and class."""

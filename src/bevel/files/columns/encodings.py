@@ -147,7 +147,7 @@ def _plan_numbers(
 ) -> EncodingPlan | None:
     """EncodingPlan for numbers of at most `width` bits, given how many have each length.
 
-    `make` makes them when the plan is carried out, and says what to add to them.
+    `make` makes them when the plan is carried out, and returns what to add to them.
     """
     if width == 0:
         return EncodingPlan(0, lambda: NOTHING.after("constant", {"word": make()[1]}, {}))

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays
+from bevel.data.row_weights import LARGEST_WEIGHT
+from bevel.data.target import LARGEST_TARGET
 from bevel.files.columns.column import decode_column, encode_column
 from bevel.files.columns.forest_columns import check_claims
 from bevel.files.columns.trees import FileColumns, FileForest, decode_columns, store_columns
@@ -100,12 +102,13 @@ class FileTargets(FileColumns):
 
 
 def _check_rows(value: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]) -> None:
-    if not (np.isfinite(value).all() and (value[1:] >= value[:-1]).all()):
-        raise damaged("target_value", "finite numbers that ascend", "others")
+    if not ((np.abs(value) <= LARGEST_TARGET).all() and (value[1:] >= value[:-1]).all()):
+        required = f"finite numbers that ascend, up to {LARGEST_TARGET:g} in size"
+        raise damaged("target_value", required, "others")
     if len(weight) not in (0, len(value)):
         raise damaged("target_weight", f"none or {len(value)} numbers", len(weight))
-    if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise damaged("target_weight", "finite numbers of at least 0", "others")
+    if not ((weight >= 0) & (weight <= LARGEST_WEIGHT)).all():
+        raise damaged("target_weight", f"finite numbers from 0 to {LARGEST_WEIGHT:g}", "others")
 
 
 def _check_members(

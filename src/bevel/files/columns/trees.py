@@ -49,7 +49,7 @@ def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:
 
 
 def store_columns(columns: Mapping[str, Column], arrays: Arrays) -> dict[str, Any]:
-    """What the header says of columns; their parts are put into sections."""
+    """The header's entry of columns; their parts are put into sections."""
     columns = _within_limit(columns)
     described = {}
     for name, column in columns.items():
@@ -99,7 +99,7 @@ class FileColumns:
     columns: Mapping[str, Column]
 
     def verify(self) -> None:
-        """Raise ModelFileError unless the parts are what their checksums say."""
+        """Raise ModelFileError unless the parts match their checksums."""
         for name, column in self.columns.items():
             for part in column.parts:
                 self.layout.verify(f"{name}.{part}")
@@ -138,7 +138,7 @@ class FileForest(FileColumns):
 
 
 class MappedFile(MappedPredictor):
-    """A forest in a mapped file that answers at once, and is verified when all of it is asked for.
+    """A forest in a mapped file, ready to predict at once; verified when all of it is read.
 
     Parameters
     ----------

@@ -61,6 +61,10 @@ class Fields:
         self._left.pop(field)
         return None
 
+    def has(self, field: str) -> bool:
+        """Whether a field that may be absent is there."""
+        return field in self._left
+
     def take_any(self, field: str) -> Any:
         """Take a field that must be there."""
         if field not in self._left:

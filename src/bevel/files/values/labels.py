@@ -58,7 +58,7 @@ def decode_labels(value: object, name: str, sections: Sections) -> npt.NDArray[A
     fields.finish()
     if dtype == "object":
         if has_many_alike(values):
-            raise damaged(f"Labels of {name}", "told apart by their hashes", "too many alike")
+            raise damaged(f"Labels of {name}", "of distinct hashes", "too many equal ones")
         labels = np.empty(len(values), dtype=object)
         for position, label in enumerate(values):
             labels[position] = label

@@ -146,7 +146,7 @@ def _decode_dict(pairs: list[Any]) -> dict[Any, Any]:
         raise damaged("A dict", "made of pairs", pairs)
     try:
         if has_many_alike(key for key, _ in pairs):
-            raise damaged("The keys of a dict", "told apart by their hashes", "too many alike")
+            raise damaged("The keys of a dict", "of distinct hashes", "too many equal ones")
         entries = dict(pairs)
     except TypeError:
         raise damaged("The keys of a dict", "scalars", "others") from None

@@ -20,11 +20,9 @@ from bevel._types import Floats, Ints64
 from bevel.data.dataset import Dataset
 from bevel.forest.complexity import tree_complexities
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.joining import join_forests
-from bevel.forest.predictor import PackedPredictor
 from bevel.forest.rotation_record import RotationRecord
-from bevel.forest.subforest import take_trees
 from bevel.projections.base import SparseDirections
+from bevel.training.micro_forests import MicroForests, assign_trees, replace_trees
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Progress
 from bevel.training.rotation import count_numeric
@@ -35,7 +33,7 @@ from bevel.training.rotation_ensemble.weights import (
     needs_errors,
     weigh_rotations,
 )
-from bevel.training.trainer import TrainingTarget, native_options, train
+from bevel.training.trainer import TrainingTarget, train
 
 __all__ = ["EnsemblePlan", "grow_ensemble"]
 
@@ -124,38 +122,7 @@ def grow_ensemble(
     record = RotationRecord(
         *(options.seed, plan.max_rotated, complexities, errors, weights.values, weights.h, of_tree)
     )
-    return _filled_in(micro, grown, missing), record
-
-
-def _filled_in(micro: FlatForest, grown: FlatForest, missing: Ints64) -> FlatForest:
-    """Trees of the micro-forests, those of missing numbers replaced or added."""
-    forest = join_forests(micro, grown)
-    if missing[0] == micro.n_trees:  # in the order of their numbers already
-        return forest
-    place = np.arange(missing[-1] + 1)
-    place[missing] = micro.n_trees + np.arange(len(missing))
-    return take_trees(forest, place)
-
-
-def assign_trees(counts: Ints64, n_micro_trees: int) -> tuple[npt.NDArray[np.int32], Ints64]:
-    """Rotation of each tree, and the numbers of those to be grown.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_rotations,)
-        Trees that each rotation is to have.
-    n_micro_trees : int
-        Trees that each has: rotation r those from r · n_micro_trees.
-    """
-    n_rotations = len(counts)
-    stay = np.minimum(counts, n_micro_trees)
-    rotation, place = np.divmod(np.arange(n_rotations * n_micro_trees), n_micro_trees)
-    stays = place < stay[rotation]
-    of_tree = np.full(int(counts.sum()), -1, np.int32)
-    of_tree[np.flatnonzero(stays)] = rotation[stays]
-    missing = np.flatnonzero(of_tree < 0)
-    of_tree[missing] = np.repeat(np.arange(n_rotations), counts - stay)
-    return of_tree, missing
+    return replace_trees(micro, grown, missing), record
 
 
 def _on_rotations(
@@ -200,27 +167,19 @@ def _errors(
     Rows count by their weights. NaN where no row is out of a bag.
     """
     errors = np.full(plan.n_rotations, np.nan)
-    native = native_options(options)
-    view = PackedPredictor(micro).view
+    forests = MicroForests(
+        micro, plan.n_micro_trees, dataset, target, options, hard=plan.hard, n_threads=n_threads
+    )
     for rotation in range(plan.n_rotations):
-        first = rotation * plan.n_micro_trees
-        trees = (first, first + plan.n_micro_trees)
-        sums, n_trees = view.out_of_bag(
-            dataset.X, native, 0, plan.hard, n_threads, trees, target.weights
-        )
-        known = n_trees > 0
-        if target.weights is not None:
-            known &= target.weights > 0.0
+        predictions, known = forests.predict_out_of_bag(rotation)
         if known.any():
-            losses = _losses(sums[known], n_trees[known], target.values[known], target.n_classes)
+            losses = _losses(predictions[known], target.values[known], target.n_classes)
             weights = None if target.weights is None else target.weights[known]
             errors[rotation] = np.average(losses, weights=weights)
     return errors
 
 
-def _losses(
-    sums: Floats, n_trees: npt.NDArray[np.int32], truth: npt.NDArray[Any], n_classes: int
-) -> Floats:
+def _losses(predictions: Floats, truth: npt.NDArray[Any], n_classes: int) -> Floats:
     if n_classes:
-        return np.asarray(sums.argmax(axis=1) != truth, dtype=np.float64)
-    return np.asarray((sums[:, 0] / n_trees - truth) ** 2, dtype=np.float64)
+        return np.asarray(predictions.argmax(axis=1) != truth, dtype=np.float64)
+    return np.asarray((predictions[:, 0] - truth) ** 2, dtype=np.float64)

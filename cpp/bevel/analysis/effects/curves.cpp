@@ -1,0 +1,223 @@
+#include "bevel/analysis/effects/curves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "bevel/analysis/effects/open_splits.h"
+#include "bevel/analysis/effects/open_walk.h"
+#include "bevel/support/cancellation.h"
+#include "bevel/support/thread_pool.h"
+#include "bevel/support/wide_loops.h"
+
+namespace bevel {
+namespace {
+
+constexpr size_t kRowsOfBlock = 32;  // their sums and a tree stay in the cache
+constexpr size_t kWorkOfWalk = 256;  // between polls for cancellation, roughly
+
+struct Sizes {
+  float largest = 0.0f;
+  bool has_missing = false;
+
+  void look_at(const float* values, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+      if (std::fabs(values[i]) > largest) largest = std::fabs(values[i]);
+      has_missing |= values[i] != values[i];
+    }
+  }
+};
+
+BEVEL_WIDE_LOOP void add_to_all(double amount, size_t n, double* sums) {
+  for (size_t i = 0; i < n; ++i) sums[i] += amount;
+}
+
+// What a leaf adds to k x n_variants sums.
+class LeafSums {
+ public:
+  LeafSums(const PackedForest& forest, bool hard, size_t n_variants)
+      : forest_(forest), hard_(hard), n_variants_(n_variants) {}
+
+  size_t width() const { return static_cast<size_t>(std::max(1, forest_.n_classes)) * n_variants_; }
+
+  void add(int32_t leaf, double weight, size_t first, size_t last, double* sums) const {
+    auto add = [&](int32_t column, double amount) {
+      add_to_all(weight * amount, last - first,
+                 sums + static_cast<size_t>(column) * n_variants_ + first);
+    };
+    if (forest_.n_classes == 0) return add(0, forest_.leaf_value[static_cast<size_t>(leaf)]);
+    if (hard_ || leaf < forest_.n_classes) return add(forest_.vote_of(leaf), 1.0);
+    const auto i = static_cast<size_t>(leaf - forest_.n_classes);
+    for (uint32_t e = forest_.share_offset[i]; e < forest_.share_offset[i + 1]; ++e)
+      add(forest_.share_class[e], static_cast<double>(forest_.share[e]));
+  }
+
+ private:
+  const PackedForest& forest_;
+  const bool hard_;
+  const size_t n_variants_;
+};
+
+template <class Walk>
+class Curves {
+ public:
+  Curves(const PackedForest& forest, const PlainRows& rows, const CurveOptions& options,
+         const LeafSums& leaf_sums)
+      : forest_(forest), rows_(rows), options_(options), leaf_sums_(leaf_sums) {}
+
+  size_t width() const { return leaf_sums_.width(); }
+
+  void predict_block(Walk& walk, size_t first, size_t last, double* out) const {
+    std::fill(out + first * width(), out + last * width(), 0.0);
+    std::vector<int32_t> n_trees(last - first, 0);
+    std::vector<uint32_t> chosen;
+    walk.read(rows_.values, first, last - first);
+    for (size_t tree = 0; tree < forest_.n_trees(); ++tree) {
+      choose(tree, first, last, [](size_t) { return true; }, chosen);
+      for (const uint32_t i : chosen) ++n_trees[i];
+      run(walk, tree, chosen, [&](uint32_t i) { return Target{1.0, out + (first + i) * width()}; });
+    }
+    for (size_t row = first; row < last; ++row) {
+      const int32_t n = n_trees[row - first];
+      for (double* sum = out + row * width(); sum < out + (row + 1) * width(); ++sum)
+        *sum = n > 0 ? *sum / static_cast<double>(n) : std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+
+  void add_tree(Walk& walk, size_t tree, const RowGroups& groups, double* out) const {
+    std::fill(out, out + groups.n_groups * width(), 0.0);
+    std::vector<uint32_t> chosen;
+    for (size_t first = 0; first < rows_.n_rows; first += kRowsOfBlock) {
+      const size_t last = std::min(rows_.n_rows, first + kRowsOfBlock);
+      choose(tree, first, last, [&](size_t row) { return groups.group[row] >= 0; }, chosen);
+      walk.read(rows_.values, first, last - first);
+      run(walk, tree, chosen, [&](uint32_t i) {
+        const size_t row = first + i, group = static_cast<size_t>(groups.group[row]);
+        return Target{groups.weight.empty() ? 1.0 : groups.weight[row], out + group * width()};
+      });
+    }
+  }
+
+ private:
+  // Where the predictions of a row are added, and their weight.
+  struct Target {
+    double weight;
+    double* sums;
+  };
+
+  template <class Wanted>
+  void choose(size_t tree, size_t first, size_t last, Wanted wanted,
+              std::vector<uint32_t>& chosen) const {
+    const uint8_t* is_evaluated = options_.is_evaluated;
+    chosen.clear();
+    for (size_t row = first; row < last; ++row)
+      if ((!is_evaluated || is_evaluated[row * forest_.n_trees() + tree]) && wanted(row))
+        chosen.push_back(static_cast<uint32_t>(row - first));
+  }
+
+  // Adds the predictions of a tree for the variants of some rows of the block.
+  template <class TargetOf>
+  void run(Walk& walk, size_t tree, std::span<const uint32_t> chosen, TargetOf target_of) const {
+    poll_cancellation(chosen.size() * (kWorkOfWalk + width()));
+    walk.run(tree, chosen, [&](uint32_t i, int32_t leaf, size_t first, size_t last) {
+      const Target target = target_of(i);
+      leaf_sums_.add(leaf, target.weight, first, last, target.sums);
+    });
+  }
+
+  const PackedForest& forest_;
+  const PlainRows& rows_;
+  const CurveOptions& options_;
+  const LeafSums& leaf_sums_;
+};
+
+template <class Node, bool kHasMissing>
+GridWalk<Node, kHasMissing> make_walk(const PackedForest& forest, const Node* nodes,
+                                      const std::vector<OpenSplit>& splits,
+                                      const FeatureGrid& grid) {
+  return {forest, nodes, splits, grid};
+}
+template <class Node, bool kHasMissing>
+VariantWalk<Node, kHasMissing> make_walk(const PackedForest& forest, const Node* nodes,
+                                         const std::vector<OpenSplit>& splits,
+                                         const RowVariants& variants) {
+  return {forest, nodes, splits, variants};
+}
+
+std::span<const int32_t> features_of(const FeatureGrid& grid) {
+  return {grid.feature.data(), static_cast<size_t>(grid.n_axes())};
+}
+std::span<const int32_t> features_of(const RowVariants& variants) { return variants.features; }
+
+void look_at_values(const FeatureGrid& grid, size_t, Sizes& sizes) {
+  for (const auto& values : grid.values) sizes.look_at(values.data(), values.size());
+}
+void look_at_values(const RowVariants& variants, size_t n_rows, Sizes& sizes) {
+  sizes.look_at(variants.values, n_rows * variants.n_variants() * variants.features.size());
+}
+
+// Calls use(walk) with a walk of the kind that variants, nodes and values ask for.
+template <class Use>
+void with_walk(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
+               Use use) {
+  std::visit(
+      [&](const auto& nodes, const auto& given) {
+        using Node = std::remove_cvref_t<decltype(nodes[0])>;
+        Sizes sizes;
+        sizes.look_at(forest.medians.data(), static_cast<size_t>(forest.layout.n_features));
+        sizes.look_at(rows.values, rows.n_rows * static_cast<size_t>(forest.layout.n_features));
+        look_at_values(given, rows.n_rows, sizes);
+        const auto splits = find_open_splits(forest, features_of(given), sizes.largest);
+        if (sizes.has_missing || !(sizes.largest <= forest.largest_safe))
+          use(make_walk<Node, true>(forest, nodes.data(), splits, given));
+        else
+          use(make_walk<Node, false>(forest, nodes.data(), splits, given));
+      },
+      forest.nodes, variants);
+}
+
+size_t n_variants_of(const Variants& variants) {
+  return std::visit([](const auto& given) { return given.n_variants(); }, variants);
+}
+
+// Runs work(walk, job) for all jobs, with a walk for each thread.
+template <class Walk, class Work>
+void run_jobs(const Walk& walk, size_t n_jobs, int n_threads, const CurveProgress& progress,
+              Work work) {
+  n_threads = useful_threads(n_threads, n_jobs);
+  std::vector<Walk> walks(static_cast<size_t>(n_threads), walk);
+  ThreadPool pool(n_threads, n_jobs,
+                  [&](int worker, size_t job) { work(walks[static_cast<size_t>(worker)], job); });
+  pool.run(progress);
+}
+
+}  // namespace
+
+void row_curves(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
+                const CurveOptions& options, const CurveProgress& progress, double* out) {
+  const LeafSums leaf_sums(forest, options.hard, n_variants_of(variants));
+  with_walk(forest, rows, variants, [&](const auto& walk) {
+    const Curves<std::remove_cvref_t<decltype(walk)>> curves(forest, rows, options, leaf_sums);
+    const size_t n_blocks = (rows.n_rows + kRowsOfBlock - 1) / kRowsOfBlock;
+    run_jobs(walk, n_blocks, options.n_threads, progress, [&](auto& own, size_t block) {
+      const size_t first = block * kRowsOfBlock;
+      curves.predict_block(own, first, std::min(rows.n_rows, first + kRowsOfBlock), out);
+    });
+  });
+}
+
+void tree_curves(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
+                 const RowGroups& groups, const CurveOptions& options,
+                 const CurveProgress& progress, double* out) {
+  const LeafSums leaf_sums(forest, options.hard, n_variants_of(variants));
+  with_walk(forest, rows, variants, [&](const auto& walk) {
+    const Curves<std::remove_cvref_t<decltype(walk)>> curves(forest, rows, options, leaf_sums);
+    run_jobs(walk, forest.n_trees(), options.n_threads, progress, [&](auto& own, size_t tree) {
+      curves.add_tree(own, tree, groups, out + tree * groups.n_groups * curves.width());
+    });
+  });
+}
+
+}  // namespace bevel

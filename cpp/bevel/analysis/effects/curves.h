@@ -1,0 +1,48 @@
+// Predictions of variants of rows: of each row by the forest, and means over rows of each tree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <variant>
+
+#include "bevel/analysis/effects/variants.h"
+#include "bevel/predict/packed_forest.h"
+
+namespace bevel {
+
+// Encoded rows, one after the other.
+struct PlainRows {
+  const float* values;
+  size_t n_rows;
+};
+
+using Variants = std::variant<FeatureGrid, RowVariants>;
+// Gets the number of steps done and returns whether to go on.
+using CurveProgress = std::function<bool(size_t n_done)>;
+
+struct CurveOptions {
+  bool hard = false;  // trees vote
+  // n_rows x n_trees: whether a tree predicts a row; null: every tree predicts every row.
+  const uint8_t* is_evaluated = nullptr;
+  int n_threads = 1;
+};
+
+// Predictions of the forest: n_rows x k x n_variants, k the number of classes or 1. They are, bit
+// for bit, those of prediction; NaN where no tree predicts a row. Steps are blocks of rows.
+void row_curves(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
+                const CurveOptions& options, const CurveProgress& progress, double* out);
+
+// Weighted sums over the rows of a group, for each tree: n_trees x n_groups x k x n_variants. Rows
+// of group -1 do not count. Steps are trees.
+struct RowGroups {
+  std::span<const int32_t> group;
+  std::span<const double> weight;  // empty: all 1
+  size_t n_groups = 1;
+};
+void tree_curves(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
+                 const RowGroups& groups, const CurveOptions& options,
+                 const CurveProgress& progress, double* out);
+
+}  // namespace bevel

@@ -1,0 +1,29 @@
+// Which splits of a forest read features whose values are left open, and how.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bevel/predict/packed_forest.h"
+
+namespace bevel {
+
+struct OpenSplit {
+  static constexpr uint8_t kFirst = 1, kSecond = 2;  // reads the first or second open feature
+  // Levels of a nominal feature, or a feature read twice: the projected value of other splits rises
+  // or falls with each open feature, as rounded sums and products do like exact ones.
+  static constexpr uint8_t kErratic = 4;
+
+  uint8_t flags = 0;
+  float slope[2] = {0.0f, 0.0f};  // of the projected value, in each open feature
+  // Projected values differ by less from what exact arithmetic on the same numbers gives.
+  float slack = 0.0f;
+};
+
+// By number of the split. `largest`: the largest size of a value that splits read; splits whose
+// sums might overflow are erratic. All features count as the first one if there are more than two.
+std::vector<OpenSplit> find_open_splits(const PackedForest& forest, std::span<const int32_t> open,
+                                        float largest);
+
+}  // namespace bevel

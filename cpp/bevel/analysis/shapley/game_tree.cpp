@@ -1,0 +1,61 @@
+#include "bevel/analysis/shapley/game_tree.h"
+
+#include <algorithm>
+
+#include "bevel/support/cancellation.h"
+
+namespace bevel {
+
+void GameTree::read(size_t tree) {
+  tree_ = tree;
+  offset_ = static_cast<size_t>(forest_.tree_offset[tree]);
+  for (const int32_t feature : features_) local_[static_cast<size_t>(feature)] = -1;
+  features_.clear();
+  leaf_values_.clear();
+  is_axis_aligned_ = true;
+  splits_.assign(static_cast<size_t>(forest_.tree_offset[tree + 1]) - offset_, GameSplit{});
+  for (size_t node = 0; node < splits_.size(); ++node) {
+    poll_cancellation(16);
+    splits_[node].right = forest_.right[offset_ + node];
+    if (splits_[node].right < 0)
+      add_leaf(node);
+    else
+      add_split(node);
+  }
+  const auto none = static_cast<int32_t>(features_.size());
+  for (GameSplit& split : splits_)
+    std::fill(split.features + split.n_features, split.features + kMostTabulated, none);
+}
+
+void GameTree::add_leaf(size_t node) {
+  splits_[node].first_value = leaf_values_.size();
+  leaf_values_.resize(leaf_values_.size() + n_columns_, 0.0);
+  double* values = &leaf_values_[splits_[node].first_value];
+  leaf_output_.each(offset_ + node, [&](size_t column, double v) { values[column] += v; });
+}
+
+void GameTree::add_split(size_t node) {
+  GameSplit& split = splits_[node];
+  each_feature(node, [&](int32_t feature) { add_feature(feature); });
+  const auto first = forest_.entry_offset[offset_ + node];
+  const auto n = static_cast<size_t>(forest_.entry_offset[offset_ + node + 1] - first);
+  const auto entries = forest_.entry_index.subspan(static_cast<size_t>(first), n);
+  const bool plain = std::all_of(entries.begin(), entries.end(),
+                                 [&](int32_t i) { return i < forest_.n_features; });
+  const bool single = plain && n == 1;
+  is_axis_aligned_ &= single;
+  split.kind = single ? SplitKind::single : SplitKind::wide;
+  if (plain && n > 1 && n <= kMostTabulated) split.kind = SplitKind::table;
+  if (split.kind == SplitKind::wide) return;
+  split.n_features = static_cast<uint8_t>(n);
+  for (size_t k = 0; k < n; ++k) split.features[k] = local(entries[k]);
+}
+
+void GameTree::add_feature(int32_t feature) {
+  int32_t& place = local_[static_cast<size_t>(feature)];
+  if (place >= 0) return;
+  place = static_cast<int32_t>(features_.size());
+  features_.push_back(feature);
+}
+
+}  // namespace bevel

@@ -1,0 +1,332 @@
+"""Importances with p-values: Altmann's permuted targets and Janitza's negative importances."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from bevel._types import Floats
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.checks import check_count
+from bevel.analysis.importances.corrections import check_correction, correct
+from bevel.analysis.importances.gini import gini
+from bevel.analysis.importances.permutation import permutation
+from bevel.analysis.importances.result import Importance
+from bevel.data.tables import take_rows
+from bevel.errors import wrong_type, wrong_value
+from bevel.training.progress import Progress
+
+__all__ = ["ImportanceTest", "importance_test"]
+
+FEW_NEGATIVE = 50  # importances that make up a null distribution
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImportanceTest(Importance):
+    """Importances with p-values. Beside what `Importance` has:
+
+    Attributes
+    ----------
+    corrected : ndarray of shape (p,)
+        p-values corrected for the number of features: those below 0.05 make false discoveries with
+        a probability (an expected share, for "fdr") of at most 0.05 together.
+    """
+
+    corrected: Floats = field(default_factory=lambda: np.empty(0))
+
+    def selected(self, alpha: float = 0.05) -> tuple[str, ...]:
+        """Names of the features whose corrected p-value is at most `alpha`."""
+        if not isinstance(alpha, float | int) or not 0.0 < alpha < 1.0:
+            raise wrong_value("alpha", "between 0 and 1", alpha, "Write alpha=0.05.")
+        pairs = zip(self.names, self.corrected, strict=True)
+        return tuple(name for name, p_value in pairs if p_value <= alpha)
+
+
+def importance_test(
+    forest: object,
+    X: Any,
+    y: Any,
+    *,
+    method: str = "altmann",
+    kind: str | None = None,
+    groups: Mapping[str, Any] | None = None,
+    rows: str | None = None,
+    n_permutations: int | None = None,
+    null: str | None = None,
+    correction: str | None = "holm",
+    random_state: int | np.random.Generator | None = None,
+    verbose: int = 0,
+) -> ImportanceTest:
+    """Test which features matter: importances with p-values.
+
+    The null hypothesis of a feature is that it has nothing to do with the target.
+
+    Parameters
+    ----------
+    forest : ObliqueForestClassifier or ObliqueForestRegressor
+        A fitted forest. Rows weigh alike in the tests.
+    X, y : array-like
+        The rows of the fit in their order.
+    method : {"altmann", "janitza"}, default="altmann"
+        - "altmann": forests are grown on permuted targets; the null distribution of a feature is
+          that of its importances there (Altmann and others 2010).
+        - "janitza": permutation importances below zero can only be due to chance, so that they and
+          their mirror image are the null distribution (Janitza, Celik and Boulesteix 2018). Fast:
+          two forests are grown, or none. For hundreds of features, most of them without importance,
+          and for single p-values: it has about as many null values as features, so that few
+          p-values are small enough to survive a correction.
+    kind : {"permutation", "gini"}, default=None
+        Importance of "altmann"; None: "permutation", the out-of-bag one of single trees.
+    groups : mapping, default=None
+        Features that are permuted and tested together, as in ``importance(kind="permutation")``;
+        `correlated_groups` finds those that depend on each other.
+    rows : {"holdout", "out_of_bag"}, default=None
+        Rows of "janitza". None or "holdout": one forest on each half of the rows is judged on the
+        other half, as in the paper. "out_of_bag": the given forest is judged on its out-of-bag
+        rows, and none is grown; its importances depend on each other a little.
+    n_permutations : int, default=None
+        Permuted targets of "altmann"; None: 50.
+    null : {"pooled", "empirical", "normal"}, default=None
+        Null distribution of "altmann". None or "pooled": importances are standardised by the mean
+        and spread of the feature's own, and compared with those of all features on all permuted
+        targets, so that p-values are as small as 1 / (n_permutations * p + 1). "empirical": a
+        feature is compared with itself only; no p-value is below 1 / (n_permutations + 1).
+        "normal": a normal distribution with the mean and the spread of the feature's own.
+    correction : {"holm", "bonferroni", "fdr"} or None, default="holm"
+        For the number of features.
+    random_state : int, Generator or None, default=None
+        Permutes, halves and grows.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    ImportanceTest
+        Prints as a table, most important first; ``selected(alpha)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bevel import ObliqueForestRegressor
+    >>> from bevel.analysis import importance_test
+    >>> X = np.random.default_rng(0).normal(size=(200, 4))
+    >>> y = X[:, 0] + X[:, 1]
+    >>> forest = ObliqueForestRegressor(50, random_state=0).fit(X, y)
+    >>> test = importance_test(
+    ...     forest, X, y, n_permutations=20, random_state=0
+    ... )
+    >>> test.selected()
+    ('x0', 'x1')
+    """
+    analysed = read_forest(forest, "importance_test")
+    check_correction(correction)
+    rng = np.random.default_rng(random_state)
+    given = {"kind": kind, "rows": rows, "n_permutations": n_permutations, "null": null}
+    if method == "altmann":
+        _refuse(given, ("rows",), method)
+        values, p_values, how = _altmann(
+            analysed, X, y, kind, groups, n_permutations, null, rng, verbose
+        )
+    elif method == "janitza":
+        _refuse(given, ("kind", "n_permutations", "null"), method)
+        values, p_values, how = _janitza(analysed, X, y, groups, rows, rng)
+    else:
+        raise wrong_value("method", '"altmann" or "janitza"', method, "Check the spelling.")
+    names = analysed.names if groups is None else tuple(str(name) for name in groups)
+    by = f"corrected by {correction}" if correction else "not corrected"
+    return ImportanceTest(
+        method,
+        names,
+        values,
+        f"{how}; p-values {by} for {len(names)} tests",
+        p_values=p_values,
+        corrected=correct(p_values, correction),
+    )
+
+
+def _refuse(given: Mapping[str, object], names: tuple[str, ...], method: str) -> None:
+    for name in names:
+        if given[name] is not None:
+            raise wrong_value(
+                name, f'left out with method="{method}"', given[name], "Leave it out."
+            )
+
+
+def _choice(name: str, value: str | None, allowed: tuple[str, ...]) -> str:
+    """One of some values, the first if it is None."""
+    chosen = allowed[0] if value is None else value
+    if chosen not in allowed:
+        names = " or ".join(f'"{each}"' for each in allowed)
+        raise wrong_value(name, names, value, "Check the spelling.")
+    return chosen
+
+
+def _altmann(
+    analysed: AnalysedForest,
+    X: Any,
+    y: Any,
+    kind: str | None,
+    groups: Mapping[str, Any] | None,
+    n_permutations: int | None,
+    null: str | None,
+    rng: np.random.Generator,
+    verbose: int,
+) -> tuple[Floats, Floats, str]:
+    kind = _choice("kind", kind, ("permutation", "gini"))
+    null = _choice("null", null, ("pooled", "empirical", "normal"))
+    n = check_count("n_permutations", 50 if n_permutations is None else n_permutations, 2)
+    if kind == "gini" and groups is not None:
+        raise wrong_type("groups", 'None with kind="gini"', groups, 'Use kind="permutation".')
+    measure = _measure(kind, groups, rng)
+    observed = measure(analysed, X, y)
+    analysed.training_rows(X, y)  # raises if they are others
+    progress = Progress(0, n, verbose > 0, None, label="permuting targets")
+    target, draws = np.asarray(y), []
+    for number in range(n):
+        permuted = target[rng.permutation(len(target))]
+        draws.append(measure(_refit(analysed, X, permuted, rng), X, permuted))
+        if progress.wanted:
+            progress(number + 1)
+    found = np.array(draws)
+    p_values = _TAILS[null](observed, found)
+    return observed, p_values, f"{_WORDS[kind]}, against {n} forests of permuted targets"
+
+
+_WORDS = {
+    "permutation": "increase of the error of a tree on out-of-bag rows",
+    "gini": "share of the impurity that splits remove",
+}
+
+
+def _empirical_tail(observed: Floats, found: Floats) -> Floats:
+    return np.asarray((1 + (found >= observed).sum(axis=0)) / (1 + len(found)))
+
+
+def _pooled_tail(observed: Floats, found: Floats) -> Floats:
+    """The observed importance is standardised like the others, with itself among them."""
+    everything = np.vstack([observed, found])
+    spread = everything.std(axis=0)
+    centred = everything - everything.mean(axis=0)
+    scores = centred / np.where(spread > 0, spread, 1.0)
+    null = np.sort(scores[1:].ravel())
+    reached = len(null) - np.searchsorted(null, scores[0], side="left")
+    return np.asarray((1 + reached) / (1 + len(null)))
+
+
+def _normal_tail(observed: Floats, found: Floats) -> Floats:
+    spread = found.std(axis=0, ddof=1)
+    excess = observed - found.mean(axis=0)
+    p_values = stats.norm.sf(excess / np.where(spread > 0, spread, 1.0))
+    # Importances that never vary: any that is larger stands out, one that is not does not.
+    return np.where(spread > 0, p_values, np.where(excess > 0, 0.0, 1.0))
+
+
+_TAILS = {"pooled": _pooled_tail, "empirical": _empirical_tail, "normal": _normal_tail}
+
+
+Measure = Callable[[AnalysedForest, Any, Any], Floats]
+
+
+def _measure(kind: str, groups: Mapping[str, Any] | None, rng: np.random.Generator) -> Measure:
+    """The importances of a forest that was grown on X and y."""
+    if kind == "gini":
+        return lambda analysed, X, y: gini(analysed).values  # noqa: ARG005
+    return lambda analysed, X, y: (
+        permutation(
+            analysed, X, y, error_of="tree", groups=groups, n_repeats=1, random_state=rng
+        ).values
+    )
+
+
+def _refit(analysed: AnalysedForest, X: Any, y: Any, rng: np.random.Generator) -> AnalysedForest:
+    """A forest of the same parameters on other rows or targets."""
+    forest = clone(analysed.estimator)
+    forest.set_params(random_state=int(rng.integers(2**31)), warm_start=False)
+    if "oob_score" in forest.get_params():
+        forest.set_params(oob_score=False)
+    return read_forest(forest.fit(X, y), analysed.caller)
+
+
+def _janitza(
+    analysed: AnalysedForest,
+    X: Any,
+    y: Any,
+    groups: Mapping[str, Any] | None,
+    rows: str | None,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats, str]:
+    rows = _choice("rows", rows, ("holdout", "out_of_bag"))
+    if rows == "out_of_bag":
+        values = _measure("permutation", groups, rng)(analysed, X, y)
+        how = _WORDS["permutation"]
+    else:
+        values = _holdout(analysed, X, y, groups, rng)
+        how = "increase of the error of a tree on rows held out"
+    by_chance = values[values < 0]
+    n_zero = int(np.count_nonzero(values == 0))
+    if len(by_chance) + n_zero == 0:
+        raise ValueError(
+            "Janitza's test needs importances below zero, which chance alone gives; got none among "
+            f'{len(values)}. Use method="altmann".'
+        )
+    if len(by_chance) < FEW_NEGATIVE:
+        warnings.warn(
+            f"Janitza's null distribution is made of importances below zero; got {len(by_chance)}, "
+            f"so that no p-value is below {1 / (1 + 2 * len(by_chance) + n_zero):.2g}. Use "
+            'method="altmann" where features are few.',
+            stacklevel=4,
+        )
+    null = np.sort(np.concatenate([by_chance, np.zeros(n_zero), -by_chance]))
+    reached = len(null) - np.searchsorted(null, values, side="left")
+    return values, (1 + reached) / (1 + len(null)), f"{how}, against those below zero"
+
+
+def _holdout(
+    analysed: AnalysedForest,
+    X: Any,
+    y: Any,
+    groups: Mapping[str, Any] | None,
+    rng: np.random.Generator,
+) -> Floats:
+    """Mean importance of two forests, each grown on one half and judged on the other."""
+    analysed.training_rows(X, y)  # raises if they are others
+    target = np.asarray(y)
+    halves = _halves(analysed, target, rng)
+    values = []
+    for grown, judged in (halves, halves[::-1]):
+        forest = _refit(analysed, take_rows(X, grown), target[grown], rng)
+        found = permutation(
+            forest,
+            take_rows(X, judged),
+            target[judged],
+            out_of_bag=False,
+            error_of="tree",
+            groups=groups,
+            n_repeats=1,
+            random_state=rng,
+        )
+        values.append(found.values)
+    return np.asarray(np.mean(values, axis=0))
+
+
+def _halves(analysed: AnalysedForest, target: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Two halves of the rows, each with its share of every class."""
+    if analysed.classes is None:
+        order = rng.permutation(len(target))
+        middle = len(order) // 2
+        return np.sort(order[:middle]), np.sort(order[middle:])
+    if np.unique(target, return_counts=True)[1].min() < 2:
+        raise ValueError(
+            'rows="holdout" needs two rows of every class or more, one for each half; got a class '
+            'of one. Use rows="out_of_bag" or method="altmann".'
+        )
+    folds = StratifiedKFold(2, shuffle=True, random_state=int(rng.integers(2**31)))
+    first, second = next(iter(folds.split(target, target)))
+    return first, second

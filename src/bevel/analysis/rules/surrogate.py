@@ -1,0 +1,330 @@
+"""One small tree that imitates a forest, and how well it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Array, Floats
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.rules.original_columns import read_columns
+from bevel.analysis.rules.tests_of_rows import RowTest, sql_value
+from bevel.analysis.rules.written_splits import WrittenSplits
+from bevel.data.columns import Columns
+from bevel.data.tables import read_table
+from bevel.errors import wrong_value
+from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.parameters.constraints import Integer, Parameter
+from bevel.printable import printable
+from bevel.text.decimals import percent, written
+
+__all__ = ["SurrogateTree", "surrogate_tree"]
+
+N_FOLDS = 5
+_REMEDY = "See the documentation of surrogate_tree."
+_PARAMETERS = (
+    Parameter("max_depth", 3, (Integer(1, 8),), "", _REMEDY),
+    Parameter("digits", 2, (Integer(1, 9),), "", _REMEDY),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SurrogateTree:
+    """A small tree that imitates a forest; its numbers are rounded as they are written.
+
+    Attributes
+    ----------
+    tests : tuple of RowTest or None
+        For each node in preorder, what a row must fulfil to go left; None for leaves.
+    right : ndarray of int64
+        Right child of each node; the left one is the next node. -1 for leaves.
+    prediction : tuple
+        Label or number of each node.
+    share : ndarray
+        Share of the rows that come to each node.
+    fidelity : float
+        Agreement with the forest on rows that the tree was not made from, by five-fold
+        cross-validation: share of equal labels, or in regression R² (share of the variance of the
+        forest's predictions that the tree explains).
+    fidelity_training : float
+        The same on the rows the tree was made from.
+    fidelity_unrounded : float
+        The same before numbers were rounded.
+    names : tuple of str
+        Of the features.
+    is_classifier : bool
+    """
+
+    tests: tuple[RowTest | None, ...]
+    right: npt.NDArray[np.int64]
+    prediction: tuple[Any, ...]
+    share: Floats
+    fidelity: float
+    fidelity_training: float
+    fidelity_unrounded: float
+    names: tuple[str, ...]
+    nominal: frozenset[int]
+    is_classifier: bool
+
+    @property
+    def n_leaves(self) -> int:
+        return sum(test is None for test in self.tests)
+
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Leaf of each row, as a place in `tests`."""
+        columns = read_columns(read_table(X), self.nominal, self.names).values
+        return _leaves(self.tests, self.right, columns)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Prediction of each row."""
+        return np.asarray(self.prediction)[self.apply(X)]
+
+    def to_sql(self) -> str:
+        """The tree as an SQL expression, a nested ``CASE``; missing values are NULL."""
+        return self._sql(0, "")
+
+    def _sql(self, node: int, indent: str) -> str:
+        test = self.tests[node]
+        if test is None:
+            return sql_value(self.prediction[node])
+        deeper = indent + "  "
+        left = self._sql(node + 1, deeper)
+        right = self._sql(int(self.right[node]), deeper)
+        return (
+            f"CASE WHEN {test.sql(self.names)}\n{deeper}THEN {left}\n{deeper}ELSE {right}\n"
+            f"{indent}END"
+        )
+
+    def __str__(self) -> str:
+        what = "labels equal" if self.is_classifier else "of the variance explained"
+        title = (
+            f"surrogate tree: {self.n_leaves} leaves, imitates the forest: "
+            f"{percent(self.fidelity)} {what} on other rows"
+        )
+        lost = self.fidelity_unrounded - self.fidelity_training
+        note = f"Rounded numbers cost {100 * max(lost, 0.0):.1f} points on the rows of the tree."
+        return "\n".join((title, *self._lines(0, ""), note))
+
+    __repr__ = __str__
+
+    def _lines(self, node: int, indent: str) -> list[str]:
+        test = self.tests[node]
+        if test is None:
+            return []
+        lines = []
+        children = ((node + 1, test.text(self.names)), (int(self.right[node]), "otherwise"))
+        for last, (child, said) in enumerate(children):
+            leaf = self.tests[child] is None
+            claim = f": {self._claim(child)}" if leaf else ""
+            lines.append(f"{indent}{'└─' if last else '├─'} {said}{claim}")
+            lines += self._lines(child, indent + ("   " if last else "│  "))
+        return lines
+
+    def _claim(self, node: int) -> str:
+        value = self.prediction[node]
+        said = printable(str(value)) if self.is_classifier else written(float(value))
+        return f"{said}, {percent(float(self.share[node]))} of the rows"
+
+
+def surrogate_tree(
+    forest: object,
+    X: Any,
+    y: Any = None,
+    *,
+    max_depth: int = 3,
+    splits: str = "axis",
+    digits: int = 2,
+    random_state: int | None = 0,
+) -> SurrogateTree:
+    """One small tree that imitates the predictions of a fitted forest.
+
+    Parameters
+    ----------
+    forest : fitted forest of Bevel
+    X : array or data frame of shape (n, p)
+        Rows on which the forest is imitated.
+    y : array of shape (n,), default=None
+        Targets, if X are the rows of the fit: then out-of-bag predictions are imitated.
+    max_depth : int, default=3
+        Splits above a leaf, at most 8.
+    splits : {"axis", "sparse"}, default="axis"
+        Splits of one feature, or of sums and differences of a few.
+    digits : int, default=2
+        Digits of weights and thresholds, counted from the spread of the columns. What rounding
+        costs is stated.
+    random_state : int, default=0
+        Divides the rows for the estimate of fidelity, and draws directions.
+
+    Returns
+    -------
+    SurrogateTree
+        Print it; `predict`, `to_sql`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.analysis import surrogate_tree
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> tree = surrogate_tree(forest, X, y, max_depth=2)
+    >>> tree.n_leaves, tree.fidelity > 0.9
+    (3, True)
+    """
+    analysed = read_forest(forest, "surrogate_tree")
+    for parameter, value in zip(_PARAMETERS, (max_depth, digits), strict=True):
+        parameter.check(value)
+    if splits not in ("axis", "sparse"):
+        raise wrong_value("splits", "'axis' or 'sparse'", splits, "Write splits='axis'.")
+    imitated = _predictions(analysed, X, y)
+    nominal = frozenset(int(f) for f in np.flatnonzero(analysed.forest.levels))
+    columns = read_columns(read_table(X), nominal, analysed.names)
+    maker = _Maker(analysed.classes is not None, nominal, max_depth, splits, digits, random_state)
+    tests, right, prediction, share, unrounded = maker.make(columns, imitated)
+    kept = np.asarray(prediction)
+    fitted = kept[_leaves(tests, right, columns.values)]
+    return SurrogateTree(
+        tests,
+        right,
+        prediction,
+        share,
+        maker.fidelity_on_others(columns, imitated),
+        maker.agreement(imitated, fitted),
+        maker.agreement(imitated, unrounded),
+        analysed.names,
+        nominal,
+        analysed.classes is not None,
+    )
+
+
+def _predictions(analysed: AnalysedForest, X: Any, y: Any) -> npt.NDArray[Any]:
+    """What is imitated: out-of-bag predictions of the rows of the fit, or those of all trees."""
+    estimator: Any = analysed.estimator
+    predicted = np.asarray(estimator.predict(X))
+    if y is None:
+        return predicted
+    rows = analysed.out_of_bag_rows(X, y)
+    shares = analysed.predictor.leaves(rows.X, analysed.n_threads)
+    n_columns = max(1, analysed.forest.n_classes)
+    sums, counts = np.zeros((len(predicted), n_columns)), rows.out.sum(axis=1)
+    for tree in analysed.forest:
+        out = np.flatnonzero(rows.out[:, tree.index])
+        sums[out] += _outputs(analysed, tree)[shares[out, tree.index]]
+    met = counts > 0
+    if analysed.classes is None:
+        predicted[met] = sums[met, 0] / counts[met]
+    else:
+        predicted[met] = analysed.classes[sums[met].argmax(axis=1)]
+    return predicted
+
+
+def _outputs(analysed: AnalysedForest, tree: Any) -> Floats:
+    """Class shares, or the value, of each node of a tree that is a leaf."""
+    forest, nodes = analysed.forest, tree.nodes
+    if analysed.classes is None:
+        return np.asarray(forest.leaf_value[nodes])[:, None]
+    found = np.zeros((tree.n_nodes, forest.n_classes))
+    for place in np.flatnonzero(forest.right[nodes] < 0):
+        at = nodes.start + place
+        entries = slice(forest.entry_offset[at], forest.entry_offset[at + 1])
+        found[place, forest.entry_index[entries]] = forest.entry_weight[entries]
+    if analysed.hard:
+        found = np.eye(forest.n_classes)[found.argmax(axis=1)]
+    return found
+
+
+def _leaves(
+    tests: tuple[RowTest | None, ...], right: npt.NDArray[np.int64], columns: tuple[Array, ...]
+) -> npt.NDArray[np.int64]:
+    leaf = np.zeros(len(columns[0]), dtype=np.int64)
+    for node, test in enumerate(tests):
+        here = np.flatnonzero(leaf == node)
+        if test is None or not len(here):
+            continue
+        left = test.holds([column[here] for column in columns])
+        leaf[here] = np.where(left, node + 1, right[node])
+    return leaf
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Grows small trees on columns in the user's units."""
+
+    is_classifier: bool
+    nominal: frozenset[int]
+    max_depth: int
+    splits: str
+    digits: int
+    random_state: int | None
+
+    def make(self, columns: Columns, target: npt.NDArray[Any]) -> tuple[Any, ...]:
+        """Tests, right children, predictions and shares of nodes; predictions before rounding."""
+        kind: Any = ObliqueForestClassifier if self.is_classifier else ObliqueForestRegressor
+        grown = kind(
+            1,
+            projection=self.splits,
+            n_projections="p" if self.splits == "axis" else "auto",
+            scale=None,
+            bootstrap=False,
+            max_depth=self.max_depth,
+            min_samples_leaf=max(1, len(target) // 100),
+            categorical_features=sorted(self.nominal) or None,
+            random_state=self.random_state,
+        ).fit(columns, target)
+        rules = grown.forest_.tree(0).rules(digits=self.digits, max_terms=None)
+        written_splits = WrittenSplits(read_forest(grown, "surrogate_tree"))
+        tests = tuple(
+            None if split is None else written_splits.test(split, left=True)
+            for split in rules.split_texts
+        )
+        leaf = _leaves(tests, rules.right, columns.values)
+        prediction, share = self._describe(tests, rules, leaf, target)
+        return tests, rules.right, prediction, share, grown.predict(columns)
+
+    def _describe(
+        self, tests: Any, rules: Any, leaf: npt.NDArray[np.int64], target: npt.NDArray[Any]
+    ) -> tuple[tuple[Any, ...], Floats]:
+        prediction: list[Any] = [None] * len(tests)
+        share = np.zeros(len(tests))
+        passing = [leaf == node for node in range(len(tests))]
+        for node in reversed(range(len(tests))):
+            if tests[node] is not None:
+                passing[node] = passing[node + 1] | passing[int(rules.right[node])]
+        for node, rows in enumerate(passing):
+            above = int(rules.parent[node])
+            share[node] = rows.mean()
+            prediction[node] = self._typical(target[rows]) if rows.any() else prediction[above]
+        return tuple(prediction), share
+
+    def _typical(self, target: npt.NDArray[Any]) -> Any:
+        if not self.is_classifier:
+            return float(f"{float(target.mean()):.{self.digits + 2}g}")
+        labels, counts = np.unique(target, return_counts=True)
+        return labels[counts.argmax()]
+
+    def agreement(self, target: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
+        if self.is_classifier:
+            return float(np.mean(target == found))
+        spread = float(((target - target.mean()) ** 2).sum())
+        error = float(((target - found.astype(float)) ** 2).sum())
+        return 1.0 - error / spread if spread > 0.0 else float(error == 0.0)
+
+    def fidelity_on_others(self, columns: Columns, target: npt.NDArray[Any]) -> float:
+        n_folds = min(N_FOLDS, len(target))
+        if n_folds < 2:
+            return float("nan")
+        rng = np.random.default_rng(self.random_state)
+        fold = rng.permutation(np.arange(len(target)) % n_folds)
+        found = target.copy()
+        for number in range(n_folds):
+            inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            if self.is_classifier and len(np.unique(target[inside])) < 2:
+                found[outside] = target[inside][0]
+                continue
+            tests, right, prediction, _, _ = self.make(columns.rows(inside), target[inside])
+            leaf = _leaves(tests, right, columns.rows(outside).values)
+            found[outside] = np.asarray(prediction)[leaf]
+        return self.agreement(target, found)

@@ -1,0 +1,1 @@
+"""Choice of features by what a forest makes of them."""

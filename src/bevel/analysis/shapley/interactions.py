@@ -1,0 +1,205 @@
+"""Shapley interaction values: how much of a prediction two features add only together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+from bevel._types import Floats
+from bevel.analysis.analysed_forest import read_forest
+from bevel.analysis.shapley.arguments import check_limits, rows_as_given, single_output
+from bevel.analysis.shapley.background import read_background
+from bevel.analysis.shapley.result import column_of_class
+from bevel.errors import wrong_value
+from bevel.extras import import_optional
+from bevel.printable import printable
+from bevel.training.progress import Progress
+
+__all__ = ["ShapleyInteractions", "shapley_interactions"]
+
+N_SHOWN = 10  # pairs in the printed table
+MOST_VALUES = 2**28  # 2 GB
+
+
+@dataclass(frozen=True, eq=False)
+class ShapleyInteractions:
+    """What each pair of features adds to each prediction.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, p, p), or (n, p, p, K) of a classifier with K classes
+        Half of the interaction of features i and j in both places (i, j) and (j, i); on the
+        diagonal what a feature adds by itself. The sum over one feature axis is the Shapley value
+        of the other; with `base_values` all values add up to the prediction.
+    base_values : ndarray of shape () or (K,)
+        Mean prediction of the background: of each tree for its rows.
+    data : ndarray of shape (n, p)
+        The rows, in the user's units.
+    names : tuple of str
+        Of the features.
+    classes : ndarray or None
+        Labels of the classes; None in regression.
+    n_background, n_background_given : int
+        Background rows that each tree was compared with, and that they were taken from.
+    """
+
+    values: Floats
+    base_values: Floats
+    data: npt.NDArray[Any]
+    names: tuple[str, ...]
+    classes: npt.NDArray[Any] | None
+    n_background: int
+    n_background_given: int
+
+    @property
+    def predictions(self) -> Floats:
+        """Base plus all values: the forest's prediction of each row."""
+        return np.asarray(self.base_values + self.values.sum(axis=(1, 2)))
+
+    @property
+    def strength(self) -> Floats:
+        """Mean over rows and classes of absolute interactions, (p, p); of own effects, diagonal."""
+        mean = np.abs(self.values).mean(axis=0)
+        if self.classes is not None:
+            mean = mean.mean(axis=2)
+        return np.asarray(mean * (2.0 - np.eye(len(mean))))
+
+    def pairs(self) -> list[tuple[str, str, float]]:
+        """Pairs of features with the strength of their interaction, the strongest first."""
+        one, other = np.triu_indices(len(self.names), 1)
+        strength = self.strength[one, other]
+        order = np.argsort(-strength, kind="stable")
+        return [(self.names[one[i]], self.names[other[i]], float(strength[i])) for i in order]
+
+    def output(self, label: Any) -> ShapleyInteractions:
+        """The values of one class only, in the shape of a regression."""
+        column = column_of_class(self.classes, label)
+        base = self.base_values[column]
+        return replace(self, values=self.values[..., column], base_values=base, classes=None)
+
+    def to_shap(self) -> Any:
+        """The values as a ``shap.Explanation``, for the plots of shap. Needs shap."""
+        shap = import_optional("shap", needed_by="to_shap", install="shap")
+        shape = (len(self.values), *self.base_values.shape)
+        return shap.Explanation(
+            values=self.values,
+            base_values=np.broadcast_to(self.base_values, shape).copy(),
+            data=self.data,
+            feature_names=list(self.names),
+        )
+
+    def __str__(self) -> str:
+        pairs = self.pairs()
+        names = [f"{printable(one)} × {printable(other)}" for one, other, _ in pairs[:N_SHOWN]]
+        width = max([len("features"), *map(len, names)])
+        rows = [
+            f"{name:<{width}}  {strength:18.5g}"
+            for name, (_, _, strength) in zip(names, pairs, strict=False)
+        ]
+        hidden = len(pairs) - len(names)
+        more = [f"... and {hidden} more pairs"] if hidden > 0 else []
+        given = self.n_background_given
+        of = "" if given == self.n_background else f" of {given}"
+        title = (
+            f"Shapley interactions: {len(self.values)} rows, {len(self.names)} features, against "
+            f"{self.n_background}{of} background rows per tree"
+        )
+        head = f"{'features':<{width}}  mean |interaction|"
+        return "\n".join((title, head, *rows, *more))
+
+    __repr__ = __str__
+
+
+def shapley_interactions(
+    forest: object,
+    X: Any,
+    background: Any,
+    *,
+    background_weight: Any = None,
+    max_background: int | None = None,
+    max_exact_features: int = 12,
+    random_state: int | np.random.Generator | None = None,
+    verbose: int = 0,
+) -> ShapleyInteractions:
+    """Shapley interaction values of the predictions of a fitted forest.
+
+    The interaction of two features is the mean, over coalitions of the others, of what both add
+    together beyond the sum of what each adds alone (Grabisch and Roubens 1999). All games are
+    exact.
+
+    Parameters
+    ----------
+    forest : fitted forest of Bevel
+    X : array, data frame or sparse matrix of shape (n, p)
+        Rows to explain.
+    background, background_weight, max_background, random_state
+        As in `shapley_values`.
+    max_exact_features : int, default=12
+        Trees with oblique splits may tell 2 to this power cases apart for a row and a background
+        row; if one has more, there is an error. At most 20.
+    verbose : int, default=0
+        1 draws a bar of the rows done.
+
+    Returns
+    -------
+    ShapleyInteractions
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bevel import ObliqueForestRegressor
+    >>> from bevel.analysis import shapley_interactions
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> y = X[:, 0] * X[:, 1] + X[:, 2]
+    >>> forest = ObliqueForestRegressor(50, random_state=0).fit(X, y)
+    >>> found = shapley_interactions(forest, X[:20], X, random_state=0)
+    >>> found.pairs()[0][:2]
+    ('x0', 'x1')
+    """
+    analysed = read_forest(forest, "shapley_interactions")
+    check_limits(max_background, max_exact_features)
+    rng = np.random.default_rng(random_state)
+    rows = np.ascontiguousarray(analysed.encode(X))
+    n_values = len(rows) * analysed.forest.n_features**2 * max(1, analysed.forest.n_classes)
+    if n_values > MOST_VALUES:
+        remedy = "Explain fewer rows at a time."
+        raise wrong_value(
+            "The number of interaction values", f"at most {MOST_VALUES}", n_values, remedy
+        )
+    others, weights, drawn = read_background(
+        analysed, background, background_weight, max_background, rng
+    )
+    progress = Progress(0, len(rows), verbose > 0, None, label="explaining rows")
+    values, within, base = _core.shapley_interactions(
+        analysed.predictor.view,
+        rows,
+        others,
+        weights,
+        drawn,
+        analysed.hard,
+        max_exact_features,
+        analysed.n_threads,
+        progress if progress.wanted else None,
+    )
+    if not within:
+        raise wrong_value(
+            "A forest of interactions",
+            f"one whose trees tell at most {2**max_exact_features} cases apart",
+            "one with more",
+            "Raise max_exact_features (up to 20), or use a forest of sparser directions.",
+        )
+    if progress.wanted:
+        progress(len(rows))
+    return ShapleyInteractions(
+        single_output(analysed, values),
+        base[0] if analysed.classes is None else base,
+        rows_as_given(X, analysed),
+        analysed.names,
+        analysed.classes,
+        len(others) if drawn is None else drawn.shape[1],
+        len(others),
+    )

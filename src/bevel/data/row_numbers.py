@@ -1,0 +1,115 @@
+"""Finds columns that number the rows where rows are sorted by the target.
+
+Such a column predicts the target of its own table perfectly and that of no other.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.data.tables import Table
+from bevel.errors import RowNumberWarning, join_names
+
+__all__ = ["find_row_numbers", "warn_of_row_numbers"]
+
+FALSE_ALARMS = 1e-6  # at most, for a column whose order has nothing to do with the target
+SAMPLE = 32  # rows that rule out nearly every other column
+SPARSEST = 5 / 3  # numbers up to that many times the rows: what a random split leaves of 1, 2, ...
+TILE = 2**16  # columns looked at together
+
+
+def warn_of_row_numbers(
+    table: Table, nominal: npt.NDArray[np.int32], y: npt.NDArray[Any], n_classes: int
+) -> None:
+    """Warn of columns that `find_row_numbers` finds, unless there is no other column."""
+    if table.n_features < 2:
+        return
+    found = find_row_numbers(table, nominal, y, n_classes)
+    if found:
+        names = join_names([table.describe(feature) for feature in found])
+        warnings.warn(
+            f"Column {names} counts the rows, and the target is sorted along it: the forest learns "
+            "the order of the rows, which says nothing about other rows. Drop the column if it is "
+            "a row number or an id.",
+            RowNumberWarning,
+            stacklevel=3,
+        )
+
+
+def find_row_numbers(
+    table: Table, levels: npt.NDArray[np.int32], y: npt.NDArray[Any], n_classes: int
+) -> list[int]:
+    """Numeric columns of different whole numbers, from 0 on, along which the target is sorted.
+
+    A target is sorted if it never falls, or never rises; of classes, if each comes in one run. A
+    column in random order does that with a probability that is known; where that is above 1e-6 for
+    any of the columns, nothing is found.
+
+    Parameters
+    ----------
+    table : Table
+        Training rows.
+    levels : ndarray of int32, shape (p,)
+        Zero for numeric columns.
+    y : ndarray of shape (n_rows,)
+        Codes of classes, or values.
+    n_classes : int
+        Zero in regression.
+    """
+    numeric = np.flatnonzero(levels == 0)
+    if len(numeric) == 0 or _chance(y, n_classes) > math.log(FALSE_ALARMS / len(numeric)):
+        return []
+    return [
+        int(feature)
+        for feature in numeric[_may_count(table, numeric)]
+        if _is_sorted_along(_column(table, int(feature)), y, n_classes)
+    ]
+
+
+def _chance(y: npt.NDArray[Any], n_classes: int) -> float:
+    """Logarithm of the probability that rows in random order are sorted by the target."""
+    counts = np.unique(y, return_counts=True)[1]
+    orders = math.lgamma(len(counts) + 1) if n_classes else math.log(2.0)
+    same = sum(math.lgamma(count + 1) for count in counts.tolist())
+    return orders + same - math.lgamma(len(y) + 1)
+
+
+def _may_count(table: Table, numeric: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Numeric columns whose values in a few rows are different whole numbers."""
+    rows = slice(0, table.n_rows, max(1, table.n_rows // SAMPLE))
+    able = np.zeros(table.n_features, dtype=bool)
+    # Runs of numeric columns, which are read together.
+    breaks = np.flatnonzero(np.diff(numeric) > 1) + 1
+    for run in np.split(numeric, breaks):
+        for first in range(0, len(run), TILE):
+            features = slice(int(run[first]), int(run[min(first + TILE, len(run)) - 1]) + 1)
+            able[features] = _are_counts(table.numbers(rows, features), table.n_rows)
+    return able[numeric]
+
+
+def _are_counts(values: npt.NDArray[Any], n_rows: int) -> npt.NDArray[np.bool_]:
+    ordered = np.sort(values, axis=0)  # NaN comes last, and is no whole number
+    with np.errstate(invalid="ignore"):
+        whole = (ordered == np.floor(ordered)).all(axis=0)
+        within = (ordered[0] >= 0) & (ordered[-1] <= SPARSEST * n_rows)
+        return np.asarray(whole & within & (np.diff(ordered, axis=0) > 0).all(axis=0))
+
+
+def _column(table: Table, feature: int) -> npt.NDArray[Any]:
+    return table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))[:, 0]
+
+
+def _is_sorted_along(values: npt.NDArray[Any], y: npt.NDArray[Any], n_classes: int) -> bool:
+    if not _are_counts(values[:, None], len(values))[0]:
+        return False
+    ordered = y[np.argsort(values)]
+    if n_classes:
+        n_runs = 1 + np.count_nonzero(ordered[1:] != ordered[:-1])
+        return bool(n_runs == len(np.unique(y)))
+    steps = np.diff(ordered)
+    return bool((steps >= 0).all() or (steps <= 0).all())

@@ -1,0 +1,86 @@
+"""Parameters by name: those of a projection through the estimator, and what unknown ones mean."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any, Self
+
+from bevel.errors import shorten
+from bevel.parameters.other_names import remedy_for
+from bevel.projections import NAMED, Projection
+
+NESTED = "projection__"
+
+
+class NamedParameters:
+    """What all estimators do with the names of parameters; comes before BaseEstimator."""
+
+    projection: Any
+
+    def __new__(cls, *_: Any, **parameters: Any) -> Self:
+        """Refuse unknown parameters with the name that they have here."""
+        known = _known(cls)
+        unknown = [name for name in parameters if name not in known]
+        if unknown and not _takes_any(cls):
+            remedy = remedy_for(unknown[0], known)
+            raise TypeError(f"{cls.__name__} has no parameter {unknown[0]!r}. {remedy}")
+        return super().__new__(cls)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name.
+
+        Parameters
+        ----------
+        **parameters
+            By name. ``projection__density=3`` replaces the projection by a copy with that setting;
+            a name such as "sparse" becomes its object.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        self._check_known(parameters)
+        settings = {
+            name.removeprefix(NESTED): parameters.pop(name)
+            for name in list(parameters)
+            if name.startswith(NESTED)
+        }
+        super().set_params(**parameters)  # type: ignore[misc]
+        if settings:
+            self.projection = _changed(self.projection, settings)
+        return self
+
+    def _check_known(self, parameters: Iterable[str]) -> None:
+        known = _known(type(self))
+        for name in parameters:
+            if name.partition("__")[0] not in known:
+                remedy = remedy_for(name, known)
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. {remedy}"
+                )
+
+
+def _known(cls: type) -> list[str]:
+    """Names of the parameters of a class, in their order."""
+    return list(inspect.signature(cls).parameters)
+
+
+def _takes_any(cls: type) -> bool:
+    """Whether a subclass passes parameters on by ``**``."""
+    kinds = [each.kind for each in inspect.signature(cls).parameters.values()]
+    return inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def _changed(projection: object, settings: dict[str, Any]) -> Projection:
+    """A projection with other settings; the one that was given stays as it is."""
+    if isinstance(projection, str) and projection in NAMED:
+        projection = NAMED[projection]()
+    if not isinstance(projection, Projection):
+        raise ValueError(
+            f"{NESTED}{next(iter(settings))} needs a single projection; got "
+            f"{shorten(projection)}. Set projection to an object of bevel.projections, such as "
+            "P.SparseSigns()."
+        )
+    return projection.with_params(**settings)

@@ -1,0 +1,98 @@
+"""What a forest of several families remembers of them: `families_`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Floats, Ints64
+from bevel.extras import import_optional
+
+__all__ = ["FamilyRecord"]
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyRecord:
+    """The families of directions that share the trees of a forest, and why.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the families.
+    errors : ndarray of shape (n_families,)
+        Out-of-bag error of each micro-forest: share of wrong rows, or mean squared error. NaN if
+        there were no out-of-bag rows, or too few trees for micro-forests.
+    standard_errors : ndarray of shape (n_families,)
+        Of the errors.
+    weights : ndarray of shape (n_families,)
+        Share of trees that each family was to have, summing to one.
+    of_tree : ndarray of int32, shape (n_trees,)
+        Family of each tree.
+    left_out : tuple of (str, str)
+        Families that do not fit the table, and why.
+    """
+
+    names: tuple[str, ...]
+    errors: Floats
+    standard_errors: Floats
+    weights: Floats
+    of_tree: npt.NDArray[np.int32]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def n_trees(self) -> Ints64:
+        """Trees of each family."""
+        return np.bincount(self.of_tree, minlength=len(self.names))
+
+    def with_trees(self, of_tree: npt.NDArray[np.int32]) -> FamilyRecord:
+        """The record of a forest with other trees of the same families."""
+        return replace(self, of_tree=of_tree)
+
+    def rows(self) -> list[tuple[str, float, float, float, int]]:
+        """Name, error, its standard error, weight and trees of each family."""
+        columns = (self.errors, self.standard_errors, self.weights, self.n_trees)
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
+        return [(name, *each) for name, each in zip(self.names, numbers, strict=True)]
+
+    def to_pandas(self) -> Any:
+        """A frame with a row for each family."""
+        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        columns = ["family", "oob_error", "standard_error", "weight", "trees"]
+        return pandas.DataFrame(self.rows(), columns=columns).set_index("family")
+
+    def __str__(self) -> str:
+        return "\n".join([_line(HEAD), *(_line(_cells(row)) for row in self.rows()), *self.notes()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in HEAD)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{cell}</td>" for cell in _cells(row)) + "</tr>"
+            for row in self.rows()
+        )
+        notes = "".join(f"<p>{note}</p>" for note in self.notes())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+    def notes(self) -> list[str]:
+        """A sentence for each family that was left out."""
+        return [f"left out: {name} ({reason})" for name, reason in self.left_out]
+
+
+HEAD = ("family", "out-of-bag error", "standard error", "weight", "trees")
+_WIDTHS = (12, 16, 14, 6, 5)
+
+
+def _cells(row: tuple[str, float, float, float, int]) -> tuple[str, ...]:
+    name, error, standard_error, weight, n_trees = row
+    numbers = (f"{error:.4g}", f"{standard_error:.2g}") if error == error else ("–", "–")
+    return (name, *numbers, f"{weight:.2f}", str(n_trees))
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    name, *numbers = cells
+    widths = zip(numbers, _WIDTHS[1:], strict=True)
+    return "  ".join([name.ljust(_WIDTHS[0]), *(number.rjust(width) for number, width in widths)])

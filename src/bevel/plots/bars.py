@@ -1,0 +1,51 @@
+"""Bars with long names beside them: names of a length that fits, and numbers at the ends."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bevel.plots.canvas import FAINT, decimals_for
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["shorten_name", "shorten_sum", "write_values"]
+
+LONGEST_NAME = 50  # characters
+
+
+def shorten_name(name: str, longest: int = LONGEST_NAME) -> str:
+    """The name, or its beginning and its end: names of columns often differ at their ends."""
+    if len(name) <= longest:
+        return name
+    end = longest // 3
+    return f"{name[: longest - end - 1]}…{name[-end:]}"
+
+
+def shorten_sum(words: str, longest: int = LONGEST_NAME) -> str:
+    """A sum of features, or as many of its first terms as fit."""
+    if len(words) <= longest:
+        return words
+    ends = [words.rfind(sign, 0, longest - 1) for sign in (" + ", " − ")]
+    return f"{words[: max(ends)]} …" if max(ends) > 0 else shorten_name(words, longest)
+
+
+def write_values(axes: "Axes", values: NDArray[np.float64]) -> None:
+    """Numbers at the ends of the bars, all with as many decimals."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return
+    decimals = decimals_for(float(np.abs(known).max()))
+    for place, value in enumerate(values.tolist()):
+        if np.isfinite(value):
+            axes.annotate(
+                f"{value:.{decimals}f}".replace("-", "−"),
+                (max(value, 0.0), place),
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=9,
+                color=FAINT,
+            )
+    axes.margins(x=0.12)

@@ -1,0 +1,200 @@
+"""Pictures by way of scikit-learn's displays: computed and drawn in one call, and drawn again.
+
+What a display does can be done with a function of `bevel.analysis` and one of `bevel.plots`.
+"""
+
+from typing import TYPE_CHECKING, Any, Self
+
+from bevel.analysis import calibration, importance, principal_coordinates, shapley_values
+from bevel.plots.importance import importance_bars
+from bevel.plots.proximity_map import proximity_map
+from bevel.plots.reliability import calibration as reliability
+from bevel.plots.shapley import shapley_bars, shapley_waterfall
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from bevel.analysis import results
+
+__all__ = ["ImportanceDisplay", "ProximityDisplay", "ReliabilityDisplay", "ShapleyDisplay"]
+
+
+class _Display:
+    """A result, and where it was drawn last."""
+
+    ax_: "Axes"
+    figure_: "Figure"
+
+    def _drawn(self, axes: Any) -> Self:
+        self.ax_, self.figure_ = axes, axes.figure
+        return self
+
+
+class ImportanceDisplay(_Display):
+    """Importances of features or directions as bars.
+
+    Parameters
+    ----------
+    result : Importance or Directions
+        From `bevel.analysis.importance`.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.plots import ImportanceDisplay
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(100, random_state=0).fit(X, y)
+    >>> display = ImportanceDisplay.from_estimator(forest, X, y, random_state=0)
+    >>> display.result.top(1).names
+    ('petal width (cm)',)
+    """
+
+    def __init__(self, *, result: "results.Importance | results.Directions") -> None:
+        self.result = result
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        kind: str | None = None,
+        n_top: int = 20,
+        ax: "Axes | None" = None,
+        **options: Any,
+    ) -> Self:
+        """Measure importances and draw them.
+
+        Parameters
+        ----------
+        estimator : ObliqueForestClassifier or ObliqueForestRegressor
+            A fitted forest.
+        X, y : array-like, default=None
+            Rows and targets; the rows of the fit in their order, unless ``out_of_bag=False``.
+        kind : str, default=None
+            As in `bevel.analysis.importance`; None: "permutation" with X and y, "gini" without.
+        n_top : int, default=20
+            Bars at most.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None makes a new figure.
+        **options
+            Options of the kind.
+        """
+        chosen = kind or ("gini" if X is None else "permutation")
+        result = importance(estimator, chosen, X, y, **options)
+        return cls(result=result).plot(n_top=n_top, ax=ax)
+
+    def plot(self, *, n_top: int = 20, ax: "Axes | None" = None) -> Self:
+        """Draw the largest importances."""
+        return self._drawn(importance_bars(self.result, n_top=n_top, ax=ax))
+
+
+class ReliabilityDisplay(_Display):
+    """Observed shares against predicted probabilities of a classifier.
+
+    Parameters
+    ----------
+    result : Calibration
+        From `bevel.analysis.calibration`.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+    """
+
+    def __init__(self, *, result: "results.Calibration") -> None:
+        self.result = result
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, ax: "Axes | None" = None, **options: Any
+    ) -> Self:
+        """Compute the curve and draw it; options are those of `bevel.analysis.calibration`."""
+        return cls(result=calibration(estimator, X, y, **options)).plot(ax=ax)
+
+    def plot(self, *, ax: "Axes | None" = None) -> Self:
+        """Draw the curve."""
+        return self._drawn(reliability(self.result, ax=ax))
+
+
+class ProximityDisplay(_Display):
+    """Rows in the first two principal coordinates of their proximities.
+
+    Parameters
+    ----------
+    result : PrincipalCoordinates
+        From `bevel.analysis.principal_coordinates`.
+    labels : array-like of shape (n_rows,), default=None
+        Classes, or numbers.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+    """
+
+    def __init__(self, *, result: "results.PrincipalCoordinates", labels: Any = None) -> None:
+        self.result, self.labels = result, labels
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, ax: "Axes | None" = None, **options: Any
+    ) -> Self:
+        """Place the rows and draw them; options are those of `principal_coordinates`."""
+        found = principal_coordinates(estimator, X, y, **options)
+        return cls(result=found, labels=y).plot(ax=ax)
+
+    def plot(self, *, ax: "Axes | None" = None) -> Self:
+        """Draw the rows."""
+        return self._drawn(proximity_map(self.result, labels=self.labels, ax=ax))
+
+
+class ShapleyDisplay(_Display):
+    """What features add to predictions: of one row, or on average.
+
+    Parameters
+    ----------
+    result : ShapleyValues
+        From `bevel.analysis.shapley_values`.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+    """
+
+    def __init__(self, *, result: "results.ShapleyValues") -> None:
+        self.result = result
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        background: Any,
+        *,
+        row: int | None = None,
+        ax: "Axes | None" = None,
+        **options: Any,
+    ) -> Self:
+        """Explain rows and draw one of them, or the mean over all if `row` is None.
+
+        Options are those of `bevel.analysis.shapley_values`.
+        """
+        result = shapley_values(estimator, X, background, **options)
+        return cls(result=result).plot(row=row, ax=ax)
+
+    def plot(self, *, row: int | None = None, ax: "Axes | None" = None) -> Self:
+        """Draw the row, or the mean over all if it is None."""
+        if row is None:
+            return self._drawn(shapley_bars(self.result, ax=ax))
+        return self._drawn(shapley_waterfall(self.result, row, ax=ax))

@@ -1,0 +1,205 @@
+"""Effects of features drawn: curves with bands, surfaces, and bars of interactions."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bevel.analysis.checks import check_count
+from bevel.analysis.results import Effect, Interactions
+from bevel.errors import wrong_type, wrong_value
+from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel
+from bevel.plots.series import line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["effect", "interaction_bars"]
+
+MOST_CURVES = 200  # of single rows: more are a blot
+BAR_INCHES, FRAME_INCHES = 0.3, 1.1
+
+
+def effect(
+    result: Effect, *, level: float = 0.95, centred: bool = False, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw an effect: a curve for one feature or a direction, a surface for two features.
+
+    Curves have their pointwise band where there are standard errors, thin lines for rows where
+    there are individual curves, and marks at the tenths of the feature's values. Of two classes the
+    second one is drawn, of more all; a surface shows one: pass ``result.output(label)``.
+
+    Parameters
+    ----------
+    result : Effect
+        From `partial_dependence`, `accumulated_local_effects` or `effect_along`.
+    level : float, default=0.95
+        Of the band.
+    centred : bool, default=False
+        Whether individual curves begin at zero, which shows better where they part.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestRegressor, plots
+    >>> from bevel.analysis import partial_dependence
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestRegressor(100, random_state=0).fit(X, y)
+    >>> ax = plots.effect(partial_dependence(forest, X, "bmi", standard_error=True))
+    """
+    if not isinstance(result, Effect):
+        remedy = "Pass what partial_dependence returns."
+        raise wrong_type("result", "an Effect", result, remedy)
+    if result.classes is not None and len(result.classes) == 2:
+        result = result.output(result.classes[1])
+    if len(result.grid) == 2:
+        return _surface(result, ax)
+    outputs = (
+        {"": result}
+        if result.classes is None
+        else {str(label): result.output(label) for label in result.classes}
+    )
+    with panel(ax, "effect") as axes:
+        for number, (name, each) in enumerate(outputs.items()):
+            _curve(axes, each, name, line(number), level, centred)
+        _mark_tenths(axes, result)
+        axes.set_xlabel(result.names[0] if result.kind != "effect along" else _steps(result))
+        axes.set_ylabel(_measured(result, level, centred))
+        axes.set_title(_title(result), loc="left")
+        axes.grid(axis="y", color=RULE, lw=0.6)
+        if len(outputs) > 1:
+            axes.legend(title="class")
+    return axes
+
+
+def interaction_bars(result: Interactions, *, n_top: int = 15, ax: "Axes | None" = None) -> "Axes":
+    """Draw the strongest interactions as bars, with H squared behind each.
+
+    Parameters
+    ----------
+    result : Interactions
+        From `bevel.analysis.interactions`.
+    n_top : int, default=15
+        Pairs at most.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    check_count("n_top", n_top)
+    if not isinstance(result, Interactions):
+        remedy = "Pass what bevel.analysis.interactions returns."
+        raise wrong_type("result", "Interactions", result, remedy)
+    best, names = result.order[:n_top], result.pair_names
+    place = np.arange(len(best))
+    with panel(ax, "interaction_bars", height=FRAME_INCHES + BAR_INCHES * len(best)) as axes:
+        axes.barh(place, result.strength[best], height=0.68, color=COLOURS[0])
+        for number, pair in enumerate(best):
+            text = f"  H² {result.h_squared[pair]:.2f}"
+            axes.text(result.strength[pair], number, text, va="center", fontsize=8.5, color=INK)
+        axes.set_yticks(place, [names[pair].replace(" x ", " × ") for pair in best])
+        axes.invert_yaxis()
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlim(0.0, 1.18 * float(np.max(result.strength[best], initial=0.0)) or 1.0)
+        axes.set_xlabel("strength: what the joint effect has beyond the sum of both")
+        axes.set_title("interactions", loc="left")
+        axes.grid(axis="x", color=RULE, lw=0.6)
+    return axes
+
+
+def _curve(
+    axes: "Axes", result: Effect, name: str, look: dict[str, Any], level: float, centred: bool
+) -> None:
+    grid, values = result.grid[0], result.values
+    shift = values[0] if centred else 0.0
+    is_nominal = grid.dtype.kind == "O"
+    x = np.arange(len(grid)) if is_nominal else np.asarray(grid, float)
+    order = np.argsort(x, kind="stable")
+    if result.individual is not None and not is_nominal:
+        curves = result.individual[~np.isnan(result.individual[:, 0])]
+        chosen = np.linspace(0, len(curves) - 1, min(len(curves), MOST_CURVES)).astype(int)
+        for curve in curves[chosen]:
+            moved = curve - (curve[0] if centred else 0.0)
+            axes.plot(x[order], moved[order], lw=0.5, alpha=0.25, color=look["color"], zorder=1)
+    low, high = (None, None) if result.standard_error is None else result.band(level)
+    if is_nominal:
+        reach = None if high is None else high - values
+        axes.errorbar(
+            x, values, reach, fmt="o", capsize=3, color=look["color"], label=name, zorder=3
+        )
+        axes.set_xticks(x, [str(label) for label in grid])
+        return
+    if low is not None and high is not None:
+        band = (low - shift)[order], (high - shift)[order]
+        axes.fill_between(x[order], *band, color=look["color"], alpha=0.2, lw=0, zorder=2)
+    axes.plot(x[order], (values - shift)[order], lw=2.0, label=name, zorder=3, **look)
+
+
+def _mark_tenths(axes: "Axes", result: Effect) -> None:
+    tenths = result.quantiles[0]
+    if tenths is None:
+        return
+    low, high = float(np.min(result.grid[0])), float(np.max(result.grid[0]))
+    inside = tenths[(tenths >= low) & (tenths <= high)]
+    axes.vlines(
+        inside, 0.0, 0.03, transform=axes.get_xaxis_transform(), color=FAINT, lw=1.0, zorder=4
+    )
+
+
+def _surface(result: Effect, ax: "Axes | None") -> "Axes":
+    if result.classes is not None:
+        required = "of one class, where there are more than two"
+        remedy = f"Pass result.output({result.classes[0]!r})."
+        raise wrong_value("A surface", required, f"{len(result.classes)} classes", remedy)
+    axes_x, axes_y = (_positions(grid) for grid in result.grid)
+    signed = result.kind == "accumulated local effects"
+    reach = float(np.abs(result.values).max()) or 1.0
+    colours: dict[str, Any] = (
+        {"cmap": "PuOr_r", "vmin": -reach, "vmax": reach} if signed else {"cmap": "viridis"}
+    )
+    with panel(ax, "effect") as axes:
+        mesh = axes.pcolormesh(
+            axes_x[0], axes_y[0], result.values.T, shading="nearest", rasterized=True, **colours
+        )
+        figure: Any = axes.figure
+        what = f"interaction in the {result.output_name}" if signed else result.output_name
+        figure.colorbar(mesh, ax=axes, label=what)
+        for (_, labels), set_ticks in (
+            (axes_x, axes.set_xticks),
+            (axes_y, axes.set_yticks),
+        ):
+            if labels is not None:
+                set_ticks(np.arange(len(labels)), labels)
+        axes.set(xlabel=result.names[0], ylabel=result.names[1])
+        axes.set_title(_title(result), loc="left")
+    return axes
+
+
+def _positions(grid: Any) -> tuple[Any, list[str] | None]:
+    if grid.dtype.kind == "O":
+        return np.arange(len(grid)), [str(label) for label in grid]
+    return np.asarray(grid, float), None
+
+
+def _title(result: Effect) -> str:
+    return {"effect along": "effect along a direction"}.get(result.kind, result.kind)
+
+
+def _steps(result: Effect) -> str:
+    return f"steps of {result.names[0]}"
+
+
+def _measured(result: Effect, level: float, centred: bool) -> str:
+    what = result.output_name if result.classes is None else "probability"
+    if centred or result.kind == "accumulated local effects":
+        what = f"change of the {what}"
+    if result.standard_error is None:
+        return what
+    return f"{what}\n(band: {100 * level:g} % at each point)"

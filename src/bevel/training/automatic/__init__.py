@@ -1,0 +1,1 @@
+"""`projection="auto"`: several families of directions share the trees of a forest."""

@@ -1,0 +1,89 @@
+"""The families that `projection="auto"` tries, and which of them fit a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bevel.projections import CCA, LDA, Axis, Projection, Ridge, SparseSigns
+from bevel.projections.counts import Count
+from bevel.projections.families import Member, TableShape
+
+__all__ = ["Candidate", "candidates_for"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A family of directions with the settings that did best on average.
+
+    Attributes
+    ----------
+    name : str
+        As `families_` shows it.
+    projection : Projection
+        Where directions come from.
+    n_projections : int, float or str
+        Draws at each node.
+    criterion : str
+        Gain of a split, unless the user has chosen one.
+    """
+
+    name: str
+    projection: Projection
+    criterion: str
+    n_projections: Count = "auto"
+
+    @property
+    def members(self) -> list[Member]:
+        """The family as a projection by name: it adapts to few columns."""
+        return [Member(self.projection, self.n_projections, by_name=True)]
+
+
+# The first serves every table (docs/design/automatic_families.md).
+FOR_CLASSES = (
+    Candidate("axis", Axis(), "gini"),
+    Candidate("sparse", SparseSigns(), "gini"),
+    Candidate("lda", LDA(), "entropy", 3),
+    Candidate("cca", CCA(bootstrap=None), "gini"),
+)
+FOR_NUMBERS = (
+    Candidate("axis", Axis(), "squared_error"),
+    Candidate("sparse", SparseSigns(), "squared_error"),
+    Candidate("lda", LDA(), "squared_error", 5),
+    Candidate("ridge", Ridge(tune="gcv"), "squared_error"),
+)
+
+
+def candidates_for(
+    shape: TableShape, *, regression: bool, purely_random: bool
+) -> tuple[list[Candidate], list[tuple[str, str]]]:
+    """Families that fit a table, and the names of the others with the reason.
+
+    Parameters
+    ----------
+    shape : TableShape
+        Size of the training table.
+    regression : bool
+        Whether the target is a number.
+    purely_random : bool
+        Whether cuts are chosen without the target.
+    """
+    fitting, left_out = [], []
+    for candidate in FOR_NUMBERS if regression else FOR_CLASSES:
+        reason = _objection(candidate, shape, purely_random)
+        if reason:
+            left_out.append((candidate.name, reason))
+        else:
+            fitting.append(candidate)
+    return fitting, left_out
+
+
+def _objection(candidate: Candidate, shape: TableShape, purely_random: bool) -> str:
+    """Why a family does not fit a table; empty if it does."""
+    if isinstance(candidate.projection, Axis):
+        return ""
+    if shape.n_numeric < 2:
+        columns = "no numeric columns" if shape.n_numeric == 0 else "one numeric column"
+        return f"needs two numeric columns to combine; the table has {columns}"
+    if purely_random and candidate.projection.reads_target:
+        return 'uses the target, which threshold="purely_random" does not'
+    return ""

@@ -1,0 +1,149 @@
+"""Grows a forest whose trees are shared out among families by out-of-bag evidence.
+
+Each family grows a micro-forest of U trees. All micro-forests are judged on the rows that every
+one of them predicts out of bag, the losses become weights, and the weights become numbers of trees.
+The trees of micro-forests stay as far as their families get trees; the others are grown again by
+families that get more. This is Blaser's idea for rotations (thesis, chapter 2), applied to
+families.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Floats, Ints64
+from bevel.data.dataset import Dataset
+from bevel.forest.family_record import FamilyRecord
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.joining import join_forests
+from bevel.forest.subforest import take_trees
+from bevel.training.automatic.plan import FamilyPlan
+from bevel.training.automatic.weights import Evidence, count_trees, measure, weigh_families
+from bevel.training.micro_forests import MicroForests, assign_trees, replace_trees
+from bevel.training.options import TrainingOptions
+from bevel.training.progress import Progress
+from bevel.training.trainer import TrainingTarget, train
+
+__all__ = ["Grower", "grow_families", "grow_more"]
+
+
+@dataclass(frozen=True)
+class Grower:
+    """Grows trees of given numbers and families on one training table."""
+
+    dataset: Dataset
+    target: TrainingTarget
+    options: Sequence[TrainingOptions]
+    n_threads: int
+
+    def grow(
+        self, numbers: Ints64, of_tree: npt.NDArray[np.int32], progress: Progress
+    ) -> FlatForest:
+        """Trees of some numbers, each of its family, in the order of the numbers."""
+        forest, order, n_done = None, [], 0
+        for family, options in enumerate(self.options):
+            chosen = np.flatnonzero(of_tree == family)
+            if len(chosen) == 0:
+                continue
+            part = train(
+                *(self.dataset, self.target, options, numbers[chosen], self.n_threads),
+                progress.after(n_done),
+            )
+            forest = part if forest is None else join_forests(forest, part)
+            order.append(chosen)
+            n_done += len(chosen)
+        assert forest is not None  # there are trees to grow
+        return take_trees(forest, np.argsort(np.concatenate(order), kind="stable"))
+
+
+def grow_families(
+    grower: Grower,
+    plan: FamilyPlan,
+    progress_for: Callable[[range, str], Progress],
+) -> tuple[FlatForest, FamilyRecord]:
+    """Grow the trees of a plan.
+
+    Parameters
+    ----------
+    grower : Grower
+        Of the families of the plan.
+    plan : FamilyPlan
+        What to grow.
+    progress_for : callable
+        ``progress_for(trees, label)`` makes the progress report of some trees.
+    """
+    n_families, n_micro_trees = len(plan.names), plan.micro_trees(len(grower.dataset.X))
+    if n_micro_trees == 0:
+        return _grow_equally(grower, plan, progress_for)
+    of_micro = np.repeat(np.arange(n_families, dtype=np.int32), n_micro_trees)
+    progress = progress_for(range(len(of_micro)), "comparing families")
+    micro = grower.grow(np.arange(len(of_micro)), of_micro, progress)
+    evidence = _judge(micro, n_micro_trees, grower, plan)
+    weights = weigh_families(evidence)
+    of_tree, missing = assign_trees(count_trees(weights, plan.n_trees), n_micro_trees)
+    progress = progress_for(range(plan.n_trees - len(missing), plan.n_trees), "growing trees")
+    grown = grower.grow(missing, of_tree[missing], progress)
+    record = _record(plan, evidence.errors, evidence.standard_errors, weights, of_tree)
+    return replace_trees(micro, grown, missing), record
+
+
+def grow_more(
+    grower: Grower,
+    forest: FlatForest,
+    record: FamilyRecord,
+    trees: range,
+    progress: Progress,
+) -> tuple[FlatForest, FamilyRecord]:
+    """Add trees to a forest, by the weights that its families have.
+
+    Each family gets what its share of all trees is short of.
+    """
+    wanted = count_trees(record.weights, trees.stop)
+    short = np.maximum(wanted - record.n_trees, 0)
+    added = count_trees(short / max(short.sum(), 1), len(trees))
+    of_new = np.repeat(np.arange(len(added), dtype=np.int32), added)
+    grown = grower.grow(np.arange(trees.start, trees.stop), of_new, progress)
+    of_tree = np.concatenate((record.of_tree, of_new))
+    return join_forests(forest, grown), record.with_trees(of_tree)
+
+
+def _judge(micro: FlatForest, n_micro_trees: int, grower: Grower, plan: FamilyPlan) -> Evidence:
+    dataset, target = grower.dataset, grower.target
+    forests = MicroForests(
+        *(micro, n_micro_trees, dataset, target, plan.options[0]),
+        hard=plan.hard,
+        n_threads=grower.n_threads,
+    )
+    predictions, known = [], np.ones(len(dataset.X), dtype=np.bool_)
+    for family in range(len(plan.names)):
+        each, has_prediction = forests.predict_out_of_bag(family)
+        predictions.append(each)
+        known &= has_prediction
+    return measure(predictions, known, target.values, target.n_classes, target.weights)
+
+
+def _grow_equally(
+    grower: Grower, plan: FamilyPlan, progress_for: Callable[[range, str], Progress]
+) -> tuple[FlatForest, FamilyRecord]:
+    """Without evidence every family gets the same share of the trees."""
+    n_families = len(plan.names)
+    weights = np.full(n_families, 1.0 / n_families)
+    of_tree = (np.arange(plan.n_trees) % n_families).astype(np.int32)
+    progress = progress_for(range(plan.n_trees), "growing trees")
+    forest = grower.grow(np.arange(plan.n_trees), of_tree, progress)
+    unknown = np.full(n_families, np.nan)
+    return forest, _record(plan, unknown, unknown, weights, of_tree)
+
+
+def _record(
+    plan: FamilyPlan,
+    errors: Floats,
+    standard_errors: Floats,
+    weights: Floats,
+    of_tree: npt.NDArray[np.int32],
+) -> FamilyRecord:
+    return FamilyRecord(plan.names, errors, standard_errors, weights, of_tree, plan.left_out)

@@ -1,0 +1,82 @@
+"""What a forest of several families is to be: families, their options, sizes of micro-forests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from bevel.projections.families import TableShape, resolve_families
+from bevel.training.automatic.candidates import Candidate, candidates_for
+from bevel.training.options import TrainingOptions
+
+__all__ = ["FamilyPlan", "plan_families"]
+
+MOST_MICRO_TREES = 25
+FEWEST_MICRO_TREES = 5  # with fewer the out-of-bag error of a family is mostly chance
+
+
+@dataclass(frozen=True)
+class FamilyPlan:
+    """What to grow.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the families.
+    options : tuple of TrainingOptions
+        How each family grows; seed and bags are the same in all.
+    n_trees : int
+        Trees of the forest.
+    hard : bool
+        Whether trees vote.
+    left_out : tuple of (str, str)
+        Families that do not fit the table, and why.
+    """
+
+    names: tuple[str, ...]
+    options: tuple[TrainingOptions, ...]
+    n_trees: int
+    hard: bool
+    left_out: tuple[tuple[str, str], ...]
+
+    def micro_trees(self, n_rows: int) -> int:
+        """Trees of a micro-forest: at most half of all trees; 0 if there is nothing to compare."""
+        n_families = len(self.names)
+        n = min(MOST_MICRO_TREES, self.n_trees // (2 * n_families))
+        compared = n_families > 1 and self.options[0].leaves_rows_out(n_rows)
+        return n if compared and n >= FEWEST_MICRO_TREES else 0
+
+
+def plan_families(
+    options: TrainingOptions, shape: TableShape, n_trees: int, hard: bool
+) -> FamilyPlan:
+    """Plan for a table.
+
+    Parameters
+    ----------
+    options : TrainingOptions
+        What all families share; the criterion "auto" leaves it to them.
+    shape : TableShape
+        Size of the training table.
+    n_trees : int
+        Trees of the forest.
+    hard : bool
+        Whether trees vote.
+    """
+    purely_random = options.threshold == "purely_random"
+    regression = options.criterion == "squared_error"
+    fitting, left_out = candidates_for(shape, regression=regression, purely_random=purely_random)
+
+    def options_of(candidate: Candidate) -> TrainingOptions:
+        families = resolve_families(
+            candidate.members, shape, regression=regression, single_draw=purely_random
+        )
+        criterion = candidate.criterion if options.criterion == "auto" else options.criterion
+        return replace(options, families=tuple(families), criterion=criterion)
+
+    return FamilyPlan(
+        names=tuple(candidate.name for candidate in fitting),
+        options=tuple(options_of(candidate) for candidate in fitting),
+        n_trees=n_trees,
+        hard=hard,
+        left_out=tuple(left_out),
+    )

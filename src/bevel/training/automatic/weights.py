@@ -1,0 +1,125 @@
+"""How much each family counts: its out-of-bag loss in units of the noise of that loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Floats, Ints64
+
+__all__ = ["Evidence", "count_trees", "measure", "row_losses", "weigh_families"]
+
+# How fast weights fall: a family that is one standard error worse than the best counts e^−DECAY of
+# it. Chosen on data sets (docs/design/automatic_families.md).
+DECAY = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Out-of-bag results of families on the same rows.
+
+    Attributes
+    ----------
+    errors : ndarray of shape (n_families,)
+        Share of wrong rows, or mean squared error; NaN without rows that all families predict.
+    standard_errors : ndarray of shape (n_families,)
+        Of the errors.
+    losses : ndarray of shape (n_families,)
+        Mean Brier score, or mean squared error: what the weights are made of.
+    noise : float
+        Standard error of the loss of the best family.
+    """
+
+    errors: Floats
+    standard_errors: Floats
+    losses: Floats
+    noise: float
+
+
+def measure(
+    predictions: list[Floats],
+    known: npt.NDArray[np.bool_],
+    truth: npt.NDArray[Any],
+    n_classes: int,
+    weights: Floats | None,
+) -> Evidence:
+    """Evidence from out-of-bag predictions.
+
+    Parameters
+    ----------
+    predictions : list of ndarray of shape (n_rows, n_classes), or (n_rows, 1) in regression
+        Of each family.
+    known : ndarray of bool
+        Rows that every family predicts out of bag.
+    truth : ndarray
+        Classes as numbers, or targets.
+    n_classes : int
+        0 in regression.
+    weights : ndarray or None
+        Of the rows.
+    """
+    n_families = len(predictions)
+    if not known.any():
+        unknown = np.full(n_families, np.nan)
+        return Evidence(unknown, unknown, unknown, np.nan)
+    share = np.ones(np.count_nonzero(known)) if weights is None else weights[known]
+    share = share / share.sum()
+    wrong, losses = [], []
+    for each in predictions:
+        losses.append(row_losses(each[known], truth[known], n_classes))
+        if n_classes:
+            wrong.append((each[known].argmax(axis=1) != truth[known]).astype(np.float64))
+        else:
+            wrong.append(losses[-1])
+    errors, standard_errors = _means(np.array(wrong), share)
+    means, noises = _means(np.array(losses), share)
+    return Evidence(errors, standard_errors, means, float(noises[means.argmin()]))
+
+
+def row_losses(predictions: Floats, truth: npt.NDArray[Any], n_classes: int) -> Floats:
+    """Loss of each row: its Brier score, or squared error.
+
+    The Brier score is half of the squared distance between the probabilities of a row and its
+    class.
+    """
+    if not n_classes:
+        return np.asarray((predictions[:, 0] - truth) ** 2)
+    right = predictions[np.arange(len(truth)), truth]
+    return np.asarray(0.5 * ((predictions**2).sum(axis=1) - 2.0 * right + 1.0))
+
+
+def _means(values: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Weighted mean of each row, and its standard error."""
+    means = values @ share
+    return means, np.sqrt((values - means[:, None]) ** 2 @ share**2)
+
+
+def weigh_families(evidence: Evidence) -> Floats:
+    """Weights of families, summing to one.
+
+    exp(−DECAY · Δ/σ), where Δ is how much more a family loses than the best one and σ is the noise
+    of that loss. σ falls with the number of rows: with few rows the weights are nearly equal.
+    """
+    losses = evidence.losses
+    if np.isnan(losses).any():
+        return np.full(len(losses), 1.0 / len(losses))
+    excess = losses - losses.min()
+    # Without noise, as when every row is predicted exactly, equal losses still count the same.
+    units = np.where(excess > 0.0, excess / max(evidence.noise, np.finfo(float).tiny), 0.0)
+    weights = np.exp(-DECAY * np.minimum(units, 1e3))
+    return np.asarray(weights / weights.sum())
+
+
+def count_trees(weights: Floats, n_trees: int) -> Ints64:
+    """Trees of each family: shares of `n_trees`, rounded so that they sum to it.
+
+    Parts left over by rounding down go to the largest remainders, of equal ones to the first.
+    """
+    shares = np.asarray(weights) * n_trees
+    counts = np.floor(shares + 1e-9).astype(np.int64)
+    order = np.argsort(-(shares - counts), kind="stable")
+    counts[order[: n_trees - int(counts.sum())]] += 1
+    return counts

@@ -1,0 +1,6 @@
+"""Chooses the parameters of a forest by its out-of-bag rows: `bevel.tune`."""
+
+from bevel.tuning.results import Candidate, TuningResult
+from bevel.tuning.search import tune
+
+__all__ = ["Candidate", "TuningResult", "tune"]

@@ -1,0 +1,278 @@
+"""`bevel.tune`: a search for better parameters than the defaults."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import numbers
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from bevel.errors import NoOutOfBagError, wrong_type, wrong_value
+from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.files.values.scalars import UnstorableError
+from bevel.files.values.values import encode_value
+from bevel.training.progress import Callback, Progress
+from bevel.tuning.candidates import MANAGED, Parameters, list_candidates, write_parameters
+from bevel.tuning.judging import Problem, read_problem
+from bevel.tuning.race import Field, OutOfTimeError, choose, run_rounds
+from bevel.tuning.results import TuningResult, make_result
+from bevel.tuning.rounds import Round, most_candidates, n_trees_of, plan_rounds
+from bevel.tuning.store import Store
+
+__all__ = ["tune"]
+
+DEFAULT_BUDGET = 6000
+FEWEST_FIRST_TREES = 10
+FEWEST_CANDIDATES = 4  # of a search that is limited in time, however slow it is
+
+
+def tune(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    budget: int | None = None,
+    seconds: float | None = None,
+    candidates: str | Sequence[Parameters] = "auto",
+    first_trees: int = 100,
+    sample_weight: Any = None,
+    refit: bool = True,
+    store: str | os.PathLike[str] | None = None,
+    verbose: int = 0,
+    callback: Callback | None = None,
+) -> TuningResult:
+    """Search for better parameters than an estimator has, by its out-of-bag rows.
+
+    Candidates are forests with other parameters, grown on the same bags and compared by the loss
+    of their out-of-bag predictions: Brier score, or mean squared error. Successive halving: all
+    candidates grow `first_trees` trees, the better half goes on to twice as many, until three or
+    fewer are left. The estimator as it was passed is the first candidate and stays to the end. No
+    rows are set aside, and no forest is grown again.
+
+    Parameters
+    ----------
+    estimator : ObliqueForestClassifier or ObliqueForestRegressor
+        Parameters that differ from their defaults stay as they are. Of the others, `projection`
+        with its settings, `n_projections`, `criterion`, `scale`, `min_samples_leaf` and
+        `max_samples` are searched. It is not changed.
+    X, y
+        Training rows, as in `fit`.
+    budget : int, default=None
+        Most trees to grow in all rounds together. A larger budget tries more candidates. None is
+        6000 trees, or what `candidates` or `seconds` need.
+    seconds : float, default=None
+        Time after which the search ends, with the results of the last finished round. It depends
+        on the speed of the machine how many candidates that allows.
+    candidates : {"auto", "sporf"} or list of dict, default="auto"
+        What to try. "auto": families of directions, their settings, and combinations of these
+        drawn at random. "sporf": the grid of the SPORF paper over d and λ (section 3.2). A list
+        holds parameters as `set_params` takes them; all of it is tried.
+    first_trees : int, default=100
+        Trees of a candidate in the first round, at least 10.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows, in the forests and in the losses.
+    refit : bool, default=True
+        Whether to fit `best_estimator_`, with its own `n_estimators`, when the search is done.
+    store : path, default=None
+        A file that keeps the results. A search that was stopped goes on from it; one with a larger
+        budget too. A file of other data or parameters raises.
+    verbose : int, default=0
+        1 shows a progress bar.
+    callback : callable, default=None
+        Called a few times a second with the number of trees grown and of all trees.
+
+    Returns
+    -------
+    TuningResult
+        All candidates and their losses; `best_params_` and `best_estimator_`.
+
+    Examples
+    --------
+    >>> import bevel
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = bevel.ObliqueForestClassifier(50, random_state=0)
+    >>> found = bevel.tune(forest, X, y, candidates=[{"projection": "lda"}], first_trees=50)
+    >>> found.best_params_
+    {'projection': 'lda'}
+    >>> found.best_estimator_.predict(X[:1])
+    array([0])
+    """
+    _check_arguments(estimator, budget, seconds, first_trees)
+    problem = read_problem(estimator, X, y, sample_weight)
+    listed = list_candidates(estimator, problem.shape, candidates)
+    seeded = clone(estimator).set_params(random_state=_draw_seed(estimator.random_state, store))
+    kept = Store(store, _meaning(seeded, problem, first_trees))
+    clock = _Clock(seconds, verbose, callback)
+    data = (X, y, sample_weight)
+    field = Field(seeded, data, problem, listed, first_trees, kept, clock.on_tree)
+    try:
+        rounds = _plan(field, kept, listed, first_trees, budget, clock, candidates)
+        outcome = run_rounds(field, listed, rounds)
+    except NoOutOfBagError as error:
+        raise NoOutOfBagError(f"bevel.tune compares out-of-bag predictions. {error}") from None
+    best = choose(outcome, listed)
+    made = clone(estimator).set_params(**listed[best])
+    if refit:
+        made.fit(X, y, sample_weight)
+    return make_result(
+        made, listed, outcome, best, rounds, n_classes=problem.n_classes, seconds=clock.elapsed
+    )
+
+
+class _Clock:
+    """Time and trees of a search: reports progress, and ends it when the time is over.
+
+    Parameters
+    ----------
+    seconds : float or None
+        Limit.
+    verbose, callback
+        As in `tune`.
+    """
+
+    def __init__(self, seconds: float | None, verbose: int, callback: Callback | None) -> None:
+        self.seconds = seconds
+        self.n_total = 0  # trees of all rounds; known when the rounds are planned
+        self._verbose, self._callback = verbose, callback
+        self._start = time.monotonic()
+        self._progress: Progress | None = None
+        self._done, self._latest = 0, 0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._start
+
+    def begin(self, n_total: int) -> None:
+        """Report from now on, of so many trees."""
+        self.n_total = n_total
+        bar = bool(self._verbose)
+        self._progress = Progress(0, n_total, bar, self._callback, label="trying parameters")
+
+    def on_tree(self, done: int, n_trees: int) -> None:
+        """Called by forests that grow: trees that one has, and that it will have."""
+        if self.seconds is not None and self.elapsed > self.seconds:
+            raise OutOfTimeError
+        # A forest that goes on begins with the trees that it has; another one with fewer.
+        self._done += max(done - self._latest, 0)
+        self._latest = 0 if done >= n_trees else done
+        if self._progress is not None:
+            self._progress(min(self._done, self.n_total))
+
+
+def _plan(
+    field: Field,
+    store: Store,
+    listed: Sequence[Parameters],
+    first_trees: int,
+    budget: int | None,
+    clock: _Clock,
+    candidates: str | Sequence[Parameters],
+) -> list[Round]:
+    """The rounds that the budget or the time pays for."""
+    available = len(listed)
+    everything = n_trees_of(plan_rounds(available, first_trees))
+    if budget is None:
+        is_free = candidates == "auto" and clock.seconds is None
+        budget = DEFAULT_BUDGET if is_free else everything
+    if clock.seconds is None:
+        n_candidates = most_candidates(budget, first_trees, available)
+        if n_candidates < min(2, available) or (candidates != "auto" and budget < everything):
+            least = everything if candidates != "auto" else 2 * first_trees
+            required = f"at least {least} trees for these candidates, {first_trees} trees each in "
+            remedy = "Raise it, lower `first_trees`, or try fewer candidates."
+            raise wrong_value("budget", f"{required}the first round", budget, remedy)
+    else:
+        n_candidates = _affordable(field, store, first_trees, min(budget, everything), clock)
+        n_candidates = min(n_candidates, available)
+    rounds = plan_rounds(n_candidates, first_trees)
+    clock.begin(n_trees_of(rounds))
+    return rounds
+
+
+def _affordable(field: Field, store: Store, first_trees: int, budget: int, clock: _Clock) -> int:
+    """Candidates that the time allows, by the time that the first one takes."""
+    assert clock.seconds is not None
+    known = store.find_size(clock.seconds)
+    if known is not None:
+        return known
+    try:
+        taken = field.judge(0, first_trees).seconds
+    except OutOfTimeError:
+        return 1
+    n_trees = min(budget, int(clock.seconds / max(taken, 1e-6) * first_trees))
+    n_candidates = max(FEWEST_CANDIDATES, most_candidates(n_trees, first_trees, n_trees))
+    store.add_size(clock.seconds, n_candidates)
+    return n_candidates
+
+
+def _check_arguments(estimator: Any, budget: object, seconds: object, first_trees: object) -> None:
+    if type(estimator) not in (ObliqueForestClassifier, ObliqueForestRegressor):
+        required = "an ObliqueForestClassifier or ObliqueForestRegressor"
+        remedy = "Use scikit-learn's searches for other estimators."
+        raise wrong_type("estimator", required, estimator, remedy)
+    _check_count("budget", budget, 1, "Use None for 6000 trees.", optional=True)
+    _check_count("first_trees", first_trees, FEWEST_FIRST_TREES, "Use 50 to 200.")
+    if seconds is None:
+        return
+    required, remedy = "None or a number above 0", "Use for example seconds=60."
+    if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real):
+        raise wrong_type("seconds", required, seconds, remedy)
+    if not 0.0 < float(seconds) < float("inf"):
+        raise wrong_value("seconds", required, seconds, remedy)
+
+
+def _check_count(
+    name: str, value: object, least: int, remedy: str, *, optional: bool = False
+) -> None:
+    if value is None and optional:
+        return
+    required = f"{'None or ' if optional else ''}an integer of at least {least}"
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise wrong_type(name, required, value, remedy)
+    if value < least:
+        raise wrong_value(name, required, value, remedy)
+
+
+def _draw_seed(random_state: Any, store: object) -> int:
+    """One seed for all candidates, so that they have the same bags."""
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    if store is not None:
+        required = "an integer with `store`, so that a later run grows the same trees"
+        remedy = "Use for example random_state=0."
+        raise wrong_value("random_state of the estimator", required, random_state, remedy)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _meaning(estimator: Any, problem: Problem, first_trees: int) -> dict[str, str]:
+    """What the results of candidates depend on, for the store."""
+    parameters = {
+        name: _text(value)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in MANAGED or name == "random_state"
+    }
+    return {
+        "data": problem.fingerprint,
+        "estimator": type(estimator).__name__,
+        "parameters": write_parameters(parameters),
+        "first_trees": str(first_trees),
+    }
+
+
+def _text(value: Any) -> str:
+    """A value of a parameter as text that is the same in every process."""
+    arrays: dict[str, Any] = {}
+    try:
+        text = json.dumps(encode_value(value, arrays))
+    except UnstorableError:
+        return repr(value)
+    return text + "".join(hashlib.sha256(each.tobytes()).hexdigest() for each in arrays.values())

@@ -1,0 +1,1 @@
+"""Reads tables from files as people have them."""

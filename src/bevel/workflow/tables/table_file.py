@@ -1,0 +1,307 @@
+"""Reads a table from a file: CSV, TSV (also gzipped) or Parquet, into named columns.
+
+What a cell is depends on its column: a column whose present cells are all numbers, or all dates, is
+numeric, any other is nominal, and its labels stay the words of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.data.columns import Columns
+from bevel.data.dates import MEANING
+from bevel.data.tables import is_missing, read_table
+from bevel.errors import join_names, nearest
+from bevel.extras import MissingPackageError, import_optional
+from bevel.workflow.tables.options import TableOptions
+from bevel.workflow.tables.source import Source
+from bevel.workflow.tables.text_file import ParsedColumns, TextFile
+from bevel.workflow.tables.text_layout import MISSING, find_layout
+from bevel.workflow.tables.understanding import Convention, Understood, first_misfit, understand
+from bevel.workflow.tables.written_dates import ORDERS
+
+__all__ = ["ReadColumns", "TableFile", "open_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReadColumns:
+    """Columns of a file.
+
+    Attributes
+    ----------
+    columns : Columns
+    notes : list of str
+        What the user should know of how they were understood.
+    misfits : dict of str to str
+        Nominal columns nearly all of whose labels are numbers, or dates, and the first that is not.
+    """
+
+    columns: Columns
+    notes: list[str]
+    misfits: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    """A table whose header is known and whose cells are read on demand.
+
+    Attributes
+    ----------
+    source : Source
+        The file.
+    names : tuple of str
+        Names of the columns, all different.
+    notes : tuple of str
+        What the reader should know of how the file was understood.
+    row_names : str or None
+        A column that names the rows, as R and pandas write it.
+    twice : tuple of str
+        Names that the header has more than once.
+    """
+
+    source: Source
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+    _read_numbers: Callable[[Sequence[int]], ParsedColumns]
+    _read_words: Callable[[Sequence[int]], dict[int, npt.NDArray[np.object_]]]
+    row_names: str | None = None
+    twice: tuple[str, ...] = ()
+    _convention: Convention | None = None  # None: words are labels
+    _types: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> ReadColumns:
+        """Read columns by name.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Which columns, in the order wanted; raises ValueError for one that is absent.
+        kinds : mapping of str to "numeric" or "nominal", default=None
+            What columns must be, by name; others become what the user or their cells say. A word
+            in a column that must be numeric raises ValueError.
+        """
+        required = {name: kind for name, kind in self._types.items() if kind == "nominal"}
+        required |= kinds or {}
+        place = {name: index for index, name in enumerate(self.names)}
+        self.check_present(names)
+        chosen = [place[name] for name in names]
+        found = self._read_numbers(
+            [index for index in chosen if self._may_be_plain(self.names[index], required)]
+        )
+        words = self._read_words([index for index in chosen if index not in found.values])
+        understood = {
+            index: self._understand(index, words[index])
+            for index in words
+            if required.get(self.names[index]) != "nominal"
+        }
+        self._check_numeric(required, words, understood)
+        numeric = found.values | {
+            index: each.values for index, each in understood.items() if each.values is not None
+        }
+        values = tuple(numeric[index] if index in numeric else words[index] for index in chosen)
+        dates = found.dates | {index for index, each in understood.items() if each.order}
+        self._check_finite({index: numeric[index] for index in found.values})
+        columns = Columns(tuple(names), values, frozenset(self.names[index] for index in dates))
+        misfits = {
+            self.names[index]: each.misfit for index, each in understood.items() if each.misfit
+        }
+        return ReadColumns(columns, self._notes(found.dates, understood), misfits)
+
+    def _may_be_plain(self, name: str, required: Mapping[str, str]) -> bool:
+        """Whether a column may be of plain numbers, or of dates of ISO 8601."""
+        return required.get(name) != "nominal" and self._types.get(name) is None
+
+    def _understand(self, index: int, words: npt.NDArray[Any]) -> Understood:
+        name = self.names[index]
+        kind = self._types.get(name)
+        if self._convention is None and kind is None:
+            return Understood(None)
+        title = f"{self.source}: column {name!r}"
+        return understand(words, self._convention or Convention(), kind, title)
+
+    def _check_numeric(
+        self,
+        required: Mapping[str, str],
+        words: Mapping[int, npt.NDArray[Any]],
+        understood: Mapping[int, Understood],
+    ) -> None:
+        """Raise if a column that must be numeric holds words."""
+        for index, each in understood.items():
+            name = self.names[index]
+            if required.get(name) != "numeric" or each.values is not None:
+                continue
+            where = each.misfit or first_misfit(words[index], self._convention or Convention())
+            raise ValueError(
+                f"{self.source}: column {name!r} must hold numbers; got {where}. Correct the cell, "
+                f"or mark it as missing ({', '.join(MISSING[1:6])} or empty); `missing` names "
+                "other marks."
+            )
+
+    def _check_finite(self, numeric: Mapping[int, npt.NDArray[np.float64]]) -> None:
+        for index, values in numeric.items():
+            infinite = np.flatnonzero(np.isinf(values))
+            if len(infinite):
+                raise ValueError(
+                    f"{self.source}: column {self.names[index]!r} must hold finite numbers; got "
+                    f"{values[infinite[0]]} in row {infinite[0] + 1}. Correct the cell, or take it "
+                    'for missing: `missing="inf"`.'
+                )
+
+    def _notes(self, plain_dates: Collection[int], read: Mapping[int, Understood]) -> list[str]:
+        """Notes on columns that were not read as they stand."""
+        notes = []
+        written = [
+            f"{self.names[index]!r} ({each.example})"
+            for index, each in read.items()
+            if each.values is not None and each.example and not each.order
+        ]
+        if written:
+            notes.append(f"Numbers are read without their signs and separators: {_few(written)}.")
+        dates = [
+            f"{self.names[index]!r}"
+            + (
+                f" ({ORDERS[read[index].order]}, as in {read[index].example})"
+                if index in read
+                else ""
+            )
+            for index in sorted({*plain_dates, *(i for i, each in read.items() if each.order)})
+        ]
+        if dates:
+            notes.append(f"Dates are read as {MEANING}: {_few(dates)}.")
+        missing = [
+            f"{_few([repr(cell) for cell in each.missing], 3)} in {self.names[index]!r}"
+            for index, each in read.items()
+            if each.missing
+        ]
+        if missing:
+            notes.append(f"Taken for missing values: {_few(missing)}.")
+        return notes + [
+            f"Column {self.names[index]!r} is read as nominal because of {each.misfit}."
+            for index, each in read.items()
+            if each.misfit
+        ]
+
+    def read_words(self, names: Sequence[str]) -> dict[str, npt.NDArray[np.object_]]:
+        """Columns as they are written, by name."""
+        self.check_present(names)
+        place = {name: index for index, name in enumerate(self.names)}
+        words = self._read_words([place[name] for name in names])
+        return {name: words[place[name]] for name in names}
+
+    def check_present(self, names: Sequence[str]) -> None:
+        """Raise ValueError if one of `names` is no column."""
+        known_names = set(self.names)
+        absent = [name for name in names if name not in known_names]
+        if absent:
+            known = join_names([repr(name) for name in self.names], limit=8)
+            close = nearest(absent[0], self.names)
+            remedy = (
+                f"Did you mean {close!r}?"
+                if close is not None
+                else "Check the spelling, the header and the delimiter."
+            )
+            raise ValueError(
+                f"{self.source} has no column {join_names([repr(name) for name in absent])}; its "
+                f"columns are {known}. {remedy}"
+            )
+
+
+def _few(items: Sequence[str], limit: int = 5) -> str:
+    return join_names(items, limit)
+
+
+def open_table(path: Path | Source, options: TableOptions | None = None) -> TableFile:
+    """Open a table: find its format, delimiter and header.
+
+    Parameters
+    ----------
+    path : Path or Source
+        A file; ".parquet" and ".pq" are Parquet, all others text, which may be gzipped.
+    options : TableOptions, default=None
+        What is known of it.
+    """
+    source = path if isinstance(path, Source) else Source(path, str(path))
+    options = options or TableOptions()
+    source.check()
+    if source.is_parquet():
+        return _open_parquet(source, options)
+    layout = find_layout(source, options)
+    cells = TextFile(layout, options.missing)
+    convention = Convention(options.decimal, layout.decimal, layout.delimiter == ",")
+    table = TableFile(
+        source,
+        layout.names,
+        layout.notes,
+        cells.numbers,
+        cells.words,
+        layout.row_names,
+        layout.twice,
+        convention,
+        options.types,
+    )
+    table.check_present(list(options.types))
+    return table
+
+
+def _open_parquet(source: Source, options: TableOptions) -> TableFile:
+    for name in ("header", "delimiter", "decimal", "encoding"):
+        if getattr(options, name) is not None:
+            raise ValueError(
+                f"`{name}` is for text files; got the Parquet file {source}. Leave it out."
+            )
+    table = read_table(_read_parquet(source))
+    names = _names_of(table.native)
+    nominal, dates = set(table.nominal_by_dtype()), set(table.dates())
+    markers = {marker.strip().lower() for marker in options.missing}
+
+    def numbers(chosen: Collection[int]) -> ParsedColumns:
+        found = {}
+        for index in chosen:
+            if index not in nominal:
+                tile = table.numbers(slice(0, table.n_rows), slice(index, index + 1))
+                found[index] = np.asarray(tile[:, 0], dtype=np.float64)
+        return ParsedColumns(found, dates & found.keys())
+
+    def words(chosen: Collection[int]) -> dict[int, npt.NDArray[np.object_]]:
+        return {index: _as_words(table.labels(index), markers) for index in chosen}
+
+    opened = TableFile(source, names, (), numbers, words, _types=options.types)
+    opened.check_present(list(options.types))
+    return opened
+
+
+def _names_of(frame: Any) -> tuple[str, ...]:
+    names = getattr(frame, "column_names", None)  # pyarrow
+    return tuple(str(name) for name in (frame.columns if names is None else names))
+
+
+def _read_parquet(source: Source) -> Any:
+    """A frame of whichever library that reads Parquet is installed."""
+    source.path.open("rb").close()  # the same words for an absent file, whoever would read it
+    try:
+        import_optional("pyarrow", needed_by=f"Reading {source.path.name}", install="pyarrow")
+        from pyarrow import ArrowInvalid, parquet
+
+        try:
+            return parquet.read_table(source.path)
+        except ArrowInvalid as error:
+            raise ValueError(f"{source} must be Parquet; got {error}. Check the file.") from error
+    except MissingPackageError as missing:
+        try:
+            import polars
+        except ModuleNotFoundError:
+            raise missing from None
+        return polars.read_parquet(source.path)
+
+
+def _as_words(labels: npt.NDArray[Any], markers: Collection[str]) -> npt.NDArray[np.object_]:
+    words = np.empty(len(labels), dtype=object)
+    cells = [None if is_missing(label) else str(label) for label in labels.tolist()]
+    words[:] = [None if cell is None or cell.strip().lower() in markers else cell for cell in cells]
+    return words

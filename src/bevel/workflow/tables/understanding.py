@@ -1,0 +1,162 @@
+"""What a column of text means that is neither of plain numbers nor of dates of ISO 8601."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Floats
+from bevel.errors import shorten
+from bevel.workflow.tables.written_dates import (
+    ORDERS,
+    AmbiguousOrderError,
+    parse_date,
+    read_dates,
+)
+from bevel.workflow.tables.written_numbers import (
+    AmbiguousDecimalError,
+    parse_number,
+    read_numbers,
+)
+
+__all__ = ["Convention", "Understood", "first_misfit", "understand"]
+
+# Cells that mean a missing value where the others are numbers or dates; else they are labels.
+MAYBE_MISSING = frozenset(
+    {".", "..", "-", "--", "---", "–", "—", "*", "none", "nil", "missing", "unknown"}
+    | {"n.a.", "n.d.", "not available", "not applicable"}
+)
+MOSTLY = 0.8  # share of cells that are numbers, or dates, above which the others may be slips
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How numbers of a file are written, as far as that is known."""
+
+    decimal: str | None = None  # by the user
+    preferred: str | None = None  # by what the first rows show
+    grouped_by_comma: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Understood:
+    """A column of text.
+
+    Attributes
+    ----------
+    values : ndarray of float, or None
+        Numbers or days; None if the column holds labels.
+    order : str
+        Of dates: "ymd", "dmy" or "mdy"; else empty.
+    example : str
+        A cell and what it was read as, if that is no matter of course.
+    missing : tuple of str
+        Cells that were taken for missing.
+    misfit : str
+        Of a column of labels that are nearly all numbers, or dates: the first that is none.
+    """
+
+    values: Floats | None
+    order: str = ""
+    example: str = ""
+    missing: tuple[str, ...] = ()
+    misfit: str = ""
+
+
+def understand(
+    words: npt.NDArray[Any], convention: Convention, kind: str | None, title: str
+) -> Understood:
+    """Read a column of words as numbers or dates if its cells allow it.
+
+    Parameters
+    ----------
+    words : ndarray of object
+        Cells; None where missing.
+    convention : Convention
+    kind : str or None
+        What the user says that it holds: one of `bevel.workflow.tables.options.TYPES`. Cells that
+        are no such thing are missing then.
+    title : str
+        The file and the column, for messages.
+    """
+    cells = list(dict.fromkeys(word for word in words if word is not None))
+    if kind is not None:
+        cells = [cell for cell in cells if _fits(cell, kind, convention)]
+    present = [cell for cell in cells if cell.lower() not in MAYBE_MISSING]
+    try:
+        found = _read(present, convention, kind)
+    except AmbiguousDecimalError as error:
+        raise ValueError(
+            f"{title} holds {error.example!r}, which may be "
+            f"{parse_number(error.example, '.')[0]:g} or "  # type: ignore[index]
+            f"{parse_number(error.example, ',')[0]:g}. "  # type: ignore[index]
+            'Say which: `decimal="."` or `decimal=","`.'
+        ) from None
+    except AmbiguousOrderError as error:
+        name = title.rpartition("column ")[2]
+        raise ValueError(
+            f"{title} holds {error.example!r}, of which the day and the month cannot be told "
+            f'apart. Say which comes first: `types={{{name}: "dmy"}}` or `types={{{name}: '
+            '"mdy"}`.'
+        ) from None
+    if found is None:
+        return Understood(None, misfit=_misfit(words, convention))
+    meaning, order, example = found
+    values = np.array([np.nan if word is None else meaning.get(word, np.nan) for word in words])
+    left = [word for word in dict.fromkeys(words) if word is not None and word not in meaning]
+    return Understood(values, order, example, tuple(left))
+
+
+def _read(
+    cells: Sequence[str], convention: Convention, kind: str | None
+) -> tuple[Mapping[str, float], str, str] | None:
+    """Meaning of the different cells, the order of dates, and an example; None for labels."""
+    if not cells:
+        return ({}, "", "") if kind is not None else None
+    if kind in (None, "number"):
+        numbers = read_numbers(
+            cells, convention.decimal, convention.preferred, convention.grouped_by_comma
+        )
+        if numbers is not None:
+            example = numbers.example
+            text = "" if example is None else f"{example!r} is {numbers.values[example]:.12g}"
+            return numbers.values, "", text
+    if kind != "number":
+        dates = read_dates(cells, kind if kind in ORDERS else None)
+        if dates is not None:
+            return dates[0], dates[1], repr(cells[0])
+    return None
+
+
+def _fits(cell: str, kind: str, convention: Convention) -> bool:
+    if kind == "number":
+        signs = convention.decimal or ".,"
+        return any(parse_number(cell, sign) is not None for sign in signs)
+    read = parse_date(cell)
+    return bool(read) if kind == "date" else kind in read
+
+
+def first_misfit(words: npt.NDArray[Any], convention: Convention) -> str:
+    """The first cell that is no number; that is no date, where the first one is a date."""
+    present = [(row, word) for row, word in enumerate(words, start=1) if word is not None]
+    kind = "date" if _fits(present[0][1], "date", convention) else "number"
+    misfits = ((r, w) for r, w in present if not _fits(w, kind, convention))
+    row, word = next(misfits, present[0])
+    return f"{shorten(word)} in row {row}"
+
+
+def _misfit(words: npt.NDArray[Any], convention: Convention) -> str:
+    """The first cell that is no number, or no date, where nearly all others are; or nothing."""
+    present = [(row, word) for row, word in enumerate(words, start=1) if word is not None]
+    for kind in ("number", "date"):
+        fits = {word: _fits(word, kind, convention) for _, word in present}
+        n_fitting = sum(fits[word] for _, word in present)
+        if present and n_fitting > MOSTLY * len(present):
+            # All may fit, and still not go together, such as 5 and 5 %.
+            row, word = next(((r, w) for r, w in present if not fits[w]), present[0])
+            return f"{shorten(word)} in row {row}"
+    return ""

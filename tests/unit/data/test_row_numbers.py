@@ -1,0 +1,89 @@
+"""Columns that count rows sorted by the target: found, with a false-alarm rate below 1e-6."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.data.row_numbers import _chance, _is_sorted_along, find_row_numbers
+from bevel.data.tables import read_table
+from bevel.errors import RowNumberWarning
+
+N = 60
+RNG = np.random.default_rng(0)
+NOISE = RNG.normal(size=N)
+CLASSES = np.repeat([1, 0, 2], 20).astype(np.int32)
+VALUES = np.sort(RNG.normal(size=N)).round(1)
+
+
+def found(column, y, n_classes=0):
+    table = read_table(np.column_stack([NOISE[: len(column)], column]))
+    return find_row_numbers(table, np.zeros(2, np.int32), y, n_classes)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize(("y", "n_classes"), [(CLASSES, 3), (VALUES, 0), (-VALUES, 0)])
+def test_row_number_of_sorted_rows_is_found_in_any_order_of_the_rows(first, y, n_classes):
+    column = np.arange(N) + first
+    assert found(column, y, n_classes) == [1]
+    shuffled = RNG.permutation(N)
+    assert found(column[shuffled], y[shuffled], n_classes) == [1]
+    half = np.sort(shuffled[: 2 * N // 3])  # what a split into training and test rows leaves
+    assert found(column[half], y[half], n_classes) == [1]
+
+
+@pytest.mark.parametrize(
+    ("column", "y", "n_classes"),
+    [
+        (np.arange(N) + 1960, VALUES, 0),  # years
+        (np.arange(N) / 2, VALUES, 0),
+        (np.repeat(np.arange(N // 2), 2), VALUES, 0),
+        (3 * np.arange(N), VALUES, 0),
+        (np.where(np.arange(N) == 7, np.nan, np.arange(N)), VALUES, 0),
+        (RNG.permutation(N), VALUES, 0),
+        (np.arange(N), RNG.permutation(CLASSES), 3),
+        (np.arange(N), np.where(np.arange(N) == 0, 1, 0), 2),  # one row of a class: may be chance
+    ],
+)
+def test_other_columns_are_not_found(column, y, n_classes):
+    assert found(column, y, n_classes) == []
+
+
+@pytest.mark.parametrize(
+    ("y", "n_classes"),
+    [
+        ([0, 0, 1, 1, 1], 2),
+        ([0, 1, 2, 2, 2], 3),
+        ([1.0, 2.0, 3.0, 4.0, 5.0], 0),
+        ([1.0, 1.0, 3.0, 4.0, 4.0], 0),
+    ],
+)
+def test_chance_is_the_share_of_orders_that_are_sorted(y, n_classes):
+    y = np.array(y)
+    orders = list(itertools.permutations(range(len(y))))
+    n_sorted = sum(_is_sorted_along(np.array(order), y, n_classes) for order in orders)
+    assert math.exp(_chance(y, n_classes)) == pytest.approx(n_sorted / len(orders))
+
+
+def test_no_false_alarm_among_columns_in_random_order():
+    # Each has a probability below 1e-6 by the exact count above; 2,000 of them below 0.002.
+    X = np.column_stack([RNG.permutation(N) for _ in range(2000)])
+    table = read_table(X)
+    y = np.repeat([0, 1], N // 2)
+    assert find_row_numbers(table, np.zeros(2000, np.int32), y, 2) == []
+
+
+def test_rows_too_few_to_tell_are_not_warned_of():
+    assert found(np.arange(8), np.repeat([0, 1], 4), 2) == []
+
+
+@pytest.mark.parametrize("estimator", [ObliqueForestClassifier, ObliqueForestRegressor])
+def test_forest_warns_and_names_the_column(estimator):
+    frame = pd.DataFrame({"x": NOISE, "kind": np.repeat(["u", "v"], 30), "index": np.arange(N)})
+    with pytest.warns(RowNumberWarning, match="Column 'index' counts the rows.*Drop the column"):
+        estimator(2).fit(frame, np.sort(CLASSES))
+    estimator(2).fit(frame[["index"]], np.sort(CLASSES))  # the only one there is
+    estimator(2).fit(frame.assign(index=np.arange(N) + 1960), np.sort(CLASSES))

@@ -1,0 +1,87 @@
+"""Weights of families by hand: losses in units of noise; numbers of trees sum to all trees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bevel.training.automatic.weights import (
+    DECAY,
+    Evidence,
+    count_trees,
+    measure,
+    weigh_families,
+)
+
+
+def evidence(losses, noise):
+    losses = np.array(losses)
+    return Evidence(losses, losses, losses, noise)
+
+
+def test_weights_fall_with_the_loss_in_units_of_its_noise():
+    weights = weigh_families(evidence([0.10, 0.12, 0.10], noise=0.02))
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights[1] / weights[0] == pytest.approx(np.exp(-DECAY))
+    assert weights[2] == weights[0]
+
+
+def test_weights_are_nearly_equal_where_noise_is_large():
+    np.testing.assert_allclose(weigh_families(evidence([0.1, 0.2], noise=1e6)), 0.5, atol=1e-6)
+
+
+def test_weights_without_noise_leave_the_best_families():
+    np.testing.assert_array_equal(weigh_families(evidence([0.0, 0.1, 0.0], 0.0)), [0.5, 0, 0.5])
+
+
+def test_weights_without_evidence_are_equal():
+    np.testing.assert_array_equal(weigh_families(evidence([np.nan] * 4, np.nan)), [0.25] * 4)
+
+
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=1, max_size=9).filter(lambda w: sum(w) > 0),
+    st.integers(1, 500),
+)
+def test_trees_are_shared_out_to_the_last(raw, n_trees):
+    weights = np.array(raw) / sum(raw)
+    counts = count_trees(weights, n_trees)
+    assert counts.sum() == n_trees
+    assert (np.abs(counts - weights * n_trees) < 1.0 + 1e-6).all()
+
+
+def test_evidence_of_classes_is_error_and_brier_score_of_the_known_rows():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 40)
+    predictions = [rng.dirichlet(np.ones(3), 40) for _ in range(2)]
+    known = rng.random(40) < 0.8
+    weights = rng.random(40)
+    result = measure(predictions, known, truth, 3, weights)
+    for family, p in enumerate(predictions):
+        rows = np.flatnonzero(known)
+        wrong = np.array([p[row].argmax() != truth[row] for row in rows], dtype=float)
+        brier = np.array([((p[row] - np.eye(3)[truth[row]]) ** 2).sum() / 2 for row in rows])
+        share = weights[rows] / weights[rows].sum()
+        assert result.errors[family] == pytest.approx(np.average(wrong, weights=share))
+        assert result.losses[family] == pytest.approx(np.average(brier, weights=share))
+    # Without weights the standard error is that of a mean.
+    plain = measure(predictions, known, truth, 3, None)
+    for family, p in enumerate(predictions):
+        wrong = (p[known].argmax(axis=1) != truth[known]).astype(float)
+        assert plain.standard_errors[family] == pytest.approx(wrong.std() / np.sqrt(len(wrong)))
+    best = plain.losses.argmin()
+    brier = ((predictions[best][known] - np.eye(3)[truth[known]]) ** 2).sum(axis=1) / 2
+    assert plain.noise == pytest.approx(brier.std() / np.sqrt(len(brier)))
+
+
+def test_evidence_of_numbers_is_the_squared_error():
+    truth = np.array([0.0, 1.0, 2.0])
+    result = measure([np.array([[0.0], [2.0], [5.0]])], np.array([1, 1, 0], bool), truth, 0, None)
+    assert result.errors[0] == result.losses[0] == 0.5
+
+
+def test_evidence_without_known_rows_is_unknown():
+    result = measure([np.zeros((3, 1))] * 2, np.zeros(3, bool), np.zeros(3), 0, None)
+    assert np.isnan(result.errors).all()
+    assert np.isnan(result.noise)
