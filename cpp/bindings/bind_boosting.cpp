@@ -9,8 +9,8 @@
 #include "arrays.h"
 #include "bevel/boosting/booster.h"
 #include "bevel/support/check.h"
+#include "conversions/words.h"
 #include "reporter.h"
-#include "words.h"
 
 using namespace bevel;
 

@@ -13,8 +13,8 @@
 #include "bevel/options.h"
 #include "bevel/projection/candidates.h"
 #include "bevel/split/kernels/kernels.h"
+#include "conversions/words.h"
 #include "python_source.h"
-#include "words.h"
 
 namespace nb = nanobind;
 using namespace bevel;

@@ -1,9 +1,9 @@
 """The scikit-learn face of the package."""
 
-from bevel.estimators.boosted_classifier import ObliqueBoostingClassifier
-from bevel.estimators.boosted_regressor import ObliqueBoostingRegressor
 from bevel.estimators.boosting import RotatedBoostingClassifier, RotatedBoostingRegressor
 from bevel.estimators.classifier import ObliqueForestClassifier
+from bevel.estimators.gradient_boosting.classifier import ObliqueBoostingClassifier
+from bevel.estimators.gradient_boosting.regressor import ObliqueBoostingRegressor
 from bevel.estimators.regressor import ObliqueForestRegressor
 from bevel.estimators.regularized import (
     RegularizedRotationClassifier,

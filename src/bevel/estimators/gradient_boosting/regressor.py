@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from bevel._types import Floats
 from bevel.data.row_weights import read_weights
 from bevel.data.target import read_numbers
-from bevel.estimators._boosted import ObliqueBoosting, _additive
+from bevel.estimators.gradient_boosting.base import ObliqueBoosting, _additive
 from bevel.estimators.registry import savable
 from bevel.parameters.boosting_parameters import BOOSTING_REGRESSOR_PARAMETERS
 from bevel.parameters.constraints import Parameter
