@@ -1,7 +1,7 @@
 """Messages and the few exception types of the package.
 
-A message has four parts: what was asked, what was required, what was got, what to do. The functions
-here put them in that order, so that all messages of the package have the same form.
+A message has four parts: what was requested, what was required, what was got, what to do. The
+functions here put them in that order, so that all messages of the package have the same form.
 """
 
 from __future__ import annotations

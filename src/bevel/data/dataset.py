@@ -221,7 +221,7 @@ def _store_whole(
 ) -> tuple[Float32s, npt.NDArray[np.uint8]] | None:
     """Fill X in one go from an array of floats; None if it must be done tile by tile.
 
-    That includes arrays with a number that is too large, of which `_read` tells the user. Else the
+    That includes arrays with a number that is too large, for which `_read` raises. Else the
     medians of the columns and which have missing values.
     """
     if not isinstance(table, ArrayTable) or levels.any():

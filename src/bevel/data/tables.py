@@ -194,7 +194,7 @@ class SparseTable(MatrixTable):
 
 
 class FrameTable:
-    """A data frame of any library that narwhals knows."""
+    """A data frame of any library that narwhals supports."""
 
     by_rows = False
 

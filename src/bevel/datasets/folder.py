@@ -119,7 +119,7 @@ def load_folder(path: str | os.PathLike[str]) -> list[FolderEntry]:
     Returns
     -------
     list of FolderEntry
-        In the order of the index; rows whose file is absent are left out. Each entry knows its
+        In the order of the index; rows whose file is absent are left out. Each entry has its
         size and task, and ``entry.load()`` reads its file.
 
     Examples

@@ -34,7 +34,7 @@ class Compression(GrownTrees):
         """Forest of the `n_trees` trees that make the best small forest, by out-of-bag error.
 
         Trees are chosen one by one so that the squared error of their average, the Brier score of
-        a classifier, is smallest; each pair of trees is judged on the rows out of both bags.
+        a classifier, is smallest; each pair of trees is evaluated on the rows out of both bags.
 
         Parameters
         ----------

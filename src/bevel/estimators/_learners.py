@@ -19,7 +19,7 @@ from bevel.errors import shorten, wrong_type, wrong_value
 
 @dataclass(frozen=True, eq=False)
 class CodedClassifier:
-    """A fitted classifier that knows classes by numbers, perhaps not all of them.
+    """A fitted classifier whose classes are numbers, perhaps not all of them.
 
     Attributes
     ----------

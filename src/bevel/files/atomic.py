@@ -34,7 +34,7 @@ def write_whole(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryvie
     try:
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
     except OSError as error:
-        error.filename = os.fspath(path)  # nobody has asked for the new file
+        error.filename = os.fspath(path)  # the caller's name, not that of the temporary file
         raise
     try:
         with os.fdopen(descriptor, "wb") as stream:

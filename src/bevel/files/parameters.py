@@ -88,7 +88,7 @@ def decode_parameters(
     """
     unknown = [repr(name) for name in value if name not in parameters]
     if unknown:
-        required = "among those that this version of Bevel knows (a later one may know more)"
+        required = "a parameter of this version of Bevel (a later one may have more)"
         raise damaged("The names of parameters", required, join_names(unknown))
     values = {name: parameter.default for name, parameter in parameters.items()}
     values |= {name: decode_value(each, sections) for name, each in value.items()}

@@ -1,4 +1,4 @@
-"""What a regularised rotation ensemble knows of its rotations, in a header field and sections.
+"""The rotations of a regularised rotation ensemble, in a header field and sections.
 
 "rotations": {"seed": 17, "max_rotated": 500, "h": 2.0}
         and sections "rotations.complexities", "rotations.errors", "rotations.weights" and

@@ -36,7 +36,7 @@ class Sections:
     def take(
         self, name: str, dtype: str | None = None, length: int | None = None
     ) -> npt.NDArray[Any]:
-        """A verified copy, of the type and length that are asked for."""
+        """A verified copy, of the given type and length."""
         view = self.view(name)
         if dtype is not None and view.dtype.str != dtype:
             raise damaged(f'Section "{name}"', f'of type "{dtype}"', view.dtype.str)

@@ -326,7 +326,7 @@ class TreeView:
         vocabulary: Vocabulary | None = vars(self.forest).get("vocabulary")
         if vocabulary is None:
             raise ValueError(
-                "The rules of a tree must be asked of a forest that knows its features' names and "
+                "The rules of a tree need an estimator, which has its features' names and "
                 "scale; got bare arrays. Take the tree from forest_ of a fitted estimator."
             )
         return vocabulary.rules(self, **style)

@@ -1,6 +1,6 @@
 """The rows a forest was grown on, given once more: its bags drawn again, and the rows recognised.
 
-A forest keeps no row. It knows, though, which leaves its training rows must fall into.
+A forest keeps no row, but its leaves determine where its training rows must fall.
 """
 
 from __future__ import annotations

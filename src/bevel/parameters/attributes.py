@@ -40,7 +40,7 @@ families_ : FamilyRecord
     "weighted_rotations": """\
 rotations_ : ndarray of shape (R, n_numeric, n_numeric)
     Rotations of the numeric features as trees read them; columns are axes. The first is the
-    identity. Drawn again from the seed whenever they are asked for.
+    identity. Drawn again from the seed at each access.
 complexities_ : ndarray of shape (R,)
     Median over the trees of a micro-forest of #nodes + depth/N.
 oob_errors_ : ndarray of shape (R,)

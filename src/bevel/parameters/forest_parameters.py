@@ -1,6 +1,6 @@
 """The parameters of the estimators: default, range and meaning of each, in one place.
 
-Messages and docstrings are rendered from these tables. Combinations of parameters are judged in
+Messages and docstrings are rendered from these tables. Combinations of parameters are evaluated in
 `bevel.training.options`.
 """
 
@@ -308,7 +308,7 @@ _ROTATIONS = [
         "n_micro_trees",
         "auto",
         [Word(("auto",)), Integer(1, MOST_MODELS)],
-        "U, the trees of the micro-forest by which a rotation is judged; less than M/R. "
+        "U, the trees of the micro-forest by which a rotation is evaluated; less than M/R. "
         '"auto" is 10, or a tenth of fewer than 100 trees.',
         'Use 10 to 20, or "auto".',
     ),

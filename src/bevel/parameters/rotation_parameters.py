@@ -44,9 +44,9 @@ _RUN = [
     ),
     replace(
         CLASSIFIER_PARAMETERS["n_jobs"],
-        meaning="Models fitted, or asked, at the same time, in threads. None takes all cores this "
-        "process may use, -1 too, -2 all but one, and so on. The learners' own `n_jobs`, where it "
-        "is None, becomes 1. The result does not depend on it.",
+        meaning="Models fitted, or used to predict, at the same time, in threads. None takes all "
+        "cores this process may use, -1 too, -2 all but one, and so on. The learners' own "
+        "`n_jobs`, where it is None, becomes 1. The result does not depend on it.",
     ),
     replace(
         CLASSIFIER_PARAMETERS["random_state"],

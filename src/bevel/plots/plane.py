@@ -91,7 +91,7 @@ def window_of(points: NDArray[np.float64]) -> Window:
 
 
 def grid_rows(window: Window, X: Any, model: Any) -> Any:
-    """All places of a window as rows, in a frame like X if the model knows its columns by name."""
+    """All places of a window as rows, in a frame like X if the model has feature names."""
     rows = np.stack(np.meshgrid(*window.axes()), axis=-1).reshape(-1, 2)
     names = getattr(model, "feature_names_in_", None)
     if names is None or not hasattr(X, "columns"):

@@ -18,7 +18,7 @@ def data_agnostic(*, task: str = "classification", **parameters: Any) -> Forest:
     """Randomer forest whose partitions never look at the target; universally consistent.
 
     At a random leaf one sparse direction and one cut are drawn, until there are ⌈√n⌉ leaves, a
-    budget that grows, but more slowly than n, as the theorem asks. Set `max_leaf_nodes` for
+    budget that grows, but more slowly than n, as the theorem requires. Set `max_leaf_nodes` for
     another. The theorem gives no other numbers: all else is as in `sporf`.
     """
     return sporf(task=task, **({"threshold": "purely_random"} | parameters))

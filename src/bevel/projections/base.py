@@ -151,7 +151,7 @@ class Projection(ABC):
         """Describe draws among the numeric features to the trainer; raises if impossible."""
 
     def shrunk_to(self, n_numeric: int) -> Projection:  # noqa: ARG002
-        """Reduce default settings to what so few features allow; used when asked for by name."""
+        """Reduce default settings to what so few features allow; for projections given by name."""
         return self
 
 

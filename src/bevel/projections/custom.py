@@ -106,7 +106,7 @@ class Custom(Projection):
     def check_draws(self, n_projections: Count) -> None:
         self._check_not_lost()
         if self._is_function:
-            required = '"auto" with a function in Custom, which returns as many as it likes'
+            required = '"auto" with a function in Custom, which decides how many it returns'
             raise wrong_value("n_projections", required, n_projections, "Leave it out.")
 
     def _check_not_lost(self) -> None:

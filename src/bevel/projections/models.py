@@ -26,7 +26,7 @@ MENZE_ALPHAS = tuple(10.0**i for i in range(-5, 6))
 
 @dataclass(frozen=True, repr=False)
 class _NodeModel(Projection):
-    """What the models share: a random subspace, and one model per node unless asked for more."""
+    """What the models share: a random subspace, and one model per node by default."""
 
     reads_target: ClassVar[bool] = True
     combines_units: ClassVar[bool] = False  # features are standardised in the node

@@ -18,7 +18,7 @@ WITH_PEERS = (*OWN, "xgboost", "lightgbm", "catboost", "ydf", "aeon", "sktime")
 
 
 def describe_environment(packages: Sequence[str] = OWN) -> dict[str, Any]:
-    """Facts for the record, as JSON knows them; of `packages` those that are installed."""
+    """Facts for the record, as JSON values; of `packages` those that are installed."""
     return {
         "started": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],

@@ -1,4 +1,4 @@
-"""An explanation as sections of a page, in the order in which a person asks."""
+"""An explanation as sections of a page."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _combinations(found: Explanation) -> str:
         return paragraph("No tree has a split: every row gets the same prediction.")
     combined = combined_share(directions)
     if combined == 0.0:
-        return paragraph("None: every split asks for a single feature.")
+        return paragraph("None: every split tests a single feature.")
     once = float(directions.share[directions.count == 1].sum())
     text = (
         f"Splits on combinations of features remove {100 * combined:.0f} % of the impurity, splits "

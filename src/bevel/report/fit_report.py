@@ -72,13 +72,13 @@ def fit_report(
         seed=settings.seed,
         on_step=lambda done, text: on_step(n_done + done, text),
     )
-    judged, by = predictions, "cross-validated"
+    evaluated, by = predictions, "cross-validated"
     if fitted.out_of_bag is not None and not np.isnan(fitted.out_of_bag).all():
-        judged, by = fitted.out_of_bag, "out-of-bag"
+        evaluated, by = fitted.out_of_bag, "out-of-bag"
     sections = [
         PageSection("", _opening(advice)),
         PageSection("Scores", _scores(data, fitted, predictions)),
-        PageSection("Predictions", _predictions(data, judged, by, _curve(fitted))),
+        PageSection("Predictions", _predictions(data, evaluated, by, _curve(fitted))),
         PageSection("Which directions?", _families(advice)),
         *explain_sections(found),
         PageSection("Columns", _columns(data.X, fitted.model)),
@@ -144,9 +144,9 @@ def _score_cell(name: str, scores: Mapping[str, Estimate]) -> TableCell:
     return TableCell(score(name, scores[name]), below=interval(name, scores[name]))
 
 
-def _predictions(data: LabelledRows, judged: Floats, by: str, curve: Sequence[str]) -> str:
-    known = ~np.isnan(judged).reshape(len(data.y), -1).any(axis=1)
-    y, seen = coded(data)[known], judged[known]
+def _predictions(data: LabelledRows, evaluated: Floats, by: str, curve: Sequence[str]) -> str:
+    known = ~np.isnan(evaluated).reshape(len(data.y), -1).any(axis=1)
+    y, seen = coded(data)[known], evaluated[known]
     if data.task != CLASSIFICATION:
         return figures(
             figure(

@@ -24,7 +24,7 @@ def count_threads(n_jobs: int | None) -> int:
         A positive number is taken as it is, up to four threads for each core. None is all cores
         this process may use, -1 too, -2 all but one and so on, where in a daemonic worker process
         there is one core, and `OMP_NUM_THREADS`, which joblib sets in its workers, limits their
-        number: workers do not crowd each other out.
+        number: workers do not oversubscribe the cores.
     """
     if n_jobs is not None and n_jobs > 0:
         few = n_jobs <= MOST_PER_CORE  # on any machine

@@ -1,6 +1,6 @@
 """Does going oblique help on this data, and which family of directions helps most?
 
-Forests of every family are grown on the same bags, so that each row is judged by trees that did
+Forests of every family are grown on the same bags, so that each row is evaluated by trees that did
 not see it, the same trees' bags for all families, and the differences are paired row by row.
 """
 

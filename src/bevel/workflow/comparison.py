@@ -33,7 +33,7 @@ class Classifier(Protocol):
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to learn from and rows to be judged on."""
+    """Training rows and test rows."""
 
     X_train: NDArray[Any]
     y_train: NDArray[Any]

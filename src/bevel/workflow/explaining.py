@@ -59,8 +59,8 @@ class Explanation:
     n_rows, n_used : int
         Rows that were given, and rows that were looked at.
     met : {"new", "out-of-bag", "grown on"}
-        Whether the forest was grown on the rows, and if so whether each is judged by the trees that
-        have not seen it.
+        Whether the forest was grown on the rows, and if so whether each is evaluated by the trees
+        that have not seen it.
     scores : dict of str to Estimate
         Of the predictions of the rows; empty if the truth is not known.
     importances : tuple of Importance
@@ -124,7 +124,7 @@ def explain(
     model : fitted estimator
         The forest.
     X : Columns
-        Rows; the rows of the fit are recognised, and judged out of bag.
+        Rows; the rows of the fit are recognised, and evaluated out of bag.
     y : ndarray, default=None
         Their true classes or values; all rows weigh one.
     number : ndarray of int64, default=None
@@ -150,8 +150,8 @@ def explain(
     predicted, known = _predict(analysed, rows, met)
     some, truth = X.rows(used), None if y is None else y[used]
     on_step(1, "measuring importance")
-    judged = (X, y) if met == "out-of-bag" else (some, truth)
-    on_rows = _importance_on_rows(analysed, *judged, met == "out-of-bag", rng)
+    evaluated = (X, y) if met == "out-of-bag" else (some, truth)
+    on_rows = _importance_on_rows(analysed, *evaluated, met == "out-of-bag", rng)
     on_step(2, "reading rules")
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     is_slim = analysed.forest.is_slim

@@ -189,7 +189,7 @@ def _check_drop(
     for name, use in uses:
         if name in seen:
             raise ValueError(
-                f"{use} must name columns that nothing else asks for; got {name!r}, which "
+                f"{use} must name columns that no other parameter names; got {name!r}, which "
                 f"{seen[name]} names too. Leave out one of the two."
             )
         seen[name] = use

@@ -61,7 +61,7 @@ def read_model_rows(
     path : Path
         CSV, TSV or Parquet with the columns of fit; others are left out with a note.
     target : str, default=None
-        Column of true targets, of classes or of the kind that the model knows; rows that miss it
+        Column of true targets, classes or numbers as in the fit; rows that miss it
         are left out with a note.
     row_id : sequence of str
         Columns that name rows, carried through.
@@ -192,7 +192,7 @@ def _read_target(
     strange = sorted({shorten(label) for label in column[known & (found < 0)].tolist()})
     if strange:
         raise ValueError(
-            f"{table.source}: the target {target!r} must hold classes that the model knows "
+            f"{table.source}: the target {target!r} must hold classes of the model "
             f"({join_names([str(label) for label in classes])}); got {join_names(strange)}. Name "
             "the column that the model predicts, or leave these rows out."
         )

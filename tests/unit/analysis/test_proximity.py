@@ -255,7 +255,7 @@ def test_rows_that_no_tree_judges_have_no_outlier_score_and_change_no_other():
     raw = 90 / (matrix[~never] ** 2).sum(axis=1)
     spread = np.median(np.abs(raw - np.median(raw)))
     np.testing.assert_allclose(result.scores[~never], (raw - np.median(raw)) / spread)
-    assert f"{never.sum()} without a tree to judge them" in repr(result)
+    assert f"{never.sum()} without a tree to evaluate them" in repr(result)
 
 
 def test_outlier_scores_of_rows_that_are_alike_are_zero():

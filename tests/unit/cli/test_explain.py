@@ -179,7 +179,7 @@ def test_classes_that_the_model_does_not_know_are_refused(case, tmp_path):
     other.write_text(text, "utf-8")
     result = run("explain", folder / "model.bevel", other, "--target", "label")
     assert result.exit_code == 1
-    assert "classes that the model knows (no, yes); got 'maybe'" in result.stderr
+    assert "classes of the model (no, yes); got 'maybe'" in result.stderr
 
 
 def test_page_is_not_overwritten_without_force(case, tmp_path):
@@ -352,7 +352,7 @@ def test_forests_of_one_tree_and_single_rows(projection):
     rows = Columns(("x", "y", "z"), tuple(X[:1].T))
     found = explain(model, rows, np.array([bool(X[0, 0] > 0)]))
     html = "".join(section.body for section in explain_sections(found))
-    assert ("every split asks for a single feature" in html) == (projection == "axis")
+    assert ("every split tests a single feature" in html) == (projection == "axis")
     assert len(found.rows) == 1
 
 

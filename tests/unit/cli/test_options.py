@@ -87,7 +87,7 @@ def test_weights_of_rows_reach_the_forest(data, tmp_path):
         (["--types", "x"], "--types must be COLUMN=TYPE; got 'x'"),
         (["--types", "x=float"], "--types must be number, nominal"),
         (["--drop", "prize"], "Did you mean 'price'?"),
-        (["--drop", "x", "--id", "x"], "--drop must name columns that nothing else asks for"),
+        (["--drop", "x", "--id", "x"], "--drop must name columns that no other parameter names"),
         (["--weights", "sample"], "column 'sample' must hold numbers; got 's0' in row 1"),
         (["--criterion", "squared_error"], 'criterion must be "gini" or "entropy"'),
     ],

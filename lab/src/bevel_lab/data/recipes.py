@@ -100,7 +100,7 @@ class Recipe:
         names : sequence of str, default=None
             Names of the columns; without, they are x0, x1, ....
         accepts : collection of {"missing", "nominal"}, default=()
-            What the system takes as it is; ``native`` alone asks.
+            What the system takes as it is; only ``native`` depends on it.
         """
         names = names or [f"x{i}" for i in range(X.shape[1])]
         learned = [(i, self.learn(X[:, i], bool(nominal[i]), accepts)) for i in range(X.shape[1])]

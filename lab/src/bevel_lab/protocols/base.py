@@ -81,7 +81,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows to learn from and rows to be judged on, after an honest recipe."""
+    """Training rows and test rows, prepared by a recipe fitted to the training rows."""
 
     X_train: NDArray[Any]
     y_train: NDArray[Any]

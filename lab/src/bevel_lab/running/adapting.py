@@ -12,7 +12,7 @@ __all__ = ["adapted"]
 
 
 def adapted(problem: Problem, *, nominal: bool, missing: bool) -> Problem:
-    """Encode nominal columns and impute, as far as a system asks for it.
+    """Encode nominal columns and impute, as far as a system requires it.
 
     What is needed is learned on the training rows. Nominal columns of 0 and 1, as recipes make
     them, are taken as numbers.

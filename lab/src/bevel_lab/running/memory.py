@@ -16,7 +16,7 @@ RESET_PEAK = Path("/proc/self/clear_refs")
 class MemoryRise:
     """Resident memory at its peak since `__init__`, above its level then, in MB.
 
-    Linux forgets the earlier peak when it is asked to, so that one worker can measure cell after
+    Linux can reset the peak, so that one worker can measure cell after
     cell. Other systems only know the peak of a whole process, which says nothing about a later
     cell: there the rise is NaN.
     """

@@ -137,7 +137,7 @@ def absent_systems(names: Sequence[str], interpreters: Mapping[str, str]) -> dic
 
 def _remedy(package: str) -> str:
     if package == "treeple":
-        return "It wants an environment of its own: give its interpreter with --treeple-python."
+        return "It needs an environment of its own: give its interpreter with --treeple-python."
     if package == "sktime":
         return "Install it with: python -m pip install sktime"
     return f"Install it with: python -m pip install '{EXTRA}'"

@@ -104,7 +104,7 @@ class WorkerPool:
                 ) from None
             if cell is None:
                 return None
-            return failed(cell, _epitaph(code), self.n_jobs), worker.seconds
+            return failed(cell, _crash_message(code), self.n_jobs), worker.seconds
         if isinstance(received, Result):
             return received, worker.seconds
         if cell is not None and self.timeout is not None and worker.seconds > self.timeout:
@@ -227,7 +227,7 @@ def _die_with_parent() -> None:
 
 
 def _kill_group(pid: int | None) -> None:
-    """End a worker with all it has started, where the system knows groups of processes."""
+    """End a worker with all it has started, where the system has groups of processes."""
     if pid is not None and hasattr(os, "killpg"):
         # Before it is a group of its own it has no children either.
         with suppress(OSError):
@@ -235,7 +235,7 @@ def _kill_group(pid: int | None) -> None:
                 os.killpg(pid, signal.SIGKILL)
 
 
-def _epitaph(code: int | None) -> str:
+def _crash_message(code: int | None) -> str:
     if code is not None and code < 0:
         name = signal.Signals(-code).name
         hint = "It may have run out of memory" if name == "SIGKILL" else f"See {MESSAGES_FILE}"

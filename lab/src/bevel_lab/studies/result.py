@@ -133,7 +133,7 @@ class RotationStudy(Shown):
     def best_rotation_group(self) -> int:
         """The rotation group of the lowest mean error, from 0; the first of several.
 
-        Its mean is that of the luckiest of many: it flatters where rotations do not matter.
+        Its mean is that of the luckiest of many: it is too low where rotations do not matter.
         """
         return int(np.argmin(self.rotation_group_means))
 

@@ -11,7 +11,7 @@ from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.boosting import GROUP_TREES
 from bevel.presets.table import Preset
 from bevel.training.rotation_ensemble.weights import WEIGHTINGS
-from bevel.workflow.tuning import DENSITIES, POWERS
+from bevel.tuning.candidates import DENSITIES, POWERS
 from bevel_lab.systems.base import OURS, Estimator, Grid, System, Task
 
 __all__ = ["UP_TO_P", "WEIGHTED_ROTATIONS", "systems"]
@@ -86,7 +86,7 @@ def _make(preset: Preset, task: Task, *, n_trees: int | None = None, **setting: 
         del setting["n_estimators"]
         setting.setdefault("n_groups", max(1, round(n_trees / GROUP_TREES)))
     if preset.name == "s_rerf":
-        setting.setdefault("shape", task.p)  # a row is a series unless a protocol knows better
+        setting.setdefault("shape", task.p)  # a row is a series by default
         setting["shape"] = _shape(setting["shape"])
     for word, projection in NUMBERS.get(preset.name, {}).items():
         if word in setting:

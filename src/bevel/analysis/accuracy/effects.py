@@ -76,7 +76,7 @@ class BiasAndVariance(Shown):
     n_repeats : int
         Training sets.
     n_rows : int
-        Rows that were judged.
+        Rows that were evaluated.
     """
 
     squared_bias: float
@@ -113,7 +113,7 @@ class BiasAndVariance(Shown):
             ("  variance", self.variance),
             ("  noise", self.noise),
         ]
-        sets = f"{self.n_repeats} training sets, {self.n_rows} rows judged"
+        sets = f"{self.n_repeats} training sets, {self.n_rows} rows evaluated"
         return ShownTable(f"Bias and variance over {sets}", (), lines)
 
 

@@ -101,7 +101,7 @@ def calibration(
     X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
         The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
     out_of_bag : bool, default=True
-        Judge each row by the trees that have not seen it. False: by all trees.
+        Evaluate each row by the trees that have not seen it. False: by all trees.
     positive : label, default=None
         Class whose probability is looked at. None: the second of two classes; of more, the class
         that is predicted for a row, whichever that is.

@@ -55,7 +55,7 @@ def bias_and_variance(
     X_test, y_test : array-like, default=None
         Rows to predict. None: for each training set, the rows of X that are not in it.
     truth : array-like, default=None
-        What is known of the judged rows: true class probabilities, of shape (n_test, n_classes)
+        What is known of the evaluated rows: true class probabilities, of shape (n_test, n_classes)
         with classes sorted; or expected targets, of shape (n_test,). None takes `y_test` for
         certain.
     n_train : int or float, default=0.5
@@ -107,7 +107,7 @@ def bias_and_variance(
     if X_test is None and (callable(X) or truth is not None):
         raise ValueError(
             "bias_and_variance needs X_test and y_test where X draws training sets, or where truth "
-            "is given; got none. Draw rows to judge once, and pass them."
+            "is given; got none. Draw rows to evaluate once, and pass them."
         )
     if callable(X) and (y is not None or n_train != HALF):
         raise ValueError(
@@ -117,7 +117,7 @@ def bias_and_variance(
     if (X_test is None) != (y_test is None):
         raise ValueError(
             "X_test and y_test must be given together; got only one of them. Pass both, or neither "
-            "to judge the rows that are not drawn."
+            "to evaluate the rows that are not drawn."
         )
     evaluation = _Evaluation(
         X if X_test is None else X_test, y if y_test is None else y_test, classify
@@ -152,7 +152,7 @@ def _draws_of_rows(X: Any, y: Any, n_train: int | float) -> Callable[[np.random.
     size = round(n_train * n_rows) if isinstance(n_train, float) else n_train
     if not 1 <= size < n_rows:
         required = f"from 1 to {n_rows - 1} rows, or a share of them"
-        raise wrong_value("n_train", required, n_train, "Rows must be left to judge.")
+        raise wrong_value("n_train", required, n_train, "Rows must be left to evaluate.")
 
     def draw(rng: np.random.Generator) -> Drawn:
         order = rng.permutation(n_rows)
@@ -214,9 +214,9 @@ class _Evaluation:
         return predicted, votes.astype(np.float64)
 
     def _extended(self, known: npt.NDArray[Any], met: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Classes of the judged rows, then those that only learners have met, with room for them.
+        """Classes of the evaluated rows, then those of training rows only, with columns for them.
 
-        A class that no judged row has is never right; it is predicted all the same.
+        A class that no evaluated row has is never right; it is predicted all the same.
         """
         strange = np.setdiff1d(met, known)
         room = ((0, 0), (0, len(strange)))
@@ -253,7 +253,7 @@ class _Evaluation:
             expected = check_shares("truth", truth)
         shape = (len(self._target), self._n_judged)
         if expected.shape != shape:
-            required = f"of shape {shape}, a row for each judged row"
+            required = f"of shape {shape}, a row for each evaluated row"
             remedy = "Classes are those of y_test, sorted."
             raise wrong_value("truth", required, expected.shape, remedy)
         strange = self._mean.shape[1] - self._n_judged

@@ -23,11 +23,11 @@ class ErrorAndCorrelation(Shown):
     Attributes
     ----------
     tree_errors : ndarray of shape (n_trees,)
-        Mean squared error of each tree; NaN for trees that judged no row.
+        Mean squared error of each tree; NaN for trees that evaluated no row.
     residuals : ndarray of shape (n_rows,)
         Target minus the forest's prediction; NaN for rows that were in every bag.
     out_of_bag : bool
-        Whether each row was judged only by trees that had not seen it.
+        Whether each row was evaluated only by trees that had not seen it.
     """
 
     tree_errors: Floats
@@ -97,7 +97,7 @@ def error_and_correlation(
     X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
         The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
     out_of_bag : bool, default=True
-        Judge each row by the trees that have not seen it. False: by all trees.
+        Evaluate each row by the trees that have not seen it. False: by all trees.
 
     Returns
     -------
@@ -119,11 +119,11 @@ def error_and_correlation(
     """
     analysed = read_forest(forest, "error_and_correlation")
     if analysed.classes is not None:
-        remedy = "Use strength_and_correlation, which asks the same of votes."
+        remedy = "Use strength_and_correlation, which measures the same for votes."
         raise wrong_type("The forest of error_and_correlation", "a regressor", forest, remedy)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     residuals = np.full(len(rows.X), np.nan)
-    sums = np.zeros((2, analysed.forest.n_trees))  # rows judged; squared residuals
+    sums = np.zeros((2, analysed.forest.n_trees))  # rows evaluated; squared residuals
     for block in blocks(analysed, rows):
         residuals[block.rows] = _add_block(block, sums)
     n_judged, squares = sums

@@ -39,7 +39,7 @@ class StrengthAndCorrelation(Shown):
     n_trees : int
         Trees.
     out_of_bag : bool
-        Whether each row was judged only by trees that had not seen it.
+        Whether each row was evaluated only by trees that had not seen it.
     """
 
     strength: float
@@ -102,7 +102,7 @@ def strength_and_correlation(
     X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
         The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
     out_of_bag : bool, default=True
-        Judge each row by the trees that have not seen it. False: by all trees.
+        Evaluate each row by the trees that have not seen it. False: by all trees.
 
     Returns
     -------
@@ -127,12 +127,12 @@ def strength_and_correlation(
     if analysed.classes is None:
         raise ValueError(
             "strength_and_correlation needs votes for classes; got a regression forest. Use "
-            "error_and_correlation, which asks the same of residuals."
+            "error_and_correlation, which measures the same for residuals."
         )
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     n_trees = analysed.forest.n_trees
     margins = np.full(len(rows.X), np.nan)
-    counts = np.zeros((3, n_trees))  # rows judged; for the true class; for the other one
+    counts = np.zeros((3, n_trees))  # rows evaluated; for the true class; for the other one
     votes = class_of_leaf(analysed.forest)
     for block in blocks(analysed, rows):
         margins[block.rows] = _add_block(analysed, block, votes, counts)
@@ -163,7 +163,7 @@ def _add_block(
 
 
 def _mean_deviation(counts: Floats) -> float:
-    """Mean over trees of sqrt(p1 + p2 − (p1 − p2)²); trees that judged no row do not count."""
-    judged, true, other = counts[:, counts[0] > 0]
-    p1, p2 = true / judged, other / judged
+    """Mean over trees of sqrt(p1 + p2 − (p1 − p2)²); trees that evaluated no row do not count."""
+    evaluated, true, other = counts[:, counts[0] > 0]
+    p1, p2 = true / evaluated, other / evaluated
     return float(np.sqrt(np.maximum(p1 + p2 - (p1 - p2) ** 2, 0.0)).mean())

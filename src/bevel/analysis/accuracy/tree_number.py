@@ -35,7 +35,7 @@ class OutOfBagCurve(Shown):
     loss : ndarray of float64, shape (n,)
         Mean loss of the first so many trees; NaN while no row is out of a bag.
     n_rows : ndarray of int64, shape (n,)
-        Rows that are out of at least one of those bags, and so were judged.
+        Rows that are out of at least one of those bags, and so were evaluated.
     measure : str
         "error" or "mean squared error".
     """

@@ -36,7 +36,7 @@ def simulate_within(
 ) -> ProbabilityEstimate:
     """Estimate the probability that a node draws a candidate within an angle of a direction.
 
-    Draws with the samplers that grow forests, as often as asked. Features are taken to be in one
+    Draws with the samplers that grow forests, `n_repeats` times. Features are taken to be in one
     unit and to have one variance.
 
     Parameters

@@ -134,7 +134,7 @@ def _with_effects(found: Importance | Directions, analysed: AnalysedForest, X: A
 
 
 def _rows_for(measure: Callable[..., Any], caller: str, X: Any, y: Any) -> tuple[Any, ...]:
-    """X and y, if the kind wants them; raises if they are missing, or would be ignored."""
+    """X and y, if the kind needs them; raises if they are missing, or would be ignored."""
     wanted = "X" in inspect.signature(measure).parameters
     if wanted and (X is None or y is None):
         missing = "neither" if X is None and y is None else "no X" if X is None else "no y"

@@ -202,11 +202,11 @@ def _increase(
 
 
 def _over_trees(analysed: AnalysedForest, error: Floats, increase: Floats) -> _Increase:
-    """Means over trees; those that judge no row do not count."""
+    """Means over trees; those that evaluate no row do not count."""
     known = ~np.isnan(error)
     if not known.any():
         raise NoOutOfBagError(
-            f"{analysed.caller} needs a tree with a row of weight above zero to judge; got none. "
+            f"{analysed.caller} needs a tree that evaluates a row of weight above zero; got none. "
             "Grow more trees, or give rows weights above zero."
         )
     # Trees side by side in memory: the sums of a group do not depend on the other groups.

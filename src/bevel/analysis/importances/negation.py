@@ -50,8 +50,8 @@ def negation(
     X, y : array-like
         The rows of the fit in their order, or any rows when `out_of_bag=False`.
     out_of_bag : bool, default=True
-        Whether each row is judged only by the trees whose bags it is out of. False: X and y are
-        rows that the forest has not seen, and all trees judge them.
+        Whether each row is evaluated only by the trees whose bags it is out of. False: X and y are
+        rows that the forest has not seen, and all trees evaluate them.
     error_of : {"forest", "tree"}, default="forest"
         The error of all trees together, or the mean over trees of the error of each.
     groups : mapping, default=None

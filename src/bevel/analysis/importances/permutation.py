@@ -47,13 +47,13 @@ def permutation(
     X, y : array-like
         The rows of the fit in their order, or any rows when `out_of_bag=False`.
     out_of_bag : bool, default=True
-        Whether each row is judged only by the trees whose bags it is out of. False: X and y are
-        rows that the forest has not seen, and all trees judge them.
+        Whether each row is evaluated only by the trees whose bags it is out of. False: X and y are
+        rows that the forest has not seen, and all trees evaluate them.
     error_of : {"forest", "tree"}, default="forest"
         "forest": the error of all trees together, which is that of `predict`, or one minus
         `oob_score_` of a classifier; values are permuted among all rows, alike for all trees.
         "tree": the mean over trees of the error of each (Breiman's); values are permuted among the
-        rows that the tree judges, anew for each tree. It is larger and finer: use it to rank
+        rows that the tree evaluates, anew for each tree. It is larger and finer: use it to rank
         features on few rows.
     groups : mapping, default=None
         Names of groups, each with columns (by name or number) whose values are permuted together.

@@ -49,7 +49,7 @@ class OutlierScores(Shown):
         above = int(np.count_nonzero(self.scores > LARGE))
         n = len(self.scores)
         unjudged = int(np.count_nonzero(np.isnan(self.scores)))
-        rest = f", {unjudged} without a tree to judge them" if unjudged else ""
+        rest = f", {unjudged} without a tree to evaluate them" if unjudged else ""
         title = f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}{rest}"
         order = np.argsort(-self.scores, kind="stable")[: min(SHOWN, n - unjudged)]
         rows = [(str(row), f"{self.scores[row]:.2f}") for row in order]
@@ -96,11 +96,11 @@ def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") 
     table = read_leaves(analysed, X, y, kind)
     codes = _classes(analysed, y, table.n_rows)
     raw = table.n_rows / _squares_within(table, codes)
-    judged = (table.leaves != NO_LEAF).any(axis=1)
-    raw[~judged] = np.nan  # near nothing but itself, of which nothing follows
+    evaluated = (table.leaves != NO_LEAF).any(axis=1)
+    raw[~evaluated] = np.nan  # near nothing but itself, of which nothing follows
     scores = np.full(table.n_rows, np.nan)
-    for code in np.unique(codes[judged]):
-        own = judged & (codes == code)
+    for code in np.unique(codes[evaluated]):
+        own = evaluated & (codes == code)
         scores[own] = _standardised(raw[own])
     return OutlierScores(scores, raw, kind)
 

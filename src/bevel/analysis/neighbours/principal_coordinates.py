@@ -86,7 +86,7 @@ def principal_coordinates(
     The squared distances D² = 1 − P are centred, −½ J D² J = ½ J P J with J = I − 11ᵀ/n, and the
     coordinates are eigenvectors times the square roots of their eigenvalues. The sign of a
     coordinate means nothing; here its largest entry is positive. By all trees P is positive
-    semidefinite; out-of-bag proximities, whose pairs are judged by different trees, may have small
+    semidefinite; out-of-bag proximities, whose pairs depend on different trees, may have small
     negative eigenvalues, which count in the sum that `explained` is a share of.
 
     Examples

@@ -84,7 +84,7 @@ def proximity(
         Targets of the fit; "all" does not look at them.
     kind : {"oob", "in_bag", "all"}, default="oob"
         Trees that count for a row: those that have not seen it, those that have, or all of them. A
-        pair is judged by the trees that count for both.
+        pair is evaluated by the trees that count for both.
     k : int, default=None
         Keep, in a sparse matrix, the pairs in which one row is among the `k` nearest of the other;
         of equally near rows the first ones. ``k=n_rows`` keeps all pairs that share a leaf. None

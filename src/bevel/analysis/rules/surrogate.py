@@ -33,7 +33,7 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, eq=False)
 class SurrogateTree:
-    """A small tree that imitates a forest; its numbers are rounded as they are written.
+    """A small tree that imitates a forest, with rounded numbers, evaluated as it is written.
 
     Attributes
     ----------

@@ -163,8 +163,8 @@ def top_rules(
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     X, y : array-like
-        Rows and targets to judge by, all of weight one: held-out rows if there are any, because a
-        forest knows the rows it was grown on.
+        Rows and targets of the measures, all of weight one: held-out rows if there are any, because
+        a forest fits the rows it was grown on.
     n : int, default=10
         Most rules to give.
     max_depth : int, default=3

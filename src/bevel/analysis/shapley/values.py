@@ -70,8 +70,8 @@ def shapley_values(
         hundred trees, so that there are a thousand games for each row.
     max_exact_features : int, default=12
         The game of a tree, a row and a background row is solved exactly if no more features that
-        the tree asks for differ between the rows, and mostly where more do but only 2 to this power
-        cases are to be told apart; otherwise it is sampled. Trees of single features are always
+        the tree tests differ between the rows, and mostly where more do but only 2 to this power
+        cases have to be distinguished; otherwise it is sampled. Trees of single features are always
         exact. At most 20.
     n_samples : int, default=4
         Draws for each game that is sampled, at least 2; each draw is a random order of the

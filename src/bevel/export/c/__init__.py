@@ -1,7 +1,7 @@
 """C export: a forest as one C99 file without dependencies that predicts bit for bit as Python does.
 
 The file is tables and a few short functions. `trees` makes the tables as arrays; `heading`, `rows`,
-`walk`, `predict` and `labels` write one part of the file each, in pieces; `literals` knows how C
+`walk`, `predict` and `labels` write one part of the file each, in pieces; `literals` has how C
 spells things.
 """
 

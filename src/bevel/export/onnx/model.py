@@ -96,7 +96,7 @@ def _check_options(graph: Graph, dtype: object, target_opset: object, name: obje
         required = " or ".join(repr(word) for word in DTYPES)
         raise wrong_value("dtype", required, dtype, "It is the type of the model's numbers.")
     newest = graph.onnx.defs.onnx_opset_version()
-    required = f"an integer from {OLDEST_OPSET} to {newest}, the newest that the package onnx knows"
+    required = f"an integer from {OLDEST_OPSET} to {newest}, the newest of the package onnx"
     remedy = f"Leave it out for {DEFAULT_OPSET}."
     if isinstance(target_opset, bool) or not isinstance(target_opset, int | np.integer):
         raise wrong_type("target_opset", required, target_opset, remedy)

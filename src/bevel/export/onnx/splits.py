@@ -1,4 +1,4 @@
-"""What the splits of a forest look at, as arrays that graphs are made of. Nothing here knows ONNX.
+"""What the splits of a forest read, as arrays that graphs are made of; independent of ONNX.
 
 The columns that a split can name are the features and, after them, the axes of all trees. A split
 by levels becomes a comparison like any other: a bit that is one for levels that go right is at most

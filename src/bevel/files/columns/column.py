@@ -84,7 +84,7 @@ def decode_column(column: Column, limit: int | None = None) -> Array:
     column : Column
         From a file that need not be sound.
     limit : int, default=None
-        Bytes that it may decode to; None judges by the size of the column alone.
+        Bytes that it may decode to; None: bounded by the size of the column alone.
     """
     reader = open_column(column)
     limit = largest_decoded(column.nbytes) if limit is None else limit
