@@ -138,7 +138,7 @@ def fit(
         words += _words({}, {"--id": row_id}) + ["--keep-id"] * keep_id
         words += ["--keep-targets"] * keep_targets + table_words(table)
         words += _words({"--out": out, "--report": report, "--oob": oob}, {})
-        _write_report(report, data.name, found, _command(data, found, words))
+        _write_report(report, data.name, found, _command(data, found, words), out)
     if as_json_:
         output.print_json(_facts(found, projection, density, out, report))
     else:
@@ -167,12 +167,15 @@ def _command(data: Path, found: FitResult, words: Sequence[str]) -> str:
     return shlex.join([*begin, *words])
 
 
-def _write_report(report: Path, name: str, found: FitResult, command: str) -> None:
+def _write_report(
+    report: Path, name: str, found: FitResult, command: str, out: Path | None
+) -> None:
     from bevel.report.fit_report import fit_report, n_steps
 
     rows = replace(found.rows, notes=tuple(map(as_flags, found.rows.notes)))
-    with output.progress("writing the report", n_steps(rows)) as advance:
-        page = fit_report(name, replace(found, rows=rows), command, on_step=advance)
+    found, model_file = replace(found, rows=rows), "" if out is None else str(out)
+    with output.progress("writing the report", n_steps(found)) as advance:
+        page = fit_report(name, found, command, model_file=model_file, on_step=advance)
     write_whole(report, [page.encode("utf-8")])
 
 
@@ -202,10 +205,16 @@ def _facts(
         "fit_seconds": found.seconds,
         "scored": found.scored_by,
         "scores": as_json(found.scores),
+        "families": _families(found),
         "model": out,
         "report": report,
         "notes": [as_flags(text) for text in rows.notes],
     }
+
+
+def _families(found: FitResult) -> dict[str, Any] | None:
+    record = getattr(found.model, "families_", None)
+    return None if record is None else record.facts()
 
 
 def _print(data: Path, found: FitResult, projection: str, files: dict[str, Path | None]) -> None:
@@ -221,3 +230,4 @@ def _print(data: Path, found: FitResult, projection: str, files: dict[str, Path 
     lines |= {name: str(path) for name, path in files.items() if path is not None}
     lines.setdefault("model", "not kept; --out model.bevel keeps it")
     output.print_lines(lines)
+    output.print_families(_families(found), is_classifier=hasattr(found.model, "classes_"))

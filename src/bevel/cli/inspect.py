@@ -36,6 +36,7 @@ def inspect(
         output.print_json(facts)
         return
     output.print_lines(_lines(facts))
+    output.print_families(facts["families"], is_classifier=facts["classes"] is not None)
     output.console().print(_columns(facts))
 
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -23,6 +24,7 @@ from rich.text import Text
 
 from bevel.cli.flags import as_flags
 from bevel.printable import json_escaped, printable
+from bevel.report.score_text import family_rows
 
 __all__ = [
     "WIDTH",
@@ -31,6 +33,7 @@ __all__ = [
     "examples",
     "note",
     "print_data",
+    "print_families",
     "print_json",
     "print_lines",
     "progress",
@@ -82,6 +85,23 @@ def print_lines(lines: Mapping[str, str]) -> None:
     for name, text in lines.items():
         table.add_row(name, Text(printable(text)))
     console().print(table)
+
+
+def print_families(facts: Mapping[str, Any] | None, *, is_classifier: bool) -> None:
+    """Print the families that share the trees of a model, from `FamilyRecord.facts`, if any do."""
+    if facts is None:
+        return
+    head, rows = family_rows(facts["families"], is_classifier=is_classifier)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column(head[0])
+    for name in head[1:]:
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(*map(Text, map(printable, row)))
+    screen = console()
+    screen.print(table)
+    for name, why in facts["left_out"].items():
+        screen.print(Text(printable(f"left out: {name} ({why})")))
 
 
 def check_free(paths: Sequence[Path | None], *, force: bool) -> None:

@@ -31,8 +31,14 @@ def summarise(
     """
     with only_file_errors(os.fspath(path)):
         contents = read_contents(Path(path), mapped=not verify)
-        kind = kinds[read_model(contents, kinds, mapped=not verify).name]
-        return {"file": os.fspath(path), "verified": verify, **_facts(contents, kind)}
+        stored = read_model(contents, kinds, mapped=not verify)
+        families = stored.fitted.families
+        return {
+            "file": os.fspath(path),
+            "verified": verify,
+            **_facts(contents, kinds[stored.name]),
+            "families": None if families is None else families.facts(),
+        }
 
 
 def _facts(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]:

@@ -57,6 +57,17 @@ class FamilyRecord:
         numbers = zip(*(column.tolist() for column in columns), strict=True)
         return [(name, *each) for name, each in zip(self.names, numbers, strict=True)]
 
+    def facts(self) -> dict[str, Any]:
+        """The same as plain values by name, for documents; an unknown error is None."""
+        keys = ("family", "error", "standard_error", "weight", "n_trees")
+        return {
+            "families": [
+                {key: None if each != each else each for key, each in zip(keys, row, strict=True)}
+                for row in self.rows()
+            ],
+            "left_out": dict(self.left_out),
+        }
+
     def to_pandas(self) -> Any:
         """A frame with a row for each family."""
         pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")

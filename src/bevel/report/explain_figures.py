@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bevel import plots
-from bevel.analysis.results import Directions, Importance, RowQuantiles, ShapleyValues, TreeRules
+from bevel.analysis.results import (
+    Directions,
+    Effect,
+    Importance,
+    RowQuantiles,
+    ShapleyValues,
+    TreeRules,
+)
 from bevel.extras import import_optional
 from bevel.plots.canvas import STYLE, detached
 from bevel.report.svg_canvas import svg
@@ -21,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_FAN_ROWS",
     "draw_directions",
+    "draw_effect",
     "draw_fan",
     "draw_importance",
     "draw_row",
@@ -28,10 +36,10 @@ __all__ = [
 ]
 
 WIDTH = 3.4  # inches between the axes, beside the names
-BAR_INCHES, FAN_INCHES = 0.25, 2.4
-LONGEST_NAME, LONGEST_LINE = 24, 44  # characters
+BAR_INCHES, FAN_INCHES, EFFECT_INCHES = 0.25, 2.4, 2.3
+LONGEST_NAME, LONGEST_LINE, LONGEST_SIDE = 24, 44, 28  # characters
 MOST_BARS, MOST_DIRECTIONS, MOST_STEPS = 20, 10, 9
-MOST_FAN_ROWS = 300
+MOST_FAN_ROWS, MOST_IN_LINE = 300, 3
 
 
 def draw_importance(result: Importance) -> str:
@@ -41,7 +49,8 @@ def draw_importance(result: Importance) -> str:
 
     def draw(ax: Axes) -> Axes:
         plots.importance_bars(best, ax=ax)
-        lines = (textwrap.wrap(line, LONGEST_LINE) for line in ax.get_xlabel().split("\n"))
+        texts = ax.get_xlabel().replace("\n", " ").replace(" lines: ", "\nlines: ").split("\n")
+        lines = (textwrap.wrap(text, LONGEST_LINE) for text in texts)
         ax.set_xlabel("\n".join(line for some in lines for line in some))
         return ax
 
@@ -52,6 +61,40 @@ def draw_directions(result: Directions) -> str:
     """Heat map of the most important directions."""
     named = replace(result, names=_shortened(result.names))
     return _drawn(lambda _: plots.top_projections(named, n_top=MOST_DIRECTIONS))
+
+
+def shared_heights(effects: Sequence[Effect]) -> tuple[float, float]:
+    """Limits between which the curves of all effects lie, bands as far as probabilities go."""
+    drawn = [_drawn_outputs(each) for each in effects]
+    bands = [each.values if each.standard_error is None else each.band() for each in drawn]
+    low, high = (float(edge([edge(band) for band in bands])) for edge in (np.min, np.max))
+    if effects[0].classes is not None:
+        low, high = max(0.0, low), min(1.0, high)
+    room = 0.04 * (high - low) or 0.5
+    return low - room, high + room
+
+
+def _drawn_outputs(effect: Effect) -> Effect:
+    """Of two classes the second one is drawn."""
+    two = effect.classes is not None and len(effect.classes) == 2
+    return effect.output(effect.classes[1]) if two and effect.classes is not None else effect
+
+
+def draw_effect(result: Effect, heights: tuple[float, float]) -> str:
+    """The curve of one feature, or of one feature for each class."""
+    named = replace(result, names=_shortened(result.names))
+
+    def draw(ax: Axes) -> Axes:
+        plots.effect(named, ax=ax)
+        ax.set_title("", loc="left")  # the text above says it
+        ax.set_ylim(heights)
+        if ax.get_legend() is not None:  # above the curves, not on them
+            n = min(MOST_IN_LINE, len(ax.get_lines()))
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=n, fontsize=9)
+        ax.set_ylabel(textwrap.fill(ax.get_ylabel(), LONGEST_SIDE))
+        return ax
+
+    return _drawn(draw, EFFECT_INCHES)
 
 
 def draw_tree(result: TreeRules) -> str:

@@ -37,9 +37,10 @@ REASONS = {
 
 
 def explain_sections(found: Explanation) -> list[PageSection]:
-    """Sections on features, combinations, rules, quantiles in regression, and single rows."""
+    """Sections on features, effects, combinations, rules, quantiles in regression, and single rows."""
     sections = [
         PageSection("Which features matter?", _features(found)),
+        *([PageSection("Which way do they push?", _effects(found))] if found.effects else []),
         PageSection("Which combinations matter?", _combinations(found)),
         PageSection("How does the forest decide?", _decisions(found)),
     ]
@@ -63,6 +64,24 @@ def _features(found: Explanation) -> str:
             figures(*drawn),
         )
     )
+
+
+def _effects(found: Explanation) -> str:
+    some = found.effects[0]
+    what = "prediction" if some.classes is None else "probability"
+    text = (
+        f"Mean {what} over {some.n_rows:,} rows if a feature had the given value in all of them "
+        "(partial dependence), for the features that are most important on the rows."
+    )
+    if some.standard_error is not None:
+        text += " Bands are 95 % intervals over forests grown on other rows."
+    text += " All pictures have the same scale; marks at the bottom are tenths of the rows."
+    heights = explain_figures.shared_heights(found.effects)
+    drawn = [
+        figure(explain_figures.draw_effect(each, heights), f"The effect of {each.names[0]}.")
+        for each in found.effects
+    ]
+    return paragraph(text) + figures(*drawn, small=True)
 
 
 def _combinations(found: Explanation) -> str:

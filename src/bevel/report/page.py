@@ -27,6 +27,9 @@ from bevel.report.environment import describe_environment, environment_facts
 __all__ = [
     "PageSection",
     "TableCell",
+    "beside",
+    "bullets",
+    "code",
     "escaped",
     "facts",
     "figure",
@@ -100,6 +103,21 @@ def page(
 def paragraph(text: str, *, kind: str | None = None) -> str:
     """Plain text as a paragraph; `kind` "lead" or "note" makes it louder or softer."""
     return f"<p{_class(kind)}>{_prose(text)}</p>"
+
+
+def bullets(texts: Iterable[str]) -> str:
+    """Plain texts as a list."""
+    return f"<ul>{''.join(f'<li>{_prose(text)}</li>' for text in texts)}</ul>"
+
+
+def code(text: str) -> str:
+    """Lines to type."""
+    return f"<pre>{escaped(text)}</pre>"
+
+
+def beside(words: str, drawing: str) -> str:
+    """Words and a figure side by side where the page is wide enough."""
+    return f'<div class="beside"><div>{words}</div>{drawing}</div>'
 
 
 def facts(lines: Mapping[str, object]) -> str:

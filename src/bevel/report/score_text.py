@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from bevel.workflow.scores import Estimate
 
-__all__ = ["interval", "number", "score", "score_line"]
+__all__ = ["family_rows", "interval", "number", "score", "score_line"]
 
 SHARES = {"error", "coverage"}
 
@@ -29,3 +32,30 @@ def interval(name: str, estimate: Estimate) -> str:
 def score_line(name: str, estimate: Estimate) -> str:
     """Value and interval in one line."""
     return f"{score(name, estimate)} (95 % interval {interval(name, estimate)})"
+
+
+def family_rows(
+    families: Sequence[Mapping[str, Any]], *, is_classifier: bool
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Head and cells of the table of the families that share a model's trees."""
+    error = "out-of-bag error" if is_classifier else "out-of-bag squared error"
+    head = ("family", error, "standard error", "share", "trees")
+    return head, [
+        (
+            each["family"],
+            *_family_errors(each["error"], each["standard_error"], is_classifier),
+            f"{100 * each['weight']:.0f} %",
+            f"{each['n_trees']:,}",
+        )
+        for each in families
+    ]
+
+
+def _family_errors(
+    error: float | None, spread: float | None, is_classifier: bool
+) -> tuple[str, str]:
+    if error is None or spread is None:
+        return "–", "–"
+    if is_classifier:
+        return f"{100 * error:.1f} %", f"{100 * spread:.1f}"
+    return number(error), f"{spread:.2g}"

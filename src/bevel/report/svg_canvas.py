@@ -26,8 +26,9 @@ def canvas(width: float, height: float) -> Iterator["Figure"]:
 
 
 def svg(figure: "Figure") -> str:
-    """The drawing as SVG text, cropped to its ink, without date or maker."""
+    """The drawing as SVG text, cropped to its ink, without ground, date or maker."""
     out = StringIO()
     nothing: Any = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    figure.savefig(out, format="svg", bbox_inches="tight", pad_inches=0.05, metadata=nothing)
+    looks: Any = {"bbox_inches": "tight", "pad_inches": 0.05, "transparent": True}
+    figure.savefig(out, format="svg", metadata=nothing, **looks)
     return out.getvalue()

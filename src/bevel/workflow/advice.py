@@ -1,165 +1,165 @@
-"""Does going oblique help on this data, and which family of directions helps most?
+"""Does going oblique help on this data?
 
-Forests of every family are grown on the same bags, so that each row is evaluated by trees that did
-not see it, the same trees' bags for all families, and the differences are paired row by row.
+The model is compared with a forest that cuts along the axes: as many trees, the same seed and the
+same rows left out, so that the differences are paired row by row. The figures of the model are its
+own, not those of a forest like it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from bevel._types import Floats
-from bevel.projections import CCA, Ridge
-from bevel.workflow.fitting import Settings, coded, fit
+from bevel.workflow.fitting import Settings, coded, cross_validate, fit
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.scores import Estimate, mean_estimate, paired_share_estimate, row_losses
 
-__all__ = ["Advice", "Line", "advise", "families_for"]
+__all__ = ["AXIS", "MODEL", "Advice", "Line", "advise", "points", "rivals_of"]
 
 
-REFERENCE, DEFAULT = "axis", "sparse"
-CHEAP: dict[str, Any] = {name: name for name in (REFERENCE, DEFAULT, "combination")}
-# Every direction uses many columns. Of the models only those that leave rows out of the bag.
-DENSE: dict[str, Any] = {name: name for name in ("gaussian", "rotation", "principal")} | {
-    'Ridge(tune="gcv")': Ridge(tune="gcv")
-}
-FOR_CLASSES: dict[str, Any] = {"lda": "lda", "CCA(bootstrap=None)": CCA(bootstrap=None)}
-MOST_DENSE_COLUMNS = 200
-MOST_TREES = 200
+AXIS, OBLIQUE = "axis", "auto"
+MODEL = "this model"
 
 
 @dataclass(frozen=True)
 class Line:
-    """One family: its mean loss, and how much less it loses than the axis-aligned forest.
+    """One forest: its mean loss, and how much less it loses than the axis-aligned one.
 
-    `gain` is positive where the family is better; None for the reference itself. The interval of
-    the default family is its own; those of the others are widened for being many.
+    `gain` is positive where the forest is better; None for the axis-aligned forest itself.
     """
 
-    family: str
+    forest: str
     loss: float
     gain: Estimate | None
 
 
 @dataclass(frozen=True)
 class Advice:
-    """The result; losses are errors, or squared errors over the target's variance."""
+    """The result; losses are errors, or squared errors over the target's variance.
+
+    `lines` begin with the model; `by` is "out-of-bag" or "cross-validated".
+    """
 
     lines: Sequence[Line]
     task: str
     n_trees: int
+    by: str = "out-of-bag"
 
     @property
-    def best(self) -> Line:
-        """The family of least loss, the first of equals: the cheapest."""
-        return min(self.lines, key=lambda line: line.loss)
+    def axis(self) -> Line:
+        """The forest that cuts along the axes, which may be the model."""
+        return next(line for line in self.lines if line.gain is None)
 
-    def line(self, family: str) -> Line:
-        return next(line for line in self.lines if line.family == family)
+    @property
+    def oblique(self) -> Line:
+        """The model if it is oblique, otherwise the oblique forest beside it."""
+        return next(line for line in self.lines if line.gain is not None)
 
     @property
     def verdict(self) -> str:
-        """ "helps", "hurts" or "makes no clear difference"."""
-        gain = self.line(DEFAULT).gain
+        """ "helps", "hurts" or "makes no clear difference", by the interval as it is printed."""
+        gain = self.oblique.gain
         assert gain is not None
-        if gain.low > 0.0:
+        if _rounded(gain.low) > 0.0:
             return "helps"
-        return "hurts" if gain.high < 0.0 else "makes no clear difference"
+        return "hurts" if _rounded(gain.high) < 0.0 else "makes no clear difference"
 
     def sentence(self) -> str:
         """The advice in words."""
-        axis, oblique, best = self.line(REFERENCE), self.line(DEFAULT), self.best
-        gain = oblique.gain
+        axis, oblique, gain = self.axis, self.oblique, self.oblique.gain
         assert gain is not None
-        what = "out-of-bag error" if self.task == CLASSIFICATION else "unexplained variance"
-        first = (
-            f"Going oblique {self.verdict} on this data: {what} is {_percent(oblique.loss)} % with "
-            f"{DEFAULT} directions and {_percent(axis.loss)} % along the axes, a gain of "
-            f"{_percent(gain.value)} points (95 % interval {_percent(gain.low)} to "
-            f"{_percent(gain.high)})."
+        what = "error" if self.task == CLASSIFICATION else "unexplained variance"
+        return (
+            f"Going oblique {self.verdict} on this data: the {self.by} {what} is "
+            f"{points(oblique.loss)} % with {_called(oblique)} and {points(axis.loss)} % with "
+            f"{_called(axis)} (95 % interval of the gain {points(gain.low)} to "
+            f"{points(gain.high)} points)."
         )
-        return f"{first} {self._best_sentence(best)}"
-
-    def _best_sentence(self, best: Line) -> str:
-        n = len(self.lines)
-        if best.gain is None:
-            return f"None of the {n} families tried does better than the axes."
-        doubt = "" if best.gain.low > 0.0 else ", though chance could do that among so many"
-        does = f"{best.family} does best ({_percent(best.loss)} %)"
-        return f"Of the {n} families tried, {does}{doubt}."
 
 
-def _percent(share: float) -> str:
-    text = f"{100.0 * share:.1f}"
-    return text.removeprefix("-") if float(text) == 0.0 else text.replace("-", "−")
+def _called(line: Line) -> str:
+    if line.forest == MODEL:
+        return MODEL
+    cuts = "oblique cuts" if line.forest == OBLIQUE else "cuts along the axes"
+    return f"as many trees of {cuts}"
 
 
-def families_for(data: LabelledRows) -> dict[str, Any]:
-    """Families worth trying, by name: dense ones only where their cost per node stays small."""
-    n_numeric = data.X.shape[1] - len(data.X.nominal)
-    if n_numeric < 2:
-        return {}
-    if n_numeric > MOST_DENSE_COLUMNS:
-        return CHEAP
-    return CHEAP | DENSE | (FOR_CLASSES if data.task == CLASSIFICATION else {})
+def _rounded(share: float) -> float:
+    return round(100.0 * share, 1)
+
+
+def points(share: float, sign: str = "") -> str:
+    """A share in per cent, or a difference of shares in points, with one decimal.
+
+    Words are chosen by the numbers as they stand here: a gain from "0.0" is not clear.
+    """
+    value = _rounded(share)
+    return "0.0" if value == 0.0 else f"{value:{sign}.1f}".replace("-", "−")
+
+
+def rivals_of(data: LabelledRows, settings: Settings) -> list[str]:
+    """Projections of the forests that a model is compared with; none if nothing can be combined."""
+    if data.X.shape[1] - len(data.X.nominal) < 2:
+        return []
+    return [OBLIQUE] if settings.projection == AXIS else [AXIS]
 
 
 def advise(
-    data: LabelledRows, settings: Settings, *, on_family: Callable[[int, str], object]
+    data: LabelledRows,
+    settings: Settings,
+    predictions: Floats,
+    *,
+    by: str = "out-of-bag",
+    on_rival: Callable[[int, str], object] = lambda *_: None,
 ) -> Advice | None:
-    """Compare the families on the data; None where there is nothing to combine.
+    """Compare a model with a forest of the other kind; None where there is nothing to combine.
 
     Parameters
     ----------
     data : LabelledRows
         The rows.
     settings : Settings
-        Seed, threads and number of trees (200 at most are grown).
-    on_family : callable
-        Called with the number of families done, and the name of the next.
+        Of the model.
+    predictions : ndarray
+        Of the model for each row, by trees that have not seen it; NaN where there are none.
+    by : {"out-of-bag", "cross-validated"}
+        Where they come from; the other forest is evaluated in the same way.
+    on_rival : callable
+        Called with the number of forests done, and the projection of the next.
     """
-    families = families_for(data)
-    if not families:
+    losses = {MODEL: row_losses(coded(data), predictions, data.task)}
+    for number, projection in enumerate(rivals_of(data, settings)):
+        on_rival(number, projection)
+        chosen = replace(settings, projection=projection, n_projections="auto")
+        losses[projection] = row_losses(coded(data), _predict(data, chosen, by), data.task)
+    known = ~np.isnan(np.array(list(losses.values()))).any(axis=0)
+    if len(losses) < 2 or not known.any():
         return None
-    n_trees = min(MOST_TREES, settings.n_trees)
-    losses = {}
-    for number, (family, projection) in enumerate(families.items()):
-        on_family(number, family)
-        chosen = replace(settings, projection=projection, n_projections="auto", n_trees=n_trees)
-        losses[family] = _losses(data, chosen)
-    known = ~np.isnan(losses[REFERENCE])  # the same bags: the same rows for all
-    if not known.any():
-        return None
-    scale = 1.0 if data.task == CLASSIFICATION else float(np.var(data.y[known]))
+    scale = 1.0 if data.task == CLASSIFICATION else float(np.var(data.y[known])) or 1.0
+    reference = losses.get(AXIS, losses[MODEL])
     lines = [
         Line(
-            family,
+            forest,
             float(np.mean(loss[known])) / scale,
-            None
-            if family == REFERENCE
-            else _gain(
-                losses[REFERENCE][known] - loss[known],
-                data,
-                scale,
-                1 if family == DEFAULT else len(families) - 1,
-            ),
+            None if loss is reference else _gain((reference - loss)[known], data.task, scale),
         )
-        for family, loss in losses.items()
+        for forest, loss in losses.items()
     ]
-    return Advice(lines, data.task, n_trees)
+    return Advice(lines, data.task, settings.n_trees, by)
 
 
-def _losses(data: LabelledRows, settings: Settings) -> Floats:
-    fitted = fit(data, settings)
-    assert fitted.out_of_bag is not None  # all of these families draw bags
-    return row_losses(coded(data), fitted.out_of_bag, data.task)
+def _predict(data: LabelledRows, settings: Settings, by: str) -> Floats:
+    if by == "cross-validated":
+        return cross_validate(data, settings)
+    predictions = fit(data, settings).out_of_bag
+    assert predictions is not None  # both kinds of rivals draw bags
+    return predictions
 
 
-def _gain(difference: Floats, data: LabelledRows, scale: float, n_comparisons: int) -> Estimate:
-    if data.task == CLASSIFICATION:
-        return paired_share_estimate(difference, n_comparisons)
-    return mean_estimate(difference / scale, n_comparisons)
+def _gain(difference: Floats, task: str, scale: float) -> Estimate:
+    if task == CLASSIFICATION:
+        return paired_share_estimate(difference)
+    return mean_estimate(difference / scale)

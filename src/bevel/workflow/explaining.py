@@ -1,4 +1,4 @@
-"""Explanation of a forest and some rows: importance, directions, rules, quantiles, single
+"""Explanation of a forest and some rows: importance, effects, directions, rules, quantiles, single
 rows.
 
 Plain results; `explain_sections` writes them on pages and `bevel.cli.explain` in the terminal.
@@ -22,10 +22,18 @@ from bevel.analysis.accuracy.evaluation_rows import (
     read_evaluation_rows,
 )
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.results import Directions, Importance, ShapleyValues, TopRules, TreeRules
+from bevel.analysis.results import (
+    Directions,
+    Effect,
+    Importance,
+    ShapleyValues,
+    TopRules,
+    TreeRules,
+)
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
 from bevel.forest.flat_forest import FlatForest
+from bevel.workflow.main_effects import find_main_effects
 from bevel.workflow.representative_rows import RepresentativeRow, find_representative_rows
 from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
 from bevel.workflow.target_quantiles import TargetQuantiles, find_target_quantiles
@@ -34,8 +42,9 @@ __all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "OnStep", "explain"]
 
 OnStep = Callable[[int, str], object]
 
-N_STEPS = 5  # reports of progress
+N_STEPS = 6  # reports of progress
 MOST_ROWS = 10_000  # to look at
+MOST_EFFECT_ROWS = 1000
 MOST_VISITS = 2e9  # of a row to a tree with a feature permuted
 N_BACKGROUND, N_SHAPLEY_ROWS = 100, 50
 GAMES = 100_000  # Shapley games, of a row, a background row and a tree: about 2 s on one core
@@ -65,6 +74,8 @@ class Explanation:
         Of the predictions of the rows; empty if the truth is not known.
     importances : tuple of Importance
         Gini importance unless the forest is slim, then a measure on the rows.
+    effects : tuple of Effect
+        Of the features that are most important on the rows, over some of the rows.
     directions : Directions or None
         Of all splits, a direction and its negative taken for one; None for a slim forest.
     rules : TopRules or None
@@ -91,6 +102,7 @@ class Explanation:
     met: str
     scores: dict[str, Estimate]
     importances: tuple[Importance, ...]
+    effects: tuple[Effect, ...]
     directions: Directions | None
     rules: TopRules | None
     tree: TreeRules | None
@@ -152,15 +164,18 @@ def explain(
     on_step(1, "measuring importance")
     evaluated = (X, y) if met == "out-of-bag" else (some, truth)
     on_rows = _importance_on_rows(analysed, *evaluated, met == "out-of-bag", rng)
-    on_step(2, "reading rules")
+    on_step(2, "computing effects")
+    over = some.rows(_draw(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
+    effects = find_main_effects(analysed, over, on_rows)
+    on_step(3, "reading rules")
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     is_slim = analysed.forest.is_slim
     place, explained = _best_tree(analysed.forest, leaves, predicted)
     quantiles = None
     if analysed.classes is None:
-        on_step(3, "finding quantiles")
+        on_step(4, "finding quantiles")
         quantiles = find_target_quantiles(analysed, rows, met, X, y)
-    on_step(4, "explaining single rows")
+    on_step(5, "explaining single rows")
     chosen = find_representative_rows(
         analysed.forest,
         leaves,
@@ -183,6 +198,7 @@ def explain(
         met,
         {} if y is None else _scores(analysed, rows.target[known], predicted[known]),
         (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
+        effects,
         None if is_slim else importance(model, "projection"),
         None if is_slim else _rules(model, some, _targets_of_rules(analysed, predicted, truth)),
         None if is_slim else _tree(model, place, some),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm, rankdata
+from scipy.stats import rankdata
 from sklearn.metrics import r2_score, roc_auc_score
 
 from bevel._types import AnyInts, Floats
@@ -53,13 +53,13 @@ def share_estimate(n_hits: int, n_rows: int) -> Estimate:
     return Estimate(n_hits / n_rows, float(low), float(high))
 
 
-def mean_estimate(values: Floats, n_comparisons: int = 1) -> Estimate:
-    """A mean with its normal interval, widened (Bonferroni) for a number of comparisons."""
+def mean_estimate(values: Floats) -> Estimate:
+    """A mean with its normal interval."""
     mean = float(np.mean(values))
-    return _around(mean, values - mean, float(norm.ppf(1.0 - 0.025 / n_comparisons)))
+    return _around(mean, values - mean)
 
 
-def paired_share_estimate(difference: Floats, n_comparisons: int = 1) -> Estimate:
+def paired_share_estimate(difference: Floats) -> Estimate:
     """Mean of differences of paired zeros and ones, with the interval of Bonett and Price.
 
     One more row is counted on either side, so that few or no differing pairs do not pass for
@@ -69,7 +69,7 @@ def paired_share_estimate(difference: Floats, n_comparisons: int = 1) -> Estimat
     more, fewer = (np.count_nonzero(difference == side) + 1 for side in (1, -1))
     centre = (more - fewer) / (n + 2)
     spread = np.sqrt(((more + fewer) / (n + 2) - centre**2) / (n + 2))
-    half = float(norm.ppf(1.0 - 0.025 / n_comparisons) * spread)
+    half = float(TWO_SIDED_5_PERCENT * spread)
     return Estimate(float(np.mean(difference)), centre - half, centre + half)
 
 
@@ -191,8 +191,8 @@ def as_json(scores: Mapping[str, Estimate]) -> dict[str, dict[str, float]]:
     return {name: each.as_dict() for name, each in scores.items()}
 
 
-def _around(value: float, influence: Floats, z: float = TWO_SIDED_5_PERCENT) -> Estimate:
-    half = z * float(np.sqrt(np.sum(influence**2))) / len(influence)
+def _around(value: float, influence: Floats) -> Estimate:
+    half = TWO_SIDED_5_PERCENT * float(np.sqrt(np.sum(influence**2))) / len(influence)
     return Estimate(value, value - half, value + half)
 
 

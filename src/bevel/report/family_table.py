@@ -1,0 +1,55 @@
+"""The families of directions that share the trees of a model, as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bevel.report.page import TableCell, paragraph, table
+from bevel.report.score_text import family_rows
+from bevel.workflow.advice import MODEL, Advice, points
+from bevel.workflow.labelled_rows import CLASSIFICATION
+from bevel.workflow.scores import Estimate
+
+__all__ = ["advice_table", "family_table"]
+
+
+def family_table(model: Any) -> str:
+    """Families of a model with several of them; nothing for one with a single one."""
+    record = getattr(model, "families_", None)
+    if record is None:
+        return ""
+    header, rows = family_rows(record.facts()["families"], is_classifier=hasattr(model, "classes_"))
+    caption = "Families of directions that share the trees of this model."
+    if record.errors[0] == record.errors[0]:
+        caption += (
+            " Errors are out-of-bag and of a small forest of each family alone; the shares of the "
+            "trees follow from them. The error of the model itself is that above."
+        )
+    caption += "".join(f" {name} was left out: {why}." for name, why in record.left_out)
+    return table(header, rows, caption=caption, numeric={1, 2, 3, 4}, sortable=False)
+
+
+def advice_table(advice: Advice | None) -> str:
+    """The model and the forest that it is compared with."""
+    if advice is None:
+        return paragraph("There is nothing to compare.")
+    what = "error, %" if advice.task == CLASSIFICATION else "unexplained variance, %"
+    rows = [
+        [
+            line.forest if line.forest == MODEL else f"projection {line.forest}",
+            TableCell(points(line.loss), line.loss),
+            _gain_cell(line.gain),
+        ]
+        for line in advice.lines
+    ]
+    caption = (
+        f"{advice.by.capitalize()}, {advice.n_trees:,} trees each, with the same rows left out. "
+        "The gain is that over cuts along the axes, in points, paired row by row: its 95 % interval."
+    )
+    return table(["forest", what, "gain"], rows, caption=caption, numeric={1, 2}, sortable=False)
+
+
+def _gain_cell(gain: Estimate | None) -> TableCell:
+    if gain is None:
+        return TableCell("")
+    return TableCell(f"{points(gain.low, '+')} to {points(gain.high, '+')}", gain.value)

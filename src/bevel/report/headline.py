@@ -1,0 +1,110 @@
+"""What a model is good for, in three sentences that follow the intervals of its figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import norm
+
+from bevel.analysis.results import ErrorImportance, Importance
+from bevel.report.score_text import interval, number, score, score_line
+from bevel.workflow import FitResult
+from bevel.workflow.advice import Advice, points
+from bevel.workflow.labelled_rows import CLASSIFICATION
+from bevel.workflow.scores import Estimate
+
+__all__ = ["feature_sentence", "headline", "quality_sentence"]
+
+BETTER = "better than"
+MOST_NAMED = 3  # features
+Z = float(norm.ppf(0.975))
+
+
+def headline(
+    fitted: FitResult, advice: Advice | None, importances: tuple[Importance, ...]
+) -> list[str]:
+    """How well it predicts, whether oblique cuts are the reason, and what it relies on."""
+    rows = fitted.rows
+    return [
+        quality_sentence(fitted.scores, fitted.scored_by, rows.y, rows.task, rows.target),
+        "Without two numeric columns there is nothing to combine: all cuts are along axes."
+        if advice is None
+        else advice.sentence(),
+        feature_sentence(importances[-1], rows.task),
+    ]
+
+
+def quality_sentence(
+    scores: dict[str, Estimate], by: str, y: npt.NDArray[np.generic], task: str, target: str
+) -> str:
+    """How well the rows are predicted, beside a prediction that ignores all features."""
+    if task == CLASSIFICATION:
+        return _of_classes(scores, by, y, target)
+    r2, mean_error = scores["R²"], scores["mean absolute error"]
+    values = np.asarray(y, dtype=np.float64)
+    plain = float(np.mean(np.abs(values - values.mean())))
+    return (
+        f"The model explains {points(r2.value)} % of the variance of {target} (95 % interval "
+        f"{points(r2.low)} to {points(r2.high)} %, {by}), {_compared(0.0, r2.low, r2.high)} "
+        f"always predicting the mean; it is off by {number(mean_error.value)} on average, the "
+        f"mean by {number(plain)}."
+    )
+
+
+def _of_classes(
+    scores: dict[str, Estimate], by: str, y: npt.NDArray[np.generic], target: str
+) -> str:
+    error, area = scores["error"], scores.get("AUC")
+    labels, counts = np.unique(y, return_counts=True)
+    plain = 1.0 - float(counts.max()) / len(y)
+    better = _compared(1.0 - plain, 1.0 - error.high, 1.0 - error.low)
+    text = (
+        f"The model predicts {target} ({len(labels)} classes) with an error of "
+        f"{score('error', error)} (95 % interval {interval('error', error)}, {by}), {better} "
+        f"always predicting {labels[counts.argmax()]} ({100 * plain:.1f} %)"
+    )
+    if better != BETTER and area is not None and area.low > 0.5:
+        text += f"; but its probabilities order the rows, AUC {score_line('AUC', area)}"
+    return f"{text}."
+
+
+def _compared(plain: float, low: float, high: float) -> str:
+    """Words for an interval, to the digits that are printed, beside what has to be beaten."""
+    plain, low, high = (round(100.0 * each, 1) for each in (plain, low, high))
+    if low > plain:
+        return BETTER
+    return "worse than" if high < plain else "not clearly better than"
+
+
+def feature_sentence(importance: Importance, task: str) -> str:
+    """Which features it relies on: those whose importance is clear of zero."""
+    if not isinstance(importance, ErrorImportance):
+        best = [importance.names[place] for place in importance.order[:MOST_NAMED]]
+        return f"Predictions change most with {_and(best)}."
+    low = importance.values - Z * importance.standard_error
+    clear = [int(place) for place in importance.order if low[place] > 0.0]
+    if not clear:
+        return (
+            "It relies on no single feature: none raises the error clearly when it is shuffled, "
+            "alone or because others stand in for it."
+        )
+    first = clear[0]
+    names = _and([importance.names[place] for place in clear[:MOST_NAMED]])
+    rise, reach = float(importance.values[first]), Z * float(importance.standard_error[first])
+    estimate = Estimate(rise, rise - reach, rise + reach)
+    return (
+        f"It relies most on {names}: shuffling "
+        f"{importance.names[first]} raises the {_rise(estimate, task)}."
+    )
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _rise(estimate: Estimate, task: str) -> str:
+    if task == CLASSIFICATION:
+        value, low, high = (points(each) for each in (estimate.value, estimate.low, estimate.high))
+        return f"error by {value} points (95 % interval {low} to {high})"
+    value, low, high = (number(each) for each in (estimate.value, estimate.low, estimate.high))
+    return f"mean squared error by {value} (95 % interval {low} to {high})"
