@@ -123,8 +123,10 @@ class RuleSet(ShownText):
     def to_pandas(self) -> Any:
         """One line for each rule."""
         pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
-        keys = ("text", "prediction", "precision", "out_of_bag", "n_rows", "coverage", "new")
-        keys += ("agreement", "tree", "node")
+        keys = (
+            *("text", "prediction", "precision", "out_of_bag", "n_rows", "coverage", "new"),
+            *("agreement", "tree", "node"),
+        )
         return pandas.DataFrame([{key: getattr(rule, key) for key in keys} for rule in self.rules])
 
     def __str__(self) -> str:
