@@ -37,7 +37,7 @@ REASONS = {
 
 
 def explain_sections(found: Explanation) -> list[PageSection]:
-    """Sections on features, effects, combinations, rules, quantiles in regression, and single rows."""
+    """Sections on features, effects, combinations, rules, quantiles and single rows."""
     sections = [
         PageSection("Which features matter?", _features(found)),
         *([PageSection("Which way do they push?", _effects(found))] if found.effects else []),
