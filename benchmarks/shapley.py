@@ -35,10 +35,8 @@ def main() -> None:
     print(machine.describe(), end="\n\n", flush=True)
     rows = [measure(name, options) for name in CASES if options.only in name]
     print(markdown(HEADER, rows))
-    print(
-        f"\n{options.rows} rows, {options.background} background rows for each tree, "
-        f"{options.jobs} threads."
-    )
+    print(f"\n{options.rows} rows, {options.background} background rows for each tree, ", end="")
+    print(f"{options.jobs} threads.")
 
 
 def parse() -> argparse.Namespace:

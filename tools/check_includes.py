@@ -24,6 +24,12 @@ MAY_INCLUDE = {
     "split": ["support", "random", "data", "options.h", "projection/candidates.h"],
     "tree": ["support", "random", "data", "options.h", "projection", "split"],
     "forest": ["support", "random", "data", "options.h", "projection", "split", "tree"],
+    # Trees one after the other, each on what the ones before it have left.
+    "boosting": [
+        *("support", "random", "data", "options.h", "projection"),
+        *("split/kernels/kernels.h", "split/projection_bound.h"),
+        *("tree/node_store.h", "forest/flat_forest.h"),
+    ],
     # A finished forest: its arrays and flags, and bags drawn again; no samplers, no searches.
     "predict": [
         *("support", "data", "options.h", "tree/node_store.h"),

@@ -6,7 +6,7 @@
 
 #include "arrays.h"
 #include "bevel/analysis/shapley/interactions.h"
-#include "bevel/analysis/shapley/path_values.h"
+#include "bevel/analysis/shapley/paths/path_values.h"
 #include "bevel/analysis/shapley/shapley.h"
 #include "bevel/support/check.h"
 #include "forest_view.h"

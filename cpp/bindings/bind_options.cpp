@@ -13,25 +13,13 @@
 #include "bevel/options.h"
 #include "bevel/projection/candidates.h"
 #include "bevel/split/kernels/kernels.h"
+#include "conversions/words.h"
 #include "python_source.h"
 
 namespace nb = nanobind;
 using namespace bevel;
 
 namespace {
-
-// Enumerations travel as words. Order of the names is that of the enumerators.
-template <class Enum, size_t N>
-struct Words {
-  std::array<const char*, N> names;
-
-  Enum parse(const std::string& word) const {
-    for (size_t i = 0; i < N; ++i)
-      if (word == names[i]) return static_cast<Enum>(i);
-    throw std::invalid_argument("[Options] unknown word '" + word + "'");
-  }
-  std::string name(Enum value) const { return names[static_cast<size_t>(value)]; }
-};
 
 constexpr Words<FamilyKind, 15> kFamilies{{"axis", "signs", "combination", "gaussian", "rotation",
                                            "categorical", "multirotation", "principal", "patches",
@@ -42,13 +30,6 @@ constexpr Words<CriterionKind, 3> kCriteria{{"gini", "entropy", "squared_error"}
 constexpr Words<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
 constexpr Words<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};
 constexpr Words<Growth, 4> kGrowths{{"depth_first", "best_first", "breadth_first", "random_leaf"}};
-
-template <class Class, class Owner, class Enum, size_t N>
-void def_word(Class& c, const char* name, Enum Owner::* member, const Words<Enum, N>& words) {
-  c.def_prop_rw(
-      name, [member, &words](const Owner& o) { return words.name(o.*member); },
-      [member, &words](Owner& o, const std::string& word) { o.*member = words.parse(word); });
-}
 
 std::shared_ptr<const Candidates> read_pool(const nb::tuple& arrays) {
   const auto offset = nb::cast<Vector<uint32_t>>(arrays[0], false);

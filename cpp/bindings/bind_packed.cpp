@@ -71,6 +71,19 @@ bool values(const PackedForest& forest, Table<Number> X, const Scaler& scaler, d
   });
 }
 
+// Adds the values of trees [first, last) to out, tree t to output t % n_outputs.
+template <class Number>
+bool add_outputs(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
+                 size_t first, size_t last, size_t n_outputs, int n_threads, Target<double> out) {
+  require_classes(forest, false);
+  require(first <= last && last <= forest.n_trees() && n_outputs > 0,
+          "[PackedForest] no such trees or outputs");
+  return parallel_rows(forest, X, scaler, limit, out, n_outputs,
+                       [&](const RowSource& rows, double* to) {
+                         add_values(forest, rows, {first, last}, n_outputs, n_threads, to);
+                       });
+}
+
 template <class Number>
 void bind_predictions(nb::class_<PackedForest>& packed) {
   packed
@@ -79,7 +92,10 @@ void bind_predictions(nb::class_<PackedForest>& packed) {
       .def("predict_class", &classes<Number>, nb::arg("X").noconvert(), nb::arg("scaler"),
            nb::arg("limit"), nb::arg("hard"), nb::arg("n_threads"), nb::arg("out").noconvert())
       .def("predict_value", &values<Number>, nb::arg("X").noconvert(), nb::arg("scaler"),
-           nb::arg("limit"), nb::arg("n_threads"), nb::arg("out").noconvert());
+           nb::arg("limit"), nb::arg("n_threads"), nb::arg("out").noconvert())
+      .def("add_values", &add_outputs<Number>, nb::arg("X").noconvert(), nb::arg("scaler"),
+           nb::arg("limit"), nb::arg("first"), nb::arg("last"), nb::arg("n_outputs"),
+           nb::arg("n_threads"), nb::arg("out").noconvert());
 }
 
 }  // namespace

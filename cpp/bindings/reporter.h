@@ -36,6 +36,15 @@ class Reporter {
     }
     return true;
   }
+  // Forgets what stopped the work if it is of this type; call with the GIL.
+  bool drop(PyObject* type) {
+    if (!failed_ || !PyErr_GivenExceptionMatches(type_, type)) return false;
+    Py_XDECREF(type_);
+    Py_XDECREF(value_);
+    Py_XDECREF(trace_);
+    failed_ = false;
+    return true;
+  }
   // Raises what stopped the work; call with the GIL.
   void raise() {
     if (!failed_) throw std::runtime_error("[core] stopped");

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from bevel import presets, projections
 from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
 from bevel.estimators import (
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRegressor,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     RegularizedRotationClassifier,
@@ -33,6 +35,8 @@ __all__ = [
     "FlatForest",
     "ModelFileError",
     "NoOutOfBagError",
+    "ObliqueBoostingClassifier",
+    "ObliqueBoostingRegressor",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
     "PrecisionWarning",

@@ -87,6 +87,40 @@ class Options:
     def __init__(self) -> None: ...
 
 def simd_level() -> str: ...
+
+class BoostingOptions:
+    loss: str
+    quantile: float
+    n_outputs: int
+    learning_rate: float
+    max_iter: int
+    max_leaf_nodes: int
+    max_depth: int
+    min_samples_leaf: int
+    l2: float
+    min_hessian: float
+    subsample: float
+    max_bins: int
+    n_iter_no_change: int
+    tol: float
+    first_iter: int
+    def __init__(self) -> None: ...
+
+def boost(
+    X: npt.NDArray[np.float32],
+    levels: npt.NDArray[np.int32],
+    medians: npt.NDArray[np.float32],
+    has_nan: npt.NDArray[np.uint8],
+    target: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64] | None,
+    roles: npt.NDArray[np.uint8] | None,
+    baseline: npt.NDArray[np.float64] | None,
+    raw_before: npt.NDArray[np.float64] | None,
+    options: Options,
+    boosting: BoostingOptions,
+    n_threads: int,
+    progress: Callable[[int], None] | None,
+) -> dict[str, Any]: ...
 def train(
     X: npt.NDArray[np.float32],
     levels: npt.NDArray[np.int32],
@@ -172,6 +206,17 @@ class PackedForest:
         X: npt.NDArray[np.floating[Any]],
         scaler: Scaler,
         limit: float,
+        n_threads: int,
+        out: npt.NDArray[np.float64],
+    ) -> bool: ...
+    def add_values(
+        self,
+        X: npt.NDArray[np.floating[Any]],
+        scaler: Scaler,
+        limit: float,
+        first: int,
+        last: int,
+        n_outputs: int,
         n_threads: int,
         out: npt.NDArray[np.float64],
     ) -> bool: ...

@@ -179,7 +179,7 @@ def test_no_trees_raises(estimator):
 @BOTH
 def test_no_projections_raises(estimator):
     with pytest.raises(ValueError, match=r'n_projections must be "auto", a positive.*got 0'):
-        fit(estimator, n_projections=0)
+        fit(estimator, projection="sparse", n_projections=0)
 
 
 @BOTH

@@ -31,6 +31,7 @@ def python_blocks(document: Path) -> list[tuple[int, str]]:
         "docs/reference/proximity",
         "docs/reference/rotated_ensembles",
         "docs/reference/rotation_ensembles",
+        "docs/reference/tuning",
         "docs/reference/why_it_works",
     ],
 )

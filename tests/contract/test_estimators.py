@@ -132,8 +132,9 @@ def test_warm_start_equals_growing_at_once(estimator, projection):
 
 @BOTH
 def test_warm_start_updates_out_of_bag_estimates(estimator):
-    at_once = estimator(40, random_state=0, oob_score=True).fit(X, y)
-    in_steps = estimator(20, random_state=0, oob_score=True, warm_start=True).fit(X, y)
+    settings = {"projection": "sparse", "random_state": 0, "oob_score": True}
+    at_once = estimator(40, **settings).fit(X, y)
+    in_steps = estimator(20, **settings, warm_start=True).fit(X, y)
     in_steps.set_params(n_estimators=40).fit(X, y)
     assert in_steps.oob_score_ == at_once.oob_score_
 

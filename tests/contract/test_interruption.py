@@ -104,10 +104,11 @@ def classifier(*arguments, **settings):
     return ObliqueForestClassifier(*arguments, n_jobs=N_JOBS, random_state=0, **settings)
 def fit(forest, X, y):
     forest.fit(X, y)
+sparse = lambda *arguments, **settings: classifier(*arguments, projection="sparse", **settings)
 narrow = rng.normal(size=(20_000, 20)); label = rng.integers(0, 2, 20_000)
 wide = rng.normal(size=(4000, 2500)).astype(np.float32); wide_label = rng.integers(0, 4, 4000)
 one = classifier(1, projection=P.RandomRotation(max_features=2500))
-interrupted("sparse", _core, "train", lambda: fit(classifier(100_000), narrow, label))
+interrupted("sparse", _core, "train", lambda: fit(sparse(100_000), narrow, label))
 small, small_label = narrow[:100], label[:100]
 for name in ("gaussian", "combination"):
     many = classifier(1, projection=name, n_projections=8_000_000)
@@ -124,7 +125,7 @@ for name, projection in {
 }.items():
     forest = classifier(1, projection=projection)
     interrupted(name, _core, "train", lambda: fit(forest, wide, wide_label))
-warm = classifier(10, warm_start=True).fit(narrow, label)
+warm = sparse(10, warm_start=True).fit(narrow, label)
 before = warm.predict_proba(narrow)
 warm.set_params(n_estimators=100_000)
 interrupted("warm_start", _core, "train", lambda: fit(warm, narrow, label))
@@ -132,7 +133,7 @@ same = warm.forest_.n_trees == 10 and np.array_equal(warm.predict_proba(narrow),
 said["warm_forest"] = [0.0 if same else "not the same", 0]
 warm.set_params(n_estimators=20)
 fit(warm, narrow, label)
-whole = classifier(20).fit(narrow, label)
+whole = sparse(20).fit(narrow, label)
 same = np.array_equal(warm.predict_proba(narrow), whole.predict_proba(narrow))
 said["warm_start_again"] = [0.0 if same else "not the same", 0]
 """

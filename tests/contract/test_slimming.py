@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -39,8 +40,9 @@ def test_slim_estimator_predicts_the_same_and_is_smaller(estimator):
 
 @BOTH
 def test_warm_start_after_slim_adds_trees_and_stays_slim(estimator):
-    whole = estimator(12, random_state=0, oob_score=True).fit(X, y)
-    slim = estimator(6, random_state=0, warm_start=True).fit(X, y).slim()
+    forest = partial(estimator, projection="sparse", random_state=0)
+    whole = forest(12, oob_score=True).fit(X, y)
+    slim = forest(6, warm_start=True).fit(X, y).slim()
     slim.set_params(n_estimators=12, oob_score=True).fit(X, y)
     assert slim.forest_.is_slim
     assert np.array_equal(answers(slim, X), answers(whole, X))

@@ -34,7 +34,7 @@ CLASSIFIERS = {
     "soft, impure": ObliqueForestClassifier(N_TREES, max_depth=2, random_state=0),
     "hard, impure": ObliqueForestClassifier(N_TREES, voting="hard", max_depth=2, random_state=0),
     "rotated": presets.rr_rf(n_estimators=N_TREES, random_state=0),
-    "one tree": ObliqueForestClassifier(1, random_state=0),
+    "one tree": ObliqueForestClassifier(1, projection="sparse", random_state=0),
 }
 EACH_CLASSIFIER = pytest.mark.parametrize("name", CLASSIFIERS)
 

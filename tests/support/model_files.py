@@ -56,7 +56,10 @@ def small_models() -> dict[str, tuple[Any, Any]]:
     X, holes = numbers(), numbers(missing=0.2)
     few = {"n_estimators": 12, "random_state": 1, "n_jobs": 1}
     matrix = np.eye(4)[:, :3] + 0.5
-    sparse = ObliqueForestClassifier(oob_score=True, class_weight={"no": 2, "yes": 0.5}, **few)
+    sparse = ObliqueForestClassifier(
+        projection="sparse", oob_score=True, class_weight={"no": 2, "yes": 0.5}, **few
+    )
+    shared = ObliqueForestClassifier(**few)
     ranks = ObliqueForestRegressor(projection=P.RandomRotation(), scale="rank", **few)
     nominal = ObliqueForestClassifier(
         voting="hard", categorical_features=["city", "floor"], scale="standard", **few
@@ -68,6 +71,7 @@ def small_models() -> dict[str, tuple[Any, Any]]:
     return {
         "kept": (kept.fit(X, target(), sample_weight=weights), X),
         "sparse": (sparse.fit(holes, classes()), holes),
+        "families": (shared.fit(X, classes()), X),
         "ranks": (ranks.fit(holes, target()), holes),
         "nominal": (nominal.fit(frame(), classes()), frame()),
         "custom": (custom.fit(X, classes() == "no"), X),

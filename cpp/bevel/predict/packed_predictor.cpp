@@ -75,7 +75,7 @@ class SoftVotes {
  public:
   explicit SoftVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, double* sums) const {
+  void add(int32_t leaf, size_t, double* sums) const {
     if (leaf < forest_.n_classes) {
       sums[leaf] += 1.0;
       return;
@@ -93,7 +93,7 @@ class HardVotes {
  public:
   explicit HardVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, double* sums) const { sums[forest_.vote_of(leaf)] += 1.0; }
+  void add(int32_t leaf, size_t, double* sums) const { sums[forest_.vote_of(leaf)] += 1.0; }
 
  private:
   const PackedForest& forest_;
@@ -103,12 +103,27 @@ class Values {
  public:
   explicit Values(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return 1; }
-  void add(int32_t leaf, double* sums) const {
+  void add(int32_t leaf, size_t, double* sums) const {
     sums[0] += forest_.leaf_value[static_cast<size_t>(leaf)];
   }
 
  private:
   const PackedForest& forest_;
+};
+
+// Trees that belong to several outputs in turn.
+class OutputValues {
+ public:
+  OutputValues(const PackedForest& forest, size_t n_outputs)
+      : forest_(forest), n_outputs_(n_outputs) {}
+  size_t width() const { return n_outputs_; }
+  void add(int32_t leaf, size_t tree, double* sums) const {
+    sums[tree % n_outputs_] += forest_.leaf_value[static_cast<size_t>(leaf)];
+  }
+
+ private:
+  const PackedForest& forest_;
+  const size_t n_outputs_;
 };
 
 // What a tree costs the rows of a block, roughly: each projects on the axes, if there are any.
@@ -134,7 +149,7 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
           },
           [&](size_t t, int32_t reached) { scratch.leaf[t] = reached; });
       for (size_t t = 0; t < last - first; ++t)
-        leaves.add(scratch.leaf[t], sums + static_cast<size_t>(row) * width);
+        leaves.add(scratch.leaf[t], first + t, sums + static_cast<size_t>(row) * width);
     }
     return;
   }
@@ -143,7 +158,7 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
     poll_cancellation(work_of_tree(forest, block, chosen.size()));
     walk_tree(forest, walk, tree, block, chosen, scratch);
     for (size_t i = 0; i < chosen.size(); ++i)
-      leaves.add(scratch.leaf[i], sums + static_cast<size_t>(chosen[i]) * width);
+      leaves.add(scratch.leaf[i], tree, sums + static_cast<size_t>(chosen[i]) * width);
   }
 }
 
@@ -260,6 +275,20 @@ void predict_class(const PackedForest& forest, const RowSource& rows, Voting vot
 
 void predict_value(const PackedForest& forest, const RowSource& rows, int n_threads, double* out) {
   predict_means(forest, rows, Values(forest), n_threads, out);
+}
+
+void add_values(const PackedForest& forest, const RowSource& rows, TreeRange trees,
+                size_t n_outputs, int n_threads, double* out) {
+  const OutputValues leaves(forest, n_outputs);
+  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Scratch& scratch) {
+    const RowBlock block = rows.read(first, last, forest, scratch);
+    scratch.top_levels.read(forest, block);
+    const std::vector<int32_t> chosen = all_rows(block.n);
+    with_walk(forest, block, [&](const auto& walk) {
+      add_trees(forest, walk, leaves, trees.first, trees.last, block, chosen, scratch,
+                out + first * n_outputs);
+    });
+  });
 }
 
 }  // namespace bevel

@@ -32,6 +32,7 @@ from bevel.analysis.neighbours.proximity import proximity
 from bevel.analysis.rotations.best_rotations import refit_best_rotations
 from bevel.analysis.rotations.complexity import tree_complexity
 from bevel.analysis.rules.path import path_rules
+from bevel.analysis.rules.rule_set import rule_set
 from bevel.analysis.rules.single_tree import single_tree
 from bevel.analysis.rules.surrogate import surrogate_tree
 from bevel.analysis.rules.top import top_rules
@@ -69,6 +70,7 @@ __all__ = [
     "quantiles",
     "refit_best_rotations",
     "results",
+    "rule_set",
     "shapley_interactions",
     "shapley_values",
     "single_tree",

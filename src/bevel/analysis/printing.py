@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from bevel.extras import import_optional
 from bevel.html_table import html_table
 from bevel.printable import printable
 
-__all__ = ["Lines", "Shown", "ShownTable", "data_frame", "described", "write_table"]
+__all__ = ["Lines", "Shown", "ShownTable", "ShownText", "data_frame", "described", "write_table"]
 
 Lines = Sequence[tuple[str, float | str]]
 
@@ -65,6 +66,13 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return self._shown().html()
+
+
+class ShownText:
+    """A result whose text a notebook shows as it is."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
 
 
 def data_frame(columns: Mapping[Any, Any], index: str | None = None) -> Any:

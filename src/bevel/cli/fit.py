@@ -25,6 +25,7 @@ from bevel.cli.table_options import (
     source_of,
     table_words,
 )
+from bevel.errors import shorten
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.report.score_text import score_line
@@ -71,6 +72,9 @@ def fit(
             rich_help_panel=forest.PANEL,
         ),
     ] = None,
+    params: Annotated[
+        Path | None, typer.Option(help="JSON file of parameters, from bevel tune --out.")
+    ] = None,
     keep_targets: Annotated[
         bool,
         typer.Option(
@@ -107,6 +111,7 @@ def fit(
             projection=forest.read_projection(projection, density),
             n_projections=forest.read_directions(d),
             n_estimators=trees,
+            params=params,
             keep_targets=keep_targets,
             parameters=parameters,
             drop=drop or (),
@@ -121,6 +126,8 @@ def fit(
             on_progress=advance,
             **table,
         )
+    if params is not None:
+        projection = shorten(found.settings.projection)
     if out is not None:
         found.model.save(out)
     if oob is not None:

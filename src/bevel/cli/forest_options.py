@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bevel.projections import NAMED, SparseSigns
+from bevel.projections.families import AUTOMATIC
 
 __all__ = [
     "ClassWeight",
@@ -91,7 +92,7 @@ def read_projection(text: str, density: float | None) -> Any:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if density is None:
         return names if len(names) > 1 else text.strip()
-    if names != [SparseSigns.name]:
+    if names not in ([SparseSigns.name], [AUTOMATIC]):  # the default gives way to a density
         raise ValueError(
             f"--density belongs to --projection {SparseSigns.name}; got --projection {text}. Leave "
             "out one of the two."

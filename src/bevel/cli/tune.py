@@ -1,11 +1,14 @@
-"""``bevel tune``: SPORF's grid over d and λ by out-of-bag error."""
+"""``bevel tune``: a search for better parameters than the defaults, by out-of-bag loss."""
 
+import shlex
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
+from rich.text import Text
 
 from bevel import workflow
 from bevel.cli import options, output
@@ -22,19 +25,26 @@ from bevel.cli.table_options import (
     source_of,
 )
 from bevel.printable import printable
-from bevel.report.score_text import interval, score, score_line
+from bevel.tuning.candidates import write_parameters
+from bevel.tuning.parameter_file import write_parameter_file
+from bevel.tuning.results import HEAD, Candidate
 from bevel.workflow import TuneResult
-from bevel.workflow.labelled_rows import CLASSIFICATION
-from bevel.workflow.scores import Estimate
 from bevel.workflow.tables.options import TableKeywords
-from bevel.workflow.tuning import Tried, python_line
 
 __all__ = ["EXAMPLES", "tune"]
 
 EXAMPLES = output.examples(
-    "bevel tune iris.csv --target species",
-    "bevel tune iris.csv --target species --trees 500 --out best.bevel",
+    "bevel tune iris.csv --target species --out tuned.json",
+    "bevel fit iris.csv --target species --params tuned.json --out iris.bevel",
+    "bevel tune iris.csv --target species --seconds 60 --store run.jsonl",
 )
+
+
+class Grid(StrEnum):
+    """What to try."""
+
+    auto = "auto"
+    sporf = "sporf"
 
 
 @reads_tables
@@ -42,14 +52,29 @@ def tune(
     data: Data,
     target: TargetColumn,
     out: Annotated[
-        Path | None, typer.Option(help="Model file for the best forest, grown anew.")
+        Path | None, typer.Option(help="JSON file of the best parameters, for fit --params.")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Model file for a forest with the best parameters.")
     ] = None,
     task: Task = TaskName.auto,
-    tuning_trees: Annotated[int, typer.Option(min=1, help="Trees at each point.")] = 100,
-    trees: Annotated[int, typer.Option(min=1, help="Trees of the best forest.")] = 300,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Most trees to grow; the default is 6000.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Time limit of the search.")] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="File of results; a stopped search goes on from it.")
+    ] = None,
+    grid: Annotated[
+        Grid, typer.Option(help="Candidates: of general use, or the SPORF paper's over d and λ.")
+    ] = Grid.auto,
     all_powers: Annotated[
-        bool, typer.Option("--all-powers", help="Try d = p² however many that are.")
+        bool, typer.Option("--all-powers", help="With --grid sporf: d = p² however many it is.")
     ] = False,
+    first_trees: Annotated[
+        int, typer.Option(min=10, help="Trees of each candidate in the first round.")
+    ] = 100,
+    trees: Annotated[int, typer.Option(min=1, help="Trees of the model.")] = 300,
     drop: Drop = None,
     nominal: Nominal = None,
     keep_id: KeepId = False,
@@ -60,93 +85,97 @@ def tune(
     *,
     table: TableKeywords,
 ) -> None:
-    """Choose d and λ by out-of-bag error, without cross-validation.
+    """Search for better parameters than the defaults, without cross-validation.
 
-    The grid is that of the SPORF paper (section 3.2): d = p^¼, p^½, p^¾, p and p² directions at
-    each node, which combine 1 to 5 features on average.
+    Forests with other parameters are compared on the same out-of-bag rows. The better half goes on
+    with twice as many trees, until three are left.
     """
-    output.check_free([out], force=force)
+    _check_out(out)
+    output.check_free([out, model], force=force)
     with source_of(data) as source, output.steps() as advance:
         found = workflow.tune(
             source,
             target,
             task=task,
-            n_estimators=trees,
-            tuning_trees=tuning_trees,
+            budget=budget,
+            seconds=seconds,
+            grid=grid,
             all_powers=all_powers,
+            first_trees=first_trees,
+            n_estimators=trees,
+            store=store,
             drop=drop or (),
             nominal=nominal or (),
             keep_id=keep_id,
             random_state=seed,
             n_jobs=jobs,
-            refit=out is not None,
+            refit=model is not None,
             on_note=output.silent if as_json else output.note,
             on_progress=advance,
             **table,
         )
     if out is not None:
-        found.model.save(out)
+        write_parameter_file(out, found.found.best_params_, found.model, found.rows.target)
+    if model is not None:
+        found.model.save(model)
     if as_json:
-        output.print_json(_facts(found, out))
-        return
-    console = output.console()
-    console.print(_table(found))
-    output.print_lines(_lines(data, found, out))
-    print(f"\n{printable(_python_line(found))}")  # as one line, to be copied
+        output.print_json(_facts(found, out, model))
+    else:
+        _print(data, found, out, model)
 
 
-def _python_line(found: TuneResult) -> str:
-    return python_line(found.rows, found.best, found.settings)
-
-
-def _loss_name(found: TuneResult) -> str:
-    return "error" if found.rows.task == CLASSIFICATION else "mean squared error"
-
-
-def _table(found: TuneResult) -> Table:
-    name = _loss_name(found)
-    made = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for head in ("d", "directions", "λp", f"out-of-bag {name}", "95 % interval", "seconds"):
-        made.add_column(head, justify="left" if head == "d" else "right")
-    for each in found.tried:
-        point = each.point
-        made.add_row(
-            point.d,
-            f"{point.n_projections:,}",
-            str(point.density),
-            score(name, each.loss),
-            interval(name, each.loss),
-            f"{each.seconds:.2f}",
-            style="bold" if each is found.best else None,
+def _check_out(out: Path | None) -> None:
+    if out is not None and out.suffix == ".bevel":
+        raise ValueError(
+            f"--out is the JSON file of the best parameters; got {out}, the name of a model. Use "
+            "--model for the model file."
         )
-    return made
 
 
-def _lines(data: Path, found: TuneResult, out: Path | None) -> dict[str, str]:
-    point = found.best.point
-    return {
+def _print(data: Path, found: TuneResult, out: Path | None, model: Path | None) -> None:
+    result = found.found
+    made = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in HEAD:
+        made.add_column(name, justify="left" if name == HEAD[0] else "right", overflow="fold")
+    for candidate, cells in zip(result.candidates_, result.table(), strict=True):
+        style = "bold" if candidate is result.best_ else None
+        made.add_row(*(Text(printable(cell)) for cell in cells), style=style)
+    output.console().print(made)
+    lines = {
         "data": str(data),
         "size": found.rows.describe(),
         "target": found.rows.describe_target(),
-        "best": f"d = {point.d} ({point.n_projections:,} directions), λp = {point.density}",
-        f"out-of-bag {_loss_name(found)}": score_line(_loss_name(found), found.best.loss)
-        + ", optimistic: the best of many",
-        "model": "not kept; --out model.bevel keeps it" if out is None else str(out),
+        "compared": f"out-of-bag {result.loss_}, {result.n_trees_:,} trees",
+        "parameters": "not kept; --out tuned.json keeps them" if out is None else str(out),
     }
+    if model is not None:
+        lines["model"] = str(model)
+    output.print_lines(lines)
+    for note in result.notes_:
+        print(printable(as_flags(note)))
+    if out is not None:
+        print(f"\n{printable(_fit_command(data, found, out))}")  # as one line, to be copied
 
 
-def _facts(found: TuneResult, out: Path | None) -> dict[str, Any]:
-    def described(each: Tried) -> dict[str, Any]:
-        loss: Estimate = each.loss
-        return vars(each.point) | {"loss": loss.as_dict(), "seconds": each.seconds}
+def _fit_command(data: Path, found: TuneResult, out: Path) -> str:
+    target = shlex.quote(found.rows.target)
+    return f"bevel fit {shlex.quote(str(data))} --target {target} --params {shlex.quote(str(out))}"
 
+
+def _facts(found: TuneResult, out: Path | None, model: Path | None) -> dict[str, Any]:
+    def described(each: Candidate) -> dict[str, Any]:
+        rounds = [vars(judged) for judged in each.rounds]
+        return {"parameters": write_parameters(each.parameters), "rounds": rounds}
+
+    result = found.found
     return {
         "task": found.rows.task,
         "target": found.rows.target,
-        "loss": _loss_name(found),
-        "grid": [described(each) for each in found.tried],
-        "best": described(found.best),
-        "python": _python_line(found),
-        "model": out,
-        "notes": [as_flags(text) for text in found.rows.notes],
+        "loss": result.loss_,
+        "candidates": [described(each) for each in result.candidates_],
+        "best": described(result.best_),
+        "n_trees": result.n_trees_,
+        "parameters": out,
+        "model": model,
+        "notes": [as_flags(text) for text in (*found.rows.notes, *result.notes_)],
     }

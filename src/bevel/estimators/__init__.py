@@ -2,6 +2,8 @@
 
 from bevel.estimators.boosting import RotatedBoostingClassifier, RotatedBoostingRegressor
 from bevel.estimators.classifier import ObliqueForestClassifier
+from bevel.estimators.gradient_boosting.classifier import ObliqueBoostingClassifier
+from bevel.estimators.gradient_boosting.regressor import ObliqueBoostingRegressor
 from bevel.estimators.regressor import ObliqueForestRegressor
 from bevel.estimators.regularized import (
     RegularizedRotationClassifier,
@@ -10,6 +12,8 @@ from bevel.estimators.regularized import (
 from bevel.estimators.stacked import StackedRotationClassifier
 
 __all__ = [
+    "ObliqueBoostingClassifier",
+    "ObliqueBoostingRegressor",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
     "RegularizedRotationClassifier",

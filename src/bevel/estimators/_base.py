@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
 from bevel.data.row_numbers import warn_of_row_numbers
@@ -23,20 +18,15 @@ from bevel.estimators._compression import Compression
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._growing import TreeGrowth, shape_of
 from bevel.estimators._named_parameters import NamedParameters
-from bevel.estimators._reading import TableInput, encode_rows
-from bevel.estimators.registry import kind_of
-from bevel.export.c import write_c
-from bevel.export.onnx import to_onnx
+from bevel.estimators._reading import TableInput
 from bevel.files.model import StoredEstimator
-from bevel.files.saving import save
 from bevel.forest.bags import Bags
 from bevel.forest.family_record import FamilyRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.importance import gain_importances
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
-from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
+from bevel.forest.predictor import PackedPredictor
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import (
@@ -45,7 +35,6 @@ from bevel.projections.families import (
     read_projection,
     tuned_out_of_bag,
 )
-from bevel.text.vocabulary import vocabulary_of
 from bevel.training.options import (
     TrainingOptions,
     check_combinations,
@@ -55,13 +44,6 @@ from bevel.training.options import (
 )
 from bevel.training.threads import count_threads
 from bevel.training.trainer import TrainingTarget
-
-if TYPE_CHECKING:
-    import onnx
-
-# Rows that are predicted before another thread would have started.
-FEW_ROWS = 32
-PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 class ObliqueForest(
@@ -145,136 +127,6 @@ class ObliqueForest(
             self._remember_out_of_bag(estimates, target)
         return self
 
-    def apply(self, X: Any) -> npt.NDArray[np.int32]:
-        """Leaf of each row in each tree.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of int32, shape (n_rows, n_estimators)
-            Nodes, counted from the root of their tree.
-        """
-        rows = encode_rows(self, X)
-        return self._fitted.predictor.leaves(rows, count_threads(self.n_jobs))
-
-    def decision_path(self, X: Any) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
-        """Nodes that each row passes.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        indicator : csr_matrix of shape (n_rows, n_nodes)
-            One where a row passes a node, over the nodes of all trees.
-        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
-            Tree t owns columns n_nodes_ptr[t] to n_nodes_ptr[t + 1].
-        """
-        rows = encode_rows(self, X)
-        return self._fitted.predictor.paths(rows, count_threads(self.n_jobs))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a file for `bevel.load`, whole or not at all.
-
-        A file holds no functions and no random generators: a generator as `random_state`, a
-        `callback` and a function as `oob_score` become their defaults, with a warning; a function
-        in `P.Custom` is needed again to grow more trees. Out-of-bag predictions of single rows are
-        not saved.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to, such as "model.bevel". A crash or a full disk leaves an older file as it was.
-        """
-        check_is_fitted(self)
-        save(self._to_store(), kind_of(self), path)
-
-    def verify(self) -> Self:
-        """Check all of the file that `bevel.load(path, mmap=True)` has only looked into.
-
-        Returns
-        -------
-        self : object
-            The estimator, with its forest in memory. Raises ModelFileError if the file is damaged.
-        """
-        check_is_fitted(self)
-        self._fitted = self._fitted.in_memory()
-        return self
-
-    def to_c(self, name: str = "model") -> str:
-        """The forest as one C99 file without dependencies.
-
-        Parameters
-        ----------
-        name : str, default="model"
-            Prefix of everything in the file, a C identifier.
-
-        Returns
-        -------
-        str
-            C source; its comment describes the interface. See `docs/reference/c_export.md`.
-        """
-        return "".join(write_c(self.fitted_forest_, name))
-
-    def to_onnx(
-        self, *, dtype: str = "float32", target_opset: int = 18, name: str = "bevel"
-    ) -> onnx.ModelProto:
-        """The forest as an ONNX model, to run where Python is not; needs `bevel[onnx]`.
-
-        A forest of numeric features takes one input, `X` of shape (n_rows, n_features). A forest
-        with nominal columns takes one input of shape (n_rows, 1) per column, under the columns'
-        names. A classifier returns `label` and `probabilities`, a regressor `prediction`.
-        See `docs/reference/onnx.md`.
-
-        Parameters
-        ----------
-        dtype : {"float32", "float64"}, default="float32"
-            Type of numeric inputs, probabilities and predictions. Take float64 where rows have
-            more digits than float32 holds and are scaled: `predict` scales them in float64.
-        target_opset : int, default=18
-            Version of the ONNX operators, 17 or later.
-        name : str, default="bevel"
-            Name of the model's graph.
-
-        Returns
-        -------
-        onnx.ModelProto
-            Write it with `onnx.save`, or `model.SerializeToString()`.
-
-        Examples
-        --------
-        >>> import onnxruntime
-        >>> from bevel import ObliqueForestClassifier
-        >>> from sklearn.datasets import load_iris
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = ObliqueForestClassifier(10, random_state=0).fit(X, y).to_onnx()
-        >>> session = onnxruntime.InferenceSession(model.SerializeToString())
-        >>> label, probabilities = session.run(None, {"X": X.astype("float32")})
-        >>> probabilities.shape
-        (150, 3)
-        """
-        fitted = self.fitted_forest_
-        return to_onnx(fitted, dtype=dtype, target_opset=target_opset, name=name)
-
-    @property
-    def forest_(self) -> FlatForest:
-        """The trees, as read-only arrays; print `forest_.tree(0)` to read one."""
-        fitted = self.fitted_forest_
-        return fitted.forest.with_names(vocabulary_of(fitted))
-
-    @property
-    def predictor_(self) -> RowPredictor:
-        """The forest for servers: no checks, any thread; see `RowPredictor`."""
-        self.verify()  # a mapped file is not to be walked without checks
-        fitted = self.fitted_forest_
-        return RowPredictor(fitted.packed_predictor, fitted.encoding.reading, fitted.hard)
-
     @property
     def families_(self) -> FamilyRecord:
         """The families that share the trees, with their out-of-bag errors; of "auto" only."""
@@ -285,15 +137,6 @@ class ObliqueForest(
                 f"the trees; got projection={shorten(self.projection)}."
             )
         return families
-
-    @property
-    def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """Gain importance of each feature, summing to one (see `bevel.analysis.importance`)."""
-        return gain_importances(self.forest_)
-
-    def _names_of_columns(self) -> tuple[str, ...] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(str(name) for name in names)
 
     def _to_store(self) -> StoredEstimator:
         return StoredEstimator(
@@ -310,40 +153,6 @@ class ObliqueForest(
     def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
         """Raise if parameters contradict each other, whatever the data."""
         check_combinations(values, members)
-
-    def _predict_with(self, method: str, X: Any, *arguments: Any) -> Any:
-        """Call a method of the predictor; rows that need no conversion are passed as they are."""
-        if self._is_plain(X):
-            few = len(X) < FEW_ROWS and self.n_jobs != 0
-            n_threads = 1 if few else count_threads(self.n_jobs)
-            fitted = self._fitted
-            predict = getattr(fitted.predictor, method)
-            try:
-                return predict(X, n_threads, *arguments, fitted.encoding.reading)
-            except NumberTooLargeError:
-                pass  # the slower conversion raises an error that names the place
-        rows = encode_rows(self, X)
-        predict = getattr(self._fitted.predictor, method)
-        return predict(rows, count_threads(self.n_jobs), *arguments)
-
-    def _is_plain(self, X: Any) -> bool:
-        """Whether X is an array of floats as fit has seen it; costs microseconds at most."""
-        known = self.__dict__
-        fitted: FittedForest | None = known.get("_fitted")
-        return (
-            type(X) is np.ndarray
-            and X.dtype in PLAIN_TYPES
-            and X.ndim == 2
-            and X.shape[0] > 0
-            and X.shape[1] == known.get("n_features_in_")
-            and X.flags.aligned
-            and X.strides[0] % X.itemsize == X.strides[1] % X.itemsize == 0
-            and "feature_names_in_" not in known
-            and fitted is not None
-            and isinstance(fitted.predictor, PackedPredictor)
-            and not fitted.encoding.nominal
-            and not fitted.encoding.dates
-        )
 
     def _trees_to_keep(self) -> FittedForest | None:
         """The forest of an earlier fit that this one adds to."""
@@ -404,6 +213,3 @@ class ObliqueForest(
     ) -> KeptTargets | None:
         """Training targets of the leaves, if they are requested."""
         return None
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted")

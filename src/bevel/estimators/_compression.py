@@ -1,4 +1,4 @@
-"""Smaller versions of a fitted forest: fewer bytes for a node, fewer trees."""
+"""Smaller versions of a fitted forest: some of its trees."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.errors import wrong_type, wrong_value
+from bevel.estimators._grown import GrownTrees
 from bevel.estimators._reading import encode_rows
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.kept_targets import take_targets
@@ -24,35 +25,10 @@ from bevel.training.threads import count_threads
 Estimator = TypeVar("Estimator", bound="Compression")
 
 
-class Compression:
-    """The methods that make a fitted estimator smaller."""
+class Compression(GrownTrees):
+    """The methods that choose among the trees of a fitted forest."""
 
     n_estimators: int
-    n_jobs: int | None
-    _fitted: FittedForest
-
-    @property
-    def fitted_forest_(self) -> FittedForest:
-        """The fitted forest as files, exports and analysis read it."""
-        check_is_fitted(self)
-        hard = getattr(self, "voting", "soft") == "hard"  # may be set after fit
-        return self._fitted if self._fitted.hard == hard else replace(self._fitted, hard=hard)
-
-    def slim(self) -> Self:
-        """Drop what only training and analysis need of the trees; predictions stay the same.
-
-        The gains and weights of the nodes, recorded p-values and kept targets go;
-        `feature_importances_` then raises. See `forest_.bytes_per_node`.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
-        check_is_fitted(self)
-        predictor = PackedPredictor(self._fitted.forest.slim())
-        self._fitted = replace(self._fitted, predictor=predictor, targets=None)
-        return self
 
     def prune_trees(self, n_trees: int, X: Any, y: Any) -> Self:
         """Forest of the `n_trees` trees that make the best small forest, by out-of-bag error.

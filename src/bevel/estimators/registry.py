@@ -22,6 +22,7 @@ def savable(cls: Estimator) -> Estimator:
         parameters=cls._parameters,
         is_classifier=issubclass(cls, ClassifierMixin),
         has_rotations=hasattr(cls, "rotations_"),
+        is_additive=hasattr(cls, "baseline_prediction_"),
     )
     SAVABLE[cls.__name__] = cls
     return cls

@@ -71,7 +71,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
         drop_worst: float = 0.0,
         max_rotated: int = 500,
         n_projections: int | float | str = "auto",
-        criterion: str = "auto",
+        criterion: str = "gini",
         threshold: str = "best",
         n_thresholds: int = 1,
         split_search: str = "auto",

@@ -15,6 +15,7 @@ from typing import Any
 import numpy.typing as npt
 
 from bevel._types import Arrays
+from bevel.files.additive import decode_additive, encode_additive
 from bevel.files.columns.targets import decode_targets, encode_targets
 from bevel.files.columns.trees import FileForest, MappedFile, decode_trees, encode_trees
 from bevel.files.families import FIRST_VERSION as FIRST_WITH_FAMILIES
@@ -52,11 +53,14 @@ class StorableKind:
         Whether it has classes.
     has_rotations : bool
         Whether it has a `RotationRecord`.
+    is_additive : bool
+        Whether its trees add up: boosting.
     """
 
     parameters: Mapping[str, Parameter]
     is_classifier: bool
     has_rotations: bool
+    is_additive: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +109,8 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
     }
     if fitted.rotations is not None:
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
+    if fitted.additive is not None:
+        header["additive"] = encode_additive(fitted.additive)
     return write_layout(header, arrays)
 
 
@@ -156,7 +162,8 @@ def read_model(
     families = None
     if layout.version >= FIRST_WITH_FAMILIES:
         families = decode_families(header.take_any("families"), sections, n_trees)
-    n_classes = 0 if facts["classes"] is None else len(facts["classes"])
+    additive = decode_additive(header, facts["classes"], n_trees) if kind.is_additive else None
+    n_classes = 0 if facts["classes"] is None or additive else len(facts["classes"])
     forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
     targets = decode_targets(header, sections, layout, forest)
     header.finish()
@@ -170,6 +177,7 @@ def read_model(
         tuned_out_of_bag=_tuned_out_of_bag(values),
         targets=targets,
         rotations=rotations,
+        additive=additive,
         families=families,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
@@ -183,7 +191,7 @@ def _read_forest(forest: FileForest) -> PackedPredictor:
 
 
 def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
-    if "projection" not in values:
+    if values.get("projection", "auto") == "auto":
         return ""
     return tuned_out_of_bag(read_projection(values["projection"], values["n_projections"]))
 

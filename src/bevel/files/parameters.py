@@ -104,7 +104,9 @@ def _judge(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> No
     """Raise for values that no fit and no prediction would accept."""
     check_each(values, parameters)
     if "projection" in parameters:
-        read_projection(values["projection"], values["n_projections"])
+        # That of boosting has sparse combinations, whose number may be given.
+        boosts = "max_iter" in parameters and values["projection"] == "auto"
+        read_projection("sparse" if boosts else values["projection"], values["n_projections"])
     count_threads(values["n_jobs"])
     if abs(values["n_jobs"] or 0) > MOST_JOBS:
         raise ValueError(f"n_jobs must be at most {MOST_JOBS}; got {shorten(values['n_jobs'])}.")

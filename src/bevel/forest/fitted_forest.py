@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from bevel import _core
 from bevel._types import Float32s
 from bevel.data.dataset import Encoding
+from bevel.forest.additive import Additive
 from bevel.forest.bags import Bags
 from bevel.forest.family_record import FamilyRecord
 from bevel.forest.flat_forest import FlatForest
@@ -79,6 +80,9 @@ class FittedForest:
         Training targets of the leaves, if they were kept.
     rotations : RotationRecord or None
         Of a regularised rotation ensemble.
+    additive : Additive or None
+        How the trees of a boosted forest add up; None where trees are averaged or vote. Its trees
+        have values in their leaves, whether there are classes or not.
     families : FamilyRecord or None
         Of a forest whose families share the trees (`projection="auto"`).
     """
@@ -94,6 +98,7 @@ class FittedForest:
     tuned_out_of_bag: str = ""
     targets: KeptTargets | StoredTargets | None = None
     rotations: RotationRecord | None = None
+    additive: Additive | None = None
     families: FamilyRecord | None = None
 
     @property

@@ -58,7 +58,8 @@ class PackedPredictor:
         return _core.PackedForest(self.view)
 
     @cached_property
-    def _as_encoded(self) -> Reading:
+    def as_encoded(self) -> Reading:
+        """How rows are read that are encoded already."""
         return Reading(_core.Scaler.identity(self.forest.n_features), np.inf)
 
     def probabilities(
@@ -66,7 +67,7 @@ class PackedPredictor:
     ) -> Floats:
         """Class probabilities of each row, by mean shares or (hard) by votes."""
         out = np.empty((len(X), self.forest.n_classes))
-        reading = reading or self._as_encoded
+        reading = reading or self.as_encoded
         _check(self.packed.predict_proba(X, *reading, hard, n_threads, out))
         return out
 
@@ -75,14 +76,14 @@ class PackedPredictor:
     ) -> Ints32:
         """Most probable class of each row; a row leaves the forest once its class is decided."""
         out = np.empty(len(X), np.int32)
-        reading = reading or self._as_encoded
+        reading = reading or self.as_encoded
         _check(self.packed.predict_class(X, *reading, hard, n_threads, out))
         return out
 
     def values(self, X: AnyFloats, n_threads: int, reading: Reading | None = None) -> Floats:
         """Mean over trees of the leaf values of each row."""
         out = np.empty(len(X))
-        reading = reading or self._as_encoded
+        reading = reading or self.as_encoded
         _check(self.packed.predict_value(X, *reading, n_threads, out))
         return out
 

@@ -354,9 +354,15 @@ CLASSIFIER_PARAMETERS = _table(
     _FOREST, _CLASSIFIER[:1], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN
 )
 REGRESSOR_PARAMETERS = _table(_FOREST, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _REGRESSOR[1:], _RUN)
+_GINI = replace(
+    _CLASSIFIER[0],
+    default="gini",
+    accepts=[Word(("gini", "entropy"))],
+    meaning="Impurity whose decrease is the gain of a split.",
+)
 _RUN_ONCE = [parameter for parameter in _RUN if parameter.name != "warm_start"]
 ROTATION_CLASSIFIER_PARAMETERS = _table(
-    _ROTATIONS, _CLASSIFIER[:1], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN_ONCE
+    _ROTATIONS, [_GINI], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN_ONCE
 )
 ROTATION_REGRESSOR_PARAMETERS = _table(_ROTATIONS, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _RUN_ONCE)
 

@@ -79,7 +79,7 @@ _INSTEAD = {
     "ccp_alpha": "Trees are not pruned; limit them with max_depth, min_samples_leaf or "
     "min_impurity_decrease.",
     "splitter": 'threshold="random" draws cuts as splitter="random" does.',
-    "learning_rate": "The trees of a forest are not boosted; see bevel.RotatedBoostingClassifier.",
+    "learning_rate": "The trees of a forest are not boosted; see bevel.ObliqueBoostingClassifier.",
     "monotonic_cst": "Trees are not constrained; there is no parameter for it.",
     "class_weight": "Weigh the rows with fit(X, y, sample_weight=...).",
     "sample_weight": "Pass it to fit(X, y, sample_weight=...).",

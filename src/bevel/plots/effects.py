@@ -107,8 +107,8 @@ def interaction_bars(result: Interactions, *, n_top: int = 15, ax: "Axes | None"
         axes.set_yticks(place, [names[pair].replace(" x ", " × ") for pair in best])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
-        axes.set_xlim(0.0, 1.18 * float(np.max(result.strength[best], initial=0.0)) or 1.0)
-        axes.set_xlabel("strength: what the joint effect has beyond the sum of both")
+        axes.set_xlim(0.0, 1.3 * float(np.max(result.strength[best], initial=0.0)) or 1.0)
+        axes.set_xlabel("strength: what the joint effect has\nbeyond the sum of both")
         axes.set_title("interactions", loc="left")
         axes.grid(axis="x", color=RULE, lw=0.6)
     return axes

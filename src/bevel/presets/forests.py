@@ -243,7 +243,8 @@ def sporf(*, task: str = "classification", **parameters: Any) -> Forest:
     the defaults of section 5.2. The best of the paper's grid, at a higher price, was d = p² and λ =
     4/p: `n_projections="p**2", projection=P.SparseSigns(4)`. With fewer than four numeric features,
     of which 3/p would put all into every direction, λ is 1/2. Features are as they are: the paper
-    scales none. `ObliqueForestClassifier()` is SPORF as we would have it: scaled, soft votes.
+    scales none. `ObliqueForestClassifier(projection="sparse")` is SPORF with scaled
+    features and soft votes.
     """
     return make_forest(
         task, parameters, n_estimators=500, projection="sparse", bootstrap=True, scale=None

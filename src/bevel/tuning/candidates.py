@@ -1,7 +1,7 @@
 """What is tried: sets of parameters, each a dict as `set_params` takes it.
 
 The first is empty: the estimator as it was passed. Those that follow come in the order in which a
-larger budget adds them (docs/design/tuning.md).
+larger budget adds them (docs/reference/tuning.md).
 """
 
 from __future__ import annotations
@@ -108,6 +108,7 @@ def list_candidates(
         "auto": those of this module; "sporf": SPORF's grid; otherwise those of the user.
     """
     values = estimator.get_params(deep=False)
+    _check(estimator, {}, shape)
     if not isinstance(wanted, str):
         chosen = _read_candidates(wanted, parameters_of(estimator))
         for each in chosen:

@@ -107,17 +107,18 @@ def tune(
     """
     _check_arguments(estimator, budget, seconds, first_trees)
     problem = read_problem(estimator, X, y, sample_weight)
-    listed = list_candidates(estimator, problem.shape, candidates)
-    seeded = clone(estimator).set_params(random_state=_draw_seed(estimator.random_state, store))
-    kept = Store(store, _meaning(seeded, problem, first_trees))
+    seed = _draw_seed(estimator.random_state, store)
+    seeded = clone(estimator).set_params(random_state=seed)
     clock = _Clock(seconds, verbose, callback)
-    data = (X, y, sample_weight)
-    field = Field(seeded, data, problem, listed, first_trees, kept, clock.on_tree)
     try:
+        listed = list_candidates(estimator, problem.shape, candidates)
+        kept = Store(store, _meaning(seeded, problem, first_trees))
+        data = (X, y, sample_weight)
+        field = Field(seeded, data, problem, listed, first_trees, kept, clock.on_tree)
         rounds = _plan(field, kept, listed, first_trees, budget, clock, candidates)
         outcome = run_rounds(field, listed, rounds)
     except NoOutOfBagError as error:
-        raise NoOutOfBagError(f"bevel.tune compares out-of-bag predictions. {error}") from None
+        raise NoOutOfBagError(f"Tuning compares out-of-bag predictions. {error}") from None
     best = choose(outcome, listed)
     made = clone(estimator).set_params(**listed[best])
     if refit:

@@ -16,7 +16,8 @@ from bevel._types import Floats
 from bevel.analysis.results import OutOfBagCurve
 from bevel.errors import join_names, nearest
 from bevel.estimators.loading import load
-from bevel.workflow import explaining, fitting, tuning
+from bevel.tuning.results import TuningResult
+from bevel.workflow import explaining, fitting
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.fitting import Settings, check_keep_targets, score_fitted
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows, read_labelled_rows
@@ -25,7 +26,7 @@ from bevel.workflow.predicting import Predictions, predict_file
 from bevel.workflow.scores import Estimate
 from bevel.workflow.tables.options import TableKeywords, TableOptions
 from bevel.workflow.tables.source import Source
-from bevel.workflow.tuning import Tried, best_of, grid
+from bevel.workflow.tuning import tune_rows, with_parameter_file
 
 __all__ = ["FitResult", "TuneResult", "explain", "fit", "predict", "tune"]
 
@@ -73,27 +74,21 @@ class FitResult:
 
 @dataclass(frozen=True, eq=False)
 class TuneResult:
-    """A grid of forests.
+    """Parameters that were searched on a file of rows.
 
     Attributes
     ----------
-    model : estimator or None
-        The best forest, grown anew with all trees; None with ``refit=False``.
-    best : Tried
-        The point of least out-of-bag loss; as the best of many it is optimistic.
-    tried : list of Tried
-        All points.
+    model : estimator
+        With the best parameters; fitted unless ``refit=False``.
+    found : TuningResult
+        All candidates, and the best.
     rows : LabelledRows
         What was read from the file.
-    settings : Settings
-        Of `model`.
     """
 
     model: Any
-    best: Tried
-    tried: list[Tried]
+    found: TuningResult
     rows: LabelledRows
-    settings: Settings
 
 
 def fit(
@@ -104,6 +99,7 @@ def fit(
     projection: Any = "auto",
     n_projections: int | float | str = "auto",
     n_estimators: int = 300,
+    params: PathOrText | None = None,
     keep_targets: bool = False,
     parameters: Mapping[str, Any] | None = None,
     drop: Sequence[str] = (),
@@ -130,6 +126,9 @@ def fit(
         "auto" is classification for words and for up to ten distinct whole numbers.
     projection, n_projections, n_estimators, keep_targets, n_jobs
         As in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`.
+    params : path, default=None
+        JSON file of further parameters, which `bevel tune --out` writes; `projection` and
+        `n_projections` must then be left out.
     parameters : mapping of str to value, default=None
         Other parameters of the forest, such as ``{"max_depth": 5}``.
     drop, nominal : sequence of str
@@ -167,6 +166,8 @@ def fit(
         check_keep_targets(rows)
     others = _known_classes(dict(parameters or {}), rows)
     settings = Settings(projection, n_projections, n_estimators, random_state, n_jobs, others)
+    if params is not None:
+        settings = with_parameter_file(settings, Path(params), rows)
     fitted = fitting.fit(
         rows,
         settings,
@@ -269,9 +270,13 @@ def tune(
     target: str,
     *,
     task: str = "auto",
-    n_estimators: int = 300,
-    tuning_trees: int = 100,
+    budget: int | None = None,
+    seconds: float | None = None,
+    grid: str = "auto",
     all_powers: bool = False,
+    first_trees: int = 100,
+    n_estimators: int = 300,
+    store: PathOrText | None = None,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
     keep_id: bool = False,
@@ -282,19 +287,19 @@ def tune(
     on_progress: OnProgress = _ignore,
     **table: Unpack[TableKeywords],
 ) -> TuneResult:
-    """Choose the number of directions and their density by out-of-bag error (SPORF, section 3.2).
+    """Search for better parameters than the defaults on a file of rows; see `bevel.tune`.
 
     Parameters
     ----------
     data, target, task, n_estimators, drop, nominal, keep_id, random_state, n_jobs, on_note, \
     on_progress, **table
         As in `fit`.
-    tuning_trees : int, default=100
-        Trees at each point of the grid.
+    budget, seconds, first_trees, store, refit
+        As in `bevel.tune`.
+    grid : {"auto", "sporf"}, default="auto"
+        What to try: candidates of general use, or the grid of the SPORF paper over d and λ.
     all_powers : bool, default=False
-        Try p² directions however many that are.
-    refit : bool, default=True
-        Whether to grow the best forest anew, with `n_estimators` trees.
+        With ``grid="sporf"``, try p² directions however many that are.
     """
     rows = read_labelled_rows(
         _source(data),
@@ -306,24 +311,19 @@ def tune(
         options=TableOptions(**table),
     )
     _tell(rows.notes, on_note)
-    settings = Settings(n_trees=n_estimators, seed=random_state, n_jobs=n_jobs)
-    points = grid(rows, all_powers=all_powers)
-    tried = tuning.tune(
+    found = tune_rows(
         rows,
-        points,
-        replace(settings, n_trees=tuning_trees),
-        on_point=lambda done: on_progress("points of the grid", done, len(points)),
+        Settings("auto", n_trees=n_estimators, seed=random_state, n_jobs=n_jobs),
+        grid=grid,
+        all_powers=all_powers,
+        budget=budget,
+        seconds=seconds,
+        first_trees=first_trees,
+        store=store,
+        refit=refit,
+        callback=lambda done, total: on_progress("trying parameters", done, total),
     )
-    best = best_of(tried)
-    settings = best.point.settings(settings)
-    model = None
-    if refit:
-        model = fitting.fit(
-            rows,
-            settings,
-            on_tree=lambda done, total: on_progress("growing the best forest", done, total),
-        ).model
-    return TuneResult(model, best, tried, rows, settings)
+    return TuneResult(found.best_estimator_, found, rows)
 
 
 def explain(

@@ -345,7 +345,8 @@ def test_importances_do_not_depend_on_threads_votes_or_a_round_trip(tmp_path):
     forest, X, y = grown(voting="hard")
     forest.save(tmp_path / "model.bevel")
     loaded = bevel.load(tmp_path / "model.bevel", mmap=True)
-    threaded = ObliqueForestClassifier(20, random_state=0, n_jobs=2).fit(X, y)
+    threaded = ObliqueForestClassifier(20, projection="sparse", random_state=0, n_jobs=2)
+    threaded.fit(X, y)
     for kind in ("gini", "split_frequency"):
         want = importance(forest, kind).values.tolist()
         assert importance(loaded, kind).values.tolist() == want

@@ -28,12 +28,12 @@ KINDS = ("oob", "in_bag", "all")
 
 @pytest.fixture(scope="module")
 def classifier():
-    return ObliqueForestClassifier(40, random_state=0).fit(X, CLASSES)
+    return ObliqueForestClassifier(40, projection="sparse", random_state=0).fit(X, CLASSES)
 
 
 @pytest.fixture(scope="module")
 def regressor():
-    return ObliqueForestRegressor(40, random_state=0).fit(X, VALUES)
+    return ObliqueForestRegressor(40, projection="sparse", random_state=0).fit(X, VALUES)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -77,7 +77,9 @@ def test_proximity_of_slim_saved_and_mapped_forests_is_that_of_the_fitted_one(cl
 
 
 def test_proximity_does_not_depend_on_votes_or_weights_of_the_prediction(classifier):
-    hard = ObliqueForestClassifier(40, random_state=0, voting="hard").fit(X, CLASSES)
+    hard = ObliqueForestClassifier(40, projection="sparse", random_state=0, voting="hard").fit(
+        X, CLASSES
+    )
     one, other = (proximity(forest, X, CLASSES).matrix for forest in (classifier, hard))
     np.testing.assert_array_equal(one, other)
 

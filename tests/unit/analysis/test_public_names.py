@@ -11,7 +11,7 @@ from bevel.analysis import results
 def test_dir_of_analysis_lists_functions_and_no_result_class():
     assert dir(analysis) == sorted(analysis.__all__)
     classes = [name for name in dir(analysis) if inspect.isclass(getattr(analysis, name))]
-    assert classes == ["ProximityImputer"]
+    assert classes == ["AllRelevantSelector", "ProximityImputer"]
 
 
 def test_result_class_asked_of_analysis_is_the_one_of_results():

@@ -40,12 +40,17 @@ def made(name):
         "Calibration": lambda: analysis.calibration(forest, X, labels),
         "ClassEffects": lambda: both.classes,
         "Directions": lambda: analysis.importance(forest, "projection"),
+        "Effect": lambda: analysis.partial_dependence(forest, X, X.columns[0], grid_resolution=4),
         "ErrorAndCorrelation": lambda: analysis.error_and_correlation(regressor, X, values),
         "ErrorImportance": lambda: analysis.importance(
             forest, "permutation", X, labels, random_state=0
         ),
         "ForestRules": lambda: analysis.forest_rules(forest),
         "Importance": lambda: analysis.importance(forest, "gini"),
+        "ImportanceTest": lambda: analysis.importance_test(
+            small.fit(X, labels), X, labels, n_permutations=3, random_state=0
+        ),
+        "Interactions": lambda: analysis.interactions(forest, X[:20], list(X.columns[:2])),
         "NearestRows": lambda: analysis.nearest_rows(forest, X, X[:7], labels, k=3),
         "OutOfBagCurve": lambda: analysis.out_of_bag_curve(forest, X, labels),
         "OutlierScores": lambda: analysis.outlier_scores(forest, X, labels),
@@ -54,9 +59,14 @@ def made(name):
         "Prototypes": lambda: analysis.prototypes(forest, X, labels),
         "Proximity": lambda: analysis.proximity(forest, X, labels),
         "RowQuantiles": lambda: analysis.quantiles(regressor, X, values),
+        "RuleSet": lambda: analysis.rule_set(forest, X, labels),
+        "ShapleyInteractions": lambda: analysis.shapley_interactions(
+            small.fit(X, labels), X[:2], X[:5]
+        ),
         "ShapleyValues": lambda: analysis.shapley_values(forest, X[:2], X[:10]),
         "StandardErrors": lambda: analysis.predict_standard_error(forest, X[:5]),
         "StrengthAndCorrelation": lambda: analysis.strength_and_correlation(forest, X, labels),
+        "SurrogateTree": lambda: analysis.surrogate_tree(forest, X, labels),
         "TopRules": lambda: analysis.top_rules(forest, X, labels),
         "TreeComplexity": lambda: analysis.tree_complexity(forest, n_rows=60),
         "TreeRules": lambda: analysis.tree_rules(forest, 0),

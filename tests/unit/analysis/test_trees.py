@@ -115,7 +115,7 @@ def test_leaves_vote_for_the_first_of_their_most_frequent_classes(forest):
 
 
 def test_trees_that_are_always_right_have_strength_one_and_no_correlation():
-    fitted = forest().fit(X, Y)
+    fitted = forest(projection="sparse").fit(X, Y)
     result = strength_and_correlation(fitted, [[9.0] * 5, [-9.0] * 5], [1, 0], out_of_bag=False)
     assert (result.strength, result.deviation, result.error) == (1.0, 0.0, 0.0)
     assert np.isnan(result.correlation)

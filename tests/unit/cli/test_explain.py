@@ -385,7 +385,8 @@ def test_chosen_rows_are_those_of_a_slow_search():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(140, 3))
     y = np.digitize(X[:, 0] + rng.normal(scale=0.7, size=140), [-0.5, 0.5])
-    model = bevel.ObliqueForestClassifier(15, random_state=0, n_jobs=1).fit(X[:100], y[:100])
+    model = bevel.ObliqueForestClassifier(15, projection="sparse", random_state=0, n_jobs=1)
+    model.fit(X[:100], y[:100])
     leaves, said, truth = (
         model.apply(X[100:]).astype(np.int32),
         model.predict_proba(X[100:]),

@@ -89,7 +89,7 @@ def test_weights_of_rows_reach_the_forest(data, tmp_path):
         (["--drop", "prize"], "Did you mean 'price'?"),
         (["--drop", "x", "--id", "x"], "--drop must name columns that no other parameter names"),
         (["--weights", "sample"], "column 'sample' must hold numbers; got 's0' in row 1"),
-        (["--criterion", "squared_error"], 'criterion must be "gini" or "entropy"'),
+        (["--criterion", "squared_error"], 'criterion must be "auto", "gini" or "entropy"'),
     ],
 )
 def test_wrong_options_are_refused_with_the_remedy(data, options, message):
@@ -110,7 +110,7 @@ def test_keys_are_left_out_with_a_note_unless_they_are_wanted(data):
     assert "4 features" in " ".join(result.stdout.split())
     kept = run("fit", data, "--target", "y", "--drop", "price", "--keep-id", *FAST)
     assert "5 features" in " ".join(kept.stdout.split())
-    tuned = run("tune", data, "--target", "y", "--tuning-trees", "2", *FAST)
+    tuned = run("tune", data, "--target", "y", "--budget", "40", "--first-trees", "10")
     assert "'sample'" in tuned.stderr
 
 

@@ -21,9 +21,9 @@ from bevel.report.fit_report import _on_zeros
 from bevel.workflow.advice import advise
 from bevel.workflow.fitting import Settings, fit
 from bevel.workflow.labelled_rows import read_labelled_rows
-from bevel.workflow.tuning import grid
 
 FAST = ("--trees", "20", "--jobs", "1")
+FEW = ("--budget", "60", "--first-trees", "10", "--jobs", "1")  # of `tune`
 
 
 def run(*arguments):
@@ -110,10 +110,9 @@ def test_json_of_every_verb_is_one_document(mixed, tmp_path):
     assert error["low"] <= error["value"] <= error["high"]
     predicted = json.loads(run("predict", model, mixed, "--json", "--proba").stdout)
     assert len(predicted["predictions"]) == len(predicted["probabilities"]) == 80
-    tuned = run("tune", mixed, "--target", "class", "--tuning-trees", 10, "--jobs", 1, "--json")
-    tuned = json.loads(tuned.stdout)
-    losses = [each["loss"]["value"] for each in tuned["grid"]]
-    assert tuned["best"]["loss"]["value"] == min(losses)
+    tuned = json.loads(run("tune", mixed, "--target", "class", *FEW, "--json").stdout)
+    assert tuned["best"] == tuned["candidates"][0]
+    assert tuned["loss"] == "Brier score"
 
 
 def test_report_holds_every_part_and_stands_alone(mixed, tmp_path):
@@ -237,12 +236,12 @@ def test_wrong_usage_has_its_own_exit_code(mixed):
 def test_nothing_is_overwritten_without_force(mixed, tmp_path, verb):
     out = tmp_path / "model.bevel"
     out.write_text("mine")
-    trees = FAST if verb == "fit" else (*FAST, "--tuning-trees", "5")
-    result = run(verb, mixed, "--target", "class", "--out", out, *trees)
+    trees, option = (FAST, "--out") if verb == "fit" else ((*FEW, "--trees", "5"), "--model")
+    result = run(verb, mixed, "--target", "class", option, out, *trees)
     assert result.exit_code == 1
     assert "--force" in result.stderr
     assert out.read_text() == "mine"
-    assert run(verb, mixed, "--target", "class", "--out", out, "--force", *trees).exit_code == 0
+    assert run(verb, mixed, "--target", "class", option, out, "--force", *trees).exit_code == 0
     bevel.load(out)
 
 
@@ -270,27 +269,10 @@ def test_proba_of_a_regressor_is_refused(tmp_path):
     assert "regressor" in result.stderr
 
 
-def test_tune_saves_the_best_forest_and_prints_the_line_that_makes_it(slanted, tmp_path):
-    out = tmp_path / "best.bevel"
-    options = ("--tuning-trees", "20", "--out", out, *FAST)
-    result = run("tune", slanted, "--target", "label", *options)
-    assert result.exit_code == 0, result.output
-    model = bevel.load(out)
-    line = result.output.splitlines()[-1]
-    data = read_labelled_rows(slanted, "label")
-    made = eval(line, {"bevel": bevel}).fit(data.X, data.y)
-    assert np.array_equal(made.predict_proba(data.X), model.predict_proba(data.X))
-
-
-def test_grid_is_the_papers(slanted, tmp_path):
-    points = grid(read_labelled_rows(slanted, "label"))  # p = 6
-    assert [point.n_projections for point in points[::5]] == [2, 3, 4, 6, 36]
-    assert [point.density for point in points[:5]] == [1, 2, 3, 4, 5]
-    rows = [[*range(40), "ab"[i % 2]] for i in range(4)]
-    wide = write_rows(tmp_path / "w.csv", [*(f"x{i}" for i in range(40)), "y"], rows)
-    data = read_labelled_rows(wide, "y")
-    assert max(point.n_projections for point in grid(data)) == 40
-    assert max(point.n_projections for point in grid(data, all_powers=True)) == 1600
+def test_tune_refuses_the_name_of_a_model_for_its_parameters(slanted):
+    result = run("tune", slanted, "--target", "label", "--out", "best.bevel", *FEW)
+    assert result.exit_code == 1
+    assert "--model" in result.stderr
 
 
 def test_help_of_every_verb_has_examples():

@@ -23,7 +23,7 @@ def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 8))
     y = X[:, 0] + X[:, 1] + rng.normal(size=2000) > 0
-    return ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y)
+    return ObliqueForestClassifier(20, projection="sparse", random_state=0, n_jobs=1).fit(X, y)
 
 
 def numbers_in(pieces):

@@ -152,9 +152,9 @@ def test_targets_of_pruned_trees_are_theirs():
 
 
 def test_warm_start_adds_targets_of_the_same_rows():
-    forest = fitted(keep_targets=True, n_estimators=8, warm_start=True)
+    forest = fitted(keep_targets=True, n_estimators=8, warm_start=True, projection="sparse")
     forest.set_params(n_estimators=20).fit(X, Y)
-    whole = fitted(keep_targets=True)
+    whole = fitted(keep_targets=True, projection="sparse")
     np.testing.assert_array_equal(
         forest.predict_quantiles(NEW, LEVELS), whole.predict_quantiles(NEW, LEVELS)
     )

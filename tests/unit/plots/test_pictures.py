@@ -62,6 +62,12 @@ DRAWINGS = {
     "importance_bars of long names": lambda **ax: plots.importance_bars(
         analysis.importance(sugar()[2], "gini"), **ax
     ),
+    "effect": lambda **ax: plots.effect(
+        analysis.partial_dependence(cancer()[2], cancer()[0], cancer()[0].columns[0]), **ax
+    ),
+    "interaction_bars": lambda **ax: plots.interaction_bars(
+        analysis.interactions(cancer()[2], cancer()[0][:30], list(cancer()[0].columns[:3])), **ax
+    ),
     "top_projections": lambda **ax: plots.top_projections(directions_of(cancer), **ax),
     "shapley_bars": lambda **ax: plots.shapley_bars(shapley_of(cancer), **ax),
     "shapley_waterfall": lambda **ax: plots.shapley_waterfall(shapley_of(cancer), 1, **ax),

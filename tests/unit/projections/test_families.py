@@ -111,7 +111,7 @@ def test_density_above_p_raises_for_an_object_and_adapts_for_a_name():
 @pytest.mark.parametrize(
     ("projection", "n_projections", "error", "message"),
     [
-        ("sprse", "auto", ValueError, "got 'sprse'. Check the spelling"),
+        ("sprse", "auto", ValueError, r'got .sprse.\. Did you mean "sparse"'),
         ("patches", "auto", ValueError, r"got 'patches'\. .*P\.Patches\(shape\), such as"),
         (7, "auto", TypeError, "got 7 of type int"),
         (None, "auto", TypeError, "got None"),

@@ -14,7 +14,7 @@ DEFAULTS = {name: parameter.default for name, parameter in CLASSIFIER_PARAMETERS
 
 
 def resolve(n_rows=100, n_features=20, **changes):
-    values = {**DEFAULTS, **changes}
+    values = {**DEFAULTS, "projection": "sparse", **changes}
     members = read_projection(values["projection"], values["n_projections"])
     check_combinations(values, members)
     return resolve_options(values, members, TableShape(n_rows, n_features, 0), seed=1)

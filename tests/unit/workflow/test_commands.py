@@ -39,15 +39,21 @@ def test_fit_without_bags_is_cross_validated(path):
 
 
 def test_tune_returns_the_best_forest_and_all_that_were_tried(path):
-    result = workflow.tune(path, "side", drop=["total"], n_estimators=20, tuning_trees=15, n_jobs=1)
-    assert result.model.n_estimators == 20
-    assert result.best.loss.value == min(each.loss.value for each in result.tried)
+    few = {"drop": ["total"], "budget": 60, "first_trees": 10, "n_estimators": 20, "n_jobs": 1}
+    result = workflow.tune(path, "side", **few)
+    assert result.model.forest_.n_trees == 20
+    assert result.found.best_ is result.found.candidates_[0]
+    assert not hasattr(workflow.tune(path, "side", **few, refit=False).model, "classes_")
 
 
-def test_tune_without_refit_grows_no_forest_of_its_own(path):
-    result = workflow.tune(path, "side", drop=["total"], tuning_trees=15, n_jobs=1, refit=False)
-    assert result.model is None
-    assert result.settings.n_projections == result.best.point.d
+def test_grid_of_sporf_is_tried_whole(path):
+    few = {"drop": ["total"], "first_trees": 10, "n_jobs": 1, "refit": False}
+    found = workflow.tune(path, "side", grid="sporf", **few).found
+    grid = [each.parameters for each in found.candidates_ if each.parameters]
+    densities = {each["projection"].density for each in grid}
+    assert {1, 2} <= densities
+    with pytest.raises(ValueError, match="all_powers"):
+        workflow.tune(path, "side", all_powers=True, **few)
 
 
 def test_notes_and_progress_are_reported_to_callbacks(path):

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from bevel.workflow.tuning import DENSITIES, POWERS
+from bevel.tuning.candidates import DENSITIES, POWERS
 from bevel_lab.systems.base import Grid, Task
 from bevel_lab.systems.ours import UP_TO_P
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bevel import datasets
-from bevel.workflow.tuning import DENSITIES
+from bevel.tuning.candidates import DENSITIES
 from bevel_lab.cells import Cell
 from bevel_lab.protocols.base import Plan, Problem, Protocol
 from bevel_lab.protocols.claims import ABOUT, ABOVE, NOT_ABOVE, Claim, Side

@@ -9,7 +9,7 @@ import numpy as np
 
 from bevel import datasets
 from bevel.errors import join_names
-from bevel.workflow.tuning import POWERS
+from bevel.tuning.candidates import POWERS
 from bevel_lab.cells import Cell
 from bevel_lab.protocols.base import BOTH, Plan, Problem, Protocol
 from bevel_lab.protocols.claims import ABOVE, NOT_ABOVE, Claim, Side

@@ -11,7 +11,7 @@ from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.boosting import GROUP_TREES
 from bevel.presets.table import Preset
 from bevel.training.rotation_ensemble.weights import WEIGHTINGS
-from bevel.workflow.tuning import DENSITIES, POWERS
+from bevel.tuning.candidates import DENSITIES, POWERS
 from bevel_lab.systems.base import OURS, Estimator, Grid, System, Task
 
 __all__ = ["UP_TO_P", "WEIGHTED_ROTATIONS", "systems"]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bevel._types import Array, Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.printing import ShownText, data_frame
 from bevel.analysis.rules.original_columns import read_columns
 from bevel.analysis.rules.tests_of_rows import RowTest, sql_value
 from bevel.analysis.rules.written_splits import WrittenSplits
@@ -32,8 +33,8 @@ _PARAMETERS = (
 
 
 @dataclass(frozen=True, eq=False)
-class SurrogateTree:
-    """A small tree that imitates a forest; its numbers are rounded as they are written.
+class SurrogateTree(ShownText):
+    """A small tree that imitates a forest, with rounded numbers, evaluated as it is written.
 
     Attributes
     ----------
@@ -81,6 +82,12 @@ class SurrogateTree:
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Prediction of each row."""
         return np.asarray(self.prediction)[self.apply(X)]
+
+    def to_pandas(self) -> Any:
+        """A frame with a row for each leaf: prediction and share of the rows."""
+        leaves = [node for node, test in enumerate(self.tests) if test is None]
+        predictions = [self.prediction[node] for node in leaves]
+        return data_frame({"prediction": predictions, "share": self.share[leaves]}, "leaf")
 
     def to_sql(self) -> str:
         """The tree as an SQL expression, a nested ``CASE``; missing values are NULL."""

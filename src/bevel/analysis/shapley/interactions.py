@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import read_forest
+from bevel.analysis.printing import ShownText, data_frame
 from bevel.analysis.shapley.arguments import check_limits, rows_as_given, single_output
 from bevel.analysis.shapley.background import read_background
 from bevel.analysis.shapley.result import column_of_class
@@ -26,7 +27,7 @@ MOST_VALUES = 2**28  # 2 GB
 
 
 @dataclass(frozen=True, eq=False)
-class ShapleyInteractions:
+class ShapleyInteractions(ShownText):
     """What each pair of features adds to each prediction.
 
     Attributes
@@ -67,6 +68,12 @@ class ShapleyInteractions:
         if self.classes is not None:
             mean = mean.mean(axis=2)
         return np.asarray(mean * (2.0 - np.eye(len(mean))))
+
+    def to_pandas(self) -> Any:
+        """A frame with a row for each pair of features, the strongest first."""
+        pairs = self.pairs()
+        names = ("feature", "other", "strength")
+        return data_frame({name: [pair[i] for pair in pairs] for i, name in enumerate(names)})
 
     def pairs(self) -> list[tuple[str, str, float]]:
         """Pairs of features with the strength of their interaction, the strongest first."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bevel.export.additive import refuse_additive
 from bevel.export.c.heading import write_ending, write_heading
 from bevel.export.c.labels import write_class_names, write_levels
 from bevel.export.c.literals import narrow, remark, table
@@ -32,6 +33,7 @@ def write_c(fitted: FittedForest, name: str = "model") -> Iterator[str]:
     name : str, default="model"
         Prefix of everything in the file: `model_predict`, `MODEL_N_FEATURES`.
     """
+    refuse_additive(fitted, "to_c")
     return _write(read_model(fitted, name))
 
 

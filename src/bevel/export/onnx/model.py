@@ -14,8 +14,9 @@ from bevel.errors import wrong_type, wrong_value
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.inputs import write_inputs
 from bevel.export.onnx.leaves import Route, write_sums
-from bevel.export.onnx.votes import read_votes
+from bevel.export.onnx.votes import read_sums, read_votes
 from bevel.files.atomic import write_whole
+from bevel.forest.additive import Additive
 from bevel.forest.fitted_forest import FittedForest
 
 if TYPE_CHECKING:
@@ -59,9 +60,13 @@ def to_onnx(
     outputs = ["prediction"] if fitted.classes is None else ["label", "probabilities"]
     outputs = [graph.name(output) for output in outputs]
     inputs, rows = write_inputs(graph, fitted.encoding, names, dtype)
-    votes = read_votes(forest, fitted.hard)
-    sums = write_sums(graph, rows, forest, votes, route)
-    means = graph.add("Div", sums, graph.constant(np.float64(forest.n_trees)))
+    if fitted.additive is None:
+        sums = write_sums(graph, rows, forest, read_votes(forest, fitted.hard), route)
+        means = graph.add("Div", sums, graph.constant(np.float64(forest.n_trees)))
+    else:
+        votes = read_sums(forest, fitted.additive.n_outputs)
+        sums = write_sums(graph, rows, forest, votes, route)
+        means = _write_link(graph, sums, fitted.additive)
     if fitted.classes is None:
         declared = _write_value(graph, means, outputs[0], dtype)
     else:
@@ -101,6 +106,19 @@ def _check_options(graph: Graph, dtype: object, target_opset: object, name: obje
         raise wrong_type("name", "a string", name, "It is the name of the model's graph.")
     if not name:
         raise wrong_value("name", "a string that is not empty", name, "Leave it out for 'bevel'.")
+
+
+def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
+    """Values or probabilities from the sums of boosted trees."""
+    raw = graph.add("Add", sums, graph.constant(np.array(additive.baseline)))
+    if additive.link == "exponential":
+        return graph.add("Exp", raw)
+    if additive.link == "identity":
+        return raw
+    if additive.link == "logistic":
+        # Beside a sum of zero for the first class.
+        raw = graph.add("Concat", graph.add("Sub", raw, raw), raw, axis=1)
+    return graph.add("Softmax", raw, axis=1)
 
 
 def _write_classes(

@@ -12,7 +12,7 @@ from bevel.export.onnx.graph import Graph
 from bevel.export.onnx.splits import flat_places
 from bevel.forest.flat_forest import FlatForest
 
-__all__ = ["Votes", "read_votes"]
+__all__ = ["Votes", "read_sums", "read_votes"]
 
 
 # A table of all classes is kept while it is no larger than this many times the shares in it.
@@ -130,6 +130,17 @@ def read_votes(forest: FlatForest, hard: bool) -> Votes:
     leaf_id[leaves] = start[:-1]
     more = np.append(owner[1:] == owner[:-1], False)
     return Votes(leaf_id, forest.n_classes, None, column, share, more)
+
+
+def read_sums(forest: FlatForest, n_outputs: int) -> Votes:
+    """Read what leaves add to the output of their tree: tree t to output t % n_outputs."""
+    leaves = np.flatnonzero(forest.right < 0)
+    leaf_id = np.zeros(forest.n_nodes, np.int64)
+    leaf_id[leaves] = np.arange(len(leaves))
+    tree = np.searchsorted(forest.tree_offset, leaves, side="right") - 1
+    table = np.zeros((len(leaves), n_outputs))
+    table[np.arange(len(leaves)), tree % n_outputs] = forest.leaf_value[leaves]
+    return Votes(leaf_id, n_outputs, table)
 
 
 def _shares(

@@ -21,16 +21,19 @@ class Candidate:
         As `families_` shows it.
     projection : Projection
         Where directions come from.
-    n_projections : int, float or str
-        Draws at each node.
     criterion : str
         Gain of a split, unless the user has chosen one.
+    n_projections : int, float or str
+        Draws at each node.
+    wide : bool
+        Whether it is for tables of many numeric columns only.
     """
 
     name: str
     projection: Projection
     criterion: str
     n_projections: Count = "auto"
+    wide: bool = False
 
     @property
     def members(self) -> list[Member]:
@@ -38,15 +41,17 @@ class Candidate:
         return [Member(self.projection, self.n_projections, by_name=True)]
 
 
+FEWEST_WIDE_COLUMNS = 50
 # The first serves every table (docs/design/automatic_families.md).
 FOR_CLASSES = (
     Candidate("axis", Axis(), "gini"),
     Candidate("sparse", SparseSigns(), "gini"),
     Candidate("lda", LDA(), "entropy", 3),
     Candidate("cca", CCA(bootstrap=None), "gini"),
+    Candidate("ridge", Ridge(tune="gcv"), "gini", wide=True),
 )
 FOR_NUMBERS = (
-    Candidate("axis", Axis(), "squared_error"),
+    Candidate("axis", Axis(), "squared_error", "p"),
     Candidate("sparse", SparseSigns(), "squared_error"),
     Candidate("lda", LDA(), "squared_error", 5),
     Candidate("ridge", Ridge(tune="gcv"), "squared_error"),
@@ -84,6 +89,8 @@ def _objection(candidate: Candidate, shape: TableShape, purely_random: bool) -> 
     if shape.n_numeric < 2:
         columns = "no numeric columns" if shape.n_numeric == 0 else "one numeric column"
         return f"needs two numeric columns to combine; the table has {columns}"
+    if candidate.wide and shape.n_numeric < FEWEST_WIDE_COLUMNS:
+        return f"for tables of at least {FEWEST_WIDE_COLUMNS} numeric columns"
     if purely_random and candidate.projection.reads_target:
         return 'uses the target, which threshold="purely_random" does not'
     return ""

@@ -1,4 +1,4 @@
-#include "bevel/analysis/shapley/path_values.h"
+#include "bevel/analysis/shapley/paths/path_values.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,7 +8,7 @@
 #include "bevel/analysis/leaf_output.h"
 #include "bevel/analysis/shapley/box_weights.h"
 #include "bevel/analysis/shapley/game_tree.h"
-#include "bevel/analysis/shapley/path_games.h"
+#include "bevel/analysis/shapley/paths/path_games.h"
 #include "bevel/analysis/shapley/payments.h"
 #include "bevel/support/thread_pool.h"
 

@@ -1,0 +1,41 @@
+// The columns of the data in bins: numbers between cuts that hold about as many rows each, levels
+// of nominal columns as they are. Made once for all trees.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bevel/boosting/code_groups.h"
+#include "bevel/data/dataset_view.h"
+
+namespace bevel {
+
+// A numeric column: bin b holds the values in (edges[b - 1], edges[b]]; NaN has the code
+// after the last bin. A nominal column: codes of its levels.
+struct ColumnBins {
+  std::vector<float> edges;         // ascending, one less than bins
+  float highest = 0.0f;             // largest value
+  std::vector<uint8_t> level_code;  // nominal: code of each level; rare levels share the last one
+  int n_bins = 1;
+  bool has_missing = false;
+
+  bool is_nominal() const { return !level_code.empty(); }
+};
+
+class BinnedColumns {
+ public:
+  // rows: those that bins are learned from; all rows are coded.
+  BinnedColumns(const DatasetView& data, std::span<const uint32_t> rows, int max_bins,
+                int n_threads);
+
+  const ColumnBins& bins(size_t feature) const { return bins_[feature]; }
+  const CodeGroups& codes() const { return codes_; }
+
+ private:
+  std::vector<ColumnBins> bins_;
+  CodeGroups codes_;
+};
+
+}  // namespace bevel

@@ -1,0 +1,215 @@
+#include "bevel/boosting/booster.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "bevel/boosting/binned_columns.h"
+#include "bevel/boosting/quantiser.h"
+#include "bevel/boosting/team.h"
+#include "bevel/boosting/tree_columns.h"
+#include "bevel/boosting/tree_grower.h"
+#include "bevel/random/stream.h"
+#include "bevel/support/check.h"
+#include "bevel/support/thread_pool.h"
+
+namespace bevel {
+namespace {
+
+constexpr size_t kBlockRows = 1 << 14;
+
+class Booster {
+ public:
+  Booster(const BoostingSet& set, const BoostingOptions& boosting, const Options& options,
+          int n_threads)
+      : set_(set),
+        boosting_(boosting),
+        options_(options),
+        n_outputs_(static_cast<size_t>(boosting.n_outputs)),
+        loss_(boosting, set.target) {
+    for (size_t row = 0; row < set.data.n_rows; ++row) {
+      if (!(set.target.weight(row) > 0.0)) continue;
+      const bool validates =
+          set.roles && set.roles[row] == static_cast<uint8_t>(RowRole::validation);
+      (validates ? validation_ : training_).push_back(static_cast<uint32_t>(row));
+    }
+    require(!training_.empty(), "[boost] no training rows");
+    features_.emplace(set.data, training_, boosting.max_bins, n_threads);
+    columns_.emplace(options, set.data, *features_, boosting.max_bins);
+    if (set.baseline)
+      result_.baseline.assign(set.baseline, set.baseline + n_outputs_);
+    else
+      result_.baseline = loss_.baseline(training_);
+    begin();
+  }
+
+  // On a worker of the pool.
+  void run(ThreadPool& pool, int worker, std::atomic<size_t>& n_done) {
+    Team team(pool, worker);
+    TreeGrower grower(boosting_, *columns_, team);
+    grower_ = &grower;
+    for (int64_t i = 0; i < boosting_.max_iter; ++i) {
+      grow_iteration(static_cast<uint64_t>(boosting_.first_iter + i), team);
+      n_whole_ = static_cast<size_t>(i) + 1;
+      n_done.store(n_whole_, std::memory_order_relaxed);
+      if (is_over()) break;
+    }
+  }
+
+  bool has_any() const { return n_whole_ > 0; }
+  BoostingResult finish(bool interrupted) {
+    columns_.reset();
+    features_.reset();
+    size_t n_kept = n_whole_;
+    if (boosting_.n_iter_no_change > 0 && !validation_.empty()) n_kept = best_ + 1;
+    trees_.resize(n_kept * n_outputs_);
+    result_.n_iter = static_cast<int64_t>(n_kept);
+    result_.interrupted = interrupted;
+    result_.forest = flatten(trees_, true);
+    return std::move(result_);
+  }
+
+ private:
+  void begin() {
+    const size_t n = set_.data.n_rows;
+    raw_.n_rows = n;
+    if (set_.raw_before) {
+      raw_.values.assign(set_.raw_before, set_.raw_before + n * n_outputs_);
+    } else {
+      raw_.values.resize(n * n_outputs_);
+      for (size_t k = 0; k < n_outputs_; ++k) std::fill_n(raw_.output(k), n, result_.baseline[k]);
+    }
+    gradients_.resize(n);
+  }
+
+  void grow_iteration(uint64_t iteration, Team& team) {
+    loss_.begin_iteration(raw_, training_);
+    draw_rows(iteration);
+    columns_->draw(iteration, bag_, team);
+    for (size_t k = 0; k < n_outputs_; ++k) trees_.push_back({grow_tree(iteration, k, team), {}});
+    result_.training_loss.push_back(loss_.mean(raw_, training_));
+    if (!validation_.empty()) result_.validation_loss.push_back(loss_.mean(raw_, validation_));
+  }
+
+  // The rows that the trees of an iteration are grown on, and those that only pass them.
+  void draw_rows(uint64_t iteration) {
+    others_ = validation_;
+    if (boosting_.subsample >= 1.0) {
+      bag_ = training_;
+      return;
+    }
+    bag_.clear();
+    Stream stream(root_key(options_.seed, iteration), Purpose::bag);
+    auto wanted = static_cast<uint64_t>(
+        std::max(1.0, std::round(boosting_.subsample * static_cast<double>(training_.size()))));
+    for (size_t i = 0; i < training_.size(); ++i) {
+      const bool taken = stream.below(training_.size() - i) < wanted;
+      wanted -= taken;
+      (taken ? bag_ : others_).push_back(training_[i]);
+    }
+    std::sort(others_.begin(), others_.end());
+  }
+
+  NodeStore grow_tree(uint64_t iteration, size_t output, Team& team) {
+    team.run_blocks(bag_.size(), kBlockRows, [&](size_t first, size_t last) {
+      poll_cancellation((last - first) * 16);
+      for (size_t i = first; i < last; ++i)
+        gradients_[bag_[i]] = loss_.gradient(raw_, bag_[i], output);
+    });
+    rows_.rows = bag_;
+    rows_.others = others_;
+    const uint64_t key = mix(root_key(options_.seed, iteration) + output);
+    const Quantised quantised = quantise(gradients_, bag_, key, team, rows_.stats);
+    CutRules rules;
+    rules.penalty = boosting_.l2 * quantised.scales.hessian;
+    rules.min_rows = boosting_.min_samples_leaf;
+    rules.min_hessian = std::max(1.0, boosting_.min_hessian * quantised.scales.hessian);
+    if (quantised.equal_hessians)  // rows are counted by them
+      rules.min_hessian = std::max(rules.min_hessian,
+                                   static_cast<double>(rules.min_rows) * quantised.largest_hessian);
+    GrownBoostingTree tree =
+        grower_->grow(rows_, rules, quantised.scales, quantised.largest_hessian);
+    set_leaves(tree, output, team);
+    return std::move(tree.nodes);
+  }
+
+  // Leaf values from the gradients themselves, added up in the order of rows.
+  void set_leaves(GrownBoostingTree& tree, size_t output, Team& team) {
+    double* raw = raw_.output(output);
+    std::vector<double> weights(tree.nodes.size(), 0.0);
+    team.run(tree.leaves.size(), bag_.size() > kBlockRows, [&](size_t l) {
+      const LeafRange& leaf = tree.leaves[l];
+      poll_cancellation(leaf.rows.size() * 4);
+      double gradient = 0.0, hessian = 0.0, weight = 0.0;
+      for (const uint32_t row : leaf.rows) {
+        gradient += gradients_[row].gradient;
+        hessian += gradients_[row].hessian;
+        weight += set_.target.weight(row);
+      }
+      const double step = loss_.renews_leaves()          ? loss_.leaf_value(raw_, leaf.rows)
+                          : hessian + boosting_.l2 > 0.0 ? -gradient / (hessian + boosting_.l2)
+                                                         : 0.0;
+      const double value = boosting_.learning_rate * step;
+      tree.nodes.leaf_value[leaf.node] = value;
+      weights[static_cast<size_t>(leaf.node)] = weight;
+      for (const uint32_t row : leaf.rows) raw[row] += value;
+      for (const uint32_t row : leaf.others) raw[row] += value;
+    });
+    for (size_t node = tree.nodes.size(); node-- > 0;) {
+      const int32_t right = tree.nodes.right[node];
+      if (right >= 0) weights[node] = weights[node + 1] + weights[static_cast<size_t>(right)];
+      tree.nodes.weight[node] = finite_float(weights[node]);
+    }
+  }
+
+  // Whether the validation loss has stopped to fall.
+  bool is_over() {
+    if (boosting_.n_iter_no_change == 0 || validation_.empty()) return false;
+    const double loss = result_.validation_loss.back();
+    if (n_whole_ == 1 || loss < result_.validation_loss[best_] - boosting_.tol)
+      best_ = n_whole_ - 1;
+    return n_whole_ - 1 - best_ >= static_cast<size_t>(boosting_.n_iter_no_change);
+  }
+
+  const BoostingSet& set_;
+  const BoostingOptions& boosting_;
+  const Options& options_;
+  const size_t n_outputs_;
+  Loss loss_;
+  std::vector<uint32_t> training_, validation_, bag_, others_;
+  std::optional<BinnedColumns> features_;
+  std::optional<TreeColumns> columns_;
+  RawPredictions raw_;
+  std::vector<Gradient> gradients_;  // by row
+  BoostingRows rows_;
+  TreeGrower* grower_ = nullptr;
+  std::vector<GrownTree> trees_;
+  size_t n_whole_ = 0, best_ = 0;  // iterations done; the best one
+  BoostingResult result_;
+};
+
+}  // namespace
+
+BoostingResult boost(const BoostingSet& set, const BoostingOptions& boosting,
+                     const Options& options, int n_threads, const BoostingProgress& progress) {
+  n_threads = useful_threads(n_threads, static_cast<size_t>(n_threads));
+  Booster booster(set, boosting, options, n_threads);
+  std::atomic<size_t> n_done{0};
+  ThreadPool* running = nullptr;
+  ThreadPool pool(
+      n_threads, 1, [&](int worker, size_t) { booster.run(*running, worker, n_done); },
+      static_cast<size_t>(n_threads));
+  running = &pool;
+  bool interrupted = false;
+  try {
+    pool.run([&](size_t) { return progress(n_done.load(std::memory_order_relaxed)); });
+  } catch (const Cancelled&) {
+    if (!booster.has_any()) throw;
+    interrupted = true;
+  }
+  return booster.finish(interrupted);
+}
+
+}  // namespace bevel

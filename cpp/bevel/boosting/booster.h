@@ -1,0 +1,42 @@
+// Gradient boosting: each iteration grows a tree for every output on the gradients of the loss.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "bevel/boosting/boosting_options.h"
+#include "bevel/boosting/losses.h"
+#include "bevel/data/dataset_view.h"
+#include "bevel/forest/flat_forest.h"
+#include "bevel/options.h"
+
+namespace bevel {
+
+enum class RowRole : uint8_t { training, validation };
+
+struct BoostingSet {
+  const DatasetView& data;
+  BoostingTarget target;
+  const uint8_t* roles = nullptr;      // RowRole by row; null: all training
+  const double* baseline = nullptr;    // by output; null: that of the loss
+  const double* raw_before = nullptr;  // predictions of earlier iterations, output after output
+};
+
+struct BoostingResult {
+  FlatForest forest;                                   // tree t belongs to output t % n_outputs
+  std::vector<double> baseline;                        // by output
+  std::vector<double> training_loss, validation_loss;  // after each iteration; validation or empty
+  int64_t n_iter = 0;                                  // that are kept
+  bool interrupted = false;  // progress returned false; whole iterations are kept
+};
+
+// Called about twenty times a second on the caller's thread; returns false to stop.
+using BoostingProgress = std::function<bool(size_t iterations_done)>;
+
+// Throws Cancelled when it was stopped before the first iteration was done.
+BoostingResult boost(const BoostingSet& set, const BoostingOptions& boosting,
+                     const Options& options, int n_threads, const BoostingProgress& progress);
+
+}  // namespace bevel

@@ -1,0 +1,152 @@
+#include "bevel/boosting/cut_search.h"
+
+#include <algorithm>
+#include <array>
+
+#include "bevel/support/wide_loops.h"
+
+namespace bevel {
+namespace {
+
+constexpr double kNone = -1.0;
+
+// Scores of the cuts after each of n prefixes, kNone where a side has too little. One division.
+BEVEL_WIDE_LOOP void score_cuts(const double* gradient, const double* hessian, size_t n,
+                                double all_gradient, double all_hessian, double penalty,
+                                double min_hessian, double* scores) {
+  for (size_t i = 0; i < n; ++i) {
+    const double right_gradient = all_gradient - gradient[i];
+    const double right_hessian = all_hessian - hessian[i];
+    const double left_weight = hessian[i] + penalty, right_weight = right_hessian + penalty;
+    const double score =
+        (gradient[i] * gradient[i] * right_weight + right_gradient * right_gradient * left_weight) /
+        (left_weight * right_weight);
+    const bool allowed = (hessian[i] >= min_hessian) & (right_hessian >= min_hessian);
+    scores[i] = allowed ? score : kNone;
+  }
+}
+
+// The first of the highest.
+size_t argmax(const double* values, size_t n) {
+  size_t best = 0;
+  for (size_t i = 1; i < n; ++i)
+    if (values[i] > values[best]) best = i;
+  return best;
+}
+
+struct Prefixes {
+  std::array<double, kCodes> gradient, hessian, score;
+
+  void set(size_t i, PackedSum sum) {
+    gradient[i] = gradient_of(sum);
+    hessian[i] = hessian_of(sum);
+  }
+};
+
+bool allows(const CutRules& rules, int64_t rows_left, const NodeTotals& node) {
+  return rows_left >= rules.min_rows && node.n_rows - rows_left >= rules.min_rows;
+}
+
+double score_of_node(const NodeTotals& node, double penalty) {
+  const double g = gradient_of(node.sum);
+  return g * g / (hessian_of(node.sum) + penalty);
+}
+
+}  // namespace
+
+void CutSearch::search(size_t column, const PackedSum* histogram, const uint32_t* counts,
+                       const NodeTotals& node, NodeCut& best) const {
+  if (columns_.n_bins(column) + columns_.has_missing(column) < 2) return;
+  if (columns_.is_nominal(column))
+    search_levels(column, histogram, counts, node, best);
+  else
+    search_numbers(column, histogram, counts, node, best);
+}
+
+void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const uint32_t* counts,
+                               const NodeTotals& node, NodeCut& best) const {
+  const auto n_bins = static_cast<size_t>(columns_.n_bins(column));
+  const PackedSum missing = columns_.has_missing(column) ? histogram[n_bins] : 0;
+  const uint32_t n_missing = counts && columns_.has_missing(column) ? counts[n_bins] : 0;
+  const bool sees_missing = missing != 0 || n_missing > 0;
+  const double of_node = score_of_node(node, rules_.penalty);
+  Prefixes prefixes;
+  // Missing values go right, or left; with the last bin on the left they are cut off from all.
+  for (const bool missing_left : {false, true}) {
+    if (missing_left && !sees_missing) break;
+    const size_t n_cuts = missing_left || !sees_missing ? n_bins - 1 : n_bins;
+    PackedSum sum = missing_left ? missing : 0;
+    for (size_t b = 0; b < n_cuts; ++b) {
+      sum += histogram[b];
+      prefixes.set(b, sum);
+    }
+    if (n_cuts == 0) continue;
+    score_cuts(prefixes.gradient.data(), prefixes.hessian.data(), n_cuts, gradient_of(node.sum),
+               hessian_of(node.sum), rules_.penalty, rules_.min_hessian, prefixes.score.data());
+    if (counts) {
+      int64_t rows_left = missing_left ? n_missing : 0;
+      for (size_t b = 0; b < n_cuts; ++b) {
+        rows_left += counts[b];
+        if (!allows(rules_, rows_left, node)) prefixes.score[b] = kNone;
+      }
+    }
+    const size_t b = argmax(prefixes.score.data(), n_cuts);
+    const double score = prefixes.score[b] - of_node;
+    if (prefixes.score[b] == kNone || score <= best.score) continue;
+    best.score = score;
+    best.column = static_cast<int64_t>(column);
+    best.bin = static_cast<int>(b);
+    best.saw_missing = sees_missing;
+    best.missing_left = missing_left;
+    best.levels_left.clear();
+    best.left =
+        pack(static_cast<int64_t>(prefixes.gradient[b]), static_cast<int64_t>(prefixes.hessian[b]));
+  }
+}
+
+// Levels in the order of their mean gradient, in which the best set is a prefix (Fisher 1958).
+void CutSearch::search_levels(size_t column, const PackedSum* histogram, const uint32_t* counts,
+                              const NodeTotals& node, NodeCut& best) const {
+  struct Level {
+    double key;
+    uint8_t code;
+  };
+  std::array<Level, kCodes> levels;
+  size_t n = 0;
+  // Rare levels are drawn towards zero: their mean says little.
+  const double smooth = 10.0 * hessian_of(node.sum) / static_cast<double>(node.n_rows);
+  for (size_t code = 0; code < static_cast<size_t>(columns_.n_bins(column)); ++code)
+    if (histogram[code] != 0)
+      levels[n++] = {gradient_of(histogram[code]) / (hessian_of(histogram[code]) + smooth),
+                     static_cast<uint8_t>(code)};
+  if (n < 2) return;
+  std::sort(levels.begin(), levels.begin() + static_cast<ptrdiff_t>(n),
+            [](const Level& a, const Level& b) {
+              return a.key != b.key ? a.key < b.key : a.code < b.code;
+            });
+  Prefixes prefixes;
+  PackedSum sum = 0;
+  for (size_t i = 0; i + 1 < n; ++i) prefixes.set(i, sum += histogram[levels[i].code]);
+  score_cuts(prefixes.gradient.data(), prefixes.hessian.data(), n - 1, gradient_of(node.sum),
+             hessian_of(node.sum), rules_.penalty, rules_.min_hessian, prefixes.score.data());
+  int64_t rows_left = 0;
+  for (size_t i = 0; counts && i + 1 < n; ++i) {
+    rows_left += counts[levels[i].code];
+    if (!allows(rules_, rows_left, node)) prefixes.score[i] = kNone;
+  }
+  const size_t cut = argmax(prefixes.score.data(), n - 1);
+  const double score = prefixes.score[cut] - score_of_node(node, rules_.penalty);
+  if (prefixes.score[cut] == kNone || score <= best.score) return;
+  best.score = score;
+  best.column = static_cast<int64_t>(column);
+  best.bin = -1;
+  best.saw_missing = best.missing_left = false;
+  best.left = pack(static_cast<int64_t>(prefixes.gradient[cut]),
+                   static_cast<int64_t>(prefixes.hessian[cut]));
+  // Levels that the node has not seen go with the heavier side.
+  const bool unseen_left = 2.0 * prefixes.hessian[cut] >= hessian_of(node.sum);
+  best.levels_left.assign(kCodes, unseen_left ? 1 : 0);
+  for (size_t i = 0; i < n; ++i) best.levels_left[levels[i].code] = i <= cut ? 1 : 0;
+}
+
+}  // namespace bevel

@@ -1,0 +1,38 @@
+// Bins of the values of a direction: equal-width cells over the range of a sample of rows, joined
+// so that bins hold about as many of its rows. A row's code follows from its value alone.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace bevel {
+
+class DirectionBins {
+ public:
+  static constexpr int kCells = 2048;
+
+  DirectionBins() = default;
+  // Of the values of some rows, which are finite.
+  DirectionBins(std::span<const float> sample, int max_bins);
+
+  int n_bins() const { return n_bins_; }
+  uint8_t code(float value) const { return code_[static_cast<size_t>(cell(value))]; }
+  // The largest number whose code is at most `bin`: rows up to it are those of bins up to `bin`.
+  float threshold(int bin) const;
+
+ private:
+  // Never less for a larger value.
+  int cell(float value) const {
+    const float position = (value - low_) * scale_;
+    return static_cast<int>(std::min(std::max(position, 0.0f), static_cast<float>(kCells - 1)));
+  }
+
+  float low_ = 0.0f, high_ = 0.0f, scale_ = 0.0f;
+  int n_bins_ = 1;
+  std::array<uint8_t, kCells> code_{};
+};
+
+}  // namespace bevel

@@ -1,0 +1,202 @@
+#include "bevel/boosting/losses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "bevel/support/arithmetic/exponential.h"
+#include "bevel/support/arithmetic/logarithm.h"
+
+namespace bevel {
+namespace {
+
+// Raw predictions and their changes stay where exponentials are numbers.
+constexpr double kSmallestShare = 1e-15;
+
+double logistic(double x) { return 1.0 / (1.0 + fixed_exp(-x)); }
+
+// log(1 + exp(x)) without overflow.
+double softplus(double x) {
+  return x > 0.0 ? x + fixed_log(1.0 + fixed_exp(-x)) : fixed_log(1.0 + fixed_exp(x));
+}
+
+double logit(double share) {
+  share = std::clamp(share, kSmallestShare, 1.0 - kSmallestShare);
+  return fixed_log(share) - fixed_log(1.0 - share);
+}
+
+// The smallest value such that values up to it have at least this share of the weight.
+double weighted_quantile(std::vector<std::pair<double, double>>& values, double share) {
+  std::sort(values.begin(), values.end());
+  double total = 0.0;
+  for (const auto& value : values) total += value.second;
+  double sum = 0.0;
+  for (const auto& value : values) {
+    sum += value.second;
+    if (sum >= share * total) return value.first;
+  }
+  return values.empty() ? 0.0 : values.back().first;
+}
+
+}  // namespace
+
+std::vector<double> Loss::baseline(std::span<const uint32_t> rows) const {
+  const auto n_outputs = static_cast<size_t>(options_.n_outputs);
+  double total = 0.0, sum = 0.0;
+  std::vector<double> by_class(std::max<size_t>(n_outputs, 2), 0.0);
+  const bool of_classes =
+      options_.loss == LossKind::log_loss || options_.loss == LossKind::multinomial;
+  for (const uint32_t row : rows) {
+    const double weight = target_.weight(row);
+    total += weight;
+    if (of_classes)
+      by_class[static_cast<size_t>(target_.values[row])] += weight;
+    else
+      sum += weight * target_.values[row];
+  }
+  switch (options_.loss) {
+    case LossKind::log_loss:
+      return {logit(by_class[1] / total)};
+    case LossKind::multinomial: {
+      std::vector<double> result;
+      double mean = 0.0;
+      for (size_t k = 0; k < n_outputs; ++k) {
+        result.push_back(fixed_log(std::max(by_class[k] / total, kSmallestShare)));
+        mean += result.back() / static_cast<double>(n_outputs);
+      }
+      for (double& value : result) value -= mean;
+      return result;
+    }
+    case LossKind::poisson:
+    case LossKind::gamma:
+      return {fixed_log(std::max(sum / total, kSmallestShare))};
+    case LossKind::absolute_error:
+    case LossKind::quantile:
+    case LossKind::huber: {
+      std::vector<std::pair<double, double>> values;
+      for (const uint32_t row : rows) values.emplace_back(target_.values[row], target_.weight(row));
+      return {
+          weighted_quantile(values, options_.loss == LossKind::quantile ? options_.quantile : 0.5)};
+    }
+    case LossKind::squared_error:
+      break;
+  }
+  return {sum / total};
+}
+
+void Loss::begin_iteration(const RawPredictions& raw, std::span<const uint32_t> rows) {
+  if (options_.loss == LossKind::huber) {
+    std::vector<std::pair<double, double>> sizes;
+    for (const uint32_t row : rows)
+      sizes.emplace_back(std::fabs(target_.values[row] - raw.output(0)[row]), target_.weight(row));
+    delta_ = weighted_quantile(sizes, options_.quantile);
+    if (first_delta_ < 0.0) first_delta_ = delta_;
+  }
+  if (options_.loss != LossKind::multinomial) return;
+  log_sums_.resize(raw.n_rows);
+  const auto n_outputs = static_cast<size_t>(options_.n_outputs);
+  for (const uint32_t row : rows) {
+    double largest = raw.output(0)[row];
+    for (size_t k = 1; k < n_outputs; ++k) largest = std::max(largest, raw.output(k)[row]);
+    double sum = 0.0;
+    for (size_t k = 0; k < n_outputs; ++k) sum += fixed_exp(raw.output(k)[row] - largest);
+    log_sums_[row] = largest + fixed_log(sum);
+  }
+}
+
+Gradient Loss::gradient(const RawPredictions& raw, size_t row, size_t output) const {
+  const double weight = target_.weight(row);
+  const double x = raw.output(output)[row], y = target_.values[row];
+  switch (options_.loss) {
+    case LossKind::squared_error:
+      return {weight * (x - y), weight};
+    case LossKind::log_loss: {
+      const double share = logistic(x);
+      return {weight * (share - y), weight * (share * (1.0 - share))};
+    }
+    case LossKind::multinomial: {
+      // A class against the others: the diagonal of the hessian, times K / (K - 1) so that two
+      // classes are stepped alike (Friedman 2001, section 4.6).
+      const double share = fixed_exp(x - log_sums_[row]);
+      const auto n = static_cast<double>(options_.n_outputs);
+      const double is_class = static_cast<size_t>(y) == output ? 1.0 : 0.0;
+      return {weight * (share - is_class), weight * (share * (1.0 - share)) * (n / (n - 1.0))};
+    }
+    case LossKind::absolute_error:
+      return {x > y ? weight : x < y ? -weight : 0.0, weight};
+    case LossKind::quantile:
+      return {x > y ? weight * (1.0 - options_.quantile) : -weight * options_.quantile, weight};
+    case LossKind::huber:
+      return {weight * std::clamp(x - y, -delta_, delta_), weight};
+    case LossKind::poisson: {
+      const double mean = fixed_exp(x);
+      return {weight * (mean - y), weight * mean};
+    }
+    case LossKind::gamma: {
+      const double ratio = y * fixed_exp(-x);
+      return {weight * (1.0 - ratio), weight * ratio};
+    }
+  }
+  return {0.0, 0.0};
+}
+
+double Loss::of_row(const RawPredictions& raw, size_t row) const {
+  const double x = raw.output(0)[row], y = target_.values[row];
+  const double residual = y - x;
+  switch (options_.loss) {
+    case LossKind::squared_error:
+      return 0.5 * residual * residual;
+    case LossKind::log_loss:
+      return softplus(x) - y * x;
+    case LossKind::multinomial: {
+      const auto n_outputs = static_cast<size_t>(options_.n_outputs);
+      double largest = x;
+      for (size_t k = 1; k < n_outputs; ++k) largest = std::max(largest, raw.output(k)[row]);
+      double sum = 0.0;
+      for (size_t k = 0; k < n_outputs; ++k) sum += fixed_exp(raw.output(k)[row] - largest);
+      return largest + fixed_log(sum) - raw.output(static_cast<size_t>(y))[row];
+    }
+    case LossKind::absolute_error:
+      return std::fabs(residual);
+    case LossKind::quantile:
+      return residual >= 0.0 ? options_.quantile * residual : (options_.quantile - 1.0) * residual;
+    case LossKind::huber: {
+      const double size = std::fabs(residual);
+      return size <= first_delta_ ? 0.5 * size * size : first_delta_ * (size - 0.5 * first_delta_);
+    }
+    case LossKind::poisson:
+      return fixed_exp(x) - y * x;
+    case LossKind::gamma:
+      return x + y * fixed_exp(-x);
+  }
+  return 0.0;
+}
+
+double Loss::mean(const RawPredictions& raw, std::span<const uint32_t> rows) const {
+  double sum = 0.0, total = 0.0;
+  for (const uint32_t row : rows) {
+    const double weight = target_.weight(row);
+    sum += weight * of_row(raw, row);
+    total += weight;
+  }
+  return sum / total;
+}
+
+double Loss::leaf_value(const RawPredictions& raw, std::span<const uint32_t> rows) const {
+  std::vector<std::pair<double, double>> residuals;
+  residuals.reserve(rows.size());
+  for (const uint32_t row : rows)
+    residuals.emplace_back(target_.values[row] - raw.output(0)[row], target_.weight(row));
+  const bool is_quantile = options_.loss == LossKind::quantile;
+  const double middle = weighted_quantile(residuals, is_quantile ? options_.quantile : 0.5);
+  if (options_.loss != LossKind::huber) return middle;
+  // Friedman 2001, section 4.4: one step from the median.
+  double sum = 0.0, total = 0.0;
+  for (const auto& [residual, weight] : residuals) {
+    sum += weight * std::clamp(residual - middle, -delta_, delta_);
+    total += weight;
+  }
+  return middle + sum / total;
+}
+
+}  // namespace bevel

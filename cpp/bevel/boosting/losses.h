@@ -1,0 +1,66 @@
+// Losses of boosting: gradients and hessians with respect to the raw predictions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bevel/boosting/boosting_options.h"
+
+namespace bevel {
+
+// What rows are to predict; arrays are by row of the data.
+struct BoostingTarget {
+  const double* values = nullptr;   // targets; classes 0, 1, ... as numbers
+  const double* weights = nullptr;  // null: all 1
+
+  double weight(size_t row) const { return weights ? weights[row] : 1.0; }
+};
+
+// Raw predictions of all rows, output after output.
+struct RawPredictions {
+  std::vector<double> values;
+  size_t n_rows = 0;
+
+  double* output(size_t k) { return values.data() + k * n_rows; }
+  const double* output(size_t k) const { return values.data() + k * n_rows; }
+};
+
+struct Gradient {
+  double gradient, hessian;
+};
+
+class Loss {
+ public:
+  Loss(const BoostingOptions& options, BoostingTarget target)
+      : options_(options), target_(target) {}
+
+  // The constant of each output that is best on these rows.
+  std::vector<double> baseline(std::span<const uint32_t> rows) const;
+  // Called before the trees of an iteration: what all of them share.
+  void begin_iteration(const RawPredictions& raw, std::span<const uint32_t> rows);
+  // Of one row and output, times the row's weight.
+  Gradient gradient(const RawPredictions& raw, size_t row, size_t output) const;
+  // Mean over rows.
+  double mean(const RawPredictions& raw, std::span<const uint32_t> rows) const;
+  // Whether leaves take a quantile of the residuals instead of a Newton step.
+  bool renews_leaves() const {
+    return options_.loss == LossKind::absolute_error || options_.loss == LossKind::quantile ||
+           options_.loss == LossKind::huber;
+  }
+  // The best constant to add to the predictions of these rows, for losses that renew leaves.
+  double leaf_value(const RawPredictions& raw, std::span<const uint32_t> rows) const;
+
+ private:
+  double of_row(const RawPredictions& raw, size_t row) const;
+
+  const BoostingOptions& options_;
+  const BoostingTarget target_;
+  std::vector<double> log_sums_;  // multinomial: by row, log of the sum of exponentials
+  // huber: residuals beyond it count by their size; that of the first iteration measures the loss,
+  // which falls as long as the model gets better.
+  double delta_ = 0.0, first_delta_ = -1.0;
+};
+
+}  // namespace bevel

@@ -1,0 +1,148 @@
+#include "bevel/boosting/tree_columns.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "bevel/support/cancellation.h"
+
+namespace bevel {
+namespace {
+
+constexpr size_t kSampleRows = 4096;  // that place the bins of a direction
+constexpr size_t kTileRows = 512;     // coded at a time: sixteen directions in the inner cache
+constexpr size_t kBlockRows = 8192;   // coded by a thread at a time
+
+void append(Candidates& to, const Candidates& from, size_t direction) {
+  for (int k = 0; k < from.n_nonzeros(direction); ++k)
+    to.add_entry(from.indices(direction)[k], from.weights(direction)[k]);
+  to.close();
+}
+
+}  // namespace
+
+TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
+                         const BinnedColumns& features, int direction_bins)
+    : options_(options),
+      data_(data),
+      features_(features),
+      kernels_(kernels(options.simd)),
+      bound_(data),
+      n_features_(static_cast<size_t>(data.n_features)),
+      direction_bins_(direction_bins),
+      samplers_(make_samplers(options, data)),
+      scratch_(samplers_.size()),
+      all_rows_(data.n_rows) {
+  for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(scratch_[f]);
+  std::iota(all_rows_.begin(), all_rows_.end(), 0u);
+}
+
+void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team) {
+  draw_directions(tree, rows);
+  code_directions(rows, team);
+  groups_.clear();
+  const CodeGroups& features = features_.codes();
+  for (size_t g = 0; g < features.n_groups(); ++g)
+    groups_.push_back({features.group(g), g * kGroupColumns, features.width(g)});
+  for (size_t g = 0; g < codes_.n_groups() && directions_.size() > 0; ++g)
+    groups_.push_back({codes_.group(g), n_features_ + g * kGroupColumns, codes_.width(g)});
+  offsets_.assign(1, 0);
+  for (size_t c = 0; c < size(); ++c) offsets_.push_back(offsets_.back() + n_codes(c));
+}
+
+// Directions of a single feature are that feature.
+void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows) {
+  std::vector<const float*> columns(n_features_);
+  for (size_t f = 0; f < n_features_; ++f) columns[f] = data_.column(static_cast<int32_t>(f));
+  const NodeRows node{columns.data(), rows};
+  Stream stream(root_key(options_.seed, tree), Purpose::candidates);
+  Candidates drawn;
+  for (size_t f = 0; f < samplers_.size(); ++f) {
+    samplers_[f]->sample(node, stream, scratch_[f], drawn);
+    samplers_[f]->end_node(scratch_[f]);
+  }
+  active_.assign(n_features_, 0);
+  directions_.clear();
+  for (size_t c = 0; c < drawn.size(); ++c) {
+    if (drawn.n_nonzeros(c) == 1)
+      active_[static_cast<size_t>(*drawn.indices(c))] = 1;
+    else if (!bound_.may_overflow(drawn, c, c + 1))
+      append(directions_, drawn, c);
+  }
+}
+
+Projection TreeColumns::projection(size_t direction, std::vector<const float*>& columns,
+                                   std::vector<float>& fill) const {
+  const int n = directions_.n_nonzeros(direction);
+  const int32_t* index = directions_.indices(direction);
+  columns.clear();
+  fill.clear();
+  bool any_missing = false;
+  for (int k = 0; k < n; ++k) {
+    columns.push_back(data_.column(index[k]));
+    fill.push_back(data_.medians[index[k]]);
+    any_missing |= data_.has_nan[static_cast<size_t>(index[k])] != 0;
+  }
+  return {columns.data(), directions_.weights(direction), any_missing ? fill.data() : nullptr, n};
+}
+
+void TreeColumns::code_directions(std::span<const uint32_t> rows, Team& team) {
+  const size_t n = directions_.size();
+  bins_.assign(n, {});
+  codes_.resize(data_.n_rows, n);
+  if (n == 0) return;
+  const size_t n_sample = std::min(rows.size(), kSampleRows);
+  std::vector<uint32_t> sample(n_sample);
+  for (size_t i = 0; i < n_sample; ++i) sample[i] = rows[i * rows.size() / n_sample];
+  team.run(n, n * n_sample > kBlockRows, [&](size_t direction) {
+    poll_cancellation(n_sample * 8);
+    std::vector<const float*> columns;
+    std::vector<float> fill, values(n_sample);
+    kernels_.project(projection(direction, columns, fill), sample.data(), n_sample, values.data());
+    bins_[direction] = DirectionBins(values, direction_bins_);
+  });
+  team.run_blocks(data_.n_rows, kBlockRows, [&](size_t first, size_t last) {
+    std::vector<const float*> columns;
+    std::vector<float> fill, values(kTileRows);
+    for (size_t g = 0; g < codes_.n_groups(); ++g)
+      for (size_t tile = first; tile < last; tile += kTileRows) {
+        const size_t n_tile = std::min(kTileRows, last - tile);
+        poll_cancellation(n_tile * kGroupColumns * 4);
+        for (size_t k = 0; k < codes_.width(g); ++k) {
+          const size_t direction = g * kGroupColumns + k;
+          kernels_.project(projection(direction, columns, fill), all_rows_.data() + tile, n_tile,
+                           values.data());
+          const DirectionBins& bins = bins_[direction];
+          uint8_t* codes = codes_.column(direction) + tile * kGroupColumns;
+          for (size_t i = 0; i < n_tile; ++i) codes[i * kGroupColumns] = bins.code(values[i]);
+        }
+      }
+  });
+}
+
+void TreeColumns::describe(size_t column, int bin, SplitRecord& out) const {
+  if (!is_feature(column)) {
+    const size_t direction = column - n_features_;
+    const int n = directions_.n_nonzeros(direction);
+    out.index.assign(directions_.indices(direction), directions_.indices(direction) + n);
+    out.coefficient.assign(directions_.weights(direction), directions_.weights(direction) + n);
+    out.threshold = bins_[direction].threshold(bin);
+    return;
+  }
+  const ColumnBins& bins = features_.bins(column);
+  out.index.assign(1, static_cast<int32_t>(column));
+  out.coefficient.assign(1, 1.0f);
+  const auto edge = static_cast<size_t>(bin);
+  out.threshold = edge < bins.edges.size() ? bins.edges[edge] : bins.highest;
+}
+
+void TreeColumns::describe_levels(size_t column, const uint8_t* goes_left, SplitRecord& out) const {
+  out.index.assign(1, static_cast<int32_t>(column));
+  out.coefficient.assign(1, 1.0f);
+  out.threshold = 0.0f;
+  const auto& level_code = features_.bins(column).level_code;
+  out.level_bits.assign((level_code.size() + 31) / 32, 0);
+  for (size_t level = 0; level < level_code.size(); ++level)
+    if (goes_left[level_code[level]]) out.level_bits[level / 32] |= 1u << (level % 32);
+}
+
+}  // namespace bevel

@@ -1,0 +1,94 @@
+// The columns that the nodes of a tree may cut: features in bins, and directions of the tree's own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bevel/boosting/binned_columns.h"
+#include "bevel/boosting/direction_bins.h"
+#include "bevel/boosting/team.h"
+#include "bevel/data/dataset_view.h"
+#include "bevel/options.h"
+#include "bevel/projection/candidates.h"
+#include "bevel/projection/sampler.h"
+#include "bevel/split/kernels/kernels.h"
+#include "bevel/split/projection_bound.h"
+#include "bevel/tree/node_store.h"
+
+namespace bevel {
+
+// Up to kGroupColumns columns whose codes lie together.
+struct ColumnGroup {
+  const uint8_t* codes;  // of row r at [r * kGroupColumns]
+  size_t first;          // column
+  size_t width;
+};
+
+class TreeColumns {
+ public:
+  TreeColumns(const Options& options, const DatasetView& data, const BinnedColumns& features,
+              int direction_bins);
+
+  // Draws the directions of a tree and codes all rows; the data's rows `rows` are those of the
+  // tree.
+  void draw(uint64_t tree, std::span<const uint32_t> rows, Team& team);
+
+  // Features come first, directions follow.
+  size_t size() const { return n_features_ + directions_.size(); }
+  std::span<const ColumnGroup> groups() const { return groups_; }
+  bool is_feature(size_t column) const { return column < n_features_; }
+  // Whether the tree may cut it.
+  bool is_active(size_t column) const { return !is_feature(column) || active_[column]; }
+  bool is_nominal(size_t column) const {
+    return is_feature(column) && features_.bins(column).is_nominal();
+  }
+  int n_bins(size_t column) const {
+    return is_feature(column) ? features_.bins(column).n_bins
+                              : bins_[column - n_features_].n_bins();
+  }
+  bool has_missing(size_t column) const {
+    return is_feature(column) && features_.bins(column).has_missing;
+  }
+  // Entries of the histogram of a column, and where they begin among those of all columns.
+  size_t n_codes(size_t column) const {
+    return static_cast<size_t>(n_bins(column)) + has_missing(column);
+  }
+  size_t offset(size_t column) const { return offsets_[column]; }
+  size_t histogram_size() const { return offsets_.back(); }
+  const uint8_t* codes(size_t column) const {
+    return is_feature(column) ? features_.codes().column(column)
+                              : codes_.column(column - n_features_);
+  }
+  // The direction of a column, and the threshold after a bin; of nominal columns the levels whose
+  // codes go left.
+  void describe(size_t column, int bin, SplitRecord& out) const;
+  void describe_levels(size_t column, const uint8_t* goes_left, SplitRecord& out) const;
+
+ private:
+  void draw_directions(uint64_t tree, std::span<const uint32_t> rows);
+  void code_directions(std::span<const uint32_t> rows, Team& team);
+  Projection projection(size_t direction, std::vector<const float*>& columns,
+                        std::vector<float>& fill) const;
+
+  const Options& options_;
+  const DatasetView& data_;
+  const BinnedColumns& features_;
+  const Kernels& kernels_;
+  const ProjectionBound bound_;
+  const size_t n_features_;
+  const int direction_bins_;
+  Samplers samplers_;
+  std::vector<SamplerScratch> scratch_;
+  std::vector<uint32_t> all_rows_;
+
+  std::vector<uint8_t> active_;  // by feature
+  Candidates directions_;
+  std::vector<DirectionBins> bins_;
+  CodeGroups codes_;
+  std::vector<ColumnGroup> groups_;
+  std::vector<size_t> offsets_;  // by column, and one more
+};
+
+}  // namespace bevel

@@ -1,0 +1,123 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "arrays.h"
+#include "bevel/boosting/booster.h"
+#include "bevel/support/check.h"
+#include "conversions/words.h"
+#include "reporter.h"
+
+using namespace bevel;
+
+namespace {
+
+constexpr Words<LossKind, 8> kLosses{{"squared_error", "log_loss", "multinomial", "absolute_error",
+                                      "huber", "quantile", "poisson", "gamma"}};
+
+void check_values(const BoostingSet& set, const BoostingOptions& options) {
+  const DatasetView& data = set.data;
+  require(data.n_rows > 0 && data.n_features > 0, "[boost] empty data");
+  require(data.n_rows < (size_t{1} << 30), "[boost] too many rows");
+  require(options.n_outputs >= 1, "[boost] n_outputs");
+  require(options.max_bins >= 2 && options.max_bins <= 255, "[boost] max_bins");
+  require(options.loss == LossKind::multinomial || options.n_outputs == 1, "[boost] n_outputs");
+  const double n_classes = options.loss == LossKind::multinomial ? options.n_outputs : 2;
+  const bool of_classes =
+      options.loss == LossKind::log_loss || options.loss == LossKind::multinomial;
+  for (size_t i = 0; i < data.n_rows; ++i) {
+    const double value = set.target.values[i];
+    require(std::isfinite(value), "[boost] target that is not finite");
+    require(!of_classes || (value >= 0.0 && value < n_classes && value == std::floor(value)),
+            "[boost] class out of range");
+    const double weight = set.target.weight(i);
+    require(weight >= 0.0 && std::isfinite(weight), "[boost] weight that is negative or infinite");
+  }
+  for (int32_t f : data.categorical)
+    for (size_t i = 0; i < data.n_rows; ++i) {
+      const float code = data.column(f)[i];
+      require(code >= 0.0f && code < static_cast<float>(data.levels[f]),
+              "[boost] level out of range");
+    }
+}
+
+nb::dict to_dict(BoostingResult&& result) {
+  nb::dict arrays, all;
+  for_each_array(result.forest, [&](const ForestField& field, auto& array) {
+    arrays[field.name] = to_numpy(std::move(array));
+  });
+  all["forest"] = arrays;
+  all["baseline"] = to_numpy(std::move(result.baseline));
+  all["training_loss"] = to_numpy(std::move(result.training_loss));
+  all["validation_loss"] = to_numpy(std::move(result.validation_loss));
+  all["n_iter"] = result.n_iter;
+  all["interrupted"] = result.interrupted;
+  return all;
+}
+
+nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
+                     Vector<uint8_t> has_nan, Vector<double> target,
+                     std::optional<Vector<double>> weights, std::optional<Vector<uint8_t>> roles,
+                     std::optional<Vector<double>> baseline,
+                     std::optional<Vector<double>> raw_before, const Options& options,
+                     const BoostingOptions& boosting, int n_threads, nb::object progress) {
+  const size_t n = X.shape(0), p = X.shape(1);
+  const auto n_outputs = static_cast<size_t>(boosting.n_outputs);
+  require(levels.shape(0) == p && medians.shape(0) == p && has_nan.shape(0) == p,
+          "[boost] levels, medians and has_nan need one entry per feature");
+  require(target.shape(0) == n && (!weights || weights->shape(0) == n) &&
+              (!roles || roles->shape(0) == n),
+          "[boost] target, weights and roles need one entry per row");
+  require(!baseline || baseline->shape(0) == n_outputs, "[boost] length of baseline");
+  require(!raw_before || raw_before->shape(0) == n * n_outputs, "[boost] length of raw_before");
+  Reporter reporter(std::move(progress));
+  const Options trees = options;
+  const BoostingOptions settings = boosting;
+  std::optional<BoostingResult> result;
+  run_cancellable(reporter, [&] {
+    const DatasetView data(X.data(), n, static_cast<int32_t>(p), levels.data(), medians.data(),
+                           has_nan.data());
+    BoostingSet set{data, {target.data(), weights ? weights->data() : nullptr}};
+    if (roles) set.roles = roles->data();
+    if (baseline) set.baseline = baseline->data();
+    if (raw_before) set.raw_before = raw_before->data();
+    check_values(set, settings);
+    result =
+        boost(set, settings, trees, n_threads, [&reporter](size_t done) { return reporter(done); });
+  });
+  // Ctrl-C keeps what is grown; an error of the callback is raised.
+  if (result->interrupted && !reporter.drop(PyExc_KeyboardInterrupt)) reporter.raise();
+  return to_dict(std::move(*result));
+}
+
+}  // namespace
+
+void bind_boosting(nb::module_& m) {
+  nb::class_<BoostingOptions> options(m, "BoostingOptions");
+  options.def(nb::init<>());
+  def_word(options, "loss", &BoostingOptions::loss, kLosses);
+  options.def_rw("quantile", &BoostingOptions::quantile)
+      .def_rw("n_outputs", &BoostingOptions::n_outputs)
+      .def_rw("learning_rate", &BoostingOptions::learning_rate)
+      .def_rw("max_iter", &BoostingOptions::max_iter)
+      .def_rw("max_leaf_nodes", &BoostingOptions::max_leaf_nodes)
+      .def_rw("max_depth", &BoostingOptions::max_depth)
+      .def_rw("min_samples_leaf", &BoostingOptions::min_samples_leaf)
+      .def_rw("l2", &BoostingOptions::l2)
+      .def_rw("min_hessian", &BoostingOptions::min_hessian)
+      .def_rw("subsample", &BoostingOptions::subsample)
+      .def_rw("max_bins", &BoostingOptions::max_bins)
+      .def_rw("n_iter_no_change", &BoostingOptions::n_iter_no_change)
+      .def_rw("tol", &BoostingOptions::tol)
+      .def_rw("first_iter", &BoostingOptions::first_iter);
+  m.def("boost", &boost_trees, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
+        nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(),
+        nb::arg("target").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("roles").noconvert().none(), nb::arg("baseline").noconvert().none(),
+        nb::arg("raw_before").noconvert().none(), nb::arg("options"), nb::arg("boosting"),
+        nb::arg("n_threads"), nb::arg("progress").none());
+}

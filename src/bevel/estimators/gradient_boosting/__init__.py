@@ -1,0 +1,1 @@
+"""Gradient boosting with scikit-learn's API."""

@@ -1,0 +1,48 @@
+"""How the trees of a boosted forest add up, in the header of a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from bevel.files.faults import damaged
+from bevel.files.values.fields import Fields, check_kind
+from bevel.files.values.scalars import decode_scalar, encode_scalar
+from bevel.forest.additive import LINKS, Additive
+
+__all__ = ["decode_additive", "encode_additive"]
+
+
+def encode_additive(additive: Additive) -> dict[str, Any]:
+    """What a header says of it."""
+    return {
+        "baseline": [encode_scalar(float(value)) for value in additive.baseline],
+        "link": additive.link,
+    }
+
+
+def decode_additive(header: Fields, classes: npt.NDArray[Any] | None, n_trees: int) -> Additive:
+    """Read and check it; raises ModelFileError unless it fits the classes and the trees."""
+    fields = Fields(header.take("additive", dict), "header.additive")
+    link = fields.take("link", str)
+    baseline = tuple(_number(decode_scalar(value)) for value in fields.take("baseline", list))
+    fields.finish()
+    if link not in LINKS:
+        raise damaged("header.additive.link", " or ".join(LINKS), link)
+    if (link in ("logistic", "softmax")) != (classes is not None):
+        raise damaged("header.additive.link", "one of classes for a classifier only", link)
+    n_classes = 0 if classes is None else len(classes)
+    n_outputs = n_classes if link == "softmax" else 1
+    if len(baseline) != n_outputs or (link == "logistic" and n_classes != 2):
+        raise damaged("header.additive.baseline", f"{n_outputs} numbers", len(baseline))
+    if n_trees % n_outputs:
+        raise damaged("The number of trees", f"a multiple of {n_outputs}", n_trees)
+    return Additive(baseline, link)
+
+
+def _number(value: object) -> float:
+    number = float(check_kind("header.additive.baseline", value, float))
+    if not -1e300 < number < 1e300:
+        raise damaged("header.additive.baseline", "finite numbers", number)
+    return number

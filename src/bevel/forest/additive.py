@@ -1,0 +1,131 @@
+"""Forests whose trees add up: a baseline for each output, the sum of its trees, and a link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import AnyFloats, Floats
+from bevel.data.dataset import Reading
+from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
+
+__all__ = ["LINKS", "Additive", "AdditiveRowPredictor", "add_trees"]
+
+LINKS = ("identity", "exponential", "logistic", "softmax")
+
+
+@dataclass(frozen=True)
+class Additive:
+    """How the trees of a boosted forest become predictions.
+
+    Attributes
+    ----------
+    baseline : tuple of float
+        What each output starts from; tree t is added to output t % n_outputs.
+    link : {"identity", "exponential", "logistic", "softmax"}
+        What turns the sums into predictions: values, or probabilities of classes.
+    """
+
+    baseline: tuple[float, ...]
+    link: str
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.baseline)
+
+    def values(self, raw: Floats) -> Floats:
+        """Predictions of a regression from the sums of one output."""
+        return np.exp(raw[:, 0]) if self.link == "exponential" else raw[:, 0]
+
+    def probabilities(self, raw: Floats) -> Floats:
+        """Class probabilities from the sums of the outputs."""
+        if self.link == "logistic":
+            return _softmax(np.column_stack([np.zeros(len(raw)), raw[:, 0]]))
+        return _softmax(raw)
+
+    def classes(self, raw: Floats) -> npt.NDArray[np.intp]:
+        """Position of the most probable class."""
+        if self.link == "logistic":
+            return (raw[:, 0] > 0.0).astype(np.intp)
+        return np.argmax(raw, axis=1)
+
+
+def _softmax(raw: Floats) -> Floats:
+    shares = np.exp(raw - raw.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
+def add_trees(
+    predictor: PackedPredictor,
+    additive: Additive,
+    X: AnyFloats,
+    n_threads: int,
+    reading: Reading | None = None,
+) -> Floats:
+    """Baseline and sum of the trees of each row and output, in the order of the trees."""
+    out = np.tile(np.asarray(additive.baseline), (len(X), 1))
+    add_some_trees(predictor, X, range(predictor.forest.n_trees), n_threads, out, reading)
+    return out
+
+
+def add_some_trees(
+    predictor: PackedPredictor,
+    X: AnyFloats,
+    trees: range,
+    n_threads: int,
+    out: Floats,
+    reading: Reading | None = None,
+) -> None:
+    """Add neighbouring trees to the sums in `out`, of shape (n_rows, n_outputs)."""
+    reading = reading or predictor.as_encoded
+    packed = predictor.packed
+    if not packed.add_values(X, *reading, trees.start, trees.stop, out.shape[1], n_threads, out):
+        raise NumberTooLargeError
+
+
+class AdditiveRowPredictor:
+    """A boosted forest for servers: nothing is checked, arrays go in and come out.
+
+    Parameters
+    ----------
+    predictor : PackedPredictor
+        The trees.
+    reading : Reading
+        How rows are scaled.
+    additive : Additive
+        How trees become predictions.
+
+    Notes
+    -----
+    Rows are as `RowPredictor` takes them.
+    """
+
+    __slots__ = ("_additive", "_predictor", "_reading")
+
+    def __init__(self, predictor: PackedPredictor, reading: Reading, additive: Additive) -> None:
+        predictor.packed  # noqa: B018  # built here, not by the first row
+        self._predictor = predictor
+        self._reading = Reading(reading.scaler, np.inf)
+        self._additive = additive
+
+    def predict_proba(self, X: AnyFloats, n_threads: int = 1) -> Floats:
+        """Class probabilities of each row, in the order of `classes_`."""
+        if self._additive.link not in ("logistic", "softmax"):
+            raise AttributeError(
+                "predict_proba needs the forest of a classifier; got that of a regressor, which "
+                "has no classes. Use predict."
+            )
+        return self._additive.probabilities(self._sums(X, n_threads))
+
+    def predict(self, X: AnyFloats, n_threads: int = 1) -> npt.NDArray[Any]:
+        """Position in `classes_` of each row's most probable class, or its value in regression."""
+        sums = self._sums(X, n_threads)
+        is_classifier = self._additive.link in ("logistic", "softmax")
+        return self._additive.classes(sums) if is_classifier else self._additive.values(sums)
+
+    def _sums(self, X: AnyFloats, n_threads: int) -> Floats:
+        return add_trees(self._predictor, self._additive, X, n_threads, self._reading)

@@ -1,0 +1,206 @@
+"""The parameters of gradient boosting, named as in scikit-learn's HistGradientBoosting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bevel.parameters.constraints import (
+    Flag,
+    Integer,
+    Nothing,
+    Number,
+    Parameter,
+    Special,
+    Word,
+)
+from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
+
+__all__ = ["BOOSTING_CLASSIFIER_PARAMETERS", "BOOSTING_REGRESSOR_PARAMETERS"]
+
+_SCHEDULE = [
+    Parameter(
+        "learning_rate",
+        "auto",
+        [Word(("auto",)), Number("(0, 10]")],
+        "Factor of what each tree adds. Smaller ones need more iterations and often predict "
+        'better. "auto" is 0.05, or 0.1 with more than 10 000 rows.',
+        "Use 0.01 to 0.3.",
+    ),
+    Parameter(
+        "max_iter",
+        "auto",
+        [Word(("auto",)), Integer(1, MOST_MODELS)],
+        "Largest number of iterations; with three classes and more each grows a tree per class. "
+        '"auto" is 1000 with early stopping; without it, 10 over the learning rate in '
+        "classification and 50 over it in regression.",
+        "Use 100 to 1000.",
+    ),
+]
+
+_TREES = [
+    Parameter(
+        "projection",
+        "auto",
+        [Special('"auto", a name, an object of bevel.projections, or a list of them')],
+        "Where the directions come from that splits cut along. They are drawn once for each "
+        'iteration, for all nodes of its trees. "auto": all single features and sparse '
+        'combinations, side by side. "axis" cuts single features only; "sparse", "combination", '
+        '"multirotation", `P.Patches(shape)` and `P.Custom(matrix)` combine them. In a list all '
+        "members take part.",
+    ),
+    Parameter(
+        "n_projections",
+        "auto",
+        [Special('"auto", an integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k"')],
+        'Directions drawn for each iteration, where p counts all columns. "auto" takes all single '
+        "features, and combinations by the number of rows and columns.",
+    ),
+    Parameter(
+        "max_leaf_nodes",
+        15,
+        [Nothing(), Integer(2)],
+        "Largest number of leaves of a tree; the leaf whose split lowers the loss most is split "
+        "next. None for no limit.",
+        "Use 4 to 255.",
+    ),
+    Parameter(
+        "max_depth",
+        None,
+        [Nothing(), Integer(1)],
+        "Largest number of splits between the root and a leaf; None for no limit.",
+    ),
+    Parameter(
+        "min_samples_leaf",
+        5,
+        [Integer(1)],
+        "Rows that each side of a split must keep.",
+        "Use 1 to 50.",
+    ),
+    Parameter(
+        "l2_regularization",
+        3.0,
+        [Number("[0, inf)")],
+        "Penalty of the squares of leaf values, added to the sum of hessians of a leaf.",
+    ),
+    Parameter(
+        "max_bins",
+        255,
+        [Integer(2, 255)],
+        "Bins of each direction, between which splits are sought.",
+        "Use 255.",
+    ),
+    Parameter(
+        "subsample",
+        1.0,
+        [Number("(0, 1]")],
+        "Share of the rows that each iteration is grown on, drawn without replacement.",
+    ),
+]
+
+_STOPPING = [
+    Parameter(
+        "early_stopping",
+        "auto",
+        [Word(("auto",)), Flag()],
+        "Whether to stop when the loss on validation rows stops to fall, and to keep the "
+        'iterations up to its minimum. "auto": if validation rows are given to fit, or if there '
+        "are more than 10 000 rows, of which a share is then held out.",
+    ),
+    Parameter(
+        "validation_fraction",
+        0.1,
+        [Number("(0, 1)")],
+        "Share of the training rows that is held out for early stopping if fit is given no "
+        "validation rows; of each class alike.",
+    ),
+    Parameter(
+        "n_iter_no_change",
+        20,
+        [Integer(1)],
+        "Iterations without a lower validation loss after which fit stops.",
+        "Use 10 to 100.",
+    ),
+    Parameter(
+        "tol",
+        1e-7,
+        [Number("[0, inf)")],
+        "By how much the validation loss must fall to count as lower.",
+    ),
+]
+
+
+def _shared(*names: str) -> list[Parameter]:
+    return [CLASSIFIER_PARAMETERS[name] for name in names]
+
+
+_DATA = _shared("scale", "categorical_features")
+_RUN = [
+    replace(CLASSIFIER_PARAMETERS["n_jobs"]),
+    *_shared("random_state"),
+    Parameter(
+        "warm_start",
+        False,
+        [Flag()],
+        "Whether a second fit adds iterations up to `max_iter` instead of starting anew. Scale and "
+        "levels stay those of the first fit.",
+    ),
+    *_shared("verbose"),
+    replace(
+        CLASSIFIER_PARAMETERS["callback"],
+        meaning="Called a few times a second during fit with the number of finished iterations "
+        "and of all iterations. An exception it raises ends the fit.",
+    ),
+]
+
+_CLASSIFIER = [
+    Parameter(
+        "loss",
+        "log_loss",
+        [Word(("log_loss",))],
+        "What is minimised: the logarithmic loss of the class probabilities.",
+    ),
+    Parameter(
+        "class_weight",
+        None,
+        [Nothing(), Word(("balanced",)), Special("a dict", Mapping)],
+        'Weights of the classes, multiplied into the sample weights. "balanced" weighs classes '
+        "inversely to their frequency. In a dict, classes without a weight have weight 1.",
+    ),
+]
+
+REGRESSION_LOSSES = (
+    "squared_error",
+    "absolute_error",
+    "huber",
+    "quantile",
+    "poisson",
+    "gamma",
+)
+_REGRESSOR = [
+    Parameter(
+        "loss",
+        "squared_error",
+        [Word(REGRESSION_LOSSES)],
+        'What is minimised. "absolute_error" predicts the median, "quantile" the `quantile`; '
+        '"huber" counts the largest tenth of the residuals by their size instead of their square; '
+        '"poisson" and "gamma" predict positive means through a logarithm.',
+    ),
+    Parameter(
+        "quantile",
+        None,
+        [Nothing(), Number("(0, 1)")],
+        'Which quantile to predict with `loss="quantile"`.',
+        "Use for example 0.9.",
+    ),
+]
+
+
+def _table(*groups: list[Parameter]) -> dict[str, Parameter]:
+    return {parameter.name: parameter for group in groups for parameter in group}
+
+
+BOOSTING_CLASSIFIER_PARAMETERS = _table(
+    _CLASSIFIER[:1], _SCHEDULE, _TREES, _STOPPING, _DATA, _CLASSIFIER[1:], _RUN
+)
+BOOSTING_REGRESSOR_PARAMETERS = _table(_REGRESSOR, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN)

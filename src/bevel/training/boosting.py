@@ -1,0 +1,191 @@
+"""The one call into boosting: dataset, target and options in, trees and losses out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+from bevel._types import Floats
+from bevel.data.dataset import Dataset
+from bevel.errors import shorten, wrong_value
+from bevel.forest.flat_forest import FlatForest
+from bevel.projections.base import FamilySpec
+from bevel.projections.families import Member, TableShape, resolve_families
+from bevel.projections.features import Axis, SparseSigns
+from bevel.training.progress import Progress
+from bevel.training.trainer import native_family
+
+__all__ = ["BoostingFit", "BoostingOptions", "BoostingTarget", "boost", "resolve_directions"]
+
+# Families whose directions do not depend on the rows of a node.
+KINDS = ("axis", "signs", "combination", "patches", "multirotation", "custom", "categorical")
+
+
+@dataclass(frozen=True)
+class BoostingOptions:
+    """What boosting needs to know, every number resolved; field names are the native ones."""
+
+    loss: str
+    quantile: float
+    n_outputs: int
+    learning_rate: float
+    max_iter: int
+    max_leaf_nodes: int  # 0: no limit
+    max_depth: int  # -1: no limit
+    min_samples_leaf: int
+    l2: float
+    subsample: float
+    max_bins: int
+    n_iter_no_change: int  # 0: no early stopping
+    tol: float
+    first_iter: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class BoostingTarget:
+    """Targets of the rows of a dataset.
+
+    Attributes
+    ----------
+    values : ndarray of float64
+        Targets, or classes 0, 1, ....
+    weights : ndarray of float64 or None
+        Weight of each row; None when all are one.
+    validates : ndarray of bool or None
+        Rows that no tree is grown on, and that decide when to stop; None when there are none.
+    """
+
+    values: Floats
+    weights: Floats | None
+    validates: npt.NDArray[np.bool_] | None
+
+
+@dataclass(frozen=True, eq=False)
+class BoostingFit:
+    """What boosting has made: trees, baselines, and the mean loss after each iteration."""
+
+    forest: FlatForest
+    baseline: tuple[float, ...]
+    training_loss: Floats
+    validation_loss: Floats
+    interrupted: bool
+
+
+def resolve_directions(members: Sequence[Member] | None, shape: TableShape) -> list[FamilySpec]:
+    """The samplers of an iteration.
+
+    Parameters
+    ----------
+    members : sequence of Member or None
+        From `bevel.projections.families.read_projection`; None for the default.
+    shape : TableShape
+        Size of the training table.
+    """
+    if members is None:
+        members = [Member(Axis(), "p"), *_combinations(shape)]
+    members = [
+        Member(m.projection, "p", m.by_name)
+        if isinstance(m.projection, Axis) and m.n_projections == "auto"
+        else m
+        for m in members
+    ]
+    families = resolve_families(members, shape, regression=True)
+    for member, family in zip(members, families, strict=False):
+        per_node = family.kind == "custom" and family.source is not None
+        if family.kind not in KINDS or per_node:
+            required = (
+                "made of directions that do not depend on the rows of a node: axis, sparse, "
+                "combination, multirotation, Patches or Custom(matrix)"
+            )
+            got = shorten(member.projection)
+            remedy = 'Use for example projection="auto", or an ObliqueForest.'
+            raise wrong_value("projection", required, got, remedy)
+    return families
+
+
+def _combinations(shape: TableShape) -> list[Member]:
+    if shape.n_numeric < 2:
+        return []
+    return [Member(SparseSigns(min(3.0, shape.n_numeric)), default_combinations(shape))]
+
+
+def default_combinations(shape: TableShape) -> int:
+    """Sparse combinations for each iteration: more where they cost little."""
+    return max(1, min(5 * shape.n_numeric, max(shape.n_numeric, 100)))
+
+
+def boost(
+    dataset: Dataset,
+    target: BoostingTarget,
+    families: Sequence[FamilySpec],
+    seed: int,
+    options: BoostingOptions,
+    before: tuple[tuple[float, ...], Floats] | None,
+    n_threads: int,
+    progress: Progress,
+) -> BoostingFit:
+    """Grow the trees of some iterations.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training rows, validation rows among them.
+    target : BoostingTarget
+        Their targets, weights and roles.
+    families : sequence of FamilySpec
+        From `resolve_directions`.
+    seed : int
+        Of all random choices; an iteration depends on it and on its own number.
+    options : BoostingOptions
+        How to grow.
+    before : tuple or None
+        Baselines of earlier iterations, and the sums (n_rows, n_outputs) that they predict.
+    n_threads : int
+        Threads to use; does not change the trees.
+    progress : Progress
+        Progress report of finished iterations.
+    """
+    encoding = dataset.encoding
+    trees = _core.Options()
+    trees.families = [native_family(family) for family in families]
+    trees.seed = seed
+    native = _core.BoostingOptions()
+    for name, value in vars(options).items():
+        setattr(native, name, value)
+    validates = target.validates
+    result: dict[str, Any] = _core.boost(
+        dataset.X,
+        encoding.levels,
+        encoding.medians,
+        dataset.has_nan,
+        target.values,
+        target.weights,
+        None if validates is None else validates.astype(np.uint8),
+        None if before is None else np.asarray(before[0], dtype=np.float64),
+        None if before is None else np.ascontiguousarray(before[1].T).ravel(),
+        trees,
+        native,
+        n_threads,
+        progress if progress.wanted else None,
+    )
+    if progress.wanted:
+        progress(options.max_iter)
+    forest = FlatForest(
+        n_features=dataset.X.shape[1],
+        n_classes=0,
+        levels=encoding.levels,
+        medians=encoding.medians,
+        **result["forest"],
+    )
+    return BoostingFit(
+        forest,
+        tuple(result["baseline"].tolist()),
+        result["training_loss"],
+        result["validation_loss"],
+        bool(result["interrupted"]),
+    )

@@ -1,0 +1,208 @@
+"""What the boosting estimators promise: repeatable, resumable, stoppable, savable, strict."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.model_selection import train_test_split
+
+import bevel
+from bevel import ModelFileError, ObliqueBoostingClassifier, ObliqueBoostingRegressor, analysis
+from bevel import projections as P
+
+Table = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+BOTH = pytest.mark.parametrize("estimator", [ObliqueBoostingClassifier, ObliqueBoostingRegressor])
+
+
+@pytest.fixture(scope="module")
+def tumours() -> Table:
+    return load_breast_cancer(return_X_y=True)  # type: ignore[no-any-return]
+
+
+@BOTH
+@pytest.mark.parametrize("projection", ["auto", "axis", [P.Axis(), P.RandomCombination(2)]])
+def test_fit_gives_the_same_bits_for_any_number_of_threads(
+    estimator: type[Any], projection: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 9))
+    X[rng.random(X.shape) < 0.02] = np.nan
+    y = (np.nansum(X[:, :3], axis=1) > 0.3).astype(int)
+    models = [
+        estimator(
+            max_iter=4, projection=projection, random_state=1, n_jobs=n, early_stopping=False
+        ).fit(X, y)
+        for n in (1, 2, 3)
+    ]
+    for model in models[1:]:
+        for name, array in models[0].forest_.arrays().items():
+            np.testing.assert_array_equal(array, model.forest_.arrays()[name], err_msg=name)
+
+
+@pytest.mark.parametrize("loader", [load_iris, load_breast_cancer])
+def test_model_comes_back_from_file_and_pickle(loader: Any, tmp_path: Path) -> None:
+    X, y = loader(return_X_y=True)
+    model = ObliqueBoostingClassifier(max_iter=10, random_state=0).fit(X, y)
+    model.save(tmp_path / "model.bevel")
+    for other in (
+        bevel.load(tmp_path / "model.bevel"),
+        bevel.load(tmp_path / "model.bevel", mmap=True),
+        pickle.loads(pickle.dumps(model)),
+    ):
+        np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+        assert other.n_iter_ == 10
+        assert other.get_params() == model.get_params()
+
+
+def test_file_with_baselines_that_do_not_fit_is_refused(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = ObliqueBoostingClassifier(max_iter=2, random_state=0).fit(X, y)
+    two = model._fitted.additive.baseline[:2]
+    object.__setattr__(model._fitted, "additive", type(model._fitted.additive)(two, "softmax"))
+    model.save(tmp_path / "model.bevel")
+    with pytest.raises(ModelFileError, match="baseline"):
+        bevel.load(tmp_path / "model.bevel")
+
+
+@pytest.mark.parametrize("loader", [load_iris, load_breast_cancer])
+def test_warm_start_gives_the_trees_of_one_long_fit(loader: Any) -> None:
+    X, y = loader(return_X_y=True)
+    model = ObliqueBoostingClassifier(max_iter=4, random_state=0, warm_start=True).fit(X, y)
+    model.set_params(max_iter=9).fit(X, y)
+    whole = ObliqueBoostingClassifier(max_iter=9, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), whole.decision_function(X))
+    assert len(model.train_score_) == 9
+
+
+def test_early_stopping_keeps_the_iterations_up_to_the_best_one(tumours: Table) -> None:
+    X, X_val, y, y_val = train_test_split(*tumours, random_state=0)
+    model = ObliqueBoostingClassifier(
+        learning_rate=0.3, max_iter=300, n_iter_no_change=5, tol=0.0, random_state=0
+    ).fit(X, y, X_val=X_val, y_val=y_val)
+    best = int(np.argmax(model.validation_score_))
+    assert model.n_iter_ == best + 1 == len(model.validation_score_) - 5
+    loss = -np.log(model.predict_proba(X_val)[np.arange(len(y_val)), y_val]).mean()
+    assert model.validation_score_[best] == pytest.approx(-loss, rel=1e-9)
+
+
+def test_validation_rows_do_not_change_the_trees(tumours: Table) -> None:
+    X, X_val, y, y_val = train_test_split(*tumours, random_state=0)
+    settings: dict[str, Any] = {"max_iter": 5, "n_iter_no_change": 50, "random_state": 0}
+    alone = ObliqueBoostingClassifier(**settings).fit(X, y)
+    watched = ObliqueBoostingClassifier(**settings).fit(X, y, X_val=X_val, y_val=y_val)
+    n_kept = watched.forest_.n_nodes
+    np.testing.assert_array_equal(alone.forest_.threshold[:n_kept], watched.forest_.threshold)
+
+
+def test_staged_predictions_end_with_the_prediction() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    model = ObliqueBoostingRegressor(max_iter=7, random_state=0).fit(X, y)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == 7
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    np.testing.assert_array_equal(model.predictor_.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("loader", [load_iris, load_breast_cancer, load_diabetes])
+def test_onnx_model_predicts_the_same(loader: Any) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y = loader(return_X_y=True)
+    is_regression = loader is load_diabetes
+    estimator = ObliqueBoostingRegressor if is_regression else ObliqueBoostingClassifier
+    model = estimator(max_iter=8, random_state=0).fit(X, y)
+    graph = model.to_onnx(dtype="float64").SerializeToString()
+    outputs = onnxruntime.InferenceSession(graph).run(None, {"X": X})
+    expected = model.predict(X) if is_regression else model.predict_proba(X)
+    np.testing.assert_allclose(outputs[-1], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_row_of_weight_zero_is_as_good_as_absent(tumours: Table) -> None:
+    X, y = tumours
+    weights = (np.arange(len(y)) % 3 > 0).astype(float)
+    settings: dict[str, Any] = {"max_iter": 5, "random_state": 0, "scale": None}
+    weighted = ObliqueBoostingClassifier(**settings).fit(X, y, sample_weight=weights)
+    fewer = ObliqueBoostingClassifier(**settings).fit(X[weights > 0], y[weights > 0])
+    np.testing.assert_allclose(weighted.decision_function(X), fewer.decision_function(X))
+
+
+def test_frame_with_text_and_missing_values_is_fitted() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(size=300), "colour": rng.choice(["r", "g", "b"], 300)})
+    frame.loc[::7, "size"] = np.nan
+    y = np.where(frame["colour"] == "r", "yes", "no")
+    model = ObliqueBoostingClassifier(max_iter=30, random_state=0).fit(frame, y)
+    assert model.score(frame, y) == 1.0
+    assert model.feature_importances_[1] > 0.99
+
+
+def test_callback_hears_of_all_iterations_and_its_error_ends_the_fit() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    heard: list[tuple[int, int]] = []
+    ObliqueBoostingRegressor(max_iter=5, callback=lambda *n: heard.append(n)).fit(X, y)
+    assert heard[-1] == (5, 5)
+
+    def fail(_done: int, _total: int) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        ObliqueBoostingRegressor(max_iter=100_000, callback=fail).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments", "words"),
+    [
+        ({"loss": "quantile"}, {}, "quantile must be given"),
+        ({"quantile": 0.5}, {}, "quantile must be given"),
+        ({"loss": "poisson"}, {"y": -1.0}, "at least 0"),
+        ({"loss": "gamma"}, {"y": 0.0}, "positive"),
+        ({"projection": "ridge"}, {}, "do not depend on the rows"),
+        ({"projection": "rotation"}, {}, "do not depend on the rows"),
+        ({"learning_rate": 0.0}, {}, "learning_rate"),
+        ({"max_iter": 0}, {}, "max_iter"),
+        ({"subsample": 1.5}, {}, "subsample"),
+        ({"max_bins": 256}, {}, "max_bins"),
+        ({"early_stopping": False}, {"X_val": True, "y_val": True}, "early_stopping must be"),
+        ({}, {"X_val": True}, "given together"),
+        ({}, {"y_val": True}, "given together"),
+        ({}, {"X_val": "empty", "y_val": "empty"}, "at least one row"),
+    ],
+)
+def test_what_cannot_be_honoured_raises(
+    settings: dict[str, Any], arguments: dict[str, Any], words: str
+) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = np.abs(X[:, 0]) + 1.0
+    if isinstance(arguments.get("y"), float):
+        y[3] = arguments["y"]
+    given = {"X_val": X, "y_val": y}
+    empty = {"X_val": X[:0], "y_val": y[:0]}
+    fit = {
+        name: empty[name] if value == "empty" else given[name]
+        for name, value in arguments.items()
+        if name != "y"
+    }
+    with pytest.raises(ValueError, match=words):
+        ObliqueBoostingRegressor(**settings).fit(X, y, **fit)
+
+
+def test_one_class_and_unknown_classes_raise(tumours: Table) -> None:
+    X, y = tumours
+    with pytest.raises(ValueError, match="at least two classes"):
+        ObliqueBoostingClassifier().fit(X, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="classes of y only"):
+        ObliqueBoostingClassifier().fit(X, y, X_val=X, y_val=y + 1)
+
+
+def test_what_boosting_cannot_do_is_refused(tumours: Table) -> None:
+    model = ObliqueBoostingClassifier(max_iter=2).fit(*tumours)
+    with pytest.raises(NotImplementedError, match="to_c needs"):
+        model.to_c()
+    with pytest.raises(TypeError, match="a fitted forest of Bevel"):
+        analysis.importance(model)

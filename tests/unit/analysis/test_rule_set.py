@@ -1,0 +1,152 @@
+"""Rules of different groups, surrogate trees: what is written is evaluated, in SQL too."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.analysis import rule_set, surrogate_tree
+
+FOREST = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
+
+
+def mixed(n=300):
+    """Numbers with missing values, a nominal column with missing ones, and names to quote."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({'odd "name"': rng.normal(size=n).round(2), "b c": rng.normal(size=n)})
+    frame["SELECT"] = rng.choice(["it's", "x", "y", None], n)
+    y = frame['odd "name"'] + frame["b c"] + 2.0 * (frame["SELECT"] == "it's")
+    frame.loc[::5, 'odd "name"'] = np.nan
+    frame.loc[1::7, "b c"] = np.nan
+    return frame, y.to_numpy()
+
+
+def query(frame, sql):
+    """Rows that a database gives."""
+    with sqlite3.connect(":memory:") as database:
+        frame.to_sql("my table", database, index=False)
+        return database.execute(sql).fetchall()
+
+
+@pytest.fixture(scope="module", params=["regression", "classification"])
+def fitted(request):
+    X, y = mixed()
+    if request.param == "regression":
+        return ObliqueForestRegressor(**FOREST).fit(X, y), X, y
+    labels = np.where(y > 1.0, "it's high", "low")
+    return ObliqueForestClassifier(**FOREST).fit(X, labels), X, labels
+
+
+@pytest.mark.parametrize("splits", ["axis", "sparse"])
+def test_surrogate_tree_in_sql_predicts_as_in_python(fitted, splits):
+    forest, X, _ = fitted
+    tree = surrogate_tree(forest, X, splits=splits)
+    found = query(X, f'SELECT {tree.to_sql()} FROM "my table"')
+    assert [row[0] for row in found] == tree.predict(X).tolist()
+    assert len(set(tree.predict(X).tolist())) >= 2
+
+
+def test_rules_in_sql_match_the_rows_that_they_match_in_python(fitted):
+    forest, X, y = fitted
+    rules = rule_set(forest, X, y, n=5, min_coverage=0.02)
+    assert len(rules) >= 3
+    found = np.array(query(X, rules.to_sql("my table")), dtype=bool)
+    np.testing.assert_array_equal(found, rules.matches(X))
+    assert any("SELECT" in rule.text or "or missing" in rule.text for rule in rules.rules)
+
+
+def test_figures_of_rules_are_those_of_the_rows_that_match(fitted):
+    forest, X, y = fitted
+    rules = rule_set(forest, X, y, n=4, out_of_bag=True)
+    matches = rules.matches(X)
+    for place, rule in enumerate(rules.rules):
+        inside = matches[:, place]
+        assert rule.n_rows == inside.sum()
+        earlier = matches[:, :place].any(axis=1)
+        assert rule.new == pytest.approx((inside & ~earlier).mean())
+        if rules.is_classifier:
+            assert rule.precision == pytest.approx((y[inside] == rule.prediction).mean())
+            assert 0.0 <= rule.out_of_bag <= 1.0
+        else:
+            assert rule.prediction == pytest.approx(y[inside].mean(), rel=1e-3, abs=1e-3)
+            assert rule.precision == pytest.approx(y[inside].std())
+            assert abs(rule.out_of_bag - rule.prediction) < 1.5
+    assert rules.covered == pytest.approx(matches.any(axis=1).mean())
+
+
+def test_rules_describe_different_groups():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    forest = ObliqueForestRegressor(100, projection="sparse", random_state=0, n_jobs=1)
+    rules = rule_set(forest.fit(X, y), X, y, n=6)
+    matches = rules.matches(X)
+    assert all(rule.new >= 0.04 for rule in rules.rules)
+    assert rules.covered > 0.8
+    means = [rule.prediction for rule in rules.rules]
+    assert min(means) < y.mean() - 20 < y.mean() + 20 < max(means)
+    alike = [
+        (matches[:, i] & matches[:, j]).sum() / (matches[:, i] | matches[:, j]).sum()
+        for i in range(len(rules))
+        for j in range(i)
+    ]
+    assert max(alike) < 0.7
+
+
+def test_greedy_choice_is_the_best_by_its_own_measure():
+    """The first rule against all nodes of a small forest, by brute force."""
+    X, y = load_iris(return_X_y=True)
+    forest = ObliqueForestClassifier(5, projection="axis", random_state=0, n_jobs=1).fit(X, y)
+    first = rule_set(forest, X, y, n=1, max_depth=1, min_coverage=0.0).rules[0]
+    leaves, Y = forest.apply(X), np.eye(3)[y]
+    scores = []
+    for tree in forest.forest_:
+        right = int(tree.children_right[0])
+        for inside in (leaves[:, tree.index] < right, leaves[:, tree.index] >= right):
+            distance = Y[inside].mean(axis=0) - Y.mean(axis=0)
+            scores.append((inside.sum() * distance @ distance, tree.index, inside.sum()))
+    best = max(scores, key=lambda score: score[0])
+    assert first.n_rows == best[2]
+
+
+def test_surrogate_tree_states_its_fidelity():
+    X, y = load_iris(return_X_y=True)
+    forest = ObliqueForestClassifier(50, random_state=0, n_jobs=1).fit(X, y)
+    tree = surrogate_tree(forest, X, max_depth=2)
+    assert tree.fidelity_training == pytest.approx((tree.predict(X) == forest.predict(X)).mean())
+    assert 0.85 < tree.fidelity <= 1.0
+    assert tree.n_leaves <= 4
+    text = str(tree).splitlines()
+    assert text[0].startswith(f"surrogate tree: {tree.n_leaves} leaves, imitates the forest: ")
+    assert sum("% of the rows" in line for line in text) == tree.n_leaves
+
+
+def test_out_of_bag_predictions_are_imitated_if_targets_are_given():
+    X, y = load_diabetes(return_X_y=True)
+    forest = ObliqueForestRegressor(30, random_state=0, n_jobs=1, oob_score=True).fit(X, y)
+    tree = surrogate_tree(forest, X, y)
+    leaf = tree.apply(X)
+    known = np.isfinite(forest.oob_prediction_)
+    for node in np.unique(leaf):
+        inside = (leaf == node) & known
+        assert tree.prediction[node] == pytest.approx(forest.oob_prediction_[inside].mean(), 1e-3)
+
+
+def test_rotated_forest_has_no_short_rules_but_a_surrogate_tree():
+    X, y = load_diabetes(return_X_y=True)
+    forest = ObliqueForestRegressor(5, projection="rotation", random_state=0, n_jobs=1).fit(X, y)
+    rules = rule_set(forest, X, y)
+    assert str(rules) == "no rule is short enough and covers enough rows"
+    assert rules.matches(X).shape == (len(X), 0)
+    assert surrogate_tree(forest, X).n_leaves > 2
+
+
+def test_arguments_out_of_range_are_refused(fitted):
+    forest, X, y = fitted
+    with pytest.raises(ValueError, match="splits must be 'axis' or 'sparse'; got 'oblique'"):
+        surrogate_tree(forest, X, splits="oblique")
+    with pytest.raises(ValueError, match="max_depth must be"):
+        surrogate_tree(forest, X, max_depth=9)
+    with pytest.raises(ValueError, match="overlap must be"):
+        rule_set(forest, X, y, overlap=2.0)
