@@ -42,9 +42,7 @@ def _size(data: LabelledRows) -> str:
         )
     if data.task != CLASSIFICATION:
         low, middle, high = np.quantile(data.y, [0.0, 0.5, 1.0])
-        lines["target"] = (
-            f"{data.target}, {number(low)} to {number(high)}, median {number(middle)}"
-        )
+        lines["target"] = f"{data.target}, {number(low)} to {number(high)}, median {number(middle)}"
     return facts(lines)
 
 

@@ -6,9 +6,12 @@ from typing import Any
 
 from bevel.errors import join_names, shorten
 from bevel.report.explain_sections import explain_sections
+from bevel.report.family_table import family_table
+from bevel.report.headline import feature_sentence
 from bevel.report.page import PageSection, page, paragraph
 from bevel.report.score_text import score_line
 from bevel.workflow.explaining import Explanation
+from bevel.workflow.labelled_rows import CLASSIFICATION, REGRESSION
 
 __all__ = ["describe_model", "describe_rows", "explain_report"]
 
@@ -35,6 +38,9 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
     """
     opening = PageSection("", _opening(data, found))
     sections = [opening, *explain_sections(found)]
+    families = family_table(found.model)
+    if families:
+        sections.append(PageSection("Which directions?", families))
     return page(f"{name}, explained on {data}", sections, command, subtitle="")
 
 
@@ -46,6 +52,8 @@ def _opening(data: str, found: Explanation) -> str:
     ]
     if scores:
         parts.append(paragraph(f"{_first_up('; '.join(scores))}. {MET[found.met]}"))
+    task = CLASSIFICATION if hasattr(found.model, "classes_") else REGRESSION
+    parts.append(paragraph(feature_sentence(found.importances[-1], task)))
     return "".join(parts)
 
 

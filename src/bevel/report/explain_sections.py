@@ -6,9 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis.results import Directions, TopRules, TreeRules
+from bevel.analysis.results import Directions, SurrogateTree, TopRules, TreeRules
 from bevel.report import explain_figures
-from bevel.report.page import PageSection, TableCell, figure, figures, paragraph, table, wide
+from bevel.report.page import (
+    PageSection,
+    TableCell,
+    code,
+    figure,
+    figures,
+    paragraph,
+    table,
+    wide,
+)
 from bevel.report.score_text import interval, number, score
 from bevel.text.node_predictions import called
 from bevel.workflow.explaining import READABLE_DEPTH, Explanation
@@ -37,7 +46,7 @@ REASONS = {
 
 
 def explain_sections(found: Explanation) -> list[PageSection]:
-    """Sections on features, effects, combinations, rules, quantiles in regression, and single rows."""
+    """Sections on features, effects, combinations, rules, quantiles and single rows."""
     sections = [
         PageSection("Which features matter?", _features(found)),
         *([PageSection("Which way do they push?", _effects(found))] if found.effects else []),
@@ -129,7 +138,7 @@ def combined_share(directions: Directions) -> float:
 
 def _decisions(found: Explanation) -> str:
     if found.rules is None or found.tree is None:
-        return paragraph(found.missing)
+        return _surrogate(found.surrogate) + paragraph(found.missing)
     caption = (
         f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
         "all trees the one whose first splits explain most of the variance of the forest's "
@@ -137,7 +146,23 @@ def _decisions(found: Explanation) -> str:
         "splits."
     )
     drawing = figure(explain_figures.draw_tree(found.tree), caption)
-    return _rules(found, found.rules) + wide(drawing) + _notes(found.rules, found.tree)
+    rules = _rules(found, found.rules) + wide(drawing) + _notes(found.rules, found.tree)
+    return _surrogate(found.surrogate) + rules
+
+
+def _surrogate(tree: SurrogateTree) -> str:
+    """The forest in a few questions, with how far they may be trusted."""
+    if tree.n_leaves < 2:
+        return paragraph("No small tree imitates the forest better than a constant.")
+    share = f"{100 * tree.fidelity:.0f} %"
+    agreement = (
+        f"it predicts the same class in {share} of other rows"
+        if tree.is_classifier
+        else f"it explains {share} of the variance of the forest's predictions on other rows"
+    )
+    text = f"In short: this small tree of single features imitates the forest; {agreement}."
+    _, *lines, _ = str(tree).split("\n")
+    return paragraph(text) + code("\n".join(lines))
 
 
 def _notes(rules: TopRules, tree: TreeRules) -> str:

@@ -23,7 +23,7 @@ def family_table(model: Any) -> str:
     if record.errors[0] == record.errors[0]:
         caption += (
             " Errors are out-of-bag and of a small forest of each family alone; the shares of the "
-            "trees follow from them. The error of the model itself is that above."
+            "trees follow from them. The error of the model itself is among its scores."
         )
     caption += "".join(f" {name} was left out: {why}." for name, why in record.left_out)
     return table(header, rows, caption=caption, numeric={1, 2, 3, 4}, sortable=False)
@@ -44,7 +44,7 @@ def advice_table(advice: Advice | None) -> str:
     ]
     caption = (
         f"{advice.by.capitalize()}, {advice.n_trees:,} trees each, with the same rows left out. "
-        "The gain is that over cuts along the axes, in points, paired row by row: its 95 % interval."
+        "Gain: 95 % interval of that over cuts along the axes, in points, paired row by row."
     )
     return table(["forest", what, "gain"], rows, caption=caption, numeric={1, 2}, sortable=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +126,7 @@ def _names(data: LabelledRows, place: int) -> list[object]:
     return [row, *(str(column[place]) for column in data.ids.values())]
 
 
-def _known(data: LabelledRows, evaluated: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
+def _known(data: LabelledRows, evaluated: Floats) -> tuple[npt.NDArray[Any], Floats]:
     """Targets and predictions of the rows that have one."""
     known = ~np.isnan(evaluated).reshape(len(data.y), -1).any(axis=1)
     return coded(data)[known], evaluated[known]

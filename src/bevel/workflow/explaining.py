@@ -15,7 +15,7 @@ import numpy.typing as npt
 from numpy.random import Generator
 
 from bevel._types import Floats, Target
-from bevel.analysis import importance, shapley_values, top_rules, tree_rules
+from bevel.analysis import importance, shapley_values, surrogate_tree, top_rules, tree_rules
 from bevel.analysis.accuracy.evaluation_rows import (
     EvaluationRows,
     predictions,
@@ -27,6 +27,7 @@ from bevel.analysis.results import (
     Effect,
     Importance,
     ShapleyValues,
+    SurrogateTree,
     TopRules,
     TreeRules,
 )
@@ -78,6 +79,8 @@ class Explanation:
         Of the features that are most important on the rows, over some of the rows.
     directions : Directions or None
         Of all splits, a direction and its negative taken for one; None for a slim forest.
+    surrogate : SurrogateTree
+        Small tree of single features that imitates the forest on the rows.
     rules : TopRules or None
         Measured on the target, or on the forest's predictions if that is not known.
     tree : TreeRules or None
@@ -104,6 +107,7 @@ class Explanation:
     importances: tuple[Importance, ...]
     effects: tuple[Effect, ...]
     directions: Directions | None
+    surrogate: SurrogateTree
     rules: TopRules | None
     tree: TreeRules | None
     tree_explains: float
@@ -200,6 +204,7 @@ def explain(
         (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
         effects,
         None if is_slim else importance(model, "projection"),
+        surrogate_tree(model, some, max_depth=READABLE_DEPTH),
         None if is_slim else _rules(model, some, _targets_of_rules(analysed, predicted, truth)),
         None if is_slim else _tree(model, place, some),
         explained,

@@ -19,7 +19,7 @@ from bevel.cli import error_handling
 from bevel.cli.app import app
 from bevel.report.fit_report import _on_zeros
 from bevel.workflow.advice import advise
-from bevel.workflow.fitting import Settings
+from bevel.workflow.fitting import Settings, fit
 from bevel.workflow.labelled_rows import read_labelled_rows
 
 FAST = ("--trees", "20", "--jobs", "1")
@@ -124,13 +124,13 @@ def test_report_holds_every_part_and_stands_alone(mixed, tmp_path):
         assert part in html
     for part in ("Cohen&#x27;s kappa", "log loss"):
         assert part in html
-    for part in ("Going oblique", "my city", "bevel fit", "cross-validated", "a b, c, d"):
+    for part in ("Going oblique", "my city", "bevel fit", "a b, c, d"):
         assert part in html
     for question in ("Which features", "Which combinations", "How does", "Why these"):
         assert question in html
-    # Four of predictions, two of importance, a tree and a row: the city tells the class without
-    # any combination, and leaves no row in doubt.
-    assert len(re.findall("<svg", html)) == 8
+    # Four of predictions, two of importance, an effect, a tree and a row: the city tells the class
+    # without any combination, and leaves no row in doubt.
+    assert len(re.findall("<svg", html)) == 9
     assert "src=" not in html  # nothing is fetched; the only addresses are names in the drawings
     assert set(re.findall(r'href="([^#"]*)"', html)) <= {""}
 
@@ -140,9 +140,9 @@ def test_report_says_how_many_rows_make_the_log_loss_large(slanted):
     sure = np.eye(2)[np.searchsorted(data.classes, data.y)]
     wrong = sure.copy()
     wrong[:3] = wrong[:3, ::-1]
-    text = _on_zeros({"out-of-bag": wrong, "cross-validated": sure}, data)
-    assert text == " Rows whose true class got no vote cost 36 of log loss (3 out-of-bag)."
-    assert _on_zeros({"out-of-bag": None, "cross-validated": sure}, data) == ""
+    text = _on_zeros(wrong, data)
+    assert text == " 3 rows whose true class got no vote cost 36 of log loss each."
+    assert _on_zeros(sure, data) == ""
 
 
 def test_report_of_a_regression_shows_residuals(tmp_path):
@@ -161,14 +161,12 @@ def test_report_of_a_regression_shows_residuals(tmp_path):
 def test_advice_knows_a_slanted_boundary_from_a_straight_one(slanted):
     settings = Settings(n_trees=100, n_jobs=1)
     data = read_labelled_rows(slanted, "label")
-    oblique = advise(data, settings, on_family=lambda *_: None)
+    oblique = advise(data, settings, fit(data, settings).out_of_bag)
     assert oblique.verdict == "helps"
-    assert oblique.best.family != "axis"
     assert "Going oblique helps" in oblique.sentence()
     noise = np.random.default_rng(0).permutation(data.y)
-    unclear = advise(
-        type(data)(data.X, noise, data.task, data.target, ()), settings, on_family=lambda *_: None
-    )
+    noisy = type(data)(data.X, noise, data.task, data.target, ())
+    unclear = advise(noisy, settings, fit(noisy, settings).out_of_bag)
     assert unclear.verdict == "makes no clear difference"
 
 
