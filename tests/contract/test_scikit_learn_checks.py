@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.tree import DecisionTreeClassifier
@@ -56,6 +57,7 @@ GROUPS: dict[str, Any] = {"n_groups": 2, "scale": None, "n_jobs": 1}
 STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0.5}
 
 
+@pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks(
     [
         ObliqueForestClassifier(**SMALL),

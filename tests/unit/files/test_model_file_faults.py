@@ -402,4 +402,5 @@ def test_files_of_version_1_have_no_field_for_targets():
     assert estimator_of(seal(header, bytes(data), version=2)).n_features_in_ == 4
     del header["targets"]
     assert estimator_of(seal(header, bytes(data), version=1)).n_features_in_ == 4
-    assert_refused(seal(header, bytes(data)), match='the field "targets"')
+    assert_refused(seal(header, bytes(data), version=2), match='the field "targets"')
+    assert_refused(seal(header, bytes(data)), match='the field "families"')

@@ -40,6 +40,8 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
     {classes}
     {columns}
     {trees}
+    baseline_prediction_ : ndarray of shape (n_outputs,)
+        Prediction before the first tree, on the scale of the trees.
     n_iter_ : int
         Iterations that are kept.
     train_score_ : ndarray of shape (n_iterations,)

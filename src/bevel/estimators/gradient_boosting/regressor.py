@@ -39,6 +39,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
     ----------
     {columns}
     {trees}
+    baseline_prediction_ : ndarray of shape (n_outputs,)
+        Prediction before the first tree, on the scale of the trees.
     n_iter_ : int
         Iterations that are kept.
     train_score_ : ndarray of shape (n_iterations,)
