@@ -5,10 +5,12 @@ import json
 import sys
 
 import pytest
+from sklearn.datasets import load_iris
 from support.model_files import small_models
 from support.mutations import seal, split
 from typer.testing import CliRunner
 
+from bevel import ObliqueForestClassifier
 from bevel.cli import main
 from bevel.cli.app import app
 
@@ -121,6 +123,20 @@ def test_inspect_prints_what_a_model_file_holds(model_file):
     assert ["checked", "everything"] in lines
     assert any(line[:1] == ["left_leaves"] for line in lines)
     assert max(map(len, result.output.splitlines())) <= 100
+
+
+def test_inspect_and_json_name_the_families_that_share_the_trees(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    forest = ObliqueForestClassifier(40, random_state=0, n_jobs=1).fit(X, y)
+    path = tmp_path / "auto.bevel"
+    forest.save(path)
+    lines = CliRunner().invoke(app, ["inspect", str(path)]).output.splitlines()
+    for name, error, _, _, n_trees in forest.families_.rows():
+        cells = next(line.split() for line in lines if line.split()[:1] == [name])
+        assert cells[1] == f"{100 * error:.1f}"
+        assert cells[-1] == str(n_trees)
+    facts = json.loads(CliRunner().invoke(app, ["inspect", str(path), "--json"]).output)
+    assert [each["family"] for each in facts["families"]["families"]] == [*forest.families_.names]
 
 
 def test_inspect_prints_nothing_that_a_terminal_would_obey(model_file):

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import bevel
-from bevel.analysis import forest_weights, importance, shapley_values
+from bevel.analysis import forest_weights, importance, partial_dependence, shapley_values
 from bevel.cli.app import app
 from bevel.data.columns import Columns
 from bevel.estimators._reading import encode_rows
@@ -18,9 +18,18 @@ from bevel.report import explain_figures
 from bevel.report.explain_sections import _quantiles, explain_sections
 from bevel.workflow import explaining, target_quantiles
 from bevel.workflow.explaining import explain
+from bevel.workflow.main_effects import MOST_CLASSES
 from bevel.workflow.representative_rows import find_representative_rows
 
-QUESTIONS = ("Which features", "Which combinations", "How does the forest", "Why these predictions")
+N_FEATURES = 5  # of mixed_columns
+QUESTIONS = (
+    "Which features",
+    "Which way do they push",
+    "Which combinations",
+    "How does the forest",
+    "Why these predictions",
+    "Which directions",
+)
 
 
 def run(*arguments):
@@ -66,7 +75,8 @@ def test_page_answers_every_question_and_stands_alone(case, tmp_path):
     assert result.exit_code == 0, result.output
     html = out.read_text("utf-8")
     assert all(question in html for question in QUESTIONS)
-    assert html.count("<svg") == 2 + 1 + 1 + 3
+    assert html.count("<svg") == 2 + N_FEATURES + 1 + 1 + 3
+    assert "this small tree of single features imitates the forest" in html
     assert "The forest was grown on these rows" in html
     assert "city $x$" in html
     assert "src=" not in html
@@ -334,13 +344,44 @@ def test_targets_of_classes_cannot_be_kept(case):
     assert "--keep-targets needs a target of numbers; got 2 classes" in result.stderr
 
 
+def test_effects_are_those_of_the_features_that_matter():
+    X, y = mixed_columns()
+    constant = Columns((*X.names, "constant"), (*X.values, np.ones(len(X))))
+    model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(constant, y)
+    found = explain(model, constant, y)
+    measured = found.importances[-1]
+    wanted = [measured.names[place] for place in measured.order if measured.values[place] > 0.0]
+    assert [each.names[0] for each in found.effects] == wanted
+    assert "constant" not in wanted
+    first = partial_dependence(model, constant, wanted[0], grid_resolution=30)
+    np.testing.assert_array_equal(found.effects[0].values, first.values)
+
+
+def test_of_many_classes_the_effects_show_those_that_change_most():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 2))
+    y = np.digitize(X[:, 0], [-2.0, -1.2, -0.6, 0.0, 0.6, 1.2, 2.0])
+    model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y)
+    found = explain(model, Columns(("x", "z"), tuple(X.T)), y)
+    whole = partial_dependence(model, X, 0, grid_resolution=30)
+    largest = np.sort(np.argsort(-np.ptp(whole.values, axis=0))[:MOST_CLASSES])
+    np.testing.assert_array_equal(found.effects[0].classes, whole.classes[largest])
+    np.testing.assert_array_equal(found.effects[0].values, whole.values[:, largest])
+
+
 def test_slim_model_says_why_sections_are_missing():
     X, y = mixed_columns()
     model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y).slim()
     found = explain(model, X, y)
     assert [each.kind for each in found.importances] == ["permutation"]
     bodies = {section.heading: section.body for section in explain_sections(found)}
-    assert all("The model is slim" in bodies[heading] for heading in list(bodies)[:3])
+    needing = (
+        "Which features matter?",
+        "Which combinations matter?",
+        "How does the forest decide?",
+    )
+    assert all("The model is slim" in bodies[heading] for heading in needing)
+    assert "imitates the forest" in bodies["How does the forest decide?"]
     assert "<svg" in bodies["Why these predictions?"]
 
 

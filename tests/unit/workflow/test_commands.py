@@ -71,7 +71,7 @@ def test_notes_and_progress_are_reported_to_callbacks(path):
     found = workflow.explain(result.model, path, target="side", **reporting)
     assert notes == list(found.notes)
     assert any("rows without a target" in note for note in notes)
-    assert steps[-1] == ("", 5, 5)
+    assert steps[-1] == ("", 6, 6)
     steps.clear()
     workflow.fit(
         path, "side", drop=["total"], projection="cca", n_estimators=3, n_jobs=1, **reporting
