@@ -158,8 +158,7 @@ def explain(
     rng = np.random.default_rng(seed)
     on_step(0, "predicting rows")
     rows, met = _judged(analysed, X, y)
-    used = _draw(np.flatnonzero(rows.known), MOST_ROWS, rng)
-    used = np.union1d(used, wanted)
+    used = np.union1d(_draw(np.flatnonzero(rows.known), MOST_ROWS, rng), wanted)
     rows = EvaluationRows(
         rows.X[used], rows.target[used], None if rows.out is None else rows.out[used]
     )
