@@ -82,6 +82,8 @@ def feature_sentence(importance: Importance, task: str) -> str:
         best = [importance.names[place] for place in importance.order[:MOST_NAMED]]
         return f"Predictions change most with {_and(best)}."
     low = importance.values - Z * importance.standard_error
+    if task == CLASSIFICATION:
+        low = np.round(low, 3)  # as it is printed: points with one decimal
     clear = [int(place) for place in importance.order if low[place] > 0.0]
     if not clear:
         return (

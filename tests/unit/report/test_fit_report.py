@@ -100,6 +100,17 @@ def test_largest_mistake_is_the_first_of_the_table(numbers):
     assert f"true predicted difference {row} {true:.4g} {fitted.out_of_bag[worst]:.4g}" in page
 
 
+def test_without_out_of_bag_rows_all_scores_are_cross_validated(tmp_path):
+    fitted, page = fitted_and_page(
+        tmp_path / "all.csv", load_breast_cancer, task="classification", projection="cca"
+    )
+    written = score("error", fitted.scores["error"])
+    assert fitted.out_of_bag is None
+    assert f"with an error of {written}" in page
+    assert f"the cross-validated error is {written} with this model" in page
+    assert "out-of-bag" not in page.replace("Out-of-bag", "out-of-bag")
+
+
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [
@@ -164,5 +175,8 @@ def test_only_features_clear_of_zero_are_named():
     importance = ErrorImportance("permutation", ("a", "b", "c"), values, "", standard_error=errors)
     sentence = feature_sentence(importance, "classification")
     assert "relies most on b and c: shuffling b raises the error by 5.0 points" in sentence
+    barely = np.array([0.0199])  # the interval would be printed as "from 0.0"
+    doubtful = ErrorImportance("permutation", ("a",), barely, "", standard_error=errors[1:2])
+    assert "relies on no single feature" in feature_sentence(doubtful, "classification")
     nothing = ErrorImportance("permutation", ("a",), values[:1], "", standard_error=errors[:1])
     assert "relies on no single feature" in feature_sentence(nothing, "classification")
