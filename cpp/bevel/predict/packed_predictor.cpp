@@ -285,7 +285,7 @@ void add_values(const PackedForest& forest, const RowSource& rows, TreeRange tre
     scratch.top_levels.read(forest, block);
     const std::vector<int32_t> chosen = all_rows(block.n);
     with_walk(forest, block, [&](const auto& walk) {
-      add_trees(forest, walk, leaves, trees.first, trees.last, block, chosen, scratch,
+      add_trees(forest, walk, leaves, trees.begin, trees.end, block, chosen, scratch,
                 out + first * n_outputs);
     });
   });

@@ -6,6 +6,7 @@
 
 #include "bevel/predict/packed_forest.h"
 #include "bevel/predict/row_source.h"
+#include "bevel/predict/tree_range.h"
 
 namespace bevel {
 
@@ -21,9 +22,6 @@ void predict_class(const PackedForest& forest, const RowSource& rows, Voting vot
 // Mean over trees of leaf values.
 void predict_value(const PackedForest& forest, const RowSource& rows, int n_threads, double* out);
 
-struct TreeRange {
-  size_t first, last;
-};
 // Adds leaf values of some trees to out (n_rows x n_outputs), tree t to output t % n_outputs.
 void add_values(const PackedForest& forest, const RowSource& rows, TreeRange trees,
                 size_t n_outputs, int n_threads, double* out);

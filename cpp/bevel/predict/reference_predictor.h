@@ -8,6 +8,7 @@
 
 #include "bevel/options.h"
 #include "bevel/predict/forest_arrays.h"
+#include "bevel/predict/tree_range.h"
 
 namespace bevel {
 
@@ -36,11 +37,6 @@ void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_thre
                    double* out);
 // Mean over trees of leaf values.
 void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_threads, double* out);
-
-// Some neighbouring trees of a forest.
-struct TreeRange {
-  size_t begin, end;
-};
 
 // Sums over the trees (of a range) whose bag lacks a row, and the number of those trees. The bag of
 // tree t is that of number first_tree + t, for rows of these weights (null: all 1). sums: n_rows x
