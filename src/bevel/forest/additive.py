@@ -50,13 +50,13 @@ class Additive:
         """Position of the most probable class."""
         if self.link == "logistic":
             return (raw[:, 0] > 0.0).astype(np.intp)
-        return np.argmax(raw, axis=1)
+        return np.asarray(np.argmax(raw, axis=1))
 
 
 def _softmax(raw: Floats) -> Floats:
     shares = np.exp(raw - raw.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
-    return shares
+    return np.asarray(shares)
 
 
 def add_trees(

@@ -166,7 +166,8 @@ def local_effects(
 
     n_variants = corners.shape[1]
     n_cells = int(np.prod(shape))
-    weight = np.bincount(cell[known], rows.weights[known], n_cells).reshape(shape)
+    counted: Any = np.bincount(cell[known], rows.weights[known], n_cells)
+    weight: Floats = np.asarray(counted, dtype=np.float64).reshape(shape)
     means = _all_cells(rows.means(variants_of, n_variants, group), n_cells)
     values = _accumulate(_differences(means, shape), weight, bins)
     if not with_errors:
