@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from bevel.parameters.constraints import (
     Flag,
+    Function,
     Integer,
     Nothing,
     Number,
@@ -181,17 +182,20 @@ _REGRESSOR = [
     Parameter(
         "loss",
         "squared_error",
-        [Word(REGRESSION_LOSSES)],
+        [Word(REGRESSION_LOSSES), Function("(y_true, y_pred) -> (gradient, hessian)")],
         'What is minimised. "absolute_error" predicts the median, "quantile" the `quantile`; '
         '"huber" counts the largest tenth of the residuals by their size instead of their square; '
-        '"poisson" and "gamma" predict positive means through a logarithm.',
+        '"poisson" and "gamma" predict positive means through a logarithm. A function gets targets '
+        "and predictions of all rows and returns gradient and hessian of each row, without "
+        "weights, and as a third array the losses if there is to be early stopping.",
     ),
     Parameter(
         "quantile",
         None,
-        [Nothing(), Number("(0, 1)")],
-        'Which quantile to predict with `loss="quantile"`.',
-        "Use for example 0.9.",
+        [Nothing(), Number("(0, 1)"), Special("an ascending list of such numbers", Iterable)],
+        'Which quantile to predict with `loss="quantile"`; with a list all of them at once, which '
+        "do not cross.",
+        "Use for example 0.9 or [0.1, 0.5, 0.9].",
     ),
 ]
 
