@@ -11,15 +11,16 @@
 #include "bevel/boosting/booster.h"
 #include "bevel/support/arithmetic/exponential.h"
 #include "bevel/support/check.h"
-#include "conversions/words.h"
+#include "conversions/enum_names.h"
 #include "reporter.h"
 
 using namespace bevel;
 
 namespace {
 
-constexpr Words<LossKind, 9> kLosses{{"squared_error", "log_loss", "multinomial", "absolute_error",
-                                      "huber", "quantile", "poisson", "gamma", "user"}};
+constexpr EnumNames<LossKind, 9> kLosses{{"squared_error", "log_loss", "multinomial",
+                                          "absolute_error", "huber", "quantile", "poisson", "gamma",
+                                          "user"}};
 
 // function(raw) -> (gradient, hessian, loss), arrays of doubles by row, which it has checked.
 class PythonLoss : public LossSource {
@@ -150,7 +151,7 @@ void bind_boosting(nb::module_& m) {
       nb::arg("x").noconvert());
   nb::class_<BoostingOptions> options(m, "BoostingOptions");
   options.def(nb::init<>());
-  def_word(options, "loss", &BoostingOptions::loss, kLosses);
+  def_enum(options, "loss", &BoostingOptions::loss, kLosses);
   options.def_rw("quantiles", &BoostingOptions::quantiles)
       .def_rw("n_outputs", &BoostingOptions::n_outputs)
       .def_rw("learning_rate", &BoostingOptions::learning_rate)
