@@ -98,6 +98,13 @@ def doctests(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation site with its examples into build/docs; a warning is an error."""
+    session.install(".[docs]")
+    session.run("sphinx-build", "-W", "--keep-going", "-q", "docs", "build/docs", *session.posargs)
+
+
+@nox.session
 def coverage(session: nox.Session) -> None:
     """Say which lines of Python the fast tests do not reach."""
     session.install(".[test]", "pytest-cov>=5")
