@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel._types import Array, Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.printing import ShownText, data_frame
+from bevel.analysis.printing import PrintedText, data_frame
 from bevel.analysis.rules.original_columns import read_columns
 from bevel.analysis.rules.tests_of_rows import RowTest, sql_value
 from bevel.analysis.rules.written_splits import WrittenSplits
@@ -33,7 +33,7 @@ _PARAMETERS = (
 
 
 @dataclass(frozen=True, eq=False)
-class SurrogateTree(ShownText):
+class SurrogateTree(PrintedText):
     """A small tree that imitates a forest, with rounded numbers, evaluated as it is written.
 
     Attributes
@@ -125,12 +125,13 @@ class SurrogateTree(ShownText):
         children = ((node + 1, test.text(self.names)), (int(self.right[node]), "otherwise"))
         for last, (child, said) in enumerate(children):
             leaf = self.tests[child] is None
-            claim = f": {self._claim(child)}" if leaf else ""
+            claim = f": {self.claim(child)}" if leaf else ""
             lines.append(f"{indent}{'└─' if last else '├─'} {said}{claim}")
             lines += self._lines(child, indent + ("   " if last else "│  "))
         return lines
 
-    def _claim(self, node: int) -> str:
+    def claim(self, node: int) -> str:
+        """What a node predicts, and for how many rows."""
         value = self.prediction[node]
         said = printable(str(value)) if self.is_classifier else written(float(value))
         return f"{said}, {percent(float(self.share[node]))} of the rows"
