@@ -41,6 +41,7 @@ from bevel.training.boosting_schedule import (
     choose_learning_rate,
     choose_max_iter,
 )
+from bevel.training.feature_constraints import FeatureConstraints, read_constraints
 from bevel.training.options import draw_seed
 from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
@@ -124,7 +125,8 @@ class ObliqueBoosting(
         elif self._stops_early(X_val, table.n_rows):
             target = replace(target, validates=self._hold_out(target, seed))
         options = self._options(table.n_rows, target.validates is not None, before)
-        fitted = self._boost(dataset, target, options, seed, before, n_threads)
+        constraints = self._constraints(table, dataset)
+        fitted = self._boost(dataset, target, constraints, options, seed, before, n_threads)
         forest = fitted.forest
         if before is not None:
             forest = join_forests(before.forest, forest)
@@ -306,6 +308,18 @@ class ObliqueBoosting(
             first_iter=n_before,
         )
 
+    def _constraints(self, table: Table, dataset: Dataset) -> FeatureConstraints:
+        constraints = read_constraints(
+            self.monotonic_cst, self.interaction_cst, table, dataset.encoding.levels
+        )
+        n_outputs = self._loss()[2]
+        if constraints.monotone and n_outputs > 1:
+            raise ValueError(
+                "monotonic_cst needs one output: a regression or two classes; got "
+                f"{n_outputs} classes. Leave it out, or fit a model for each class."
+            )
+        return constraints
+
     def _quantile(self) -> float:
         return 0.5
 
@@ -313,6 +327,7 @@ class ObliqueBoosting(
         self,
         dataset: Dataset,
         target: BoostingTarget,
+        constraints: FeatureConstraints,
         options: BoostingOptions,
         seed: int,
         before: FittedForest | None,
@@ -321,7 +336,8 @@ class ObliqueBoosting(
         n_rows, n_features = dataset.X.shape
         n_nominal = int(np.count_nonzero(dataset.encoding.levels))
         shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
-        families = resolve_directions(self._members(), shape)
+        levels = dataset.encoding.levels
+        families = resolve_directions(self._members(), shape, constraints, levels)
         sums = None
         if before is not None:
             additive = _additive(before)
@@ -330,7 +346,9 @@ class ObliqueBoosting(
             sums = (additive.baseline, raw)
         first, n_total = options.first_iter, options.first_iter + options.max_iter
         progress = Progress(first, n_total, bool(self.verbose), self.callback, label="boosting")
-        fitted = boost(dataset, target, families, seed, options, sums, n_threads, progress)
+        fitted = boost(
+            dataset, target, families, constraints, seed, options, sums, n_threads, progress
+        )
         if fitted.interrupted:
             warnings.warn(
                 f"fit was interrupted after {len(fitted.training_loss)} of {options.max_iter} "
