@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.support.plain_boosting import PlainBoosting
 
 from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor, _core
-from tests.support.plain_boosting import PlainBoosting
 
 Floats = npt.NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.support.plain_boosting import PlainBoosting
 
 from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor
 from bevel import projections as P
-from tests.support.plain_boosting import PlainBoosting
 
 Floats = npt.NDArray[np.float64]
 SIGNS = (1, -1, 0, 1, 0)

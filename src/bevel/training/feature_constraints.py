@@ -91,9 +91,9 @@ def _monotone(given: Any, table: Table, levels: npt.NDArray[np.int32]) -> tuple[
 
 
 def _sign(value: Any, given: object) -> int:
-    if not isinstance(value, numbers.Real) or value not in (-1, 0, 1):
+    if not isinstance(value, numbers.Real) or float(value) not in (-1.0, 0.0, 1.0):
         raise wrong_value("monotonic_cst", _SIGNS, given, _SIGNS_REMEDY)
-    return int(value)
+    return int(float(value))
 
 
 _GROUPS = '"pairwise", "no_interactions", or a sequence of sets of columns'
@@ -129,10 +129,11 @@ def _column(parameter: str, key: Any, table: Table) -> int:
     """Position of a column given by position or name."""
     p = table.n_features
     if isinstance(key, numbers.Integral) and not isinstance(key, bool):
-        if not 0 <= key < p:
+        position = int(key)
+        if not 0 <= position < p:
             required = f"of columns from 0 to {p - 1}"
-            raise wrong_value(parameter, required, int(key), "Check the positions.")
-        return int(key)
+            raise wrong_value(parameter, required, position, "Check the positions.")
+        return position
     if not isinstance(key, str):
         required = "of columns by position or name"
         raise wrong_type(parameter, required, key, "Use integers or strings.")
