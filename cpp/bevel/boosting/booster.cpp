@@ -30,7 +30,7 @@ class Booster {
         boosting_(boosting),
         options_(options),
         n_outputs_(static_cast<size_t>(boosting.n_outputs)),
-        loss_(boosting, set.target) {
+        loss_(boosting, set.target, set.user_loss) {
     for (size_t row = 0; row < set.data.n_rows; ++row) {
       if (!(set.target.weight(row) > 0.0)) continue;
       const bool validates =
@@ -91,6 +91,7 @@ class Booster {
     draw_rows(iteration);
     columns_->draw(iteration, bag_, team);
     for (size_t k = 0; k < n_outputs_; ++k) trees_.push_back({grow_tree(iteration, k, team), {}});
+    loss_.end_iteration(raw_);
     result_.training_loss.push_back(loss_.mean(raw_, training_));
     if (!validation_.empty()) result_.validation_loss.push_back(loss_.mean(raw_, validation_));
   }
@@ -138,8 +139,8 @@ class Booster {
   }
 
   // What lowers the loss of some rows most, by the gradients themselves in the order of rows.
-  double best_step(std::span<const uint32_t> rows) const {
-    if (loss_.renews_leaves()) return loss_.leaf_value(raw_, rows);
+  double best_step(std::span<const uint32_t> rows, size_t output) const {
+    if (loss_.renews_leaves()) return loss_.leaf_value(raw_, rows, output);
     double gradient = 0.0, hessian = 0.0;
     for (const uint32_t row : rows) {
       gradient += gradients_[row].gradient;
@@ -149,7 +150,7 @@ class Booster {
   }
 
   // Bounds of the steps of all nodes; empty where nothing is monotone.
-  std::vector<ValueBounds> bound_values(const GrownBoostingTree& tree) const {
+  std::vector<ValueBounds> bound_values(const GrownBoostingTree& tree, size_t output) const {
     const DirectionConstraints& constraints = columns_->constraints();
     const NodeStore& nodes = tree.nodes;
     if (!constraints.is_monotone()) return {};
@@ -166,19 +167,19 @@ class Booster {
       return constraints.push(nodes.entry_index.data() + first, nodes.entry_weight.data() + first,
                               static_cast<int>(nodes.entry_offset[node + 1] - first));
     };
-    return bound_nodes(nodes, push, [&](size_t node) { return best_step(rows[node]); });
+    return bound_nodes(nodes, push, [&](size_t node) { return best_step(rows[node], output); });
   }
 
   void set_leaves(GrownBoostingTree& tree, size_t output, Team& team) {
     double* raw = raw_.output(output);
     std::vector<double> weights(tree.nodes.size(), 0.0);
-    const std::vector<ValueBounds> bounds = bound_values(tree);
+    const std::vector<ValueBounds> bounds = bound_values(tree, output);
     team.run(tree.leaves.size(), bag_.size() > kBlockRows, [&](size_t l) {
       const LeafRange& leaf = tree.leaves[l];
       poll_cancellation(leaf.rows.size() * 4);
       double weight = 0.0;
       for (const uint32_t row : leaf.rows) weight += set_.target.weight(row);
-      double step = best_step(leaf.rows);
+      double step = best_step(leaf.rows, output);
       if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
       const double value = boosting_.learning_rate * step;
       tree.nodes.leaf_value[leaf.node] = value;

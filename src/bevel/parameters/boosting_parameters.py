@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from bevel.parameters.constraints import (
     Flag,
+    Function,
     Integer,
     NoneOption,
     Number,
@@ -138,7 +139,7 @@ _CONSTRAINTS = [
     Parameter(
         "monotonic_cst",
         None,
-        [Nothing(), Special("1, -1 or 0 for each column, or a dict by name")],
+        [NoneOption(), Special("1, -1 or 0 for each column, or a dict by name")],
         "1 for columns that predictions must not fall with, -1 for those they must not rise with, "
         "0 for the others; or a dict with the constrained columns by name. Holds for the predicted "
         "value, and with two classes for the probability of the second one. Missing values are "
@@ -149,7 +150,7 @@ _CONSTRAINTS = [
         "interaction_cst",
         None,
         [
-            Nothing(),
+            NoneOption(),
             Special('"pairwise", "no_interactions", or a sequence of sets of columns'),
         ],
         "Sets of columns, by position or name, that may be combined in a direction and follow each "
@@ -205,17 +206,20 @@ _REGRESSOR = [
     Parameter(
         "loss",
         "squared_error",
-        [StrOptions(REGRESSION_LOSSES)],
+        [StrOptions(REGRESSION_LOSSES), Function("(y_true, y_pred) -> (gradient, hessian)")],
         'What is minimised. "absolute_error" predicts the median, "quantile" the `quantile`; '
         '"huber" counts the largest tenth of the residuals by their size instead of their square; '
-        '"poisson" and "gamma" predict positive means through a logarithm.',
+        '"poisson" and "gamma" predict positive means through a logarithm. A function gets targets '
+        "and predictions of all rows and returns gradient and hessian of each row, without "
+        "weights, and as a third array the losses if there is to be early stopping.",
     ),
     Parameter(
         "quantile",
         None,
-        [NoneOption(), Number("(0, 1)")],
-        'Which quantile to predict with `loss="quantile"`.',
-        "Use for example 0.9.",
+        [NoneOption(), Number("(0, 1)"), Special("an ascending list of such numbers", Iterable)],
+        'Which quantile to predict with `loss="quantile"`; with a list all of them at once, which '
+        "do not cross.",
+        "Use for example 0.9 or [0.1, 0.5, 0.9].",
     ),
 ]
 
