@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.forests import Forest, Problem, differing_arrays, grow, options, problem
 from support.grown_nodes import grown_nodes
-from support.naive_models import (
+from support.naive.models import (
     Lines,
     lda,
     logistic,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from scipy.special import expit
-from support.naive_models import logistic_coefficients, wald_p_values, with_intercept
+from support.naive.models import logistic_coefficients, wald_p_values, with_intercept
 from support.node_problems import PROBLEMS, NodeProblem, node_problem
 
 from bevel import _core

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.families import FAMILIES, TASKS, grow_on, new_rows, training_data
 from support.forests import Forest
-from support.naive_shapley import interactions_of_worths, naive_shapley, predict_with, worths
+from support.naive.shapley import interactions_of_worths, naive_shapley, predict_with, worths
 from support.random_forests import KINDS, random_forest, random_rows
 
 from bevel import _core

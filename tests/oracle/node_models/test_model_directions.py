@@ -10,12 +10,12 @@ from math import factorial
 
 import numpy as np
 import pytest
-from support import naive_models
 from support.false_alarms import assert_counts_follow
 from support.forests import Problem, as_matrix, bag_rows, directions_on, grow, options, problem
 from support.grown_nodes import GrownNode, grown_nodes
-from support.naive_models import Lines
-from support.naive_splitter import NaiveNode, Rules, best_gain, numeric_masks
+from support.naive import models as naive_models
+from support.naive.models import Lines
+from support.naive.splitter import NaiveNode, Rules, best_gain, numeric_masks
 from support.node_problems import NodeProblem
 
 from bevel import _core

@@ -1,4 +1,4 @@
-"""What judges a forest by rows, beside loops over rows and trees written from the papers."""
+"""Measures of a forest on rows, compared with loops over rows and trees written from the papers."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.c_models import COMPILER, STRICT, CModels, needs_compiler, random_estimator
-from support.naive_scaling import scale_in_double
+from support.naive.scaling import scale_in_double
 from support.random_forests import random_rows
 
 import bevel.data.ranking

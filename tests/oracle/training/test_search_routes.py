@@ -31,6 +31,10 @@ def assert_auto_equals_exact(
     return exact
 
 
+def criteria(n_classes: int) -> list[str]:
+    return ["gini", "entropy"] if n_classes else ["squared_error"]
+
+
 @pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 0], ids=lambda k: f"{k}_classes")
 @pytest.mark.parametrize("n_rows", [40, 250, 3000])
@@ -41,9 +45,10 @@ def test_auto_equals_exact_for_all_makes_of_features(
     X = make(rng, n_rows, 5)
     y = labels(rng, X, n_classes) if n_classes else X.astype(np.float32) @ rng.normal(size=5)
     data = problem(X, y, n_classes)
-    criterion = "gini" if n_classes else "squared_error"
-    for family in [("axis", 3), ("signs", 5, 12), ("combination", 5, 2)]:
-        assert_auto_equals_exact(data, family, criterion=criterion, seed=n_rows, bag_size=n_rows)
+    for criterion in criteria(n_classes):
+        how = {"criterion": criterion, "seed": n_rows, "bag_size": n_rows}
+        for family in [("axis", 3), ("signs", 5, 12), ("combination", 5, 2)]:
+            assert_auto_equals_exact(data, family, **how)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 100, 1000, 0])
@@ -53,12 +58,16 @@ def test_auto_equals_exact_on_twenty_thousand_rows(n_classes: int) -> None:
     X = np.hstack([smooth(rng, n, 4), heavy_tailed(rng, n, 2), discrete(rng, n, 2)])
     y = labels(rng, X, n_classes) if n_classes else X[:, 0] + rng.normal(size=n)
     data = problem(X, y, n_classes)
-    criterion = "gini" if n_classes else "squared_error"
-    assert_auto_equals_exact(data, ("signs", 8, 24), criterion=criterion, seed=1, bag_size=n)
+    for criterion in criteria(n_classes):
+        assert_auto_equals_exact(data, ("signs", 8, 24), criterion=criterion, seed=1, bag_size=n)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 7, 0])
-def test_auto_equals_exact_when_the_best_cut_hides_inside_a_bin(n_classes: int) -> None:
+@pytest.mark.parametrize(
+    ("n_classes", "criterion"), [(k, c) for k in (2, 3, 4, 7, 0) for c in criteria(k)]
+)
+def test_auto_equals_exact_when_the_best_cut_hides_inside_a_bin(
+    n_classes: int, criterion: str
+) -> None:
     """Bins are equally wide. Here each holds a crowd of rows, and the cut inside a crowd competes
     with one at an edge that is nearly as good: a bound that is a little too low loses it."""
     n_hidden = 0
@@ -77,17 +86,18 @@ def test_auto_equals_exact_when_the_best_cut_hides_inside_a_bin(n_classes: int) 
         hidden[rng.integers(n)] += 10.0
         rival = z + rng.normal(size=n) * 10.0 ** rng.uniform(-4, -2)
         data = problem(np.column_stack([rival, hidden]), y, n_classes)
-        criterion = "gini" if n_classes else "squared_error"
         how = {"criterion": criterion, "seed": seed, "max_depth": 2, "bag_size": n * (seed % 2)}
         forest = assert_auto_equals_exact(data, ("axis", 2), n_trees=1, **how)
         n_hidden += forest.arrays["entry_index"][0] == 1
     assert 5 < n_hidden < 55
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 7, 0])
+@pytest.mark.parametrize(
+    ("n_classes", "criterion"), [(k, c) for k in (2, 3, 4, 7, 0) for c in criteria(k)]
+)
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.3])
 def test_auto_equals_exact_for_features_that_order_the_rows_alike(
-    n_classes: int, noise: float
+    n_classes: int, criterion: str, noise: float
 ) -> None:
     """The same cut, an edge of bins in one feature, lies inside a bin of another. All have the same
     gain and the first feature drawn must win: no bound may be lower than what it bounds."""
@@ -102,7 +112,6 @@ def test_auto_equals_exact_for_features_that_order_the_rows_alike(
             y = block[np.digitize(z + noise * rng.normal(size=n), shares[:-1])]
         X = np.column_stack([z, z**3, np.exp(6 * z), -z, np.sqrt(z), np.floor(50 * z), z**9])
         data = problem(X, y, n_classes)
-        criterion = "gini" if n_classes else "squared_error"
         how = {"criterion": criterion, "seed": seed, "max_depth": 4, "bag_size": n * (seed % 3 > 0)}
         assert_auto_equals_exact(data, ("axis", 7), n_trees=2, **how)
 
@@ -120,15 +129,18 @@ def test_auto_equals_exact_on_wide_tables(make: Features) -> None:
     X = make(rng, *WIDE)
     X[:, :200][rng.random((WIDE[0], 200)) < 0.1] = np.nan
     two_classes = problem(X, labels(rng, X[:, 200:205], 2), 2)
-    for family in WIDE_FAMILIES:
-        assert_auto_equals_exact(two_classes, family, bag_size=WIDE[0], **WIDE_FOREST)
+    for criterion in criteria(2):
+        for family in WIDE_FAMILIES:
+            how = {"criterion": criterion, "bag_size": WIDE[0], **WIDE_FOREST}
+            assert_auto_equals_exact(two_classes, family, **how)
     regression = replace(two_classes, target=rng.normal(size=WIDE[0]), n_classes=0)
     how = {"criterion": "squared_error", "bag_size": WIDE[0], **WIDE_FOREST}
     assert_auto_equals_exact(regression, WIDE_FAMILIES[MAKES.index(make) % 3], **how)
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
-def test_auto_equals_exact_where_bytes_hide_the_winner(weights: str) -> None:
+def test_auto_equals_exact_where_bytes_hide_the_winner(criterion: str, weights: str) -> None:
     """What tells the classes apart is smaller than a code can show, and is carried by sums of two
     columns that hide it under a large part of opposite signs. Some rows far away make bins wide. A
     bound that leaves less open than bytes do drops the winner."""
@@ -146,7 +158,7 @@ def test_auto_equals_exact_where_bytes_hide_the_winner(weights: str) -> None:
             "real": rng.gamma(0.5, size=n) + 1e-6,
         }[weights]
         data = problem(X, y, 2, weights=w)
-        how = {"seed": seed, "bag_size": n * (seed % 2), **WIDE_FOREST}
+        how = {"criterion": criterion, "seed": seed, "bag_size": n * (seed % 2), **WIDE_FOREST}
         assert_auto_equals_exact(data, ("signs", 112, 225), **how)
 
 
@@ -164,15 +176,19 @@ def test_auto_equals_exact_on_wide_tables_full_of_ties(
         X = base[:, rng.integers(0, 9, WIDE[1])] ** rng.uniform(0.3, 3.0, WIDE[1])
         X *= rng.choice([-1.0, 1.0], WIDE[1]) * rng.lognormal(size=WIDE[1])
         data = problem(X, y if n_classes else y + 0.0, n_classes)
-        criterion = "gini" if n_classes else "squared_error"
-        assert_auto_equals_exact(data, ("axis", 225), criterion=criterion, **WIDE_FOREST, **limits)
+        for criterion in criteria(n_classes):
+            how = {"criterion": criterion, **WIDE_FOREST, **limits}
+            assert_auto_equals_exact(data, ("axis", 225), **how)
 
 
-def test_forest_on_a_wide_table_is_identical_for_all_instruction_sets_and_threads() -> None:
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_forest_on_a_wide_table_is_identical_for_all_instruction_sets_and_threads(
+    criterion: str,
+) -> None:
     rng = np.random.default_rng(0)
     X = smooth(rng, *WIDE)
     data = problem(X, labels(rng, X[:, :5], 2), 2)
-    how = {"bag_size": WIDE[0], **WIDE_FOREST}
+    how = {"criterion": criterion, "bag_size": WIDE[0], **WIDE_FOREST}
     forest = grow_by("auto", data, WIDE_FAMILIES[1], **how)
     assert forest.arrays["right"].size > 3 * forest.n_trees
     for simd in available_simd_levels():
@@ -195,7 +211,10 @@ def test_auto_equals_exact_with_weights(criterion: str, n_classes: int, weights:
         assert_auto_equals_exact(data, ("axis", 6), balanced_subsample=True, **how)
 
 
-def test_auto_equals_exact_when_several_features_separate_two_weighted_classes() -> None:
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_auto_equals_exact_when_several_features_separate_two_weighted_classes(
+    criterion: str,
+) -> None:
     """A perfect cut ends the search early; that must not change which of several is taken."""
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -206,7 +225,7 @@ def test_auto_equals_exact_when_several_features_separate_two_weighted_classes()
         X = np.where(rng.random(p) < 0.5, (np.abs(X) + 0.1) * side, X)
         weights = None if seed % 4 == 0 else rng.uniform(0.01, 1.0, n)
         data = problem(X, y, 2, weights)
-        assert_auto_equals_exact(data, ("axis", p), seed=seed, n_trees=1)
+        assert_auto_equals_exact(data, ("axis", p), criterion=criterion, seed=seed, n_trees=1)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4, 0])
@@ -218,8 +237,8 @@ def test_auto_equals_exact_with_missing_values_and_nominal_columns(n_classes: in
     X[:, :4][rng.random((n, 4)) < 0.1] = np.nan
     data = problem(X, y, n_classes, levels=[0, 0, 0, 0, 0, 40, 40])
     families = [("axis", 2), ("signs", 3, 6), ("categorical", 1)]
-    criterion = "gini" if n_classes else "squared_error"
-    assert_auto_equals_exact(data, *families, criterion=criterion, bag_size=n)
+    for criterion in criteria(n_classes):
+        assert_auto_equals_exact(data, *families, criterion=criterion, bag_size=n)
 
 
 @pytest.mark.parametrize("make", [smooth, heavy_tailed, discrete], ids=lambda make: make.__name__)
@@ -238,10 +257,9 @@ def test_auto_equals_exact_with_limits_on_leaves(
         y = labels(rng, X, n_classes) if n_classes else X[:, 0] + rng.normal(size=n)
         for weights in (None, rng.uniform(0.1, 3, n)):
             data = problem(X, y, n_classes, weights)
-            criterion = "gini" if n_classes else "squared_error"
-            assert_auto_equals_exact(
-                data, ("signs", 4, 8), criterion=criterion, bag_size=n, **limits
-            )
+            for criterion in criteria(n_classes):
+                how = {"criterion": criterion, "bag_size": n, **limits}
+                assert_auto_equals_exact(data, ("signs", 4, 8), **how)
 
 
 @pytest.mark.parametrize("outlier", [1e3, 1e6, 1e9, 1e12])
@@ -269,7 +287,9 @@ def test_auto_equals_exact_with_a_budget_of_leaves(growth: str) -> None:
     n = 3000
     X = smooth(rng, n, 5)
     data = problem(X, labels(rng, X, 3), 3)
-    assert_auto_equals_exact(data, ("signs", 5, 10), growth=growth, max_leaf_nodes=40, bag_size=n)
+    for criterion in criteria(3):
+        how = {"criterion": criterion, "growth": growth, "max_leaf_nodes": 40, "bag_size": n}
+        assert_auto_equals_exact(data, ("signs", 5, 10), **how)
 
 
 def test_bound_of_a_bin_has_a_peak_between_its_edges() -> None:
@@ -292,3 +312,28 @@ def test_bound_of_a_bin_has_a_peak_between_its_edges() -> None:
     assert exact.arrays["entry_index"][0] == 0
     assert exact.arrays["threshold"][0] == 32.5
     assert differing_arrays(exact, auto) == []
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_auto_equals_exact_for_entropy_when_weights_are_large(n_classes: int) -> None:
+    """Tables of the entropy are made for nodes of small weight only."""
+    rng = np.random.default_rng(n_classes)
+    for n in (20, 60, 400, 3000):
+        X = smooth(rng, n, 4)
+        w = rng.choice([1, 2, 250], n)
+        data = problem(X, labels(rng, X, n_classes), n_classes, weights=w)
+        assert_auto_equals_exact(data, ("signs", 4, 8), criterion="entropy", bag_size=n)
+
+
+@pytest.mark.parametrize("n_classes", [2, 5, 70])
+def test_entropy_gives_one_forest_on_all_instruction_sets_and_threads(n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    n = 6000
+    X = np.hstack([smooth(rng, n, 4), discrete(rng, n, 2)])
+    data = problem(X, labels(rng, X, n_classes), n_classes)
+    how = {"criterion": "entropy", "bag_size": n}
+    forest = grow_by("auto", data, ("signs", 6, 12), **how)
+    for simd in available_simd_levels():
+        for n_threads in (1, 3):
+            same = grow_by("auto", data, ("signs", 6, 12), simd=simd, n_threads=n_threads, **how)
+            assert differing_arrays(forest, same) == []

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.naive_scaling import dampen, naive_scale
+from support.naive.scaling import dampen, naive_scale
 
 from bevel import _core
 from bevel.data import ranking

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.forests import Problem, grow, options, problem
 from support.grown_nodes import GrownNode, grown_nodes
-from support.naive_models import Lines, out_of_bag_errors, ridge
+from support.naive.models import Lines, out_of_bag_errors, ridge
 
 from bevel import _core
 

@@ -1,4 +1,4 @@
-"""Reads rules as a person would: the text alone, applied to the user's own columns.
+"""Evaluates rules from their text alone, on the columns as the user has them.
 
 [x] and rank(x) are computed here from their definitions, on the training column.
 """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.families import FAMILIES, TASKS, grow_on, new_rows, training_data
 from support.forests import Forest
-from support.naive_shapley import shapley_of_worths
+from support.naive.shapley import shapley_of_worths
 
 from bevel import _core
 
