@@ -119,7 +119,7 @@ def test_gain_importance_adds_up_the_gains_of_all_trees(fitted: tuple[Any, Float
     np.testing.assert_allclose(model.feature_importances_, expected, rtol=1e-5)
     np.testing.assert_allclose(analysis.importance(model).values, expected, rtol=1e-5)
     directions = analysis.importance(model, "projection")
-    assert len(directions.top(3).values) == 3
+    assert len(directions.top(3).to_pandas()) == 3
     assert analysis.importance(model, "split_frequency").values.sum() > 0
 
 
