@@ -214,7 +214,5 @@ def test_one_class_and_unknown_classes_raise(tumours: Table) -> None:
 
 def test_what_boosting_cannot_do_is_refused(tumours: Table) -> None:
     model = ObliqueBoostingClassifier(max_iter=2).fit(*tumours)
-    with pytest.raises(NotImplementedError, match="to_c needs"):
-        model.to_c()
     with pytest.raises(TypeError, match="a fitted forest of Bevel"):
         analysis.importance(model)

@@ -44,6 +44,7 @@ from bevel.training.boosting_schedule import (
     choose_max_iter,
     choose_validation_fraction,
 )
+from bevel.training.feature_constraints import FeatureConstraints, read_constraints
 from bevel.training.options import draw_seed
 from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
@@ -129,10 +130,11 @@ class ObliqueBoosting(
         if X_val is None:
             target, refits = self._hold_out(target, seed)
         options = self._options(table.n_rows, target.validates is not None, before)
-        fitted = self._boost(dataset, target, options, seed, before, n_threads)
+        constraints = self._constraints(table, dataset)
+        fitted = self._boost(dataset, target, constraints, options, seed, before, n_threads)
         self._fitted = self._assemble(dataset, target, fitted, seed, before)
         if refits and not fitted.interrupted:
-            self._fitted = self._refit(dataset, target, options, seed, n_threads)
+            self._fitted = self._refit(dataset, target, constraints, options, seed, n_threads)
         return self
 
     def _assemble(
@@ -170,6 +172,7 @@ class ObliqueBoosting(
         self,
         dataset: Dataset,
         target: BoostingTarget,
+        constraints: FeatureConstraints,
         options: BoostingOptions,
         seed: int,
         n_threads: int,
@@ -184,7 +187,9 @@ class ObliqueBoosting(
         options = replace(options, max_iter=n_iter, n_iter_no_change=0)
         target = replace(target, validates=None)
         try:
-            fitted = self._boost(dataset, target, options, seed, None, n_threads, again=True)
+            fitted = self._boost(
+                dataset, target, constraints, options, seed, None, n_threads, again=True
+            )
         except KeyboardInterrupt:
             fitted = None
         if fitted is None or fitted.interrupted:
@@ -360,6 +365,18 @@ class ObliqueBoosting(
             first_iter=n_before,
         )
 
+    def _constraints(self, table: Table, dataset: Dataset) -> FeatureConstraints:
+        constraints = read_constraints(
+            self.monotonic_cst, self.interaction_cst, table, dataset.encoding.levels
+        )
+        n_outputs = self._loss()[2]
+        if constraints.monotone and n_outputs > 1 and hasattr(self, "classes_"):
+            raise ValueError(
+                "monotonic_cst needs one output: a regression or two classes; got "
+                f"{n_outputs} classes. Leave it out, or fit a model for each class."
+            )
+        return constraints
+
     def _quantiles(self) -> list[float]:
         """The levels that the loss predicts or cuts at, if it has any."""
         return [0.5]
@@ -376,6 +393,7 @@ class ObliqueBoosting(
         self,
         dataset: Dataset,
         target: BoostingTarget,
+        constraints: FeatureConstraints,
         options: BoostingOptions,
         seed: int,
         before: FittedForest | None,
@@ -385,7 +403,8 @@ class ObliqueBoosting(
         n_rows, n_features = dataset.X.shape
         n_nominal = int(np.count_nonzero(dataset.encoding.levels))
         shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
-        families = resolve_directions(self._members(), shape)
+        levels = dataset.encoding.levels
+        families = resolve_directions(self._members(), shape, constraints, levels)
         sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)
@@ -399,7 +418,8 @@ class ObliqueBoosting(
         label = "boosting all rows" if again else "boosting"
         progress = Progress(first, n_total, bool(self.verbose), self.callback, label=label)
         fitted = boost(
-            dataset, target, families, seed, options, sums, n_threads, progress, user_loss
+            *(dataset, target, families, constraints, seed, options, sums, n_threads),
+            *(progress, user_loss),
         )
         if fitted.interrupted and not again:
             warnings.warn(
