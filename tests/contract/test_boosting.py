@@ -154,7 +154,7 @@ def test_frame_with_text_and_missing_values_is_fitted() -> None:
     assert model.feature_importances_[1] > 0.99
 
 
-def test_callback_hears_of_all_iterations_and_its_error_ends_the_fit() -> None:
+def test_callback_is_called_for_all_iterations_and_its_error_ends_the_fit() -> None:
     X, y = load_diabetes(return_X_y=True)
     heard: list[tuple[int, int]] = []
     ObliqueBoostingRegressor(max_iter=5, callback=lambda *n: heard.append(n)).fit(X, y)

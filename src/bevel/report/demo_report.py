@@ -1,4 +1,4 @@
-"""A comparison of a few contenders as CSV, as plain facts and as a page: what the demo writes."""
+"""The output of the demo: a comparison as CSV, as a dictionary and as a page."""
 
 import csv
 import io
