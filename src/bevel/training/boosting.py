@@ -84,10 +84,7 @@ class BoostingFit:
 
 
 def resolve_directions(
-    members: Sequence[Member] | None,
-    shape: TableShape,
-    constraints: FeatureConstraints,
-    levels: npt.NDArray[np.int32],
+    members: Sequence[Member] | None, dataset: Dataset, constraints: FeatureConstraints
 ) -> list[FamilySpec]:
     """The samplers of an iteration.
 
@@ -95,13 +92,15 @@ def resolve_directions(
     ----------
     members : sequence of Member or None
         From `bevel.projections.families.read_projection`; None for the default.
-    shape : TableShape
-        Size of the training table.
+    dataset : Dataset
+        Training rows.
     constraints : FeatureConstraints
         What the directions must hold.
-    levels : ndarray of int32
-        Levels of each column, 0 for numeric ones.
     """
+    levels = dataset.encoding.levels
+    n_rows, n_features = dataset.X.shape
+    n_nominal = int(np.count_nonzero(levels))
+    shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
     if members is None:
         members = [Member(Axis(), "p"), *_combinations(shape)]
     members = [
