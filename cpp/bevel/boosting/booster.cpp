@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "bevel/boosting/binned_columns.h"
+#include "bevel/boosting/histogram_splitter.h"
 #include "bevel/boosting/quantiser.h"
 #include "bevel/boosting/team.h"
 #include "bevel/boosting/tree_columns.h"
-#include "bevel/boosting/tree_grower.h"
 #include "bevel/random/stream.h"
 #include "bevel/support/check.h"
 #include "bevel/support/thread_pool.h"
@@ -50,8 +50,8 @@ class Booster {
   // On a worker of the pool.
   void run(ThreadPool& pool, int worker, std::atomic<size_t>& n_done) {
     Team team(pool, worker);
-    TreeGrower grower(boosting_, *columns_, team);
-    grower_ = &grower;
+    HistogramSplitter splitter(boosting_, *columns_, team);
+    splitter_ = &splitter;
     for (int64_t i = 0; i < boosting_.max_iter; ++i) {
       grow_iteration(static_cast<uint64_t>(boosting_.first_iter + i), team);
       n_whole_ = static_cast<size_t>(i) + 1;
@@ -133,7 +133,7 @@ class Booster {
       rules.min_hessian = std::max(rules.min_hessian,
                                    static_cast<double>(rules.min_rows) * quantised.largest_hessian);
     GrownBoostingTree tree =
-        grower_->grow(rows_, rules, quantised.scales, quantised.largest_hessian);
+        splitter_->grow(rows_, rules, quantised.scales, quantised.largest_hessian);
     set_leaves(tree, output, team);
     return std::move(tree.nodes);
   }
@@ -214,7 +214,7 @@ class Booster {
   RawPredictions raw_;
   std::vector<Gradient> gradients_;  // by row
   BoostingRows rows_;
-  TreeGrower* grower_ = nullptr;
+  HistogramSplitter* splitter_ = nullptr;
   std::vector<GrownTree> trees_;
   size_t n_whole_ = 0, best_ = 0;  // iterations done; the best one
   BoostingResult result_;
