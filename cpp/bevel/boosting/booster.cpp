@@ -87,13 +87,14 @@ class Booster {
   }
 
   void grow_iteration(uint64_t iteration, Team& team) {
-    loss_.begin_iteration(raw_, training_);
+    loss_.begin_iteration(raw_, training_, team);
     draw_rows(iteration);
     columns_->draw(iteration, bag_, team);
     for (size_t k = 0; k < n_outputs_; ++k) trees_.push_back({grow_tree(iteration, k, team), {}});
-    loss_.end_iteration(raw_);
-    result_.training_loss.push_back(loss_.mean(raw_, training_));
-    if (!validation_.empty()) result_.validation_loss.push_back(loss_.mean(raw_, validation_));
+    loss_.end_iteration(raw_, training_, validation_, team);
+    result_.training_loss.push_back(loss_.mean(raw_, training_, team));
+    if (!validation_.empty())
+      result_.validation_loss.push_back(loss_.mean(raw_, validation_, team));
   }
 
   // The rows that the trees of an iteration are grown on, and those that only pass them.
@@ -118,8 +119,8 @@ class Booster {
   NodeStore grow_tree(uint64_t iteration, size_t output, Team& team) {
     team.run_blocks(bag_.size(), kBlockRows, [&](size_t first, size_t last) {
       poll_cancellation((last - first) * 16);
-      for (size_t i = first; i < last; ++i)
-        gradients_[bag_[i]] = loss_.gradient(raw_, bag_[i], output);
+      const std::span<const uint32_t> block(bag_.data() + first, last - first);
+      loss_.gradients(raw_, block, output, gradients_);
     });
     rows_.rows = bag_;
     rows_.others = others_;
