@@ -151,7 +151,7 @@ class Booster {
       const double step = loss_.renews_leaves()          ? loss_.leaf_value(raw_, leaf.rows)
                           : hessian + boosting_.l2 > 0.0 ? -gradient / (hessian + boosting_.l2)
                                                          : 0.0;
-      const double value = boosting_.learning_rate * step;
+      const double value = std::clamp(boosting_.learning_rate * step, -kLargestStep, kLargestStep);
       tree.nodes.leaf_value[leaf.node] = value;
       weights[static_cast<size_t>(leaf.node)] = weight;
       for (const uint32_t row : leaf.rows) raw[row] += value;

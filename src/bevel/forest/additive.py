@@ -12,7 +12,18 @@ from bevel._types import AnyFloats, Floats
 from bevel.data.dataset import Reading
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 
-__all__ = ["LINKS", "Additive", "AdditiveRowPredictor", "add_trees"]
+__all__ = [
+    "LARGEST_BASELINE",
+    "LINKS",
+    "MOST_EXPONENT",
+    "Additive",
+    "AdditiveRowPredictor",
+    "add_trees",
+]
+
+# Positive means are between 1e-100 and 1e100, in training too (kMostExponent in losses.h).
+MOST_EXPONENT = 230.0
+LARGEST_BASELINE = 1e65  # as of leaf values in files
 
 LINKS = ("identity", "exponential", "logistic", "softmax")
 
@@ -38,7 +49,9 @@ class Additive:
 
     def values(self, raw: Floats) -> Floats:
         """Predictions of a regression from the sums of one output."""
-        return np.exp(raw[:, 0]) if self.link == "exponential" else raw[:, 0]
+        if self.link == "exponential":
+            return np.exp(np.clip(raw[:, 0], -MOST_EXPONENT, MOST_EXPONENT))
+        return raw[:, 0]
 
     def probabilities(self, raw: Floats) -> Floats:
         """Class probabilities from the sums of the outputs."""
