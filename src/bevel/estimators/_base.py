@@ -66,7 +66,7 @@ class ObliqueForest(
         """Check y and the weights; set what the estimator remembers of them."""
 
     @abstractmethod
-    def _remember_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
+    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         """Set the attributes that hold out-of-bag estimates."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -104,7 +104,7 @@ class ObliqueForest(
         dataset = self._dataset(table, members, before)
         if before is None:
             warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
-        seed = draw_seed(self.random_state) if before is None else self._seed_to_go_on()
+        seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
         options = resolve_options(values, members, shape_of(dataset), seed)
         bags = self._bags(options, table.n_rows, before)
         forest, rotations, families = self._grow(dataset, target, options, before, n_threads)
@@ -124,7 +124,7 @@ class ObliqueForest(
         )
         if self.oob_score:
             estimates = predict_out_of_bag(self._fitted, dataset.X, n_threads, target.weights)
-            self._remember_out_of_bag(estimates, target)
+            self._set_out_of_bag(estimates, target)
         return self
 
     @property

@@ -110,7 +110,7 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
     if fitted.rotations is not None:
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
     if fitted.additive is not None:
-        header["additive"] = encode_additive(fitted.additive)
+        header["additive"] = encode_additive(fitted.additive, arrays)
     return write_layout(header, arrays)
 
 
@@ -162,7 +162,9 @@ def read_model(
     families = None
     if layout.version >= FIRST_WITH_FAMILIES:
         families = decode_families(header.take_any("families"), sections, n_trees)
-    additive = decode_additive(header, facts["classes"], n_trees) if kind.is_additive else None
+    additive = None
+    if kind.is_additive:
+        additive = decode_additive(header, sections, layout.version, facts["classes"], n_trees)
     n_classes = 0 if facts["classes"] is None or additive else len(facts["classes"])
     forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
     targets = decode_targets(header, sections, layout, forest)

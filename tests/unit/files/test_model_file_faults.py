@@ -343,7 +343,7 @@ def test_files_that_are_not_there_or_empty_say_so(tmp_path):
 
 def test_prelude_is_as_documented(source):
     magic, version, _, header_length, file_length = PRELUDE.unpack_from(source)
-    assert (magic, version, file_length) == (b"\x89BEVEL\r\n", 3, len(source))
+    assert (magic, version, file_length) == (b"\x89BEVEL\r\n", 4, len(source))
     assert source[32:33] == b"{"
     assert source[32 + header_length - 1 : 32 + header_length] == b"}"
 

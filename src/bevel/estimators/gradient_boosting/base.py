@@ -9,9 +9,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import train_test_split
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset
@@ -21,8 +19,10 @@ from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._grown import FEW_ROWS, GrownTrees
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput, encode_rows
+from bevel.estimators.gradient_boosting.validation import append_rows, hold_out
 from bevel.files.model import StoredEstimator
 from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
+from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.joining import join_forests
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
@@ -44,6 +44,7 @@ from bevel.training.boosting_schedule import (
 from bevel.training.options import draw_seed
 from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
+from bevel.training.user_loss import UserLoss, constant_of_least_loss
 
 
 class ObliqueBoosting(
@@ -116,18 +117,22 @@ class ObliqueBoosting(
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows)
         dataset = self._dataset(table, before, n_threads)
-        seed = draw_seed(self.random_state) if before is None else self._seed_to_go_on(before)
+        seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
         if X_val is not None:
             dataset, target = self._with_validation(
                 dataset, target, X_val, y_val, sample_weight_val
             )
         elif self._stops_early(X_val, table.n_rows):
-            target = replace(target, validates=self._hold_out(target, seed))
+            is_classifier = hasattr(self, "classes_")
+            share = self.validation_fraction
+            target = replace(target, validates=hold_out(target, is_classifier, share, seed))
         options = self._options(table.n_rows, target.validates is not None, before)
         fitted = self._boost(dataset, target, options, seed, before, n_threads)
         forest = fitted.forest
         if before is not None:
             forest = join_forests(before.forest, forest)
+        record = self._record(fitted, before)
+        additive = Additive(fitted.baseline, self._loss()[1], record)
         self._fitted = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
@@ -137,9 +142,12 @@ class ObliqueBoosting(
             bags=None,
             seed=seed,
             class_weight=values.get("class_weight"),
-            additive=Additive(fitted.baseline, self._loss()[1]),
+            additive=additive,
         )
-        self._remember_losses(fitted, before)
+        calibration = self._calibrate(self._fitted, dataset, target)
+        if calibration is not None:
+            record = replace(record, calibration=calibration)
+            self._fitted = replace(self._fitted, additive=replace(additive, record=record))
         return self
 
     @property
@@ -147,6 +155,16 @@ class ObliqueBoosting(
         """Iterations that are kept."""
         fitted = self.fitted_forest_
         return int(fitted.forest.n_trees // _additive(fitted).n_outputs)
+
+    @property
+    def train_score_(self) -> Floats:
+        """Minus the mean loss on the training rows, after each iteration."""
+        return np.array(_record(self.fitted_forest_).training_score)
+
+    @property
+    def validation_score_(self) -> Floats:
+        """Minus the mean loss on the validation rows; empty if there were none."""
+        return np.array(_record(self.fitted_forest_).validation_score)
 
     @property
     def baseline_prediction_(self) -> Floats:
@@ -240,38 +258,7 @@ class ObliqueBoosting(
         table = self._read(X_val, "no_validation", reset=False)
         validation = self._read_validation(y_val, weights, table.n_rows)
         rows = encode(table, dataset.encoding, "F", count_threads(self.n_jobs))
-        n_before, n = len(dataset.X), len(dataset.X) + len(rows)
-        X = np.empty((n, rows.shape[1]), dtype=np.float32, order="F")
-        X[:n_before], X[n_before:] = dataset.X, rows
-        numeric = dataset.encoding.levels == 0
-        has_nan = (dataset.has_nan != 0) | (np.isnan(rows).any(axis=0) & numeric)
-        joined = BoostingTarget(
-            np.concatenate([target.values, validation.values]),
-            _join_weights(target, validation),
-            np.arange(n) >= n_before,
-        )
-        return Dataset(X, has_nan.astype(np.uint8), dataset.encoding), joined
-
-    def _hold_out(self, target: BoostingTarget, seed: int) -> npt.NDArray[np.bool_]:
-        """Which training rows validate, of each class alike."""
-        n_rows = len(target.values)
-        classes = target.values if hasattr(self, "classes_") else None
-        try:
-            _, held_out = train_test_split(
-                np.arange(n_rows),
-                test_size=self.validation_fraction,
-                random_state=seed % 2**32,
-                stratify=classes,
-            )
-        except ValueError as error:
-            raise ValueError(
-                f"early_stopping needs rows of every class to hold out; got {n_rows} rows and "
-                f"validation_fraction={self.validation_fraction} ({error}). Pass X_val and y_val, "
-                "or set early_stopping=False."
-            ) from error
-        validates = np.zeros(n_rows, dtype=np.bool_)
-        validates[held_out] = True
-        return validates
+        return append_rows(dataset, target, rows, validation)
 
     def _options(
         self, n_rows: int, stops_early: bool, before: FittedForest | None
@@ -291,7 +278,7 @@ class ObliqueBoosting(
             )
         return BoostingOptions(
             loss=loss,
-            quantile=self._quantile(),
+            quantiles=self._quantiles(),
             n_outputs=n_outputs,
             learning_rate=rate,
             max_iter=n_iter - n_before,
@@ -306,8 +293,17 @@ class ObliqueBoosting(
             first_iter=n_before,
         )
 
-    def _quantile(self) -> float:
-        return 0.5
+    def _quantiles(self) -> list[float]:
+        """The levels that the loss predicts or cuts at, if it has any."""
+        return [0.5]
+
+    def _user_loss(self, target: BoostingTarget) -> UserLoss | None:  # noqa: ARG002
+        """The user's own loss; None for a loss of the library."""
+        return None
+
+    def _calibrate(self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget) -> Any:  # noqa: ARG002
+        """Residuals of the validation rows, of a regressor."""
+        return None
 
     def _boost(
         self,
@@ -322,15 +318,20 @@ class ObliqueBoosting(
         n_nominal = int(np.count_nonzero(dataset.encoding.levels))
         shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
         families = resolve_directions(self._members(), shape)
-        sums = None
+        sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)
             rows = np.ascontiguousarray(dataset.X)
             raw = add_trees(before.packed_predictor, additive, rows, n_threads)
             sums = (additive.baseline, raw)
+        user_loss = self._user_loss(target)
+        if user_loss is not None and sums is None:
+            sums = ((constant_of_least_loss(user_loss, target.training_weights()),), None)
         first, n_total = options.first_iter, options.first_iter + options.max_iter
         progress = Progress(first, n_total, bool(self.verbose), self.callback, label="boosting")
-        fitted = boost(dataset, target, families, seed, options, sums, n_threads, progress)
+        fitted = boost(
+            dataset, target, families, seed, options, sums, n_threads, progress, user_loss
+        )
         if fitted.interrupted:
             warnings.warn(
                 f"fit was interrupted after {len(fitted.training_loss)} of {options.max_iter} "
@@ -340,18 +341,18 @@ class ObliqueBoosting(
             )
         return fitted
 
-    def _seed_to_go_on(self, before: FittedForest) -> int:
+    def _warm_start_seed(self, before: FittedForest) -> int:
         assert before.seed is not None  # boosting never chooses among trees
         return before.seed
 
-    def _remember_losses(self, fitted: BoostingFit, before: FittedForest | None) -> None:
-        """Set `train_score_` and `validation_score_`: minus the loss, after each iteration."""
-        for name, losses in (
-            ("train_score_", fitted.training_loss),
-            ("validation_score_", fitted.validation_loss),
-        ):
-            earlier = getattr(self, name, np.empty(0)) if before is not None else np.empty(0)
-            setattr(self, name, np.concatenate([earlier, -losses]))
+    def _record(self, fitted: BoostingFit, before: FittedForest | None) -> BoostingRecord:
+        """The learning curve: minus the loss after each iteration, earlier fits included."""
+        scores = [-fitted.training_loss, -fitted.validation_loss]
+        earlier = None if before is None else _additive(before).record
+        if earlier is not None:
+            known = (earlier.training_score, earlier.validation_score)
+            scores = [np.concatenate(pair) for pair in zip(known, scores, strict=True)]
+        return BoostingRecord(scores[0], scores[1])
 
     def _to_store(self) -> StoredEstimator:
         return StoredEstimator(
@@ -364,11 +365,11 @@ def _additive(fitted: FittedForest) -> Additive:
     return fitted.additive
 
 
-def _join_weights(first: BoostingTarget, second: BoostingTarget) -> Floats | None:
-    if first.weights is None and second.weights is None:
-        return None
-    both = [
-        np.ones(len(part.values)) if part.weights is None else part.weights
-        for part in (first, second)
-    ]
-    return np.concatenate(both)
+def _record(fitted: FittedForest) -> BoostingRecord:
+    record = _additive(fitted).record
+    if record is None:
+        raise AttributeError(
+            "The learning curve needs a model that was saved by Bevel 0.2 or later, or fitted "
+            "here; got one from an older file. Fit it again."
+        )
+    return record
