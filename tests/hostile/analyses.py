@@ -151,7 +151,7 @@ def _families(e: Any, _X: Any, _y: Any) -> None:
         return
     text, page = str(record), record._repr_html_()
     record.to_pandas()
-    record.facts()
+    record.as_dict()
     if "\x1b" in text or "<b>" in page:
         raise WrongAnswerError("answer", "names of families are shown raw")
 
