@@ -1,4 +1,4 @@
-// One tree, as Shapley values read it: the features that each split asks for, and what each leaf
+// One tree, as Shapley values read it: the features that each split reads, and what each leaf
 // predicts.
 #pragma once
 
@@ -22,12 +22,19 @@ enum class SplitKind : uint8_t {
 constexpr size_t kMostTabulated = 6;  // features of a split that has a table
 
 struct GameSplit {
+  // A feature, counted as in the tree and as in the forest, with its weight.
+  struct Term {
+    int32_t feature, of_forest;
+    float weight;
+  };
+
   SplitKind kind = SplitKind::leaf;
   uint8_t n_features = 0;  // of a single or a table
-  int32_t right = -1;      // child; the left one is the next node
-  // Of a single or a table, filled up with the number of features of the tree.
-  int32_t features[kMostTabulated] = {};
-  size_t first_value = 0;  // of a leaf
+  bool is_category = false, missing_left = false;
+  int32_t right = -1;  // child; the left one is the next node
+  float threshold = 0.0f;
+  uint32_t first_value = 0;         // of a leaf
+  Term terms[kMostTabulated] = {};  // of a single or a table
 };
 
 class GameTree {
@@ -54,7 +61,7 @@ class GameTree {
   // Place of a feature of the forest.
   int32_t local(int32_t feature) const { return local_[static_cast<size_t>(feature)]; }
 
-  // Calls visit(feature of the forest) for each feature that a split asks for, maybe repeatedly.
+  // Calls visit(feature of the forest) for each feature that a split reads, possibly repeatedly.
   template <class Visit>
   void each_feature(size_t node, Visit visit) const {
     const size_t at = offset_ + node;
@@ -81,7 +88,7 @@ class GameTree {
   const LeafOutput& leaf_output_;
   size_t n_columns_, tree_ = 0, offset_ = 0;
   bool is_axis_aligned_ = true;
-  std::vector<int32_t> local_;  // by feature of the forest; -1: not asked for
+  std::vector<int32_t> local_;  // by feature of the forest; -1: not read
   std::vector<int32_t> features_;
   std::vector<GameSplit> splits_;
   std::vector<double> leaf_values_;  // leaves x columns
