@@ -154,7 +154,7 @@ void CutSearch::search_levels(size_t column, const PackedSum* histogram, const u
   };
   std::array<Level, kCodes> levels;
   size_t n = 0;
-  // Rare levels are drawn towards zero: their mean says little.
+  // Rare levels are shrunk towards zero: their means are uncertain.
   const double smooth = 10.0 * hessian_of(node.sum) / static_cast<double>(node.n_rows);
   for (size_t code = 0; code < static_cast<size_t>(columns_.n_bins(column)); ++code)
     if (histogram[code] != 0)
