@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import train_test_split
 
 import bevel
-from bevel import ModelFileError, ObliqueBoostingClassifier, ObliqueBoostingRegressor, analysis
+from bevel import ModelFileError, ObliqueBoostingClassifier, ObliqueBoostingRegressor
 from bevel import projections as P
 
 Table = tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -210,9 +210,3 @@ def test_one_class_and_unknown_classes_raise(tumours: Table) -> None:
         ObliqueBoostingClassifier().fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="classes of y only"):
         ObliqueBoostingClassifier().fit(X, y, X_val=X, y_val=y + 1)
-
-
-def test_what_boosting_cannot_do_is_refused(tumours: Table) -> None:
-    model = ObliqueBoostingClassifier(max_iter=2).fit(*tumours)
-    with pytest.raises(TypeError, match="a fitted forest of Bevel"):
-        analysis.importance(model)

@@ -24,6 +24,7 @@ from bevel.files.model import StoredEstimator
 from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
 from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.importance import gain_importances
 from bevel.forest.joining import join_forests
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 from bevel.parameters.constraints import Parameter
@@ -234,6 +235,11 @@ class ObliqueBoosting(
         return AdditiveRowPredictor(
             fitted.packed_predictor, fitted.encoding.reading, _additive(fitted)
         )
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the gain of all splits, summing to one."""
+        return gain_importances(self.forest_, normalised=False)
 
     def _raw(self, X: Any) -> Floats:
         """Sums of the trees of each row and output."""
