@@ -181,7 +181,7 @@ class Booster {
       for (const uint32_t row : leaf.rows) weight += set_.target.weight(row);
       double step = best_step(leaf.rows, output);
       if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
-      const double value = boosting_.learning_rate * step;
+      const double value = std::clamp(boosting_.learning_rate * step, -kLargestStep, kLargestStep);
       tree.nodes.leaf_value[leaf.node] = value;
       weights[static_cast<size_t>(leaf.node)] = weight;
       for (const uint32_t row : leaf.rows) raw[row] += value;
