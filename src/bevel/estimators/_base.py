@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
@@ -21,6 +22,7 @@ from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
+from bevel.forest.calibration import raise_to_power
 from bevel.forest.family_record import FamilyRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
@@ -122,10 +124,36 @@ class ObliqueForest(
             rotations=rotations,
             families=families,
         )
-        if self.oob_score:
-            estimates = predict_out_of_bag(self._fitted, dataset.X, n_threads, target.weights)
-            self._remember_out_of_bag(estimates, target)
+        self._use_out_of_bag_rows(dataset, target, self._calibrates(values, options), n_threads)
         return self
+
+    def _calibrates(self, values: Mapping[str, Any], options: TrainingOptions) -> bool:
+        """Whether the power of the probabilities is to be chosen."""
+        how = values.get("calibration")
+        if how == "auto":
+            bags = self._fitted.bags
+            leaves_out = bags is not None and options.leaves_rows_out(bags.n_rows)
+            return self._fitted.families is not None and leaves_out
+        return how is not None
+
+    def _use_out_of_bag_rows(
+        self, dataset: Dataset, target: TrainingTarget, calibrates: bool, n_threads: int
+    ) -> None:
+        """Choose the power of the probabilities, and remember out-of-bag estimates."""
+        if not (calibrates or self.oob_score):
+            return
+        estimates = predict_out_of_bag(self._fitted, dataset.X, n_threads, target.weights)
+        if calibrates:
+            power = self._power_of(estimates, target)
+            raise_to_power(estimates.predictions, power)
+            self._fitted = replace(self._fitted, power=power)
+        if self.oob_score:
+            estimates.warn_of_unknown()
+            self._remember_out_of_bag(estimates, target)
+
+    def _power_of(self, estimates: OutOfBag, target: TrainingTarget) -> float:  # noqa: ARG002
+        """The power of the probabilities; 1 in regression, which has none."""
+        return 1.0
 
     @property
     def families_(self) -> FamilyRecord:
@@ -192,13 +220,15 @@ class ObliqueForest(
         bags = Bags(n_rows, options.bag_size, options.replace, options.seed)
         if before is None or before.bags == bags:
             return bags
-        if self.oob_score:
+        calibrates = getattr(self, "calibration", None) == "power"
+        if self.oob_score or calibrates:
+            asked, off = ("calibration", None) if calibrates else ("oob_score", False)
             # Out-of-bag estimates draw the bags of all trees again, which must be of one kind.
             old = before.bags and (before.bags.n_rows, before.bags.size, before.bags.replace)
             raise ValueError(
-                "oob_score with warm_start needs the same number of rows, max_samples and replace "
+                f"{asked} with warm_start needs the same number of rows, max_samples and replace "
                 f"in every fit; got {(n_rows, bags.size, bags.replace)} after {old} (rows, draws, "
-                "replace). Keep them, or set oob_score=False."
+                f"replace). Keep them, or set {asked}={off}."
             )
         return None
 

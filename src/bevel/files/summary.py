@@ -38,6 +38,7 @@ def summarise(
             "verified": verify,
             **_facts(contents, kinds[stored.name]),
             "families": None if families is None else families.facts(),
+            "calibration_power": stored.fitted.power,
         }
 
 

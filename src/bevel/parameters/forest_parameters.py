@@ -267,6 +267,18 @@ _CLASSIFIER = [
     ),
 ]
 
+_CALIBRATION = [
+    Parameter(
+        "calibration",
+        "auto",
+        [Nothing(), Word(("auto", "power"))],
+        'How the mean shares of the trees become probabilities. "power" raises them to a power '
+        "that is chosen on out-of-bag rows, and divides them by their sum; predicted classes stay "
+        'the same. None leaves them as they are. "auto" is "power" with projection="auto" where '
+        "bags leave rows out, and None otherwise. See `calibration_power_`.",
+    )
+]
+
 _REGRESSOR = [
     Parameter(
         "criterion",
@@ -351,7 +363,14 @@ def _table(*groups: Sequence[Parameter]) -> dict[str, Parameter]:
 
 
 CLASSIFIER_PARAMETERS = _table(
-    _FOREST, _CLASSIFIER[:1], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN
+    _FOREST,
+    _CLASSIFIER[:1],
+    _SPLITS,
+    _BAGS,
+    [*_CLASSIFIER[1:2], *_CALIBRATION],
+    _DATA,
+    _CLASSIFIER[2:],
+    _RUN,
 )
 REGRESSOR_PARAMETERS = _table(_FOREST, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _REGRESSOR[1:], _RUN)
 _GINI = replace(
