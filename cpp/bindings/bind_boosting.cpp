@@ -9,15 +9,16 @@
 #include "arrays.h"
 #include "bevel/boosting/booster.h"
 #include "bevel/support/check.h"
-#include "conversions/words.h"
+#include "conversions/enum_names.h"
 #include "reporter.h"
 
 using namespace bevel;
 
 namespace {
 
-constexpr Words<LossKind, 8> kLosses{{"squared_error", "log_loss", "multinomial", "absolute_error",
-                                      "huber", "quantile", "poisson", "gamma"}};
+constexpr EnumNames<LossKind, 8> kLosses{{"squared_error", "log_loss", "multinomial",
+                                          "absolute_error", "huber", "quantile", "poisson",
+                                          "gamma"}};
 
 void check_values(const BoostingSet& set, const BoostingOptions& options) {
   const DatasetView& data = set.data;
@@ -99,7 +100,7 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
 void bind_boosting(nb::module_& m) {
   nb::class_<BoostingOptions> options(m, "BoostingOptions");
   options.def(nb::init<>());
-  def_word(options, "loss", &BoostingOptions::loss, kLosses);
+  def_enum(options, "loss", &BoostingOptions::loss, kLosses);
   options.def_rw("quantile", &BoostingOptions::quantile)
       .def_rw("n_outputs", &BoostingOptions::n_outputs)
       .def_rw("learning_rate", &BoostingOptions::learning_rate)

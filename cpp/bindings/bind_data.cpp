@@ -13,22 +13,23 @@ using namespace bevel;
 
 namespace {
 
-nb::tuple to_tuple(ColumnFacts&& facts) {
-  return nb::make_tuple(to_numpy(std::move(facts.median)), to_numpy(std::move(facts.has_nan)));
+nb::tuple to_tuple(ColumnSummary&& summary) {
+  return nb::make_tuple(to_numpy(std::move(summary.median)), to_numpy(std::move(summary.has_nan)));
 }
 
-nb::tuple facts_of_columns(ColumnMatrix X, Vector<int32_t> levels, int n_threads) {
-  require(levels.shape(0) == X.shape(1), "[column_facts] levels need one entry per feature");
-  ColumnFacts facts;
-  run_cancellable([&] { facts = column_facts(X.data(), X.shape(0), as_span(levels), n_threads); });
-  return to_tuple(std::move(facts));
+nb::tuple summary_of_columns(ColumnMatrix X, Vector<int32_t> levels, int n_threads) {
+  require(levels.shape(0) == X.shape(1), "[summarise_columns] levels need one entry per feature");
+  ColumnSummary summary;
+  run_cancellable(
+      [&] { summary = summarise_columns(X.data(), X.shape(0), as_span(levels), n_threads); });
+  return to_tuple(std::move(summary));
 }
 
 template <class Number>
 using Table = nb::ndarray<const Number, nb::ndim<2>, nb::device::cpu>;
 using Target = nb::ndarray<float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 
-// The place of a number beyond the limit, or None; and the facts of the columns, or None.
+// The place of a number beyond the limit, or None; and the summary of the columns, or None.
 template <class Number>
 nb::tuple store(Table<Number> source, double limit, int n_threads, Target target) {
   require(source.shape(0) == target.shape(0) && source.shape(1) == target.shape(1),
@@ -36,17 +37,17 @@ nb::tuple store(Table<Number> source, double limit, int n_threads, Target target
   const StridedTable<Number> table{source.data(), source.shape(0), source.shape(1),
                                    source.stride(0), source.stride(1)};
   std::optional<TablePlace> beyond;
-  ColumnFacts facts;
-  run_cancellable([&] { beyond = store_columns(table, limit, n_threads, target.data(), facts); });
+  ColumnSummary summary;
+  run_cancellable([&] { beyond = store_columns(table, limit, n_threads, target.data(), summary); });
   if (beyond) return nb::make_tuple(nb::make_tuple(beyond->row, beyond->column), nb::none());
-  return nb::make_tuple(nb::none(), to_tuple(std::move(facts)));
+  return nb::make_tuple(nb::none(), to_tuple(std::move(summary)));
 }
 
 }  // namespace
 
 void bind_data(nb::module_& m) {
-  m.def("column_facts", &facts_of_columns, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
-        nb::arg("n_threads"));
+  m.def("summarise_columns", &summary_of_columns, nb::arg("X").noconvert(),
+        nb::arg("levels").noconvert(), nb::arg("n_threads"));
   m.def("store_columns", &store<float>, nb::arg("source").noconvert(), nb::arg("limit"),
         nb::arg("n_threads"), nb::arg("target").noconvert());
   m.def("store_columns", &store<double>, nb::arg("source").noconvert(), nb::arg("limit"),

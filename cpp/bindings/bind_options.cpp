@@ -13,7 +13,7 @@
 #include "bevel/options.h"
 #include "bevel/projection/candidates.h"
 #include "bevel/split/kernels/kernels.h"
-#include "conversions/words.h"
+#include "conversions/enum_names.h"
 #include "python_source.h"
 
 namespace nb = nanobind;
@@ -21,15 +21,16 @@ using namespace bevel;
 
 namespace {
 
-constexpr Words<FamilyKind, 15> kFamilies{{"axis", "signs", "combination", "gaussian", "rotation",
-                                           "categorical", "multirotation", "principal", "patches",
-                                           "ridge", "lda", "logistic", "pls", "cca", "custom"}};
-constexpr Words<Tuning, 3> kTunings{{"none", "cross_validation", "out_of_bag"}};
-constexpr Words<PatchWeights, 3> kPatchWeights{{"signs", "uniform", "ones"}};
-constexpr Words<CriterionKind, 3> kCriteria{{"gini", "entropy", "squared_error"}};
-constexpr Words<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
-constexpr Words<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};
-constexpr Words<Growth, 4> kGrowths{{"depth_first", "best_first", "breadth_first", "random_leaf"}};
+constexpr EnumNames<FamilyKind, 15> kFamilies{
+    {"axis", "signs", "combination", "gaussian", "rotation", "categorical", "multirotation",
+     "principal", "patches", "ridge", "lda", "logistic", "pls", "cca", "custom"}};
+constexpr EnumNames<Tuning, 3> kTunings{{"none", "cross_validation", "out_of_bag"}};
+constexpr EnumNames<PatchWeights, 3> kPatchWeights{{"signs", "uniform", "ones"}};
+constexpr EnumNames<CriterionKind, 3> kCriteria{{"gini", "entropy", "squared_error"}};
+constexpr EnumNames<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
+constexpr EnumNames<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};
+constexpr EnumNames<Growth, 4> kGrowths{
+    {"depth_first", "best_first", "breadth_first", "random_leaf"}};
 
 std::shared_ptr<const Candidates> read_pool(const nb::tuple& arrays) {
   const auto offset = nb::cast<Vector<uint32_t>>(arrays[0], false);
@@ -113,10 +114,10 @@ void bind_options(nb::module_& m) {
 
   nb::class_<Options> options(m, "Options");
   options.def(nb::init<>());
-  def_word(options, "criterion", &Options::criterion, kCriteria);
-  def_word(options, "threshold", &Options::threshold, kThresholds);
-  def_word(options, "split_search", &Options::split_search, kSearches);
-  def_word(options, "growth", &Options::growth, kGrowths);
+  def_enum(options, "criterion", &Options::criterion, kCriteria);
+  def_enum(options, "threshold", &Options::threshold, kThresholds);
+  def_enum(options, "split_search", &Options::split_search, kSearches);
+  def_enum(options, "growth", &Options::growth, kGrowths);
   options.def_rw("n_thresholds", &Options::n_thresholds)
       .def_rw("max_depth", &Options::max_depth)
       .def_rw("min_samples_split", &Options::min_samples_split)

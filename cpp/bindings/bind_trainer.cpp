@@ -211,23 +211,23 @@ nb::tuple sample_tree(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
   const TrainingSet training = arrays.training(data);
   check_shapes(training, options, {&tree, 1});
   const std::vector<int32_t> multiplicity = draw_bag(options, data.n_rows, tree, training.weights);
-  TrainingRowData facts;
-  facts.tree = tree;
-  facts.labels = training.labels;
-  facts.targets = training.targets;
-  facts.n_classes = n_classes;
-  facts.weights = training.weights;
-  facts.multiplicity = multiplicity.data();
+  TrainingRowData row_data;
+  row_data.tree = tree;
+  row_data.labels = training.labels;
+  row_data.targets = training.targets;
+  row_data.n_classes = n_classes;
+  row_data.weights = training.weights;
+  row_data.multiplicity = multiplicity.data();
   std::vector<uint32_t> rows, outside;
   for (size_t row = 0; row < data.n_rows; ++row)
-    if (facts.weight_outside(row) > 0.0)
-      (facts.weight(row) > 0.0 ? rows : outside).push_back(static_cast<uint32_t>(row));
+    if (row_data.weight_outside(row) > 0.0)
+      (row_data.weight(row) > 0.0 ? rows : outside).push_back(static_cast<uint32_t>(row));
   std::vector<const float*> columns;
   for (int32_t f = 0; f < data.n_features; ++f) columns.push_back(data.column(f));
   Stream stream(root_key(options.seed, tree), Purpose::rotation);
   Candidates axes;
-  draw_tree_axes(options, data, {rows, facts}, stream, axes);
-  const NodeRows node{columns.data(), rows, nullptr, &facts, {columns.data(), outside}};
+  draw_tree_axes(options, data, {rows, row_data}, stream, axes);
+  const NodeRows node{columns.data(), rows, nullptr, &row_data, {columns.data(), outside}};
   Candidates root = sample_root(options, data, node, tree);
   return nb::make_tuple(to_tuple(std::move(axes)), to_tuple(std::move(root)));
 }

@@ -22,7 +22,7 @@ class PythonSource : public DirectionSource {
   void propose(const NodeRows& node, const DatasetView& data, uint64_t seed,
                Candidates& out) const override {
     nb::gil_scoped_acquire gil;
-    const nb::object place = nb::make_tuple(node.facts->tree, node.depth);
+    const nb::object place = nb::make_tuple(node.row_data->tree, node.depth);
     nb::object result = function_(seed, place, features(node, data), targets(node), weights(node));
     const nb::tuple parts = nb::cast<nb::tuple>(result);
     const auto offset = nb::cast<Vector<uint32_t>>(parts[0], false);
@@ -56,18 +56,18 @@ class PythonSource : public DirectionSource {
   }
   static nb::object targets(const NodeRows& node) {
     const size_t n = node.rows.size();
-    if (node.facts->n_classes > 0) {
+    if (node.row_data->n_classes > 0) {
       std::vector<int32_t> labels(n);
-      for (size_t i = 0; i < n; ++i) labels[i] = node.facts->labels[node.data_row(i)];
+      for (size_t i = 0; i < n; ++i) labels[i] = node.row_data->labels[node.data_row(i)];
       return nb::cast(to_numpy(std::move(labels)));
     }
     std::vector<double> values(n);
-    for (size_t i = 0; i < n; ++i) values[i] = node.facts->targets[node.data_row(i)];
+    for (size_t i = 0; i < n; ++i) values[i] = node.row_data->targets[node.data_row(i)];
     return nb::cast(to_numpy(std::move(values)));
   }
   static nb::object weights(const NodeRows& node) {
     std::vector<double> values(node.rows.size());
-    for (size_t i = 0; i < values.size(); ++i) values[i] = node.facts->weight(node.data_row(i));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = node.row_data->weight(node.data_row(i));
     return nb::cast(to_numpy(std::move(values)));
   }
 

@@ -31,17 +31,17 @@ double target_of(const Table& table, size_t row) {
 
 }  // namespace
 
-void Table::find_facts() {
-  ColumnFacts facts = column_facts(values.data(), n_rows, levels, 1);
-  medians = std::move(facts.median);
-  has_nan = std::move(facts.has_nan);
+void Table::summarise() {
+  ColumnSummary summary = summarise_columns(values.data(), n_rows, levels, 1);
+  medians = std::move(summary.median);
+  has_nan = std::move(summary.has_nan);
 }
 
 Table random_table(size_t n_rows, size_t n_features, uint64_t seed) {
   Table table(n_rows, n_features);
   Stream stream(root_key(seed, 0), Purpose::candidates);
   for (float& value : table.values) value = static_cast<float>(stream.normal());
-  table.find_facts();
+  table.summarise();
   return table;
 }
 
@@ -59,7 +59,7 @@ Problem make_problem(size_t n_rows, int32_t n_classes) {
           std::min(n_classes - 1, static_cast<int32_t>(target / 3.0 * n_classes)));
   }
   for (size_t i = 0; i < n_rows; i += 17) table.at(i, 2) = std::numeric_limits<float>::quiet_NaN();
-  table.find_facts();
+  table.summarise();
   return problem;
 }
 

@@ -27,7 +27,7 @@ struct Table {
   float& at(size_t row, size_t feature) { return values[feature * n_rows + row]; }
   float at(size_t row, size_t feature) const { return values[feature * n_rows + row]; }
   // Medians and what is missing; to be called after values were written.
-  void find_facts();
+  void summarise();
   DatasetView view() const {
     return {values.data(), n_rows,         static_cast<int32_t>(n_features),
             levels.data(), medians.data(), has_nan.data()};

@@ -38,7 +38,7 @@ float naive_median(std::vector<float> values) {
 
 float median_of(const std::vector<float>& values) {
   const std::vector<int32_t> levels{0};
-  return column_facts(values.data(), values.size(), levels, 1).median[0];
+  return summarise_columns(values.data(), values.size(), levels, 1).median[0];
 }
 
 }  // namespace
@@ -55,13 +55,13 @@ TEST_CASE("medians leave out what is missing, and are 0 where nothing is left") 
   CHECK_EQ(median_of({kNan, kNan}), 0.0f);
 }
 
-TEST_CASE("facts of columns are the same for any number of threads, and nominal ones have none") {
+TEST_CASE("summary of columns are the same for any number of threads, and nominal ones have none") {
   const size_t n = 3000;
   std::vector<float> values = numbers(4 * n, 5);
   values[n + 7] = kNan;
   const std::vector<int32_t> levels{0, 0, 3, 0};
-  const ColumnFacts one = column_facts(values.data(), n, levels, 1);
-  const ColumnFacts three = column_facts(values.data(), n, levels, 3);
+  const ColumnSummary one = summarise_columns(values.data(), n, levels, 1);
+  const ColumnSummary three = summarise_columns(values.data(), n, levels, 3);
   CHECK(one.median == three.median);
   CHECK(one.has_nan == std::vector<uint8_t>{0, 1, 0, 0});
   CHECK(three.has_nan == one.has_nan);
@@ -76,15 +76,15 @@ TEST_CASE("a table is stored column by column from any strides") {
   for (const bool by_rows : {true, false}) {
     const StridedTable<double> table{rows.data(), n, p, by_rows ? int64_t{p} : 1,
                                      by_rows ? 1 : int64_t{n}};
-    ColumnFacts facts(p);
-    CHECK(!store_columns(table, 1e30, 2, target.data(), facts));
+    ColumnSummary summary(p);
+    CHECK(!store_columns(table, 1e30, 2, target.data(), summary));
     bool equal = true;
     for (size_t i = 0; i < n; ++i)
       for (size_t f = 0; f < p; ++f)
         equal =
             equal && target[f * n + i] == static_cast<float>(rows[by_rows ? i * p + f : f * n + i]);
     CHECK(equal);
-    CHECK_EQ(facts.median[3], naive_median({target.begin() + 3 * n, target.begin() + 4 * n}));
+    CHECK_EQ(summary.median[3], naive_median({target.begin() + 3 * n, target.begin() + 4 * n}));
   }
 }
 
@@ -93,9 +93,9 @@ TEST_CASE("a table with a number beyond the limit is refused by its place") {
   rows[7 * 3 + 2] = std::numeric_limits<float>::infinity();
   rows[8 * 3] = kNan;
   std::vector<float> target(rows.size());
-  ColumnFacts facts(3);
+  ColumnSummary summary(3);
   const auto place =
-      store_columns(StridedTable<float>{rows.data(), 20, 3, 3, 1}, 1e30, 1, target.data(), facts);
+      store_columns(StridedTable<float>{rows.data(), 20, 3, 3, 1}, 1e30, 1, target.data(), summary);
   REQUIRE(place.has_value());
   CHECK_EQ(place->row, size_t{7});
   CHECK_EQ(place->column, size_t{2});
@@ -193,9 +193,9 @@ TEST_CASE("a code tells between which two numbers the value lies") {
   std::fill(values.begin() + n, values.end(), 5.0f);  // a constant column
   values[3] = kNan;
   const std::vector<int32_t> levels{0, 0};
-  const ColumnFacts facts = column_facts(values.data(), n, levels, 1);
-  const DatasetView data(values.data(), n, 2, levels.data(), facts.median.data(),
-                         facts.has_nan.data());
+  const ColumnSummary summary = summarise_columns(values.data(), n, levels, 1);
+  const DatasetView data(values.data(), n, 2, levels.data(), summary.median.data(),
+                         summary.has_nan.data());
   const ColumnCodes codes(data, 2);
   for (int32_t f = 0; f < 2; ++f) {
     const CodeScale& scale = codes.scale(f);
@@ -204,7 +204,8 @@ TEST_CASE("a code tells between which two numbers the value lies") {
       if (const float v = data.column(f)[i]; v == v) low = std::min<double>(low, v);
     bool inside = true;
     for (size_t i = 0; i < n; ++i) {
-      const float v = data.column(f)[i], value = v == v ? v : facts.median[static_cast<size_t>(f)];
+      const float v = data.column(f)[i],
+                  value = v == v ? v : summary.median[static_cast<size_t>(f)];
       const double code = codes.column(f)[i], step = scale.step;
       inside = inside && value >= low + (code - CodeScale::kSlack) * step &&
                value <= low + (code + 1.0 + CodeScale::kSlack) * step &&

@@ -95,7 +95,7 @@ void repeat_class(FlatForest& forest) {
 }
 
 // A small forest with a fault put in, and the message with which it is refused.
-std::string refusal(const std::function<void(FlatForest&)>& damage) {
+std::string error_message(const std::function<void(FlatForest&)>& damage) {
   const tests::Problem problem = tests::make_problem(200, 3);
   Options options = tests::default_options(problem);
   options.min_samples_leaf = 20;  // so that leaves have several classes
@@ -226,7 +226,7 @@ TEST_CASE("columns refuse what is missing, too short, unknown or out of range") 
 }
 
 TEST_CASE("a forest that the trainer has grown passes the check") {
-  CHECK_EQ(refusal([](FlatForest&) {}), std::string());
+  CHECK_EQ(error_message([](FlatForest&) {}), std::string());
 }
 
 TEST_CASE("broken forests are refused, with the node at fault") {
@@ -250,8 +250,8 @@ TEST_CASE("broken forests are refused, with the node at fault") {
       [](FlatForest& f) { f.leaf_value.push_back(0.0); },
       [](FlatForest& f) { f.bits_offset.back() += 1; },
   };
-  for (const Damage& damage : damages) CHECK(!refusal(damage).empty());
-  CHECK(refusal([](FlatForest& f) { f.right[0] = 0; }).starts_with("Node 0 of tree 0: "));
+  for (const Damage& damage : damages) CHECK(!error_message(damage).empty());
+  CHECK(error_message([](FlatForest& f) { f.right[0] = 0; }).starts_with("Node 0 of tree 0: "));
 }
 
 TEST_CASE("a forest read from columns gives the answers of the reference predictor") {

@@ -177,7 +177,7 @@ TEST_CASE("histograms of pairs agree with a naive loop, by every instruction set
     std::vector<WidePair> got_wide(128);
     for (size_t i = 0; i < values.size(); ++i)
       wanted[static_cast<size_t>(binning(values[i]))] += packed[i];
-    Upcoming nothing;
+    Prefetch nothing;
     k.histogram_packed(values.data(), packed.data(), values.size(), binning.low, binning.scale, 64,
                        nothing, got.data());
     k.histogram_wide(values.data(), wide.data(), values.size(), binning.low, binning.scale, 64,
@@ -312,7 +312,7 @@ TEST_CASE("every route of the search finds the best cut that a naive loop finds"
         options.split_search = route;
         const ProjectionBound bound(data);
         Finder<PackedCriterion> finder(options, data, bound, k);
-        Found found;
+        BestSplit found;
         finder.search({columns, rows.data(), n, 0}, criterion, {}, candidates, 0, 2, found);
         CHECK_EQ(found.cut.score, wanted);
       }

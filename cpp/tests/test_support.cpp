@@ -45,10 +45,10 @@ TEST_CASE("a pool runs every job once, for any number of threads") {
 }
 
 TEST_CASE("a pool names its workers from 0 to the number of threads less 1") {
-  std::atomic<int> n_strangers = 0;
-  ThreadPool pool(3, 50, [&](int worker, size_t) { n_strangers += worker < 0 || worker >= 3; });
+  std::atomic<int> n_out_of_range = 0;
+  ThreadPool pool(3, 50, [&](int worker, size_t) { n_out_of_range += worker < 0 || worker >= 3; });
   pool.run();
-  CHECK_EQ(n_strangers.load(), 0);
+  CHECK_EQ(n_out_of_range.load(), 0);
 }
 
 TEST_CASE("a pool carries the exception of a job to the caller and begins no further jobs") {

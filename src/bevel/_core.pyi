@@ -137,7 +137,7 @@ def train(
 def bag(
     options: Options, n_rows: int, tree: int, weights: npt.NDArray[np.float64] | None = None
 ) -> npt.NDArray[np.int32]: ...
-def column_facts(
+def summarise_columns(
     X: npt.NDArray[np.float32], levels: npt.NDArray[np.int32], n_threads: int
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]: ...
 def store_columns(

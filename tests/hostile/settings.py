@@ -8,7 +8,15 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from bevel.parameters.constraints import Constraint, Flag, Integer, Nothing, Parameter, Real, Word
+from bevel.parameters.constraints import (
+    Constraint,
+    Flag,
+    Integer,
+    NoneOption,
+    Parameter,
+    Real,
+    StrOptions,
+)
 from bevel.parameters.constraints import Function as FunctionConstraint
 
 # Floods of threads; the largest number that n_jobs gets otherwise is 64.
@@ -178,11 +186,11 @@ def _values(constraint: Constraint, name: str) -> tuple[str, ...]:
             return _integers(constraint.low, name)
         case Real():
             return _reals(constraint)
-        case Word():
+        case StrOptions():
             return tuple(repr(word) for word in constraint.words)
         case Flag():
             return ("True", "False", "np.bool_(True)")
-        case Nothing():
+        case NoneOption():
             return ("None",)
         case FunctionConstraint():
             return ("tick",)

@@ -32,6 +32,6 @@ def test_medians_equal_those_of_numpy(n_rows: int, n_threads: int) -> None:
     levels = np.zeros(150, np.int32)
     X[:, 100:110] = rng.integers(0, 3, (n_rows, 10))
     levels[100:110] = 3
-    medians, has_nan = _core.column_facts(np.asfortranarray(X), levels, n_threads)
+    medians, has_nan = _core.summarise_columns(np.asfortranarray(X), levels, n_threads)
     np.testing.assert_array_equal(medians, numpy_medians(X, levels))
     np.testing.assert_array_equal(has_nan, np.isnan(X).any(axis=0))

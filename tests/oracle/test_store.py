@@ -31,7 +31,7 @@ def test_storing_is_a_copy(kind: str, dtype: type, shape: tuple[int, int]) -> No
     stored = np.empty(shape, np.float32, order="F")
     beyond, facts = _core.store_columns(strided(kind, X), LIMIT, 2, stored)
     assert beyond is None
-    same = _core.column_facts(stored, np.zeros(shape[1], np.int32), 1)
+    same = _core.summarise_columns(stored, np.zeros(shape[1], np.int32), 1)
     for fact, expected in zip(facts, same, strict=True):
         np.testing.assert_array_equal(fact, expected)
     np.testing.assert_array_equal(stored, X.astype(np.float32))

@@ -17,9 +17,9 @@ namespace {
 struct ErrorScratch {
   PerturbedBlock block;
   PathChanges path_changes;
-  std::vector<uint32_t> rows, lenders, chosen;
+  std::vector<uint32_t> rows, donors, chosen;
   std::vector<int64_t> sums, changes;
-  std::vector<int32_t> n_judges;
+  std::vector<int32_t> n_trees_of_row;
 };
 
 std::vector<std::unique_ptr<ErrorScratch>> make_scratches(const PackedForest& forest,
@@ -58,7 +58,7 @@ class TreeJob {
       std::fill(increase, increase + n_variants, std::numeric_limits<double>::quiet_NaN());
       return;
     }
-    if (perturbation_.permutes) draw_lenders(tree, place);
+    if (perturbation_.permutes) draw_donors(tree, place);
     const size_t n_block = PerturbedBlock::good_size(perturbation_, forest_.layout);
     for (size_t first = 0; first < place.rows.size(); first += n_block) {
       poll_cancellation();
@@ -84,22 +84,22 @@ class TreeJob {
     return weight;
   }
 
-  void draw_lenders(size_t tree, ErrorScratch& place) const {
+  void draw_donors(size_t tree, ErrorScratch& place) const {
     const size_t m = place.rows.size();
-    place.lenders.resize(perturbation_.n_variants() * m);
+    place.donors.resize(perturbation_.n_variants() * m);
     for (size_t g = 0; g < perturbation_.n_groups(); ++g)
       for (size_t r = 0; r < perturbation_.n_repeats; ++r) {
         poll_cancellation(m);
         draw_permutation(perturbation_.seed, tree, perturbation_.key[g], r,
-                         {&place.lenders[perturbation_.variant(g, r) * m], m});
+                         {&place.donors[perturbation_.variant(g, r) * m], m});
       }
   }
 
   void read_block(ErrorScratch& place, size_t first, size_t n) const {
     const size_t m = place.rows.size();
-    const uint32_t* lenders = place.lenders.data();
+    const uint32_t* donors = place.donors.data();
     place.block.read({&place.rows[first], n}, [&](size_t variant, size_t i) {
-      return perturbation_.permutes ? place.rows[lenders[variant * m + first + i]]
+      return perturbation_.permutes ? place.rows[donors[variant * m + first + i]]
                                     : place.rows[first + i];
     });
     place.chosen.resize(n);
@@ -206,19 +206,19 @@ struct BlockErrors {
 class ForestJob {
  public:
   ForestJob(const PackedForest& forest, const Perturbation& perturbation, const EvaluatedRows& rows,
-            const WholeLeaves& leaves, const std::vector<uint32_t>& lenders)
+            const WholeLeaves& leaves, const std::vector<uint32_t>& donors)
       : forest_(forest),
         perturbation_(perturbation),
         rows_(rows),
         leaves_(leaves),
-        lenders_(lenders) {}
+        lenders_(donors) {}
 
   BlockErrors run(size_t first, size_t last, ErrorScratch& place) const {
     read_block(first, last, place);
     const size_t k = leaves_.width();
     place.sums.assign((last - first) * k, 0);
     place.changes.assign((last - first) * perturbation_.n_variants() * k, 0);
-    place.n_judges.assign(last - first, 0);
+    place.n_trees_of_row.assign(last - first, 0);
     for (size_t tree = 0; tree < forest_.n_trees(); ++tree) {
       poll_cancellation();
       choose_rows(tree, first, last, place);
@@ -228,7 +228,7 @@ class ForestJob {
     }
     BlockErrors errors(perturbation_);
     for (size_t i = 0; i < last - first; ++i)
-      if (place.n_judges[i] > 0) add_row(first + i, i, place, errors);
+      if (place.n_trees_of_row[i] > 0) add_row(first + i, i, place, errors);
     return errors;
   }
 
@@ -255,7 +255,7 @@ class ForestJob {
     const PathChanges& path_changes = place.path_changes;
     for (uint32_t i : place.chosen) {
       leaves_.add(path_changes.own_leaf[i], 1, &place.sums[i * k]);
-      ++place.n_judges[i];
+      ++place.n_trees_of_row[i];
     }
     for (const PathChange& d : path_changes.found) {
       const int32_t own = path_changes.own_leaf[d.row];
@@ -273,7 +273,7 @@ class ForestJob {
 
   void add_row(size_t row, size_t i, ErrorScratch& place, BlockErrors& errors) const {
     const int64_t* sums = &place.sums[i * leaves_.width()];
-    const int32_t n = place.n_judges[i];
+    const int32_t n = place.n_trees_of_row[i];
     const double weight = rows_.weight(row);
     const double own = leaves_.error(rows_, row, sums, nullptr, n);
     errors.error += weight * own;
@@ -301,17 +301,17 @@ class ForestJob {
 };
 
 // Permutations of all rows, one for each group and repeat; none where rows are not permuted.
-std::vector<uint32_t> draw_lenders(const Perturbation& perturbation, int n_threads,
-                                   const ErrorProgress& progress) {
+std::vector<uint32_t> draw_donors(const Perturbation& perturbation, int n_threads,
+                                  const ErrorProgress& progress) {
   if (!perturbation.permutes) return {};
   const size_t n = perturbation.n_rows, n_repeats = perturbation.n_repeats;
-  std::vector<uint32_t> lenders(perturbation.n_variants() * n);
+  std::vector<uint32_t> donors(perturbation.n_variants() * n);
   ThreadPool pool(n_threads, perturbation.n_variants(), [&](int, size_t variant) {
     draw_permutation(perturbation.seed, 0, perturbation.key[variant / n_repeats],
-                     variant % n_repeats, {&lenders[variant * n], n});
+                     variant % n_repeats, {&donors[variant * n], n});
   });
   pool.run([&](size_t) { return progress(0); });
-  return lenders;
+  return donors;
 }
 
 // Rows that are worked on together, whatever the number of threads.
@@ -358,8 +358,8 @@ ForestErrors forest_errors(const PackedForest& forest, const Perturbation& pertu
                            const EvaluatedRows& rows, bool hard, int n_threads,
                            const ErrorProgress& progress) {
   const WholeLeaves leaves(forest, hard);
-  const std::vector<uint32_t> lenders = draw_lenders(perturbation, n_threads, progress);
-  const ForestJob job(forest, perturbation, rows, leaves, lenders);
+  const std::vector<uint32_t> donors = draw_donors(perturbation, n_threads, progress);
+  const ForestJob job(forest, perturbation, rows, leaves, donors);
   const size_t n = perturbation.n_rows;
   const size_t n_block = rows_of_block(forest, perturbation, leaves.width());
   std::vector<BlockErrors> of_block((n + n_block - 1) / n_block, BlockErrors(perturbation));

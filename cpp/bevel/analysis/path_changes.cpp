@@ -40,7 +40,7 @@ class TreeWalks {
  private:
   void begin_walk() {
     if (++path_changes_.walk != 0) return;
-    std::fill(path_changes_.departed.begin(), path_changes_.departed.end(), 0u);
+    std::fill(path_changes_.diverged.begin(), path_changes_.diverged.end(), 0u);
     path_changes_.walk = 1;
   }
 
@@ -65,11 +65,11 @@ class TreeWalks {
 
   void visit_split(uint32_t row, int32_t group, Child at, Child next) {
     if (group < 0) return;
-    uint32_t* departed = &path_changes_.departed[static_cast<size_t>(group) * n_repeats_];
+    uint32_t* diverged = &path_changes_.diverged[static_cast<size_t>(group) * n_repeats_];
     for (uint32_t r = 0; r < n_repeats_; ++r) {
-      if (departed[r] == path_changes_.walk) continue;
+      if (diverged[r] == path_changes_.walk) continue;
       const Child child = mixed_.next(at, block_.mixed(row, group, r));
-      if (child != next) depart(row, group, r, child, departed);
+      if (child != next) diverge(row, group, r, child, diverged);
     }
   }
 
@@ -79,21 +79,21 @@ class TreeWalks {
     const RowLayout& layout = forest_.layout;
     auto positive = static_cast<int32_t>(place);
     if (positive >= layout.n_positive()) positive -= layout.n_positive();
-    if (positive < layout.axis(0)) return depart_once(row, block_.group(place), at);
+    if (positive < layout.axis(0)) return diverge_once(row, block_.group(place), at);
     const auto axis = static_cast<size_t>(positive - layout.axis(0));
     for (int32_t feature : forest_.axes[tree_].features(axis))
-      depart_once(row, block_.group(static_cast<size_t>(feature)), at);
+      diverge_once(row, block_.group(static_cast<size_t>(feature)), at);
   }
 
-  void depart_once(uint32_t row, int32_t group, Child at) {
+  void diverge_once(uint32_t row, int32_t group, Child at) {
     if (group < 0) return;
-    uint32_t* departed = &path_changes_.departed[static_cast<size_t>(group) * n_repeats_];
-    if (departed[0] == path_changes_.walk) return;
-    for (uint32_t r = 0; r < n_repeats_; ++r) depart(row, group, r, at, departed);
+    uint32_t* diverged = &path_changes_.diverged[static_cast<size_t>(group) * n_repeats_];
+    if (diverged[0] == path_changes_.walk) return;
+    for (uint32_t r = 0; r < n_repeats_; ++r) diverge(row, group, r, at, diverged);
   }
 
-  void depart(uint32_t row, int32_t group, uint32_t repeat, Child at, uint32_t* departed) {
-    departed[repeat] = path_changes_.walk;
+  void diverge(uint32_t row, int32_t group, uint32_t repeat, Child at, uint32_t* diverged) {
+    diverged[repeat] = path_changes_.walk;
     path_changes_.found.push_back({row, group, repeat, at, 0});
   }
 
@@ -147,7 +147,7 @@ class TreeWalks {
 void find_path_changes(const PackedForest& forest, size_t tree, std::span<const uint32_t> chosen,
                        PerturbedBlock& block, PathChanges& path_changes) {
   path_changes.found.clear();
-  path_changes.departed.resize(block.perturbation().n_variants(), 0u);
+  path_changes.diverged.resize(block.perturbation().n_variants(), 0u);
   for (uint32_t row : chosen)
     if (row >= path_changes.own_leaf.size()) path_changes.own_leaf.resize(row + 1);
   std::visit(

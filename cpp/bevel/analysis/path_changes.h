@@ -2,7 +2,7 @@
 //
 // A row whose features are replaced goes the way of the row itself until it comes to a split that
 // reads a replaced feature and sends it to the other side: there it departs. So the splits on the
-// row's own path are evaluated once for each group that they read, and only departed rows walk on.
+// row's own path are evaluated once for each group that they read, and only diverged rows walk on.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct PathChanges {
   std::vector<int32_t> own_leaf;  // by row of the block
   std::vector<PathChange> found;  // by row, then along its path
 
-  std::vector<uint32_t> departed;  // by group and repeat: the walk in which it departed
+  std::vector<uint32_t> diverged;  // by group and repeat: the walk in which it diverged
   uint32_t walk = 0;
   std::vector<float> rows, complete;
 };

@@ -68,13 +68,13 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
   const auto n_bins = static_cast<size_t>(columns_.n_bins(column));
   const PackedSum missing = columns_.has_missing(column) ? histogram[n_bins] : 0;
   const uint32_t n_missing = counts && columns_.has_missing(column) ? counts[n_bins] : 0;
-  const bool sees_missing = missing != 0 || n_missing > 0;
+  const bool has_missing = missing != 0 || n_missing > 0;
   const double of_node = score_of_node(node, rules_.penalty);
   Prefixes prefixes;
   // Missing values go right, or left; with the last bin on the left they are cut off from all.
   for (const bool missing_left : {false, true}) {
-    if (missing_left && !sees_missing) break;
-    const size_t n_cuts = missing_left || !sees_missing ? n_bins - 1 : n_bins;
+    if (missing_left && !has_missing) break;
+    const size_t n_cuts = missing_left || !has_missing ? n_bins - 1 : n_bins;
     PackedSum sum = missing_left ? missing : 0;
     for (size_t b = 0; b < n_cuts; ++b) {
       sum += histogram[b];
@@ -96,7 +96,7 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
     best.score = score;
     best.column = static_cast<int64_t>(column);
     best.bin = static_cast<int>(b);
-    best.saw_missing = sees_missing;
+    best.has_missing = has_missing;
     best.missing_left = missing_left;
     best.levels_left.clear();
     best.left =
@@ -140,7 +140,7 @@ void CutSearch::search_levels(size_t column, const PackedSum* histogram, const u
   best.score = score;
   best.column = static_cast<int64_t>(column);
   best.bin = -1;
-  best.saw_missing = best.missing_left = false;
+  best.has_missing = best.missing_left = false;
   best.left = pack(static_cast<int64_t>(prefixes.gradient[cut]),
                    static_cast<int64_t>(prefixes.hessian[cut]));
   // Levels that the node has not seen go with the heavier side.

@@ -28,7 +28,7 @@ struct NodeCut {
   double score = 0.0;  // a cut must lower the loss
   int64_t column = -1;
   int bin = -1;  // numeric: bins up to it go left
-  bool saw_missing = false, missing_left = false;
+  bool has_missing = false, missing_left = false;
   PackedSum left = 0;
   std::vector<uint8_t> levels_left;  // nominal: by code
 

@@ -221,7 +221,7 @@ void TreeGrower::sides(const NodeCut& cut, const NodeTotals& totals, uint8_t* go
   std::fill_n(goes_left, kCodes, uint8_t{0});
   std::fill_n(goes_left, cut.bin + 1, uint8_t{1});
   const bool heavier_left = 2.0 * hessian_of(cut.left) >= hessian_of(totals.sum);
-  goes_left[n_bins] = cut.saw_missing ? cut.missing_left : heavier_left;
+  goes_left[n_bins] = cut.has_missing ? cut.missing_left : heavier_left;
 }
 
 void TreeGrower::split(size_t id, bool children_may_split) {

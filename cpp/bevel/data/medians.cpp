@@ -100,30 +100,31 @@ float median(std::span<const int32_t> keys, const KeyRange& range) {
 
 }  // namespace
 
-void ColumnFacts::find(size_t feature, std::span<const float> values, std::vector<int32_t>& keys) {
+void ColumnSummary::find(size_t feature, std::span<const float> values,
+                         std::vector<int32_t>& keys) {
   keys.resize(values.size());
   const KeyRange range = to_keys(values, keys.data());
   median[feature] = bevel::median(keys, range);
   has_nan[feature] = range.n_present < values.size();
 }
 
-ColumnFacts column_facts(const float* values, size_t n_rows, std::span<const int32_t> levels,
-                         int n_threads) {
+ColumnSummary summarise_columns(const float* values, size_t n_rows, std::span<const int32_t> levels,
+                                int n_threads) {
   constexpr size_t kColumnsPerJob = 64;
-  ColumnFacts facts(levels.size());
+  ColumnSummary summary(levels.size());
   auto run = [&](int, size_t job) {
     std::vector<int32_t> keys;
     const size_t last = std::min(levels.size(), (job + 1) * kColumnsPerJob);
     for (size_t f = job * kColumnsPerJob; f < last; ++f)
-      if (!levels[f]) facts.find(f, {values + f * n_rows, n_rows}, keys);
+      if (!levels[f]) summary.find(f, {values + f * n_rows, n_rows}, keys);
   };
   const size_t n_jobs = (levels.size() + kColumnsPerJob - 1) / kColumnsPerJob;
   if (n_jobs == 1) {
     run(0, 0);
-    return facts;
+    return summary;
   }
   ThreadPool(n_threads, n_jobs, run).run();
-  return facts;
+  return summary;
 }
 
 }  // namespace bevel

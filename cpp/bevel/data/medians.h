@@ -9,17 +9,18 @@
 
 namespace bevel {
 
-struct ColumnFacts {
+struct ColumnSummary {
   std::vector<float> median;     // NaN left out; 0 for a nominal column or one without values
   std::vector<uint8_t> has_nan;  // 0 for a nominal column
 
-  explicit ColumnFacts(size_t n_features = 0) : median(n_features, 0.0f), has_nan(n_features, 0) {}
+  explicit ColumnSummary(size_t n_features = 0)
+      : median(n_features, 0.0f), has_nan(n_features, 0) {}
   // Of one column; keys is work space.
   void find(size_t feature, std::span<const float> values, std::vector<int32_t>& keys);
 };
 
 // values: column-major, n_rows each.
-ColumnFacts column_facts(const float* values, size_t n_rows, std::span<const int32_t> levels,
-                         int n_threads);
+ColumnSummary summarise_columns(const float* values, size_t n_rows, std::span<const int32_t> levels,
+                                int n_threads);
 
 }  // namespace bevel

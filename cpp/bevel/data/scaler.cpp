@@ -11,7 +11,7 @@
 namespace bevel {
 namespace {
 
-using scaling::Everywhere;
+using scaling::ConstantBound;
 using scaling::kBlock;
 
 // Values of a job: its work is some hundred times the cost of starting it.
@@ -119,7 +119,7 @@ void Scaler::apply_column(size_t feature, const Number* source, ptrdiff_t stride
       const scaling::Ranks ranks{{&knots_[first], n_knots}, &ranks_[first], relative_, complete};
       scaling::rank(values, n, ranks, kLargestStored, target);
     } else {
-      auto at = [&](const std::vector<double>& bounds) { return Everywhere{bounds[feature]}; };
+      auto at = [&](const std::vector<double>& bounds) { return ConstantBound{bounds[feature]}; };
       scale_bounded(values, n, at, target);
     }
   });

@@ -16,7 +16,7 @@ namespace bevel::scaling {
 constexpr size_t kBlock = 128;
 
 // The same number at every place.
-struct Everywhere {
+struct ConstantBound {
   double value;
   double operator[](size_t) const { return value; }
 };

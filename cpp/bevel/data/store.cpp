@@ -68,10 +68,10 @@ std::optional<TablePlace> store_strip(const StridedTable<Number>& t, double limi
 
 template <class Number>
 std::optional<TablePlace> store_columns(const StridedTable<Number>& table, double limit,
-                                        int n_threads, float* target, ColumnFacts& facts) {
+                                        int n_threads, float* target, ColumnSummary& summary) {
   const size_t n_jobs = (table.n_columns + kTileColumns - 1) / kTileColumns;
   std::vector<std::optional<TablePlace>> beyond(n_jobs);
-  facts = ColumnFacts(table.n_columns);
+  summary = ColumnSummary(table.n_columns);
   auto run = [&](int, size_t job) {
     const size_t first = job * kTileColumns;
     const size_t last = std::min(table.n_columns, first + kTileColumns);
@@ -79,7 +79,7 @@ std::optional<TablePlace> store_columns(const StridedTable<Number>& table, doubl
     if (beyond[job]) return;
     std::vector<int32_t> keys;
     for (size_t c = first; c < last; ++c)
-      facts.find(c, {target + c * table.n_rows, table.n_rows}, keys);
+      summary.find(c, {target + c * table.n_rows, table.n_rows}, keys);
   };
   if (n_jobs == 1)
     run(0, 0);
@@ -91,8 +91,8 @@ std::optional<TablePlace> store_columns(const StridedTable<Number>& table, doubl
 }
 
 template std::optional<TablePlace> store_columns(const StridedTable<float>&, double, int, float*,
-                                                 ColumnFacts&);
+                                                 ColumnSummary&);
 template std::optional<TablePlace> store_columns(const StridedTable<double>&, double, int, float*,
-                                                 ColumnFacts&);
+                                                 ColumnSummary&);
 
 }  // namespace bevel

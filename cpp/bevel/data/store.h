@@ -1,5 +1,5 @@
 // Copies a table of the user's into the column-major float32 matrix that the core reads, and takes
-// down the facts of its columns on the way.
+// down the summary of its columns on the way.
 #pragma once
 
 #include <cstddef>
@@ -22,16 +22,16 @@ struct TablePlace {
   size_t row, column;
 };
 
-// Fills target (n_rows each column) and the facts of its columns, as long as they are in a cache.
+// Fills target (n_rows each column) and the summary of its columns, as long as they are in a cache.
 // The place of a number beyond the limit in size, infinities included, if there is one: the rest is
 // then left undone. NaN is allowed.
 template <class Number>
 std::optional<TablePlace> store_columns(const StridedTable<Number>& table, double limit,
-                                        int n_threads, float* target, ColumnFacts& facts);
+                                        int n_threads, float* target, ColumnSummary& summary);
 
 extern template std::optional<TablePlace> store_columns(const StridedTable<float>&, double, int,
-                                                        float*, ColumnFacts&);
+                                                        float*, ColumnSummary&);
 extern template std::optional<TablePlace> store_columns(const StridedTable<double>&, double, int,
-                                                        float*, ColumnFacts&);
+                                                        float*, ColumnSummary&);
 
 }  // namespace bevel

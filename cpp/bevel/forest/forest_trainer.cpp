@@ -215,34 +215,35 @@ class Trainer {
         draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
     std::vector<double> class_weights;
     if (options_.balanced_subsample) class_weights = balance(training_, multiplicity);
-    TrainingRowData facts;
-    facts.tree = tree_number;
-    facts.labels = training_.labels;
-    facts.targets = training_.targets;
-    facts.n_classes = training_.n_classes;
-    facts.weights = weighting_.values;
-    facts.class_weights = class_weights.empty() ? nullptr : class_weights.data();
-    facts.multiplicity = multiplicity.data();
-    TreeData<Criterion> tree = gather(facts, tree_number);
+    TrainingRowData row_data;
+    row_data.tree = tree_number;
+    row_data.labels = training_.labels;
+    row_data.targets = training_.targets;
+    row_data.n_classes = training_.n_classes;
+    row_data.weights = weighting_.values;
+    row_data.class_weights = class_weights.empty() ? nullptr : class_weights.data();
+    row_data.multiplicity = multiplicity.data();
+    TreeData<Criterion> tree = gather(row_data, tree_number);
     TreeBuilder<Criterion> builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_,
                                    workspaces_, kernels_, *pool_);
     trees_[job] = with_used_axes(builder.grow(tree, worker), tree.axes, data_.n_features);
     trees_[job].nodes.shrink();
   }
 
-  TreeData<Criterion> gather(const TrainingRowData& facts, uint64_t tree_number) const {
+  TreeData<Criterion> gather(const TrainingRowData& row_data, uint64_t tree_number) const {
     TreeData<Criterion> tree;
     tree.root = root_key(options_.seed, tree_number);
-    tree.facts = facts;
+    tree.row_data = row_data;
     tree.gain_unit = scales_.gain;
     tree.weight_unit = std::is_same_v<Criterion, WideCriterion> ? scales_.weight : 1.0;
     size_t n = 0;
-    for (size_t row = 0; row < data_.n_rows; ++row) n += facts.multiplicity[row] > 0;
+    for (size_t row = 0; row < data_.n_rows; ++row) n += row_data.multiplicity[row] > 0;
     tree.rows.reserve(n);
     tree.stats.reserve(n);
     for (size_t row = 0; row < data_.n_rows; ++row) {
-      if (facts.multiplicity[row] == 0 || (facts.weights && facts.weights[row] == 0.0)) continue;
-      RowWeight w{0, facts.weight(row)};
+      if (row_data.multiplicity[row] == 0 || (row_data.weights && row_data.weights[row] == 0.0))
+        continue;
+      RowWeight w{0, row_data.weight(row)};
       if (weighting_.whole) w.whole = static_cast<int64_t>(w.real);
       tree.rows.push_back(static_cast<uint32_t>(row));
       tree.stats.push_back(CriterionMaker<Criterion>::stats(training_, row, w, scales_));
@@ -253,7 +254,7 @@ class Trainer {
     BEVEL_CHECK(!tree.rows.empty() && tree.total_weight > 0.0 && std::isfinite(tree.total_weight));
     if (options_.any_family(&Family::needs_out_of_bag))
       for (size_t row = 0; row < data_.n_rows; ++row)
-        if (facts.multiplicity[row] == 0 && facts.weight_outside(row) > 0.0)
+        if (row_data.multiplicity[row] == 0 && row_data.weight_outside(row) > 0.0)
           tree.out_of_bag.push_back(static_cast<uint32_t>(row));
     tree.columns = columns_;
     tree.used = used_;
@@ -280,15 +281,15 @@ class Trainer {
   // of its bag and behind them for those out of it, if a family needs them.
   void add_axes(TreeData<Criterion>& tree) const {
     Stream stream(tree.root, Purpose::rotation);
-    draw_tree_axes(options_, data_, {tree.rows, tree.facts}, stream, tree.axes);
-    tree.origin = tree.rows;
-    tree.origin.insert(tree.origin.end(), tree.out_of_bag.begin(), tree.out_of_bag.end());
-    const size_t n = tree.origin.size();
+    draw_tree_axes(options_, data_, {tree.rows, tree.row_data}, stream, tree.axes);
+    tree.data_rows = tree.rows;
+    tree.data_rows.insert(tree.data_rows.end(), tree.out_of_bag.begin(), tree.out_of_bag.end());
+    const size_t n = tree.data_rows.size();
     tree.own.resize(n * (tree.used.size() + tree.axes.size()));
     float* target = tree.own.data();
     for (int32_t f : tree.used) {
       poll_cancellation(n);
-      for (size_t i = 0; i < n; ++i) target[i] = data_.column(f)[tree.origin[i]];
+      for (size_t i = 0; i < n; ++i) target[i] = data_.column(f)[tree.data_rows[i]];
       tree.columns[f] = target;
       target += n;
     }
@@ -306,7 +307,7 @@ class Trainer {
       }
       const Projection projection{sources.data(), tree.axes.weights(axis), fill.data(),
                                   tree.axes.n_nonzeros(axis)};
-      project_all(projection, tree.rows.size(), tree.origin, target);
+      project_all(projection, tree.rows.size(), tree.data_rows, target);
       // An axis along which rows of the bag differ by rounding alone, such as one that vanishes on
       // data of low rank, must not tell them apart.
       const ValueRange range = kernels_.range(target, tree.rows.size());

@@ -16,12 +16,12 @@ namespace {
 class Bootstrap {
  public:
   Bootstrap(const TreeRows& tree, bool by_class, double share) : tree_(tree), share_(share) {
-    const TrainingRowData& facts = tree.facts;
-    by_class_.resize(static_cast<size_t>(by_class ? facts.n_classes : 1));
+    const TrainingRowData& row_data = tree.row_data;
+    by_class_.resize(static_cast<size_t>(by_class ? row_data.n_classes : 1));
     for (size_t i = 0; i < tree.rows.size(); ++i) {
       const uint32_t row = tree.rows[i];
-      auto& drawings = by_class_[by_class ? static_cast<size_t>(facts.labels[row]) : 0];
-      drawings.insert(drawings.end(), static_cast<size_t>(facts.times_drawn(row)),
+      auto& drawings = by_class_[by_class ? static_cast<size_t>(row_data.labels[row]) : 0];
+      drawings.insert(drawings.end(), static_cast<size_t>(row_data.times_drawn(row)),
                       static_cast<uint32_t>(i));
     }
   }
@@ -39,7 +39,7 @@ class Bootstrap {
       if (times[i] == 0) continue;
       const uint32_t row = tree_.rows[i];
       rows.push_back(row);
-      weights.push_back(times[i] * (tree_.facts.weight(row) / tree_.facts.times_drawn(row)));
+      weights.push_back(times[i] * (tree_.row_data.weight(row) / tree_.row_data.times_drawn(row)));
     }
   }
 

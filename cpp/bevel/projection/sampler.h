@@ -21,21 +21,21 @@ namespace bevel {
 struct OutOfBagRows {
   const float* const* columns = nullptr;
   std::span<const uint32_t> rows;
-  const uint32_t* origin = nullptr;
+  const uint32_t* data_rows = nullptr;
 };
 
 // The node's rows, for samplers that look at the data: columns[feature][rows[i]] are features,
-// facts are by row of the data.
+// row_data are by row of the data.
 struct NodeRows {
   const float* const* columns;  // one pointer per feature, then per axis of the tree
   std::span<const uint32_t> rows;
-  const uint32_t* origin = nullptr;  // row of `columns` -> row of the data; null: the same
-  const TrainingRowData* facts = nullptr;
+  const uint32_t* data_rows = nullptr;  // row of `columns` -> row of the data; null: the same
+  const TrainingRowData* row_data = nullptr;
   OutOfBagRows out_of_bag{};
   int32_t depth = 0;
   int32_t* inherited = nullptr;  // per family: left by the parent, then for the children
 
-  size_t data_row(size_t i) const { return origin ? origin[rows[i]] : rows[i]; }
+  size_t data_row(size_t i) const { return data_rows ? data_rows[rows[i]] : rows[i]; }
 };
 
 // What a family needs beyond the common scratch.

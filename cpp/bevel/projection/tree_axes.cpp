@@ -33,13 +33,13 @@ int32_t count_tree_axes(const Family& family, const DatasetView& data) {
 
 void draw_tree_axes(const Options& options, const DatasetView& data, const TreeRows& tree,
                     Stream& stream, Candidates& axes) {
-  const bool by_class = tree.facts.labels && options.threshold != ThresholdRule::purely_random;
+  const bool by_class = tree.row_data.labels && options.threshold != ThresholdRule::purely_random;
   for (const Family& family : options.families) {
     if (!family.per_tree()) continue;
     if (family.kind == FamilyKind::principal)
       append_principal_axes(family, data, tree, by_class, stream, axes);
     else if (family.pool)
-      append_given_rotation(family, data, tree.facts.tree, axes);
+      append_given_rotation(family, data, tree.row_data.tree, axes);
     else
       append_haar_rotation(data.numeric, family.n_nonzeros, family.flip, stream, axes);
   }

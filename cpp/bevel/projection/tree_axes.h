@@ -17,7 +17,7 @@ namespace bevel {
 // The rows that a tree is grown on, ascending; those of weight zero are not among them.
 struct TreeRows {
   std::span<const uint32_t> rows;
-  const TrainingRowData& facts;
+  const TrainingRowData& row_data;
 };
 
 // How many axes a family that works per tree draws for each.

@@ -28,7 +28,7 @@ struct Cut {
   double score = -std::numeric_limits<double>::infinity();
   int32_t candidate = -1;
   bool missing_left = false;  // single features with NaN in the node
-  bool saw_missing = false;
+  bool has_missing = false;
   double weight_left = 0.0;
   float low = 0.0f, high = 0.0f;  // the projected values on either side of the cut
   int edge = -1;                  // a cut after this bin, whose neighbours are still to be found
@@ -36,7 +36,7 @@ struct Cut {
 
   bool found() const { return candidate >= 0; }
   // Finds the neighbours of an edge among the projected values of the node.
-  void settle(const Kernels& kernels, const float* values, size_t n) {
+  void find_neighbours(const Kernels& kernels, const float* values, size_t n) {
     if (edge < 0) return;
     const ValueRange sides = kernels.neighbours(values, n, binning.low, binning.scale, edge);
     low = sides.low;

@@ -45,7 +45,7 @@ class Finder {
 
   // Candidates [first, last) of a node whose totals the criterion holds.
   void search(const NodeView& node, const Criterion& criterion, const Limits& limits,
-              const Candidates& candidates, size_t first, size_t last, Found& found) {
+              const Candidates& candidates, size_t first, size_t last, BestSplit& found) {
     search_ = {&node, &criterion, &candidates, limits, &found};
     projector_.begin_node(node, candidates);
     plain_.clear();
@@ -172,9 +172,9 @@ class Finder {
     if constexpr (kPairHistogram)
       if (!approximate && screened_.saves_time(*search_.node))
         return screened_.search(search_, plain_, projector_, histogram_);
-    for (size_t i = 0; i < plain_.size() && !search_.is_settled(plain_[i]); ++i) {
+    for (size_t i = 0; i < plain_.size() && !search_.is_decided(plain_[i]); ++i) {
       const float* values = projector_.project(plain_[i]);
-      Upcoming next = i + 1 < plain_.size() ? projector_.upcoming(plain_[i + 1]) : Upcoming{};
+      Prefetch next = i + 1 < plain_.size() ? projector_.prefetch(plain_[i + 1]) : Prefetch{};
       histogram_.coarse(values, search_.node->n, search_.context(plain_[i]), approximate, next);
     }
   }

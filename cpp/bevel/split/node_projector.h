@@ -49,7 +49,7 @@ class NodeProjector {
   }
 
   // A candidate's numbers by codes, valid until the next call.
-  CodedValues sum_codes(const CodedDirection& coded, Upcoming& next) {
+  CodedValues sum_codes(const CodedDirection& coded, Prefetch& next) {
     poll_if_large();
     const uint32_t* rows = node_->rows;
     const bool is_run = rows[node_->n - 1] - rows[0] + 1 == node_->n;
@@ -67,11 +67,11 @@ class NodeProjector {
   }
 
   // What this candidate will read, if prefetching it pays. Valid until the next call.
-  Upcoming upcoming(size_t candidate) {
-    return upcoming(candidate, [this](int32_t feature) { return node_->columns[feature]; });
+  Prefetch prefetch(size_t candidate) {
+    return prefetch(candidate, [this](int32_t feature) { return node_->columns[feature]; });
   }
-  Upcoming upcoming_codes(size_t candidate) {
-    return upcoming(candidate, [this](int32_t feature) { return node_->codes->column(feature); });
+  Prefetch prefetch_codes(size_t candidate) {
+    return prefetch(candidate, [this](int32_t feature) { return node_->codes->column(feature); });
   }
 
  private:
@@ -119,11 +119,12 @@ class NodeProjector {
   }
 
   template <class Column>
-  Upcoming upcoming(size_t candidate, Column column) {
+  Prefetch prefetch(size_t candidate, Column column) {
     constexpr size_t kMostBytes = size_t{1} << 18;  // more would not stay in the cache
     const int n = candidates_->n_nonzeros(candidate);
     const size_t bytes = span_ * sizeof(*column(0));
-    if (!node_->far || span_ == 0 || static_cast<size_t>(n) * bytes > kMostBytes) return {};
+    if (!node_->exceeds_cache || span_ == 0 || static_cast<size_t>(n) * bytes > kMostBytes)
+      return {};
     runs_.resize(static_cast<size_t>(n));
     for (int k = 0; k < n; ++k)
       runs_[k] = reinterpret_cast<const char*>(column(candidates_->indices(candidate)[k]) +

@@ -15,12 +15,12 @@ struct NodeView {
   const uint32_t* rows;         // ascending
   size_t n;
   NodeKey key;
-  bool far = false;                    // its columns are not in a cache
+  bool exceeds_cache = false;          // its columns are not in a cache
   const ColumnCodes* codes = nullptr;  // of its columns, if there are any
 };
 
 // Best cut and, when it is on a nominal column, the levels that go left.
-struct Found {
+struct BestSplit {
   Cut cut;
   LevelSet levels;
 };

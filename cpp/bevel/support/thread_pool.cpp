@@ -14,10 +14,10 @@ constexpr size_t kWorkOfJob = 1 << 14;
 
 }  // namespace
 
-int useful_threads(int n_asked, size_t n_parts) {
+int useful_threads(int n_requested, size_t n_parts) {
   constexpr size_t kMostPerCore = 4;
   const size_t n_cores = std::max(1u, std::thread::hardware_concurrency());
-  const auto n = static_cast<size_t>(std::max(1, n_asked));
+  const auto n = static_cast<size_t>(std::max(1, n_requested));
   return static_cast<int>(std::max<size_t>(1, std::min({n, n_parts, n_cores * kMostPerCore})));
 }
 
@@ -70,7 +70,7 @@ void ThreadPool::cancel() {
   changed_.notify_all();
 }
 
-void ThreadPool::remember(std::exception_ptr error) {
+void ThreadPool::store_error(std::exception_ptr error) {
   {
     std::lock_guard lock(mutex_);
     if (!error_) error_ = error;
@@ -116,7 +116,7 @@ void ThreadPool::worker_loop(int worker) {
       } catch (const Cancelled&) {
         cancel();  // a calling thread that works alone stops here
       } catch (...) {
-        remember(std::current_exception());
+        store_error(std::current_exception());
       }
       lock.lock();
       --running_jobs_;
@@ -171,9 +171,9 @@ void Parts::wait(int worker, bool any) {
 
 Parts::~Parts() {
   std::unique_lock lock(pool_.mutex_);
-  const size_t taken_back = std::erase_if(
+  const size_t n_withdrawn = std::erase_if(
       pool_.parts_, [this](const ThreadPool::Part& part) { return part.owner == this; });
-  pending_ -= taken_back;
+  pending_ -= n_withdrawn;
   while (pending_ > 0) pool_.changed_.wait(lock);
 }
 

@@ -17,9 +17,9 @@
 
 namespace bevel {
 
-// Threads worth starting when `n_asked` are allowed and the work has `n_parts` that can be done
+// Threads worth starting when `n_requested` are allowed and the work has `n_parts` that can be done
 // side by side: no more than parts, nor than a few for each core, and at least one.
-int useful_threads(int n_asked, size_t n_parts);
+int useful_threads(int n_requested, size_t n_parts);
 
 class ThreadPool {
  public:
@@ -63,7 +63,7 @@ class ThreadPool {
   void cancel();
   void join();
   void run_part(Part part, int worker);
-  void remember(std::exception_ptr error);
+  void store_error(std::exception_ptr error);
 
   std::function<void(int, size_t)> run_job_;
   const size_t n_jobs_;

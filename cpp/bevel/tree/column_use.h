@@ -10,10 +10,10 @@
 namespace bevel {
 
 // A share of the outer cache: what is larger is far away.
-constexpr size_t kNearBytes = size_t{4} << 20;
+constexpr size_t kCacheBytes = size_t{4} << 20;
 
-inline bool is_far(const DatasetView& data) {
-  return data.n_rows * static_cast<size_t>(data.n_features) * sizeof(float) > kNearBytes;
+inline bool exceeds_cache(const DatasetView& data) {
+  return data.n_rows * static_cast<size_t>(data.n_features) * sizeof(float) > kCacheBytes;
 }
 
 // Features read for one row of a node.
@@ -43,7 +43,7 @@ inline bool worth_coding(const Options& options, const DatasetView& data, size_t
   const size_t per_node = features_per_node(options);
   return options.split_search == SplitSearch::automatic &&
          options.threshold == ThresholdRule::best && !options.any_family(&Family::per_tree) &&
-         data.n_rows >= kMinRows && is_far(data) &&
+         data.n_rows >= kMinRows && exceeds_cache(data) &&
          !worth_copying(per_node, data.n_rows, n_columns) && n_trees * per_node >= n_columns;
 }
 

@@ -12,19 +12,19 @@ template <class Criterion>
 void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
                                        Workspace<Criterion>& w) const {
   if (w.criterion.is_regression()) {
-    const auto* rows = origin(item.level, w);
+    const auto* rows = data_rows(item.level, w);
     auto row_of = [&](size_t i) { return rows ? (*rows)[tree_->rows[i]] : tree_->rows[i]; };
     if (item.end - item.start == 1) {
-      w.lone_leaves.push_back({node, row_of(item.start)});
+      w.single_row_leaves.push_back({node, row_of(item.start)});
     } else {
       // Differences to the first target: a leaf of equal targets has exactly their value.
-      const TrainingRowData& facts = tree_->facts;
-      const double first = facts.targets[row_of(item.start)];
+      const TrainingRowData& row_data = tree_->row_data;
+      const double first = row_data.targets[row_of(item.start)];
       double sum = 0.0, weights = 0.0;
       for (size_t i = item.start; i < item.end; ++i) {
         const uint32_t row = row_of(i);
-        const double weight = facts.weight(row);
-        sum += weight * (facts.targets[row] - first);
+        const double weight = row_data.weight(row);
+        sum += weight * (row_data.targets[row] - first);
         weights += weight;
       }
       nodes.leaf_value[node] = first + sum / weights;
@@ -41,9 +41,11 @@ void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, i
 // Targets lie anywhere in memory. Looked up one after the other, as leaves come up, each costs a
 // wait; looked up together they overlap.
 template <class Criterion>
-void TreeBuilder<Criterion>::fill_lone_leaves(NodeStore& nodes, Workspace<Criterion>& w) const {
-  for (auto [node, row] : w.lone_leaves) nodes.leaf_value[node] = tree_->facts.targets[row];
-  w.lone_leaves.clear();
+void TreeBuilder<Criterion>::fill_single_row_leaves(NodeStore& nodes,
+                                                    Workspace<Criterion>& w) const {
+  for (auto [node, row] : w.single_row_leaves)
+    nodes.leaf_value[node] = tree_->row_data.targets[row];
+  w.single_row_leaves.clear();
 }
 
 template <class Criterion>

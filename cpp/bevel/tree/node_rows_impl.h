@@ -13,7 +13,7 @@ namespace bevel {
 namespace growing {
 
 // Blocks that subtrees are copied into: a share of the outer cache, then of the inner one.
-constexpr size_t kBlockBytes[kBlockLevels] = {kNearBytes, size_t{384} << 10};
+constexpr size_t kBlockBytes[kBlockLevels] = {kCacheBytes, size_t{384} << 10};
 // A block whose columns are partitioned at every split: rows stay together, so it may be larger.
 constexpr size_t kDenseBlockBytes = size_t{16} << 20;
 constexpr size_t kMinBlockRows = 64;
@@ -70,7 +70,7 @@ size_t TreeBuilder<Criterion>::partition(const NodeItem& item, const SplitRecord
     Block& block = w.blocks[item.level - 1];
     for (int32_t c : tree_->used)
       kernels_.partition_floats(block.columns[c] + rows[0], n, goes_left, w.column.data());
-    kernels_.partition_rows(block.origin.data() + rows[0], n, goes_left, w.rows.data());
+    kernels_.partition_rows(block.data_rows.data() + rows[0], n, goes_left, w.rows.data());
   } else {
     kernels_.partition_rows(rows, n, goes_left, w.rows.data());
   }
@@ -87,8 +87,9 @@ size_t TreeBuilder<Criterion>::partition(const NodeItem& item, const SplitRecord
 }
 
 template <class Criterion>
-void TreeBuilder<Criterion>::pass_on(const NodeItem& item, const SplitRecord& split,
-                                     Workspace<Criterion>& w, NodeItem& left, NodeItem& right) {
+void TreeBuilder<Criterion>::split_out_of_bag_rows(const NodeItem& item, const SplitRecord& split,
+                                                   Workspace<Criterion>& w, NodeItem& left,
+                                                   NodeItem& right) {
   if (tree_->out_of_bag.empty()) return;
   left.inherited = right.inherited = split.inherited;
   left.out_start = left.out_end = item.out_start;
@@ -130,7 +131,7 @@ void TreeBuilder<Criterion>::compact(NodeItem& item, Workspace<Criterion>& w) {
   if (level == item.level) return;
   uint32_t* rows = tree_->rows.data() + item.start;
   const float* const* from = columns(item.level, w);
-  const auto* from_origin = origin(item.level, w);
+  const auto* from_rows = data_rows(item.level, w);
   Block& block = w.blocks[level - 1];
   block.values.resize(n * n_columns);
   block.columns.assign(tree_->columns.size(), nullptr);
@@ -142,10 +143,10 @@ void TreeBuilder<Criterion>::compact(NodeItem& item, Workspace<Criterion>& w) {
   }
   std::vector<uint32_t> rows_of_data(n);
   for (size_t i = 0; i < n; ++i) {
-    rows_of_data[i] = from_origin ? (*from_origin)[rows[i]] : rows[i];
+    rows_of_data[i] = from_rows ? (*from_rows)[rows[i]] : rows[i];
     rows[i] = static_cast<uint32_t>(i);
   }
-  block.origin = std::move(rows_of_data);
+  block.data_rows = std::move(rows_of_data);
   item.level = level;
   item.dense = dense;
 }

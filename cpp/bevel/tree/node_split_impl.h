@@ -45,10 +45,10 @@ bool TreeBuilder<Criterion>::same_targets(const NodeItem& item,
           return false;
     }
   }
-  const auto* rows = origin(item.level, w);
+  const auto* rows = data_rows(item.level, w);
   auto target = [&](size_t i) {
     const uint32_t row = tree_->rows[i];
-    return tree_->facts.targets[rows ? (*rows)[row] : row];
+    return tree_->row_data.targets[rows ? (*rows)[row] : row];
   };
   const double first = target(item.start);
   for (size_t i = item.start + 1; i < item.end; ++i)
@@ -61,7 +61,7 @@ bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterio
                                         SplitRecord& out) {
   const NodeView node = view(item, w);
   Stream stream(item.key, Purpose::candidates);
-  Found found;
+  BestSplit found;
   w.candidates.clear();
   w.inherited = item.inherited;
   const NodeRows rows = rows_of(item, w);
@@ -134,12 +134,12 @@ void TreeBuilder<Criterion>::keep_one(Stream& stream, size_t first, Candidates& 
 // is total, so the best one does not depend on which thread searched what.
 template <class Criterion>
 void TreeBuilder<Criterion>::search(const NodeView& node, size_t first, Workspace<Criterion>& w,
-                                    int worker, Found& found) {
+                                    int worker, BestSplit& found) {
   const size_t last = w.candidates.size();
   if (node.n < growing::kParallelNodeRows || last - first < 2 || !pool_.has_idle())
     return w.finder.search(node, w.criterion, limits_, w.candidates, first, last, found);
   const auto n_parts = std::min<size_t>(static_cast<size_t>(pool_.size()), last - first);
-  std::vector<Found> partial(n_parts);
+  std::vector<BestSplit> partial(n_parts);
   Parts parts(pool_);
   for (size_t i = 1; i < n_parts; ++i) {
     const size_t begin = first + (last - first) * i / n_parts;
@@ -152,7 +152,7 @@ void TreeBuilder<Criterion>::search(const NodeView& node, size_t first, Workspac
   w.finder.search(node, w.criterion, limits_, w.candidates, first, first + (last - first) / n_parts,
                   partial[0]);
   parts.wait(worker, false);
-  for (Found& part : partial) {
+  for (BestSplit& part : partial) {
     if (beats(part.cut, found.cut)) {
       found.cut = part.cut;
       found.levels = std::move(part.levels);
@@ -161,12 +161,12 @@ void TreeBuilder<Criterion>::search(const NodeView& node, size_t first, Workspac
 }
 
 template <class Criterion>
-void TreeBuilder<Criterion>::record(const NodeView& node, Found& found, Workspace<Criterion>& w,
+void TreeBuilder<Criterion>::record(const NodeView& node, BestSplit& found, Workspace<Criterion>& w,
                                     SplitRecord& out) const {
   Cut& cut = found.cut;
   if (w.values.size() < node.n) w.values.resize(node.n);
   w.finder.project(static_cast<size_t>(cut.candidate), node, w.candidates, w.values.data());
-  cut.settle(kernels_, w.values.data(), node.n);
+  cut.find_neighbours(kernels_, w.values.data(), node.n);
   const int32_t* index = w.candidates.indices(cut.candidate);
   const float* weight = w.candidates.weights(cut.candidate);
   const int n = w.candidates.n_nonzeros(cut.candidate);
@@ -182,7 +182,7 @@ void TreeBuilder<Criterion>::record(const NodeView& node, Found& found, Workspac
   const bool category = index[0] < data_.n_features && data_.levels[index[0]] > 0;
   // Values that the node's rows do not have go to the heavier child.
   const bool heavier_left = cut.weight_left * 2.0 >= w.criterion.weight();
-  const bool missing_left = cut.saw_missing ? cut.missing_left : heavier_left;
+  const bool missing_left = cut.has_missing ? cut.missing_left : heavier_left;
   out.flags =
       static_cast<uint8_t>((missing_left ? kMissingLeft : 0) | (category ? kCategoryNode : 0));
   out.threshold = category ? 0.0f : cut.threshold();

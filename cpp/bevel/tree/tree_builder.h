@@ -68,42 +68,43 @@ class TreeBuilder {
   void sample(size_t family, NodeRows node, Stream& stream, Workspace<Criterion>& w) const;
   void keep_one(Stream& stream, size_t first, Candidates& candidates) const;
   void search(const NodeView& node, size_t first, Workspace<Criterion>& w, int worker,
-              Found& found);
-  void record(const NodeView& node, Found& found, Workspace<Criterion>& w, SplitRecord& out) const;
+              BestSplit& found);
+  void record(const NodeView& node, BestSplit& found, Workspace<Criterion>& w,
+              SplitRecord& out) const;
   // values: of the split's direction on the node's rows.
   size_t partition(const NodeItem& item, const SplitRecord& split, const float* values,
                    Workspace<Criterion>& w);
   // Whether a partition has left rows on both sides.
   bool is_inside(size_t middle, const NodeItem& item) const;
   // Gives the children their rows out of the bag, and what the node's models leave them.
-  void pass_on(const NodeItem& item, const SplitRecord& split, Workspace<Criterion>& w,
-               NodeItem& left, NodeItem& right);
+  void split_out_of_bag_rows(const NodeItem& item, const SplitRecord& split,
+                             Workspace<Criterion>& w, NodeItem& left, NodeItem& right);
   void find_sides(const SplitRecord& split, const float* values, size_t n,
                   uint8_t* goes_left) const;
   const float* project(const NodeItem& item, const SplitRecord& split, Workspace<Criterion>& w);
   void compact(NodeItem& item, Workspace<Criterion>& w);
   void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
                  Workspace<Criterion>& w) const;
-  void fill_lone_leaves(NodeStore& nodes, Workspace<Criterion>& w) const;
+  void fill_single_row_leaves(NodeStore& nodes, Workspace<Criterion>& w) const;
   float node_weight(const Workspace<Criterion>& w) const;
 
   const float* const* columns(int level, const Workspace<Criterion>& w) const {
     return level == 0 ? tree_->columns.data()
                       : const_cast<const float* const*>(w.blocks[level - 1].columns.data());
   }
-  const std::vector<uint32_t>* origin(int level, const Workspace<Criterion>& w) const {
-    if (level > 0) return &w.blocks[level - 1].origin;
-    return tree_->origin.empty() ? nullptr : &tree_->origin;
+  const std::vector<uint32_t>* data_rows(int level, const Workspace<Criterion>& w) const {
+    if (level > 0) return &w.blocks[level - 1].data_rows;
+    return tree_->data_rows.empty() ? nullptr : &tree_->data_rows;
   }
   NodeRows rows_of(const NodeItem& item, const Workspace<Criterion>& w) const {
-    const auto* rows = origin(item.level, w);
+    const auto* rows = data_rows(item.level, w);
     return {columns(item.level, w),
             {tree_->rows.data() + item.start, item.end - item.start},
             rows ? rows->data() : nullptr,
-            &tree_->facts,
+            &tree_->row_data,
             {tree_->columns.data(),
              {tree_->out_of_bag.data() + item.out_start, item.out_end - item.out_start},
-             tree_->origin.empty() ? nullptr : tree_->origin.data()},
+             tree_->data_rows.empty() ? nullptr : tree_->data_rows.data()},
             item.depth};
   }
   NodeView view(const NodeItem& item, const Workspace<Criterion>& w) const {
@@ -111,8 +112,8 @@ class TreeBuilder {
             tree_->rows.data() + item.start,
             item.end - item.start,
             item.key,
-            item.level == 0 && data_is_far_,
-            item.level == 0 && tree_->origin.empty() ? codes_ : nullptr};
+            item.level == 0 && exceeds_cache_,
+            item.level == 0 && tree_->data_rows.empty() ? codes_ : nullptr};
   }
 
   const Options& options_;
@@ -124,7 +125,7 @@ class TreeBuilder {
   ThreadPool& pool_;
   Limits limits_;
   size_t touched_per_node_;  // features read for one row of a node
-  bool data_is_far_;         // too large for a cache
+  bool exceeds_cache_;       // too large for a cache
 
   TreeData<Criterion>* tree_ = nullptr;
 };

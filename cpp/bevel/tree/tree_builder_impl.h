@@ -34,7 +34,7 @@ TreeBuilder<Criterion>::TreeBuilder(const Options& options, const DatasetView& d
       kernels_(kernels),
       pool_(pool),
       touched_per_node_(features_per_node(options)),
-      data_is_far_(is_far(data)) {
+      exceeds_cache_(exceeds_cache(data)) {
   limits_.min_rows = static_cast<size_t>(std::max<int64_t>(1, options.min_samples_leaf));
 }
 
@@ -69,7 +69,7 @@ NodeStore TreeBuilder<Criterion>::grow(TreeData<Criterion>& tree, int worker) {
 template <class Criterion>
 typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_first(
     const NodeItem& root, int worker) {
-  struct Waiting {
+  struct PendingNode {
     NodeItem item;
     int32_t given;  // index of the part that grows it, -1: none yet
   };
@@ -77,7 +77,7 @@ typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_firs
   Subtree result;
   std::vector<std::unique_ptr<Subtree>> given;
   std::vector<int32_t> part_of_graft;
-  std::vector<Waiting> stack{{root, -1}};
+  std::vector<PendingNode> stack{{root, -1}};
   Parts parts(pool_);
   SplitRecord split;
   while (!stack.empty()) {
@@ -110,7 +110,7 @@ typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_firs
                   item.level, dense};
     NodeItem right{middle,     item.end, child_key(item.key, true), item.depth + 1, node,
                    item.level, dense};
-    pass_on(item, split, w, left, right);
+    split_out_of_bag_rows(item, split, w, left, right);
     int32_t index = -1;
     const bool large =
         std::min(right.end - right.start, left.end - left.start) >= growing::kParallelSubtreeRows;
@@ -126,7 +126,7 @@ typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_firs
     stack.push_back({std::move(right), index});
     stack.push_back({std::move(left), -1});
   }
-  fill_lone_leaves(result.nodes, w);
+  fill_single_row_leaves(result.nodes, w);
   parts.wait(worker, true);
   for (size_t g = 0; g < result.grafts.size(); ++g) {
     Subtree& from = *given[part_of_graft[g]];
@@ -164,7 +164,7 @@ NodeStore TreeBuilder<Criterion>::grow_frontier(int worker) {
     const int32_t depth = item.depth + 1;
     NodeItem left{item.start, middle, child_key(item.key, false), depth, -1, 0, false};
     NodeItem right{middle, item.end, child_key(item.key, true), depth, -1, 0, false};
-    pass_on(item, nodes[id].split, w, left, right);
+    split_out_of_bag_rows(item, nodes[id].split, w, left, right);
     const int32_t left_id = add(left);
     const int32_t right_id = add(right);
     nodes[id].left = left_id;
@@ -213,7 +213,7 @@ NodeStore TreeBuilder<Criterion>::to_preorder(const std::vector<FrontierNode>& n
     stack.emplace_back(from.right, node);
     stack.emplace_back(from.left, -1);
   }
-  fill_lone_leaves(store, w);
+  fill_single_row_leaves(store, w);
   return store;
 }
 

@@ -16,13 +16,13 @@ struct TreeData {
   std::vector<uint32_t> rows;  // distinct rows, ascending; a node is a range of them
   std::vector<typename Criterion::RowStats> stats;
   NodeKey root = 0;
-  TrainingRowData facts;
+  TrainingRowData row_data;
   double total_weight = 0.0;         // in the units of the criterion
   double weight_unit = 1.0;          // weight of the criterion per unit of weight
   double gain_unit = 1.0;            // gains as they are kept per unit of gain
   Candidates axes;                   // directions that all nodes share
   std::vector<uint32_t> out_of_bag;  // rows of `columns`; empty unless a family needs them
-  std::vector<uint32_t> origin;      // row of `columns` -> row of the data; empty: the same
+  std::vector<uint32_t> data_rows;   // row of `columns` -> row of the data; empty: the same
   std::vector<float> own;  // columns of a tree with axes: the rows of the bag, then those out of it
   std::vector<const float*> columns;  // per feature, then per axis; null where never read
   std::vector<int32_t> used;          // columns that are read

@@ -14,15 +14,15 @@ namespace bevel {
 
 // Rows of a subtree copied together, column by column, so that the subtree works in a cache.
 struct Block {
-  std::vector<float> values;     // column after column
-  std::vector<float*> columns;   // per column of the tree; null where never read
-  std::vector<uint32_t> origin;  // row of the block -> row of the data
+  std::vector<float> values;        // column after column
+  std::vector<float*> columns;      // per column of the tree; null where never read
+  std::vector<uint32_t> data_rows;  // row of the block -> row of the data
 };
 
 constexpr int kBlockLevels = 2;
 
 // A regression leaf of one row, whose value is still to be looked up.
-struct LoneLeaf {
+struct SingleRowLeaf {
   int32_t node;
   uint32_t row;  // of the data
 };
@@ -49,7 +49,7 @@ struct Workspace {
   std::vector<uint8_t> out_sides;
   std::vector<int32_t> inherited;  // per family
   Block blocks[kBlockLevels];
-  std::vector<LoneLeaf> lone_leaves;
+  std::vector<SingleRowLeaf> single_row_leaves;
 };
 
 }  // namespace bevel

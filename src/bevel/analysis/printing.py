@@ -12,13 +12,21 @@ from bevel.extras import import_optional
 from bevel.html_table import html_table
 from bevel.printable import printable
 
-__all__ = ["Lines", "Shown", "ShownTable", "ShownText", "data_frame", "described", "write_table"]
+__all__ = [
+    "Lines",
+    "PrintedResult",
+    "PrintedTable",
+    "PrintedText",
+    "data_frame",
+    "described",
+    "write_table",
+]
 
 Lines = Sequence[tuple[str, float | str]]
 
 
 @dataclass(frozen=True)
-class ShownTable:
+class PrintedTable:
     """What is shown of a result.
 
     Attributes
@@ -55,20 +63,20 @@ class ShownTable:
         return [tuple(_text(cell) for cell in row) for row in self.rows]
 
 
-class Shown:
+class PrintedResult:
     """A result that is printed as text, and as a table by a notebook."""
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return self._shown().text()
+        return self._printed().text()
 
     def _repr_html_(self) -> str:
-        return self._shown().html()
+        return self._printed().html()
 
 
-class ShownText:
+class PrintedText:
     """A result whose text a notebook shows as it is."""
 
     def _repr_html_(self) -> str:

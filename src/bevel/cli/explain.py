@@ -14,7 +14,7 @@ from bevel import workflow
 from bevel.analysis.results import Directions
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
-from bevel.cli.table_options import ModelData, reads_tables, source_of, table_words
+from bevel.cli.table_options import ModelData, reads_tables, source_of, table_arguments
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
@@ -104,7 +104,7 @@ def _command(
     words += [] if target is None else ["--target", target]
     for number in row or ():
         words += ["--row", str(number)]
-    words += table_words(table)
+    words += table_arguments(table)
     return shlex.join([*words, "--seed", str(seed), "--out", str(out)])
 
 

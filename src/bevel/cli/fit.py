@@ -23,7 +23,7 @@ from bevel.cli.table_options import (
     TaskName,
     reads_tables,
     source_of,
-    table_words,
+    table_arguments,
 )
 from bevel.errors import shorten
 from bevel.extras import import_optional
@@ -133,10 +133,10 @@ def fit(
     if oob is not None:
         write_whole(oob, [out_of_bag_predictions(found).to_csv().encode("utf-8")])
     if report is not None:
-        words = forest.forest_words(projection, density, d, parameters)
+        words = forest.forest_arguments(projection, density, d, parameters)
         words += _words({"--weights": weights}, {"--drop": drop, "--nominal": nominal})
         words += _words({}, {"--id": row_id}) + ["--keep-id"] * keep_id
-        words += ["--keep-targets"] * keep_targets + table_words(table)
+        words += ["--keep-targets"] * keep_targets + table_arguments(table)
         words += _words({"--out": out, "--report": report, "--oob": oob}, {})
         _write_report(report, data.name, found, _command(data, found, words), out)
     if as_json_:
@@ -214,7 +214,7 @@ def _facts(
 
 def _families(found: FitResult) -> dict[str, Any] | None:
     record = getattr(found.model, "families_", None)
-    return None if record is None else record.facts()
+    return None if record is None else record.as_dict()
 
 
 def _print(data: Path, found: FitResult, projection: str, files: dict[str, Path | None]) -> None:

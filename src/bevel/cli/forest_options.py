@@ -18,8 +18,8 @@ __all__ = [
     "MaxDepth",
     "MinLeaf",
     "ProjectionNames",
+    "forest_arguments",
     "forest_parameters",
-    "forest_words",
     "read_directions",
     "read_projection",
 ]
@@ -144,7 +144,7 @@ def _read_weights(texts: Sequence[str]) -> Mapping[str, float] | str:
     return weights
 
 
-def forest_words(
+def forest_arguments(
     projection: str, density: float | None, directions: str, parameters: Mapping[str, Any]
 ) -> list[str]:
     """The options of a command line that say the same."""

@@ -88,7 +88,7 @@ def print_lines(lines: Mapping[str, str]) -> None:
 
 
 def print_families(facts: Mapping[str, Any] | None, *, is_classifier: bool) -> None:
-    """Print the families that share the trees of a model, from `FamilyRecord.facts`, if any do."""
+    """Print the families that share the trees of a model, as `FamilyRecord.as_dict` gives them."""
     if facts is None:
         return
     head, rows = family_rows(facts["families"], is_classifier=is_classifier)

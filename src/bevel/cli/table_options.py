@@ -30,7 +30,7 @@ __all__ = [
     "TaskName",
     "reads_tables",
     "source_of",
-    "table_words",
+    "table_arguments",
 ]
 
 STANDARD_INPUT = "-"
@@ -183,7 +183,7 @@ def _pair(text: str) -> tuple[str, str]:
     return name, kind
 
 
-def table_words(table: TableKeywords) -> list[str]:
+def table_arguments(table: TableKeywords) -> list[str]:
     """The options of a command line that say the same."""
     words = []
     for name, value in table.items():

@@ -164,7 +164,7 @@ def _fit_command(data: Path, found: TuneResult, out: Path) -> str:
 
 def _facts(found: TuneResult, out: Path | None, model: Path | None) -> dict[str, Any]:
     def described(each: Candidate) -> dict[str, Any]:
-        rounds = [vars(judged) for judged in each.rounds]
+        rounds = [vars(evaluation) for evaluation in each.rounds]
         return {"parameters": write_parameters(each.parameters), "rounds": rounds}
 
     result = found.found

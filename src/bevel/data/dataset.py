@@ -146,7 +146,7 @@ def learn_dataset(
         X[:, feature] = column.encode(labels[feature], table.describe(feature))
     if scale is None:
         _warn_of_collapse(table, levels, X)
-    medians, has_nan = stored or _core.column_facts(X, levels, n_threads)
+    medians, has_nan = stored or _core.summarise_columns(X, levels, n_threads)
     dates = frozenset(table.dates()) - nominal.keys()
     encoding = Encoding(scaler, nominal, _frozen(levels), _frozen(medians), dates)
     return Dataset(_frozen(X), _frozen(has_nan), encoding)
@@ -165,7 +165,7 @@ def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Data
         Threads that scale columns and look for missing values.
     """
     X = encode(table, encoding, "F", n_threads)
-    _, has_nan = _core.column_facts(X, encoding.levels, n_threads)
+    _, has_nan = _core.summarise_columns(X, encoding.levels, n_threads)
     return Dataset(X, _frozen(has_nan), encoding)
 
 

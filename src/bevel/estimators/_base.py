@@ -68,7 +68,7 @@ class ObliqueForest(
         """Check y and the weights; set what the estimator remembers of them."""
 
     @abstractmethod
-    def _remember_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
+    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         """Set the attributes that hold out-of-bag estimates."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -106,7 +106,7 @@ class ObliqueForest(
         dataset = self._dataset(table, members, before)
         if before is None:
             warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
-        seed = draw_seed(self.random_state) if before is None else self._seed_to_go_on()
+        seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
         options = resolve_options(values, members, shape_of(dataset), seed)
         bags = self._bags(options, table.n_rows, before)
         forest, rotations, families = self._grow(dataset, target, options, before, n_threads)
@@ -149,7 +149,7 @@ class ObliqueForest(
             self._fitted = replace(self._fitted, power=power)
         if self.oob_score:
             estimates.warn_of_unknown()
-            self._remember_out_of_bag(estimates, target)
+            self._set_out_of_bag(estimates, target)
 
     def _power_of(self, estimates: OutOfBag, target: TrainingTarget) -> float:  # noqa: ARG002
         """The power of the probabilities; 1 in regression, which has none."""

@@ -66,7 +66,7 @@ class Compression(GrownTrees):
         if n_trees not in range(1, n_there + 1):
             raise wrong_value("n_trees", *complaint, "Choose fewer trees, or grow more.")
 
-    def _seed_to_go_on(self) -> int:
+    def _warm_start_seed(self) -> int:
         """Seed of the trees there are; raises if its next trees could repeat some of them."""
         if self._fitted.seed is None:
             raise ValueError(

@@ -208,7 +208,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         weights = None if target.weights is None else target.weights[known]
         return choose_power(estimates.predictions[known], target.values[known], weights)
 
-    def _remember_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
+    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         self.oob_decision_function_ = estimates.predictions
         metric = self.oob_score if callable(self.oob_score) else accuracy_score
         self.oob_score_ = estimates.score(metric, self.classes_[target.values], self._decide)

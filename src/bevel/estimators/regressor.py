@@ -138,7 +138,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         weights = read_weights(sample_weight, None, None, n_rows)
         return TrainingTarget(read_numbers(y, n_rows), 0, weights)
 
-    def _remember_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
+    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         self.oob_prediction_ = estimates.predictions[:, 0]
         metric = self.oob_score if callable(self.oob_score) else r2_score
         self.oob_score_ = estimates.score(metric, target.values, np.ravel)

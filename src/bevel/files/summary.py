@@ -37,7 +37,7 @@ def summarise(
             "file": os.fspath(path),
             "verified": verify,
             **_facts(contents, kinds[stored.name]),
-            "families": None if families is None else families.facts(),
+            "families": None if families is None else families.as_dict(),
             "calibration_power": stored.fitted.power,
         }
 

@@ -57,7 +57,7 @@ class FamilyRecord:
         numbers = zip(*(column.tolist() for column in columns), strict=True)
         return [(name, *each) for name, each in zip(self.names, numbers, strict=True)]
 
-    def facts(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """The same as plain values by name, for documents; an unknown error is None."""
         keys = ("family", "error", "standard_error", "weight", "n_trees")
         return {

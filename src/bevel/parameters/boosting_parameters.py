@@ -8,11 +8,11 @@ from dataclasses import replace
 from bevel.parameters.constraints import (
     Flag,
     Integer,
-    Nothing,
+    NoneOption,
     Number,
     Parameter,
     Special,
-    Word,
+    StrOptions,
 )
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
 
@@ -22,7 +22,7 @@ _SCHEDULE = [
     Parameter(
         "learning_rate",
         "auto",
-        [Word(("auto",)), Number("(0, 10]")],
+        [StrOptions(("auto",)), Number("(0, 10]")],
         "Factor of what each tree adds. Smaller ones need more iterations and often predict "
         'better. "auto" is 0.05, or 0.1 with more than 10 000 rows.',
         "Use 0.01 to 0.3.",
@@ -30,7 +30,7 @@ _SCHEDULE = [
     Parameter(
         "max_iter",
         "auto",
-        [Word(("auto",)), Integer(1, MOST_MODELS)],
+        [StrOptions(("auto",)), Integer(1, MOST_MODELS)],
         "Largest number of iterations; with three classes and more each grows a tree per class. "
         '"auto" is 1000 with early stopping; without it, 10 over the learning rate in '
         "classification and 50 over it in regression.",
@@ -59,7 +59,7 @@ _TREES = [
     Parameter(
         "max_leaf_nodes",
         15,
-        [Nothing(), Integer(2)],
+        [NoneOption(), Integer(2)],
         "Largest number of leaves of a tree; the leaf whose split lowers the loss most is split "
         "next. None for no limit.",
         "Use 4 to 255.",
@@ -67,7 +67,7 @@ _TREES = [
     Parameter(
         "max_depth",
         None,
-        [Nothing(), Integer(1)],
+        [NoneOption(), Integer(1)],
         "Largest number of splits between the root and a leaf; None for no limit.",
     ),
     Parameter(
@@ -102,7 +102,7 @@ _STOPPING = [
     Parameter(
         "early_stopping",
         "auto",
-        [Word(("auto",)), Flag()],
+        [StrOptions(("auto",)), Flag()],
         "Whether to stop when the loss on validation rows stops to fall, and to keep the "
         'iterations up to its minimum. "auto": if validation rows are given to fit, or if there '
         "are more than 10 000 rows, of which a share is then held out.",
@@ -157,13 +157,13 @@ _CLASSIFIER = [
     Parameter(
         "loss",
         "log_loss",
-        [Word(("log_loss",))],
+        [StrOptions(("log_loss",))],
         "What is minimised: the logarithmic loss of the class probabilities.",
     ),
     Parameter(
         "class_weight",
         None,
-        [Nothing(), Word(("balanced",)), Special("a dict", Mapping)],
+        [NoneOption(), StrOptions(("balanced",)), Special("a dict", Mapping)],
         'Weights of the classes, multiplied into the sample weights. "balanced" weighs classes '
         "inversely to their frequency. In a dict, classes without a weight have weight 1.",
     ),
@@ -181,7 +181,7 @@ _REGRESSOR = [
     Parameter(
         "loss",
         "squared_error",
-        [Word(REGRESSION_LOSSES)],
+        [StrOptions(REGRESSION_LOSSES)],
         'What is minimised. "absolute_error" predicts the median, "quantile" the `quantile`; '
         '"huber" counts the largest tenth of the residuals by their size instead of their square; '
         '"poisson" and "gamma" predict positive means through a logarithm.',
@@ -189,7 +189,7 @@ _REGRESSOR = [
     Parameter(
         "quantile",
         None,
-        [Nothing(), Number("(0, 1)")],
+        [NoneOption(), Number("(0, 1)")],
         'Which quantile to predict with `loss="quantile"`.',
         "Use for example 0.9.",
     ),

@@ -16,12 +16,12 @@ __all__ = [
     "Flag",
     "Function",
     "Integer",
-    "Nothing",
+    "NoneOption",
     "Number",
     "Parameter",
     "Real",
     "Special",
-    "Word",
+    "StrOptions",
 ]
 
 
@@ -101,7 +101,7 @@ class Number(Real):
 
 
 @dataclass(frozen=True)
-class Word:
+class StrOptions:
     """One of a few strings."""
 
     words: Sequence[str]
@@ -117,7 +117,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Nothing:
+class NoneOption:
     """None."""
 
     def describes(self, value: object) -> bool:

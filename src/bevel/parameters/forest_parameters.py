@@ -18,12 +18,12 @@ from bevel.parameters.constraints import (
     Flag,
     Function,
     Integer,
-    Nothing,
+    NoneOption,
     Number,
     Parameter,
     Real,
     Special,
-    Word,
+    StrOptions,
 )
 from bevel.training.rotation_ensemble.weights import WEIGHTINGS
 
@@ -81,7 +81,7 @@ _SPLITS = [
     Parameter(
         "threshold",
         "best",
-        [Word(("best", "random", "purely_random"))],
+        [StrOptions(("best", "random", "purely_random"))],
         'How the cut on a direction is chosen. "best": the one of highest gain. "random": the '
         'best of `n_thresholds` uniform cuts (extremely randomised trees). "purely_random": one '
         "direction and one cut chosen without looking at y, up to a budget of `max_leaf_nodes` "
@@ -97,14 +97,14 @@ _SPLITS = [
     Parameter(
         "split_search",
         "auto",
-        [Word(("auto", "exact", "histogram"))],
+        [StrOptions(("auto", "exact", "histogram"))],
         'How the best cut is found. "exact" sorts; "auto" grows the same forest by whatever route '
         'is fastest; "histogram" looks at a limited number of cuts and may be faster.',
     ),
     Parameter(
         "max_depth",
         None,
-        [Nothing(), Integer(1)],
+        [NoneOption(), Integer(1)],
         "Largest number of splits between the root and a leaf; None for no limit.",
         "Use None for full trees.",
     ),
@@ -129,14 +129,14 @@ _SPLITS = [
     Parameter(
         "max_leaf_nodes",
         None,
-        [Nothing(), Integer(2)],
+        [NoneOption(), Integer(2)],
         "Largest number of leaves of a tree; None for no limit.",
         "Use None for full trees.",
     ),
     Parameter(
         "growth",
         None,
-        [Nothing(), Word(("best_first", "breadth_first", "random_leaf"))],
+        [NoneOption(), StrOptions(("best_first", "breadth_first", "random_leaf"))],
         "Which node is split next when `max_leaf_nodes` is set: the one of highest gain "
         '("best_first"), the oldest ("breadth_first", Lin and Jeon\'s Algorithm 1) or a random '
         'one ("random_leaf"). None means "best_first", or "random_leaf" with '
@@ -155,14 +155,14 @@ _BAGS = [
     Parameter(
         "bootstrap",
         "auto",
-        [Word(("auto",)), Flag()],
+        [StrOptions(("auto",)), Flag()],
         'Whether each tree is grown on a random bag of rows, or on all rows. "auto" draws bags '
         'unless a projection needs all rows, as `CCA(bootstrap="projection")` does.',
     ),
     Parameter(
         "max_samples",
         None,
-        [Nothing(), Integer(1), Real("(0, 1]")],
+        [NoneOption(), Integer(1), Real("(0, 1]")],
         "Rows drawn for a bag; a float is a share of the training rows. None draws n rows with "
         "replacement, or 0.632 n without, which is the expected number of distinct rows of the "
         "former.",
@@ -179,7 +179,7 @@ _DATA = [
     Parameter(
         "scale",
         "auto",
-        [Nothing(), Word(("auto", *SCALES))],
+        [NoneOption(), StrOptions(("auto", *SCALES))],
         "How features are made comparable before they are combined; learned on the training rows "
         'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
         '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
@@ -207,7 +207,7 @@ _RUN = [
     Parameter(
         "n_jobs",
         None,
-        [Nothing(), Integer()],
+        [NoneOption(), Integer()],
         "Threads for fit and predict. None takes all cores this process may use, as LightGBM does "
         "and unlike scikit-learn; -1 too, -2 all but one, and so on. The forest does not depend "
         "on it.",
@@ -236,7 +236,7 @@ _RUN = [
     Parameter(
         "callback",
         None,
-        [Nothing(), Function("(n_done, n_total)")],
+        [NoneOption(), Function("(n_done, n_total)")],
         "Called a few times a second during fit with the number of finished trees and of all "
         "trees. An exception it raises ends the fit.",
     ),
@@ -246,21 +246,21 @@ _CLASSIFIER = [
     Parameter(
         "criterion",
         "auto",
-        [Word(("auto", "gini", "entropy"))],
+        [StrOptions(("auto", "gini", "entropy"))],
         'Impurity whose decrease is the gain of a split. "auto" is "gini"; with projection="auto" '
         "each family has the one that suits it.",
     ),
     Parameter(
         "voting",
         "soft",
-        [Word(("soft", "hard"))],
+        [StrOptions(("soft", "hard"))],
         'How trees combine. "soft": mean of the class shares in the leaves; "hard": each tree '
         "votes for its leaf's most frequent class, as in the papers.",
     ),
     Parameter(
         "class_weight",
         None,
-        [Nothing(), Word(("balanced", "balanced_subsample")), Special("a dict", Mapping)],
+        [NoneOption(), StrOptions(("balanced", "balanced_subsample")), Special("a dict", Mapping)],
         'Weights of the classes, multiplied into the sample weights. "balanced" weighs classes '
         'inversely to their frequency; "balanced_subsample" does so within each bag. In a dict, '
         "classes without a weight have weight 1, and a class of weight 0 is never predicted.",
@@ -283,7 +283,7 @@ _REGRESSOR = [
     Parameter(
         "criterion",
         "squared_error",
-        [Word(("squared_error",))],
+        [StrOptions(("squared_error",))],
         "Impurity whose decrease is the gain of a split.",
     ),
     Parameter(
@@ -301,7 +301,7 @@ _ROTATIONS = [
     Parameter(
         "weighting",
         "exp",
-        [Word(WEIGHTINGS)],
+        [StrOptions(WEIGHTINGS)],
         "How trees are shared out among the rotations, sorted from the least complex trees to the "
         'most complex: "rre" equally; "cut" equally among the first h; "exp" halved every h '
         'rotations; "bst" all to the first; "new" equally among those up to the identity; "lin" in '
@@ -311,7 +311,7 @@ _ROTATIONS = [
     Parameter(
         "n_rotations",
         "auto",
-        [Word(("auto",)), Integer(1, MOST_MODELS)],
+        [StrOptions(("auto",)), Integer(1, MOST_MODELS)],
         'R, the number of rotations; the first is the identity. "auto" is 100, or fewer where more '
         "than half of the trees would be in micro-forests.",
         'Use 20 to 100, or "auto".',
@@ -319,7 +319,7 @@ _ROTATIONS = [
     Parameter(
         "n_micro_trees",
         "auto",
-        [Word(("auto",)), Integer(1, MOST_MODELS)],
+        [StrOptions(("auto",)), Integer(1, MOST_MODELS)],
         "U, the trees of the micro-forest by which a rotation is evaluated; less than M/R. "
         '"auto" is 10, or a tenth of fewer than 100 trees.',
         'Use 10 to 20, or "auto".',
@@ -327,7 +327,7 @@ _ROTATIONS = [
     Parameter(
         "h",
         None,
-        [Nothing(), Number("(0, inf)")],
+        [NoneOption(), Number("(0, inf)")],
         'Tuning parameter of "cut", an integer, and of "exp". None takes the one of lowest '
         "out-of-bag error, a weighted mean over the micro-forests.",
         "Use None to choose it on the data.",
@@ -376,7 +376,7 @@ REGRESSOR_PARAMETERS = _table(_FOREST, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _R
 _GINI = replace(
     _CLASSIFIER[0],
     default="gini",
-    accepts=[Word(("gini", "entropy"))],
+    accepts=[StrOptions(("gini", "entropy"))],
     meaning="Impurity whose decrease is the gain of a split.",
 )
 _RUN_ONCE = [parameter for parameter in _RUN if parameter.name != "warm_start"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bevel.parameters.constraints import Flag, Integer, Nothing, Parameter, Special
+from bevel.parameters.constraints import Flag, Integer, NoneOption, Parameter, Special
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
 
 __all__ = ["BOOSTING_CLASSIFIER", "BOOSTING_REGRESSOR", "STACKED_CLASSIFIER"]
@@ -65,14 +65,14 @@ _STACKING = [
     Parameter(
         "level0",
         None,
-        [Nothing(), Special("a classifier with predict_proba")],
+        [NoneOption(), Special("a classifier with predict_proba")],
         "Learner of each view. None is a random forest: `ObliqueForestClassifier(100, "
         'projection="axis")`. It sees class labels as numbers 0, 1, ….',
     ),
     Parameter(
         "level1",
         None,
-        [Nothing(), Special("a classifier")],
+        [NoneOption(), Special("a classifier")],
         "Learner on the class probabilities that level 0 gives to rows it has not seen. None is a "
         "random forest as at level 0.",
     ),
@@ -96,7 +96,7 @@ _STACKING = [
     Parameter(
         "param_grid",
         None,
-        [Nothing(), Special("a dict or a list of dicts")],
+        [NoneOption(), Special("a dict or a list of dicts")],
         "Settings of `level0` to choose from, as in scikit-learn's GridSearchCV. Every model of "
         "level 0 chooses for itself, on the rows it is trained on: by accuracy on out-of-bag rows "
         "if it can, else in a stratified cross-validation of five folds.",
@@ -107,7 +107,7 @@ _BOOSTING = [
     Parameter(
         "booster",
         None,
-        [Nothing(), Special("a learner of scikit-learn's kind")],
+        [NoneOption(), Special("a learner of scikit-learn's kind")],
         "Learner of each group. None is scikit-learn's gradient boosting with 50 trees and a "
         "shrinkage of 0.05 (`n_estimators=50, learning_rate=0.05`), else at its defaults.",
     ),

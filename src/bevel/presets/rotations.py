@@ -16,7 +16,7 @@ from bevel.estimators import (
 from bevel.presets.forests import random_forest
 from bevel.presets.papers import BLASER
 from bevel.presets.table import Boosting, Forest, check_names, make_forest, preset
-from bevel.projections.base import check_word
+from bevel.projections.base import check_option
 
 __all__ = ["multi_rotation", "regularized_rotation", "rr_gbm", "stacked_rotation"]
 
@@ -129,7 +129,7 @@ def rr_gbm(*, n_estimators: int = 50, task: str = "classification", **parameters
     """
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-    check_word("task", task, ("classification", "regression"))
+    check_option("task", task, ("classification", "regression"))
     boosted = {"n_estimators": n_estimators, "learning_rate": 0.05, **_GBM}
     settings = {"scale": "minmax_clip"}
     if task == "classification":

@@ -16,7 +16,7 @@ from bevel.estimators import (
     RotatedBoostingRegressor,
     StackedRotationClassifier,
 )
-from bevel.projections.base import check_word
+from bevel.projections.base import check_option
 
 __all__ = [
     "Boosting",
@@ -118,7 +118,7 @@ def make_forest(
     **settings
         The paper's.
     """
-    check_word("task", task, ("classification", "regression"))
+    check_option("task", task, ("classification", "regression"))
     classifier, regressor = kinds
     if task == "classification":
         kind = classifier

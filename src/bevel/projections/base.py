@@ -186,7 +186,7 @@ def check_flag(name: str, value: object) -> None:
         raise wrong_type(name, "a bool", value, "Choose True or False.")
 
 
-def check_word(name: str, value: object, words: tuple[str, ...]) -> None:
+def check_option(name: str, value: object, words: tuple[str, ...]) -> None:
     if value not in words:
         *others, last = (f'"{word}"' for word in words)
         raise wrong_value(name, f"{', '.join(others)} or {last}", value, "Choose one.")

@@ -15,7 +15,7 @@ from bevel.projections.base import (
     check_fits,
     check_flag,
     check_integer,
-    check_word,
+    check_option,
     is_positive,
 )
 from bevel.projections.counts import Count, resolve_count
@@ -98,8 +98,8 @@ class Ridge(_NodeModel):
         _check_alphas(self.alphas)
         # A tuple can be compared and does not change when the caller's list does.
         object.__setattr__(self, "alphas", tuple(float(alpha) for alpha in self.alphas))
-        check_word("Ridge(tune=)", self.tune, ("oob", "gcv"))
-        check_word("Ridge(when_exhausted=)", self.when_exhausted, ("stop", "parent"))
+        check_option("Ridge(tune=)", self.tune, ("oob", "gcv"))
+        check_option("Ridge(when_exhausted=)", self.when_exhausted, ("stop", "parent"))
         check_flag("Ridge(record=)", self.record)
         if self.when_exhausted == "parent" and self.tune == "gcv":
             required = '"stop" with tune="gcv", which never runs out of rows'

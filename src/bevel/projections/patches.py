@@ -15,7 +15,7 @@ from bevel.projections.base import (
     Projection,
     check_flag,
     check_integer,
-    check_word,
+    check_option,
 )
 from bevel.projections.counts import round_up
 
@@ -84,7 +84,7 @@ class Patches(Projection):
                 object.__setattr__(self, name, tuple(value))  # lists cannot be compared by hash
         _check_shape(self.shape)
         self._check_channels()
-        check_word("Patches(weights=)", self.weights, ("signs", "uniform", "ones"))
+        check_option("Patches(weights=)", self.weights, ("signs", "uniform", "ones"))
         check_flag("Patches(shuffle=)", self.shuffle)
         check_flag("Patches(wrap=)", self.wrap)
         self._axes()
@@ -99,7 +99,7 @@ class Patches(Projection):
 
     def _check_channels(self) -> None:
         name, axis, n_axes = "Patches(channel_axis=)", self.channel_axis, len(self._shape)
-        check_word("Patches(channels=)", self.channels, ("all", "one"))
+        check_option("Patches(channels=)", self.channels, ("all", "one"))
         if axis is None:
             if self.channels != "all":
                 required = '"all" unless channel_axis says which axis holds channels'

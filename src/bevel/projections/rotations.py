@@ -14,7 +14,7 @@ from bevel.projections.base import (
     check_fits,
     check_flag,
     check_integer,
-    check_word,
+    check_option,
 )
 
 # Of the rows that a group of features learns from, in Rodriguez et al. 2006.
@@ -44,7 +44,7 @@ class RandomRotation(Projection):
     max_features: int = 1000
 
     def __post_init__(self) -> None:
-        check_word("RandomRotation(per=)", self.per, ("tree", "node"))
+        check_option("RandomRotation(per=)", self.per, ("tree", "node"))
         check_flag("RandomRotation(flip=)", self.flip)
         check_integer("RandomRotation(max_features=)", self.max_features)
 
@@ -143,7 +143,7 @@ class PrincipalRotation(Projection):
 
     def __post_init__(self) -> None:
         check_integer("PrincipalRotation(group_size=)", self.group_size)
-        check_word("PrincipalRotation(per=)", self.per, ("tree", "node"))
+        check_option("PrincipalRotation(per=)", self.per, ("tree", "node"))
         self._check_share()
 
     def _check_share(self) -> None:

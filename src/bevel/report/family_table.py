@@ -18,7 +18,9 @@ def family_table(model: Any) -> str:
     record = getattr(model, "families_", None)
     if record is None:
         return ""
-    header, rows = family_rows(record.facts()["families"], is_classifier=hasattr(model, "classes_"))
+    header, rows = family_rows(
+        record.as_dict()["families"], is_classifier=hasattr(model, "classes_")
+    )
     caption = "Families of directions that share the trees of this model."
     if record.errors[0] == record.errors[0]:
         caption += (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bevel.parameters.constraints import Integer, Nothing, Number, Parameter
+from bevel.parameters.constraints import Integer, NoneOption, Number, Parameter
 
 __all__ = ["Style"]
 
@@ -39,14 +39,14 @@ class Style:
             parameter.check(getattr(self, parameter.name))
 
 
-def _parameter(name: str, *accepts: Integer | Number | Nothing) -> Parameter:
+def _parameter(name: str, *accepts: Integer | Number | NoneOption) -> Parameter:
     return Parameter(name, None, accepts, "", f"See the documentation of {name} in tree_rules.")
 
 
 _PARAMETERS = (
-    _parameter("max_depth", Integer(0), Nothing()),
+    _parameter("max_depth", Integer(0), NoneOption()),
     _parameter("min_rows", Number("[0, inf]")),
-    _parameter("digits", Integer(1), Nothing()),
-    _parameter("max_terms", Integer(1), Nothing()),
-    _parameter("max_nodes", Integer(1), Nothing()),
+    _parameter("digits", Integer(1), NoneOption()),
+    _parameter("max_terms", Integer(1), NoneOption()),
+    _parameter("max_nodes", Integer(1), NoneOption()),
 )

@@ -10,8 +10,8 @@ from typing import Any
 from bevel.analysis.printing import write_table
 from bevel.extras import import_optional
 from bevel.tuning.candidates import Parameters, write_parameters
-from bevel.tuning.judging import Judged
-from bevel.tuning.race import Outcome
+from bevel.tuning.evaluation import Evaluation
+from bevel.tuning.halving import Outcome
 from bevel.tuning.rounds import Round
 
 __all__ = ["Candidate", "TuningResult", "make_result"]
@@ -27,15 +27,15 @@ class Candidate:
     ----------
     parameters : dict
         What differs from the estimator that was passed.
-    rounds : tuple of Judged
+    rounds : tuple of Evaluation
         One for each round it took part in.
     """
 
     parameters: Mapping[str, Any]
-    rounds: tuple[Judged, ...]
+    rounds: tuple[Evaluation, ...]
 
     @property
-    def last(self) -> Judged:
+    def last(self) -> Evaluation:
         """In the last round it took part in."""
         return self.rounds[-1]
 
@@ -95,10 +95,10 @@ class TuningResult:
         pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
         rows = []
         for rank, candidate in enumerate(self.candidates_, start=1):
-            for number, judged in enumerate(candidate.rounds, start=1):
+            for number, evaluation in enumerate(candidate.rounds, start=1):
                 survived = number < len(candidate.rounds) or candidate is self.best_
                 head = {"rank": rank, "parameters": str(candidate), "round": number}
-                rows.append({**head, **vars(judged), "survived": survived})
+                rows.append({**head, **vars(evaluation), "survived": survived})
         return pandas.DataFrame(rows)
 
     def table(self) -> list[tuple[str, ...]]:
@@ -167,7 +167,8 @@ def make_result(
         Time of the search.
     """
     made = [
-        Candidate(dict(listed[number]), tuple(found)) for number, found in enumerate(outcome.judged)
+        Candidate(dict(listed[number]), tuple(found))
+        for number, found in enumerate(outcome.evaluations)
     ]
     best_ = made[best]
     tried = [each for each in made if each.rounds]
@@ -214,8 +215,8 @@ def _notes(
         )
     if n_tried > 1:
         notes.append(
-            f"As the least of {n_tried} on the same rows the loss is optimistic; judge the forest "
-            "on rows that the search has not seen."
+            f"As the least of {n_tried} on the same rows the loss is optimistic; evaluate the "
+            "forest on rows that the search has not seen."
         )
     if n_listed > n_tried:
         notes.append(f"A larger budget would try up to {n_listed} candidates.")

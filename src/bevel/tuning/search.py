@@ -20,8 +20,8 @@ from bevel.files.values.scalars import UnstorableError
 from bevel.files.values.values import encode_value
 from bevel.training.progress import Callback, Progress
 from bevel.tuning.candidates import MANAGED, Parameters, list_candidates, write_parameters
-from bevel.tuning.judging import Problem, read_problem
-from bevel.tuning.race import Field, OutOfTimeError, choose, run_rounds
+from bevel.tuning.evaluation import Problem, read_problem
+from bevel.tuning.halving import CandidatePool, OutOfTimeError, choose, run_rounds
 from bevel.tuning.results import TuningResult, make_result
 from bevel.tuning.rounds import Round, most_candidates, n_trees_of, plan_rounds
 from bevel.tuning.store import Store
@@ -114,9 +114,9 @@ def tune(
         listed = list_candidates(estimator, problem.shape, candidates)
         kept = Store(store, _meaning(seeded, problem, first_trees))
         data = (X, y, sample_weight)
-        field = Field(seeded, data, problem, listed, first_trees, kept, clock.on_tree)
-        rounds = _plan(field, kept, listed, first_trees, budget, clock, candidates)
-        outcome = run_rounds(field, listed, rounds)
+        pool = CandidatePool(seeded, data, problem, listed, first_trees, kept, clock.on_tree)
+        rounds = _plan(pool, kept, listed, first_trees, budget, clock, candidates)
+        outcome = run_rounds(pool, listed, rounds)
     except NoOutOfBagError as error:
         raise NoOutOfBagError(f"Tuning compares out-of-bag predictions. {error}") from None
     best = choose(outcome, listed)
@@ -170,7 +170,7 @@ class _Clock:
 
 
 def _plan(
-    field: Field,
+    pool: CandidatePool,
     store: Store,
     listed: Sequence[Parameters],
     first_trees: int,
@@ -192,21 +192,23 @@ def _plan(
             remedy = "Raise it, lower `first_trees`, or try fewer candidates."
             raise wrong_value("budget", f"{required}the first round", budget, remedy)
     else:
-        n_candidates = _affordable(field, store, first_trees, min(budget, everything), clock)
+        n_candidates = _affordable(pool, store, first_trees, min(budget, everything), clock)
         n_candidates = min(n_candidates, available)
     rounds = plan_rounds(n_candidates, first_trees)
     clock.begin(n_trees_of(rounds))
     return rounds
 
 
-def _affordable(field: Field, store: Store, first_trees: int, budget: int, clock: _Clock) -> int:
+def _affordable(
+    pool: CandidatePool, store: Store, first_trees: int, budget: int, clock: _Clock
+) -> int:
     """Candidates that the time allows, by the time that the first one takes."""
     assert clock.seconds is not None
     known = store.find_size(clock.seconds)
     if known is not None:
         return known
     try:
-        taken = field.judge(0, first_trees).seconds
+        taken = pool.evaluate(0, first_trees).seconds
     except OutOfTimeError:
         return 1
     n_trees = min(budget, int(clock.seconds / max(taken, 1e-6) * first_trees))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bevel.errors import join_names
-from bevel.tuning.judging import Judged
+from bevel.tuning.evaluation import Evaluation
 
 __all__ = ["Store"]
 
@@ -36,7 +36,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str] | None, meaning: Mapping[str, str]) -> None:
         self._path = None if path is None else Path(path)
-        self._judged: dict[tuple[str, int], Judged] = {}
+        self._evaluations: dict[tuple[str, int], Evaluation] = {}
         self._sizes: dict[float, int] = {}
         if self._path is None:
             return
@@ -45,14 +45,14 @@ class Store:
         else:
             self._append({"format": FORMAT, **meaning})
 
-    def find(self, candidate: str, n_trees: int) -> Judged | None:
+    def find(self, candidate: str, n_trees: int) -> Evaluation | None:
         """What a candidate lost with so many trees, if that is known."""
-        return self._judged.get((candidate, n_trees))
+        return self._evaluations.get((candidate, n_trees))
 
-    def add(self, candidate: str, judged: Judged) -> None:
+    def add(self, candidate: str, evaluation: Evaluation) -> None:
         """Keep what a candidate lost."""
-        self._judged[candidate, judged.n_trees] = judged
-        self._append({"candidate": candidate, **asdict(judged)})
+        self._evaluations[candidate, evaluation.n_trees] = evaluation
+        self._append({"candidate": candidate, **asdict(evaluation)})
 
     def find_size(self, seconds: float) -> int | None:
         """Number of candidates that a run of so many seconds was begun with."""
@@ -90,9 +90,9 @@ class Store:
         if "n_candidates" in line:
             self._sizes[float(line["seconds"])] = _whole(line["n_candidates"])
             return
-        values = {field.name: _finite(line[field.name]) for field in fields(Judged)}
-        judged = Judged(**{**values, "n_trees": _whole(line["n_trees"])})  # type: ignore[arg-type]
-        self._judged[str(line["candidate"]), judged.n_trees] = judged
+        values = {field.name: _finite(line[field.name]) for field in fields(Evaluation)}
+        evaluation = Evaluation(**{**values, "n_trees": _whole(line["n_trees"])})  # type: ignore[arg-type]
+        self._evaluations[str(line["candidate"]), evaluation.n_trees] = evaluation
 
 
 def _whole(value: object) -> int:

@@ -161,7 +161,7 @@ def fit(
         row_id=row_id,
         options=TableOptions(**table),
     )
-    _tell(rows.notes, on_note)
+    _report_notes(rows.notes, on_note)
     if keep_targets:
         check_keep_targets(rows)
     others = _known_classes(dict(parameters or {}), rows)
@@ -197,7 +197,7 @@ def _source(data: PathOrText | Source) -> Path | Source:
     return data if isinstance(data, Source) else Path(data)
 
 
-def _tell(notes: Sequence[str], on_note: OnNote) -> None:
+def _report_notes(notes: Sequence[str], on_note: OnNote) -> None:
     for note in notes:
         on_note(note)
 
@@ -310,7 +310,7 @@ def tune(
         keep_id=keep_id,
         options=TableOptions(**table),
     )
-    _tell(rows.notes, on_note)
+    _report_notes(rows.notes, on_note)
     found = tune_rows(
         rows,
         Settings("auto", n_trees=n_estimators, seed=random_state, n_jobs=n_jobs),
@@ -359,7 +359,7 @@ def explain(
     """
     opened = _opened(model, n_jobs)
     read = read_model_rows(opened, _source(data), target=target, options=TableOptions(**table))
-    _tell(read.notes, on_note)
+    _report_notes(read.notes, on_note)
     found = explaining.explain(
         opened,
         read.X,

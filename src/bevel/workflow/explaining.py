@@ -158,7 +158,7 @@ def explain(
     wanted = _places(number, requested)
     rng = np.random.default_rng(seed)
     on_step(0, "predicting rows")
-    rows, met = _judged(analysed, X, y)
+    rows, met = _evaluation_rows(analysed, X, y)
     used = np.union1d(_draw(np.flatnonzero(rows.known), MOST_ROWS, rng), wanted)
     rows = EvaluationRows(
         rows.X[used], rows.target[used], None if rows.out is None else rows.out[used]
@@ -235,7 +235,7 @@ def _places(number: npt.NDArray[np.int64], requested: Sequence[int]) -> npt.NDAr
     return np.array([int(np.flatnonzero(number == each)[0]) for each in requested], dtype=np.int64)
 
 
-def _judged(
+def _evaluation_rows(
     analysed: AnalysedForest, X: Columns, y: npt.NDArray[Any] | None
 ) -> tuple[EvaluationRows, str]:
     """The rows, for the trees that have not seen them if the forest was grown on them."""

@@ -36,7 +36,7 @@ OnTree = Callable[[int, int], object]
 OnFold = Callable[[int, int], object]
 
 
-def _listen(_done: int, _total: int) -> None:
+def _do_nothing(_done: int, _total: int) -> None:
     """A callback that does nothing but let Ctrl-C through while trees are grown."""
 
 
@@ -102,7 +102,7 @@ def fit(
     `keep_targets` keeps the training targets in a regressor, for quantiles.
     """
     kept = {"keep_targets": True} if keep_targets else {}
-    model = make(data, settings, oob_score=True, callback=on_tree or _listen, **kept)
+    model = make(data, settings, oob_score=True, callback=on_tree or _do_nothing, **kept)
     start = time.perf_counter()
     try:
         _fit_quietly(model, data)
@@ -199,7 +199,7 @@ def cross_validate(
     shape = (len(data.y), len(data.classes)) if is_classification else (len(data.y),)
     predictions = np.zeros(shape)
     for number, (train, test) in enumerate(folds.split(codes, codes)):
-        model = make(data, settings, callback=_listen).fit(
+        model = make(data, settings, callback=_do_nothing).fit(
             data.X.rows(train), data.y[train], None if data.weights is None else data.weights[train]
         )
         rows = data.X.rows(test)

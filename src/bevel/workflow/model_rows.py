@@ -77,7 +77,7 @@ def read_model_rows(
             f"{table.source} must have at least one row to predict; got none. Add rows."
         )
     _check_dates(model, table, names, read.columns.dates)
-    notes = [*table.notes, *read.notes, *unused, *_strange_labels(model, X)]
+    notes = [*table.notes, *read.notes, *unused, *_unseen_labels(model, X)]
     number, ids = np.arange(1, len(X) + 1), table.read_words(row_id)
     if target is None:
         return ModelRows(X, None, number, tuple(notes), ids)
@@ -164,7 +164,7 @@ def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _strange_labels(model: Any, X: Columns) -> list[str]:
+def _unseen_labels(model: Any, X: Columns) -> list[str]:
     """Notes on labels that fit has not seen: another spelling would spoil predictions quietly."""
     notes = []
     for feature, levels in model.fitted_forest_.encoding.nominal.items():

@@ -11,7 +11,7 @@ import bevel
 from bevel.cli import output
 from bevel.cli.app import app
 from bevel.cli.flags import as_flags
-from bevel.cli.table_options import table_words
+from bevel.cli.table_options import table_arguments
 from bevel.cli.terminal import write_any_text
 from bevel.data.columns import Columns
 from bevel.projections import SparseSigns
@@ -175,7 +175,7 @@ def test_command_of_a_report_repeats_all_options(data, tmp_path):
 def test_words_of_table_options_say_the_same():
     table = {"header": False, "delimiter": ";", "missing": ["a", "b"], "types": {"x y": "date"}}
     expected = ["--no-header", "--delimiter", ";", "--missing", "a", "--missing", "b"]
-    assert table_words(table) == [*expected, "--types", "x y=date"]
+    assert table_arguments(table) == [*expected, "--types", "x y=date"]
 
 
 @pytest.mark.parametrize(

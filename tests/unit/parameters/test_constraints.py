@@ -9,12 +9,12 @@ from bevel.parameters.constraints import (
     Flag,
     Function,
     Integer,
-    Nothing,
+    NoneOption,
     Number,
     Parameter,
     Real,
     Special,
-    Word,
+    StrOptions,
 )
 
 
@@ -29,12 +29,12 @@ def parameter(*accepts):
         ([Integer()], [-3, 0]),
         ([Real("(0, 1]")], [0.5, 1.0, np.float32(0.1)]),
         ([Number("[0, inf)")], [0, 0.0, 1e9]),
-        ([Word(("a", "b"))], ["a", "b"]),
-        ([Nothing()], [None]),
+        ([StrOptions(("a", "b"))], ["a", "b"]),
+        ([NoneOption()], [None]),
         ([Flag()], [True, np.False_]),
         ([Function("(x)")], [len, str]),
         ([Special("a dict", dict)], [{}, {"a": 1}]),
-        ([Nothing(), Integer(1), Real("(0, 1)")], [None, 4, 0.4]),
+        ([NoneOption(), Integer(1), Real("(0, 1)")], [None, 4, 0.4]),
     ],
 )
 def test_values_in_range_pass(accepts, good):
@@ -55,7 +55,7 @@ def test_values_in_range_pass(accepts, good):
         (Real("(0, 1)"), 1.0, "got 1.0"),
         (Number("[0, inf)"), float("inf"), "got inf"),
         (Number("[0, inf)"), float("nan"), "got nan"),
-        (Word(("a", "b")), "c", 'size must be "a" or "b"; got \'c\''),
+        (StrOptions(("a", "b")), "c", 'size must be "a" or "b"; got \'c\''),
     ],
 )
 def test_values_out_of_range_raise_value_error(accepts, value, message):
@@ -71,7 +71,7 @@ def test_values_out_of_range_raise_value_error(accepts, value, message):
         (Integer(1), "1"),
         (Real("(0, 1]"), 1),
         (Number("[0, 1]"), True),
-        (Word(("a",)), None),
+        (StrOptions(("a",)), None),
         (Flag(), 1),
         (Function("(x)"), "len"),
         (Special("a dict", dict), [1]),
@@ -83,5 +83,5 @@ def test_values_of_another_kind_raise_type_error(accepts, value):
 
 
 def test_required_lists_all_kinds():
-    text = parameter(Nothing(), Integer(1), Real("(0, 1]")).required
+    text = parameter(NoneOption(), Integer(1), Real("(0, 1]")).required
     assert text == "None, an integer of at least 1 or a float in (0, 1]"

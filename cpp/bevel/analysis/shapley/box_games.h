@@ -140,19 +140,19 @@ class BoxGames {
     return decide(feature, sums, [&](Source, Sums& below) { return visit(node, below); });
   }
 
-  // Calls go_on(source, sums) for both sources of a feature, unless the first is false.
-  template <class GoOn>
-  bool decide(int32_t feature, Sums& sums, GoOn go_on) {
+  // Calls proceed(source, sums) for both sources of a feature, unless the first is false.
+  template <class Continue>
+  bool decide(int32_t feature, Sums& sums, Continue proceed) {
     if (decisions_.n == decisions_.features.size()) return false;
     Source& source = decisions_.source[static_cast<size_t>(feature)];
     decisions_.features[decisions_.n++] = feature;
     Sums of_row{}, of_background{};
     source = Source::row;
     ++decisions_.n_of_row;
-    bool within = go_on(Source::row, of_row);
+    bool within = proceed(Source::row, of_row);
     --decisions_.n_of_row;
     source = Source::background;
-    within = within && go_on(Source::background, of_background);
+    within = within && proceed(Source::background, of_background);
     source = Source::free;
     --decisions_.n;
     pay_->settle(feature, of_row, of_background, sums);

@@ -77,21 +77,21 @@ class ModelSampler : public Sampler {
 
   // Rows of the bag. The classes that they have are renumbered in the order of their first row.
   void read_bag(const NodeRows& node, ModelScratch& own) const {
-    const TrainingRowData& facts = *node.facts;
+    const TrainingRowData& row_data = *node.row_data;
     NodeSample& sample = own.sample;
     read_values(node.columns, node.rows, own.features, sample);
-    own.class_id.assign(static_cast<size_t>(facts.n_classes), -1);
+    own.class_id.assign(static_cast<size_t>(row_data.n_classes), -1);
     sample.n_classes = 0;
-    sample.label.resize(facts.n_classes > 0 ? sample.n : 0);
-    sample.target.resize(facts.n_classes > 0 ? 0 : sample.n);
+    sample.label.resize(row_data.n_classes > 0 ? sample.n : 0);
+    sample.target.resize(row_data.n_classes > 0 ? 0 : sample.n);
     for (size_t i = 0; i < sample.n; ++i) {
       const size_t row = node.data_row(i);
-      sample.weight[i] = facts.weight(row);
-      if (facts.n_classes == 0) {
-        sample.target[i] = facts.targets[row];
+      sample.weight[i] = row_data.weight(row);
+      if (row_data.n_classes == 0) {
+        sample.target[i] = row_data.targets[row];
         continue;
       }
-      int32_t& id = own.class_id[facts.labels[row]];
+      int32_t& id = own.class_id[row_data.labels[row]];
       if (id < 0) id = sample.n_classes++;
       sample.label[i] = id;
     }
@@ -99,19 +99,19 @@ class ModelSampler : public Sampler {
 
   void read_out_of_bag(const NodeRows& node, ModelScratch& own) const {
     const OutOfBagRows& outside = node.out_of_bag;
-    const TrainingRowData& facts = *node.facts;
+    const TrainingRowData& row_data = *node.row_data;
     NodeSample& sample = own.out_of_bag;
     read_values(outside.columns, outside.rows, own.features, sample);
     sample.n_classes = own.sample.n_classes;
-    sample.label.resize(facts.n_classes > 0 ? sample.n : 0);
-    sample.target.resize(facts.n_classes > 0 ? 0 : sample.n);
+    sample.label.resize(row_data.n_classes > 0 ? sample.n : 0);
+    sample.target.resize(row_data.n_classes > 0 ? 0 : sample.n);
     for (size_t i = 0; i < sample.n; ++i) {
-      const size_t row = outside.origin ? outside.origin[outside.rows[i]] : outside.rows[i];
-      sample.weight[i] = facts.weight_outside(row);
-      if (facts.n_classes > 0)
-        sample.label[i] = own.class_id[facts.labels[row]];
+      const size_t row = outside.data_rows ? outside.data_rows[outside.rows[i]] : outside.rows[i];
+      sample.weight[i] = row_data.weight_outside(row);
+      if (row_data.n_classes > 0)
+        sample.label[i] = own.class_id[row_data.labels[row]];
       else
-        sample.target[i] = facts.targets[row];
+        sample.target[i] = row_data.targets[row];
     }
   }
 

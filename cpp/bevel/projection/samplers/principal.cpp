@@ -21,7 +21,7 @@ class PrincipalSampler : public Sampler {
               Candidates& out) const override {
     scratch.weights.resize(node.rows.size());
     for (size_t i = 0; i < node.rows.size(); ++i)
-      scratch.weights[i] = node.facts->weight(node.data_row(i));
+      scratch.weights[i] = node.row_data->weight(node.data_row(i));
     const WeightedRows rows{node.columns, node.rows, scratch.weights};
     size_t wanted = static_cast<size_t>(n_draws_);
     while (wanted > 0 && !scratch.subset.empty()) {

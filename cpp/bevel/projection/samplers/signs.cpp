@@ -22,7 +22,7 @@ class SignsSampler : public Sampler {
     const auto n_nonzeros = static_cast<uint64_t>(n_nonzeros_);
     // Above one half it is cheaper to throw the empty cells and to keep the others.
     const bool dense = 2 * n_nonzeros > p * d;
-    throw_cells(dense ? p * d - n_nonzeros : n_nonzeros, p, d, stream, scratch);
+    draw_cells(dense ? p * d - n_nonzeros : n_nonzeros, p, d, stream, scratch);
     if (dense) complement(p, d, scratch);
     emit(stream, scratch, out);
   }
@@ -30,8 +30,8 @@ class SignsSampler : public Sampler {
  private:
   static constexpr size_t kWorkOfCell = 8;
 
-  static void throw_cells(uint64_t n, uint64_t p, uint64_t d, Stream& stream,
-                          SamplerScratch& scratch) {
+  static void draw_cells(uint64_t n, uint64_t p, uint64_t d, Stream& stream,
+                         SamplerScratch& scratch) {
     scratch.cells.begin(n);
     scratch.column.resize(n);
     scratch.row.resize(n);

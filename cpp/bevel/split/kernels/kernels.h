@@ -69,7 +69,7 @@ struct CodeRows {
 // Runs of bytes that will be read next and are far away in memory; empty when nothing is. Loops
 // that run meanwhile prefetch some lines now and then: all at once would fill the queue of the
 // memory and stall everything.
-struct Upcoming {
+struct Prefetch {
   const char* const* runs = nullptr;
   int n_runs = 0;
   size_t next = 0, end = 0;  // bytes not yet prefetched
@@ -128,17 +128,17 @@ struct Kernels {
   // range those with member[i] = 1, all without member.
   CodeRange (*sum_codes)(const CodedProjection&, const uint32_t* rows, size_t n, uint16_t* out);
   CodeRange (*sum_codes_span)(const CodedProjection&, size_t first, size_t span,
-                              const uint8_t* member, Upcoming&, uint16_t* out);
-  ValueRange (*range_meanwhile)(const float* values, size_t n, Upcoming&);
+                              const uint8_t* member, Prefetch&, uint16_t* out);
+  ValueRange (*range_with_prefetch)(const float* values, size_t n, Prefetch&);
   // Largest value in bins up to the edge and smallest value beyond.
   ValueRange (*neighbours)(const float* values, size_t n, float low, float scale, int edge);
   void (*bins)(const float* values, size_t n, float low, float scale, int last, uint16_t* out);
   // histogram has 2 * n_bins entries, the second half is work space. While bins are filled, the
   // memory fetches what comes next.
   void (*histogram_packed)(const float* values, const uint64_t* stats, size_t n, float low,
-                           float scale, int n_bins, Upcoming&, uint64_t* histogram);
+                           float scale, int n_bins, Prefetch&, uint64_t* histogram);
   void (*histogram_wide)(const float* values, const WidePair* stats, size_t n, float low,
-                         float scale, int n_bins, Upcoming&, WidePair* histogram);
+                         float scale, int n_bins, Prefetch&, WidePair* histogram);
   // The same for n rows whose numbers by codes are among n_sums; bins has room for as many.
   void (*code_histogram_packed)(const uint16_t* sums, size_t n_sums, CodeRows, CodeBins,
                                 const uint64_t* stats, size_t n, uint16_t* bins,
@@ -191,8 +191,8 @@ struct Kernels {
 
   // With nothing to fetch.
   ValueRange range(const float* values, size_t n) const {
-    Upcoming nothing;
-    return range_meanwhile(values, n, nothing);
+    Prefetch nothing;
+    return range_with_prefetch(values, n, nothing);
   }
 };
 

@@ -26,7 +26,7 @@ class CategorySearch {
 
   // A nominal column: levels in the order of their mean target, cut like values.
   void search(const NodeView& node, const Criterion& criterion, const SearchContext& c,
-              int32_t feature, Found& found) {
+              int32_t feature, BestSplit& found) {
     node_ = &node;
     criterion_ = &criterion;
     found_ = &found;
@@ -120,7 +120,7 @@ class CategorySearch {
   // The node being searched.
   const NodeView* node_ = nullptr;
   const Criterion* criterion_ = nullptr;
-  Found* found_ = nullptr;
+  BestSplit* found_ = nullptr;
 
   std::vector<int32_t> group_of_, group_level_, order_;
   std::vector<size_t> group_rows_;

@@ -45,9 +45,9 @@ class ClassHistogramSearch {
   void count_rows(bool needed) { count_rows_ = needed; }
 
   void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
-              Upcoming& upcoming) {
+              Prefetch& prefetch) {
     Binning binning;
-    const ValueRange range = kernels_.range_meanwhile(values, n, upcoming);
+    const ValueRange range = kernels_.range_with_prefetch(values, n, prefetch);
     if (!(range.low < range.high)) return;
     if (!Binning::make(range, n_bins_, binning)) return sorted(values, n, context);
     fill(values, n, binning);

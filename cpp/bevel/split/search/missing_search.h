@@ -28,7 +28,7 @@ class MissingSearch {
     part(search, values);
     if (present_.empty()) return;
     SearchContext c = search.context(candidate);
-    c.saw_missing = !missing_.empty();
+    c.has_missing = !missing_.empty();
     if (options_.threshold != ThresholdRule::best)
       search_random_cuts<Criterion>(options_, kernels_, search, c, values_, present_.data(),
                                     missing_);

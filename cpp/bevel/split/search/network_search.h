@@ -47,7 +47,7 @@ class NetworkSearch {
     const auto& network = sorting_network(n);
     const LaneScan scan = fill_stats(n);
     for (size_t start = 0; start < candidates.size(); start += kLanes) {
-      if (search.is_settled(candidates[start])) return;
+      if (search.is_decided(candidates[start])) return;
       const auto in_lanes =
           candidates.subspan(start, std::min<size_t>(kLanes, candidates.size() - start));
       for (size_t lane = 0; lane < in_lanes.size(); ++lane)

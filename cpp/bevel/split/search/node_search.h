@@ -17,7 +17,7 @@ struct NodeSearch {
   const Criterion* criterion = nullptr;
   const Candidates* candidates = nullptr;
   Limits limits;
-  Found* found = nullptr;
+  BestSplit* found = nullptr;
 
   SearchContext context(size_t candidate) const {
     SearchContext c;
@@ -31,7 +31,7 @@ struct NodeSearch {
 
   // Neither this candidate nor a later one can beat a cut that leaves both sides pure; what an
   // earlier one may hide is on the histogram's list of pending bins.
-  bool is_settled(int32_t candidate) const {
+  bool is_decided(int32_t candidate) const {
     return found->cut.score >= criterion->perfect_score() && found->cut.candidate < candidate;
   }
 };

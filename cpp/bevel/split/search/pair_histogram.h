@@ -56,14 +56,14 @@ class PairHistogramSearch {
 
   // Cuts on the edges of bins; what may hide inside bins is put on the list of pending ones.
   void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
-              Upcoming& upcoming) {
+              Prefetch& prefetch) {
     Binning binning;
-    const ValueRange range = kernels_.range_meanwhile(values, n, upcoming);
+    const ValueRange range = kernels_.range_with_prefetch(values, n, prefetch);
     if (!Binning::make(range, bins_for(n), binning)) {
       if (range.low < range.high) sorted(values, criterion_->stats(), n, {0, 0}, 0, context);
       return;
     }
-    edges(values, criterion_->stats(), n, binning, {0, 0}, 0, context, upcoming);
+    edges(values, criterion_->stats(), n, binning, {0, 0}, 0, context, prefetch);
     if (approximate) return;
     bounds(binning, context);
     const auto which = static_cast<uint32_t>(binnings_.size());
@@ -178,13 +178,13 @@ class PairHistogramSearch {
   // Fills the cumulative arrays and offers the best edge.
   void edges(const float* values, const RowStats* stats, size_t n, const Binning& binning,
              WidePair before, size_t rows_before, const SearchContext& context,
-             Upcoming& upcoming) {
+             Prefetch& prefetch) {
     const int n_bins = binning.n_bins;
     if constexpr (kPacked)
-      kernels_.histogram_packed(values, stats, n, binning.low, binning.scale, n_bins, upcoming,
+      kernels_.histogram_packed(values, stats, n, binning.low, binning.scale, n_bins, prefetch,
                                 packed());
     else
-      kernels_.histogram_wide(values, stats, n, binning.low, binning.scale, n_bins, upcoming,
+      kernels_.histogram_wide(values, stats, n, binning.low, binning.scale, n_bins, prefetch,
                               histogram_.data());
     cumulate(n_bins, before);
     count_rows_ = context.limits.min_rows > 1;
@@ -294,7 +294,7 @@ class PairHistogramSearch {
     Binning binning;
     if (n <= kSortRows || level >= kMaxLevels || !Binning::make(range, bins_for(n), binning))
       return sorted(values, stats, n, before, rows_before, context);
-    Upcoming nothing;
+    Prefetch nothing;
     edges(values, stats, n, binning, before, rows_before, context, nothing);
     bounds(binning, context);
     std::vector<Pending> found;

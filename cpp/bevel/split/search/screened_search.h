@@ -25,9 +25,9 @@ class ScreenedSearch {
               NodeProjector& projector, Histogram& histogram) {
     screenings_.clear();
     size_t n_kept = 0;
-    for (size_t i = 0; i < candidates.size() && !search.is_settled(candidates[i]); ++i) {
-      Upcoming next =
-          i + 1 < candidates.size() ? projector.upcoming_codes(candidates[i + 1]) : Upcoming{};
+    for (size_t i = 0; i < candidates.size() && !search.is_decided(candidates[i]); ++i) {
+      Prefetch next =
+          i + 1 < candidates.size() ? projector.prefetch_codes(candidates[i + 1]) : Prefetch{};
       screenings_.push_back(screening_at(search, candidates[i], projector, histogram, next));
       // Perhaps nothing more needs to be looked at.
       if (screenings_.back().guess >= search.criterion->perfect_score())
@@ -45,7 +45,7 @@ class ScreenedSearch {
  private:
   template <class Criterion, class Histogram>
   ScreeningBound screening_at(const NodeSearch<Criterion>& search, int32_t candidate,
-                              NodeProjector& projector, Histogram& histogram, Upcoming& next) {
+                              NodeProjector& projector, Histogram& histogram, Prefetch& next) {
     ScreeningBound screening;
     if (search.candidates->n_nonzeros(candidate) <= kMostCodedColumns) {
       const CodedDirection coded = coded_(*search.node->codes, *search.candidates, candidate);
@@ -62,9 +62,9 @@ class ScreenedSearch {
     ScreeningBound& screening = screenings_[which];
     if (!may_win(search, screening)) return false;
     const float* values = projector.project(screening.candidate);
-    Upcoming next;
+    Prefetch next;
     for (size_t i = which + 1; i < screenings_.size() && next.end == 0; ++i)
-      if (may_win(search, screenings_[i])) next = projector.upcoming(screenings_[i].candidate);
+      if (may_win(search, screenings_[i])) next = projector.prefetch(screenings_[i].candidate);
     histogram.coarse(values, search.node->n, search.context(screening.candidate), false, next);
     screening.bound = kNoScore;  // done
     return true;
@@ -73,7 +73,7 @@ class ScreenedSearch {
   template <class Criterion>
   static bool may_win(const NodeSearch<Criterion>& search, const ScreeningBound& screening) {
     return screening.bound > kNoScore && screening.bound >= search.found->cut.score &&
-           !search.is_settled(screening.candidate);
+           !search.is_decided(screening.candidate);
   }
 
   CodedDirections coded_;

@@ -20,7 +20,7 @@ struct SearchContext {
   double total_weight;  // of the node
   int32_t candidate;
   bool missing_left = false;
-  bool saw_missing = false;
+  bool has_missing = false;
   Cut* best;
 
   bool allows(size_t rows_left, double weight_left) const {
@@ -32,7 +32,7 @@ struct SearchContext {
     c.score = score;
     c.candidate = candidate;
     c.missing_left = missing_left;
-    c.saw_missing = saw_missing;
+    c.has_missing = has_missing;
     c.weight_left = weight_left;
     c.low = low;
     c.high = high;

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.analysis import tree_complexity
-from bevel.analysis.printing import Shown, ShownTable
+from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.datasets import rotate
 from bevel.errors import wrong_value
 from bevel.estimators import ObliqueForestClassifier
@@ -18,7 +18,7 @@ __all__ = ["RankedRotations", "rank_rotations"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankedRotations(Shown):
+class RankedRotations(PrintedResult):
     """Rotations from the best to the worst.
 
     Attributes
@@ -35,14 +35,14 @@ class RankedRotations(Shown):
     complexity: npt.NDArray[np.float64]
     number: npt.NDArray[np.int64]
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         lines = [
             ("best complexity", float(self.complexity[0])),
             ("median complexity", float(np.median(self.complexity))),
             ("worst complexity", float(self.complexity[-1])),
         ]
         n_rotations, n_features = self.rotations.shape[:2]
-        return ShownTable(f"{n_rotations} rotations of {n_features} features, ranked", (), lines)
+        return PrintedTable(f"{n_rotations} rotations of {n_features} features, ranked", (), lines)
 
 
 def rank_rotations(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from bevel.analysis.printing import Shown, ShownTable
+from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.extras import import_optional
 from bevel_lab.cells import OK
 from bevel_lab.studies.layout import ROTATION_GROUP, rotation_seed
@@ -91,7 +91,7 @@ class RotationGain:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RotationStudy(Shown):
+class RotationStudy(PrintedResult):
     """Errors of a learner on all pairs of fold groups and rotation groups.
 
     Attributes
@@ -215,7 +215,7 @@ class RotationStudy(Shown):
             self.errors, group_names("FG", n_folds), group_names("RG", n_rotations)
         )
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         n_folds, n_rotations = self.errors.shape
         of = f" of {self.name}" if self.name else ""
         means = self.rotation_group_means
@@ -232,7 +232,7 @@ class RotationStudy(Shown):
                 lines.append((f"deviation {name}", f"{spread:.4f} ({share:.0%} of the variance)"))
             lines.append(("best rotation group", f"RG-{best + 1:02d} ({means[best]:.4f})"))
         size = f"{n_folds} fold × {n_rotations} rotation groups, {self.n_rows} rows"
-        return ShownTable(f"Rotation study{of}: {size}", (), lines, (self.verdict,))
+        return PrintedTable(f"Rotation study{of}: {size}", (), lines, (self.verdict,))
 
     def _words_on_rotations(self) -> str:
         if min(self.errors.shape) < 2:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from bevel.analysis.printing import Shown, ShownTable
+from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.errors import wrong_value
 
 __all__ = ["VarianceSplit", "split_variance"]
@@ -18,7 +18,7 @@ ROUNDING = 1e-12  # deviations below this share of the largest error are none
 
 
 @dataclass(frozen=True, repr=False)
-class VarianceSplit(Shown):
+class VarianceSplit(PrintedResult):
     """Components of the variance of one entry of a result matrix.
 
     Attributes
@@ -47,7 +47,7 @@ class VarianceSplit(Shown):
         first, second, third = (part / whole if whole > 0.0 else 0.0 for part in parts)
         return first, second, third
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         parts = (self.folds, self.rotations, self.rest)
         chances = (f", p = {self.p_folds:.2g}", f", p = {self.p_rotations:.2g}", "")
         names = ("fold groups", "rotation groups", "the rest")
@@ -55,7 +55,7 @@ class VarianceSplit(Shown):
             (name, f"{part:.3g} ({share:.0%}{chance})")
             for name, part, share, chance in zip(names, parts, self.shares, chances, strict=True)
         ]
-        return ShownTable("Variance of the errors, by its source", (), lines)
+        return PrintedTable("Variance of the errors, by its source", (), lines)
 
 
 def split_variance(errors: npt.ArrayLike) -> VarianceSplit:

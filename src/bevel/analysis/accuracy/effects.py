@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from bevel._types import Floats
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 
 __all__ = ["BiasAndVariance", "ClassEffects", "class_effects"]
 
 
 @dataclass(frozen=True, repr=False)
-class ClassEffects(Shown):
+class ClassEffects(PrintedResult):
     """James's bias and variance of predicted classes (0-1 loss).
 
     Attributes
@@ -46,8 +46,8 @@ class ClassEffects(Shown):
             {name: [value] for name, value in {"error": self.error, **vars(self)}.items()}
         )
 
-    def _shown(self) -> ShownTable:
-        return ShownTable("Bias and variance of predicted classes", (), self.lines)
+    def _printed(self) -> PrintedTable:
+        return PrintedTable("Bias and variance of predicted classes", (), self.lines)
 
     @property
     def lines(self) -> list[tuple[str, float]]:
@@ -63,7 +63,7 @@ class ClassEffects(Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class BiasAndVariance(Shown):
+class BiasAndVariance(PrintedResult):
     """Bias and variance of a learner over training sets.
 
     Attributes
@@ -104,7 +104,7 @@ class BiasAndVariance(Shown):
             measures |= {f"class_{name}": value for name, value in of_classes.items()}
         return data_frame({name: [value] for name, value in measures.items()})
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         of = self.classes
         lines = [] if of is None else of.lines
         lines += [
@@ -114,7 +114,7 @@ class BiasAndVariance(Shown):
             ("  noise", self.noise),
         ]
         sets = f"{self.n_repeats} training sets, {self.n_rows} rows evaluated"
-        return ShownTable(f"Bias and variance over {sets}", (), lines)
+        return PrintedTable(f"Bias and variance over {sets}", (), lines)
 
 
 def class_effects(votes: Floats, posterior: Floats) -> ClassEffects:

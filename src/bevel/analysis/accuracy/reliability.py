@@ -13,7 +13,7 @@ from bevel.analysis.accuracy.evaluation_rows import predictions, read_evaluation
 from bevel.analysis.accuracy.intervals import wilson_interval
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import join_names, wrong_value
 from bevel.forest.calibration import raise_to_power
 
@@ -27,7 +27,7 @@ OF_PREDICTED = "the predicted class"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration(Shown):
+class Calibration(PrintedResult):
     """Reliability curve: what was predicted and what was observed, in bins of rows.
 
     Attributes
@@ -61,7 +61,7 @@ class Calibration(Shown):
         """Largest distance of predicted and observed in a bin."""
         return float(np.abs(self.predicted - self.observed).max())
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         header = ("predicted", "observed", "95 % interval", "rows")
         lines = [
             (f"{p:.3f}", f"{o:.3f}", f"{low:.3f} to {high:.3f}", str(n))
@@ -71,7 +71,7 @@ class Calibration(Shown):
         ]
         error = f"expected calibration error {self.expected_calibration_error:.4f}"
         title = f"Calibration of the probability of {self.of}: {error}"
-        return ShownTable(title, header, lines)
+        return PrintedTable(title, header, lines)
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each bin; needs pandas."""

@@ -10,14 +10,14 @@ import numpy as np
 from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import RowBlock, blocks, read_evaluation_rows
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import wrong_type
 
 __all__ = ["ErrorAndCorrelation", "error_and_correlation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ErrorAndCorrelation(Shown):
+class ErrorAndCorrelation(PrintedResult):
     """How far off the trees of a regression forest are, and how alike their residuals.
 
     Attributes
@@ -68,7 +68,7 @@ class ErrorAndCorrelation(Shown):
         names = ("tree_error", "correlation", "bias", "error", "bound")
         return data_frame({name: [getattr(self, name)] for name in names})
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         n_rows = np.count_nonzero(~np.isnan(self.residuals))
         rows = f"{n_rows} rows{', out of bag' if self.out_of_bag else ''}"
         lines = [
@@ -79,7 +79,7 @@ class ErrorAndCorrelation(Shown):
             ("bound ρ̄·PE(tree)", self.bound),
         ]
         title = f"Error and correlation of {len(self.tree_errors)} trees, {rows}"
-        return ShownTable(title, (), lines)
+        return PrintedTable(title, (), lines)
 
 
 def error_and_correlation(

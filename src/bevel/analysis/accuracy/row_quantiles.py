@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.printing import Shown, ShownTable
+from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.errors import wrong_type
 from bevel.estimators._quantiles import Quantiles
 from bevel.extras import import_optional
@@ -25,7 +25,7 @@ SHOWN = 5  # rows in a table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RowQuantiles(Shown):
+class RowQuantiles(PrintedResult):
     """Quantiles of the targets of rows.
 
     Attributes
@@ -86,7 +86,7 @@ class RowQuantiles(Shown):
         pandas = import_optional("pandas", needed_by="RowQuantiles.to_pandas", install="pandas")
         return pandas.DataFrame(self.values, columns=[f"{level:g}" for level in self.levels])
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         rows = [_line(str(row), values) for row, values in enumerate(self.values[:SHOWN])]
         if len(self.values) > SHOWN:
             rows.append(("…", *("" for _ in self.levels)))
@@ -94,7 +94,7 @@ class RowQuantiles(Shown):
             rows.append(_line("covered", self.coverage))
         of_whom = ", out of bag" if self.out_of_bag else ""
         title = f"Quantiles of {len(self.values)} rows{of_whom}"
-        return ShownTable(title, _line("row", self.levels), rows)
+        return PrintedTable(title, _line("row", self.levels), rows)
 
 
 def _line(name: str, values: Floats) -> tuple[str, ...]:

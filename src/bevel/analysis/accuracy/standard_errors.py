@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import NoOutOfBagError
 from bevel.forest.bags import Bags
 from bevel.forest.tree_predictions import tree_predictions
@@ -29,7 +29,7 @@ BLOCK_SIZE = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StandardErrors(Shown):
+class StandardErrors(PrintedResult):
     """Predictions and their standard errors.
 
     Attributes
@@ -72,12 +72,12 @@ class StandardErrors(Shown):
         }
         return data_frame(pairs, index="row")
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         low, middle, high = np.quantile(self.standard_error, [0.0, 0.5, 1.0])
         lines = [("median", middle), ("smallest", low), ("largest", high)]
         of = f"{self.n_below_zero} of {self.variance.size} not above noise: grow more trees"
         title = f"Standard errors of {len(self.prediction)} rows from {self.n_trees} trees"
-        return ShownTable(title, (), lines, (of,) if self.n_below_zero else ())
+        return PrintedTable(title, (), lines, (of,) if self.n_below_zero else ())
 
 
 def predict_standard_error(forest: Any, X: Any) -> StandardErrors:

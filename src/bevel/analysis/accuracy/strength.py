@@ -16,13 +16,13 @@ from bevel.analysis.accuracy.evaluation_rows import (
     read_evaluation_rows,
 )
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 
 __all__ = ["StrengthAndCorrelation", "strength_and_correlation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StrengthAndCorrelation(Shown):
+class StrengthAndCorrelation(PrintedResult):
     """How strong the trees of a classifier are, and how alike.
 
     Attributes
@@ -74,7 +74,7 @@ class StrengthAndCorrelation(Shown):
         names = ("strength", "correlation", "deviation", "error", "margin_bound", "bound")
         return data_frame({name: [getattr(self, name)] for name in names})
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         n_rows = np.count_nonzero(~np.isnan(self.margins))
         rows = f"{n_rows} rows{', out of bag' if self.out_of_bag else ''}"
         lines = [
@@ -84,7 +84,7 @@ class StrengthAndCorrelation(Shown):
             ("bound var(margin)/s²", self.margin_bound),
             ("bound ρ̄(1 − s²)/s²", self.bound),
         ]
-        return ShownTable(f"Strength and correlation of {self.n_trees} trees, {rows}", (), lines)
+        return PrintedTable(f"Strength and correlation of {self.n_trees} trees, {rows}", (), lines)
 
 
 def strength_and_correlation(

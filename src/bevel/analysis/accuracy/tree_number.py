@@ -16,7 +16,7 @@ from bevel.analysis.accuracy.evaluation_rows import (
     read_evaluation_rows,
 )
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ __all__ = ["OutOfBagCurve", "out_of_bag_curve"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutOfBagCurve(Shown):
+class OutOfBagCurve(PrintedResult):
     """Out-of-bag loss of the first tree, the first two, and so on.
 
     Attributes
@@ -45,11 +45,11 @@ class OutOfBagCurve(Shown):
     n_rows: npt.NDArray[np.int64]
     measure: str
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         n = len(self.n_trees)
         chosen = np.unique(np.geomspace(1, n, min(n, 7)).round().astype(int))
         lines = [(f"{k} trees" if k > 1 else "1 tree", float(self.loss[k - 1])) for k in chosen]
-        return ShownTable(f"Out-of-bag {self.measure} of {self.n_rows[-1]} rows", (), lines)
+        return PrintedTable(f"Out-of-bag {self.measure} of {self.n_rows[-1]} rows", (), lines)
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each number of trees; needs pandas."""

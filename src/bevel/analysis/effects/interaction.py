@@ -15,7 +15,7 @@ from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.effects.columns import read_features
 from bevel.analysis.effects.curves import EffectRows, grid_of
-from bevel.analysis.printing import ShownText, write_table
+from bevel.analysis.printing import PrintedText, write_table
 from bevel.data.row_weights import read_weights
 from bevel.extras import import_optional
 
@@ -30,7 +30,7 @@ NOTHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Interactions(ShownText):
+class Interactions(PrintedText):
     """How strongly features interact; in the order of the columns, printed strongest first.
 
     Attributes

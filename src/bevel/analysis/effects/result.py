@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from bevel._types import Array, Floats
-from bevel.analysis.printing import ShownText, write_table
+from bevel.analysis.printing import PrintedText, write_table
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
 
@@ -23,7 +23,7 @@ N_SHOWN, N_CLASSES_SHOWN = 11, 6  # lines and classes of the printed table
 
 
 @dataclass(frozen=True, eq=False)
-class Effect(ShownText):
+class Effect(PrintedText):
     """How the prediction changes with one feature, with two, or along a direction.
 
     G is the number of grid points, K that of classes; regressions have no axis for classes.

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_count, check_flag
-from bevel.analysis.printing import Shown, ShownTable
+from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.analysis.rules.split_directions import SparseRows, SplitDirections, find_directions
 from bevel.data.scaling import IdentityScaler
 from bevel.extras import import_optional
@@ -25,7 +25,7 @@ N_SHOWN = 10  # lines of a printed table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Directions(Shown):
+class Directions(PrintedResult):
     """Directions of splits, the most important one first.
 
     Direction d has features `index[offset[d]:offset[d + 1]]` with weights at the same places,
@@ -97,7 +97,7 @@ class Directions(Shown):
         own = slice(self.offset[number], self.offset[number + 1])
         return write_direction([self.names[f] for f in self.index[own]], self.weight[own])
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         best = self.top(N_SHOWN)
         numbers = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
         rows = [(words, f"{share:.4f}", str(count)) for words, share, count in numbers]
@@ -105,7 +105,7 @@ class Directions(Shown):
         more = (f"... and {hidden} more",) if hidden > 0 else ()
         scaled = ("weights: of scaled features",) if self.is_scaled else ()
         notes = (*more, "share: of the impurity that splits remove", *scaled)
-        return ShownTable("", (self.kind, "share", "count"), rows, notes)
+        return PrintedTable("", (self.kind, "share", "count"), rows, notes)
 
 
 def projection(analysed: AnalysedForest, *, merge_signs: bool = True) -> Directions:

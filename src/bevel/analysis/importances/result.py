@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.analysis.checks import check_count
-from bevel.analysis.printing import Shown, ShownTable
+from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.extras import import_optional
 
 __all__ = ["Importance", "mean_and_spread"]
@@ -22,7 +22,7 @@ ROUNDING = 1e-12  # of the largest number of a column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Importance(Shown):
+class Importance(PrintedResult):
     """Importance of each feature, or rotation; in the order of the columns, printed best first.
 
     Attributes
@@ -80,14 +80,14 @@ class Importance(Shown):
         best = self.top(len(self))
         return pandas.DataFrame(best._columns(), index=pandas.Index(best.names, name="feature"))
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         best = self.top(N_SHOWN)
         columns = best._columns()
         cells = [_written(name, column) for name, column in columns.items()]
         rows = list(zip(best.names, *cells, strict=True))
         hidden = len(self) - len(best)
         more = (f"... and {hidden} more",) if hidden > 0 else ()
-        return ShownTable("", (self.kind, *columns), rows, (*more, f"values: {self.measures}"))
+        return PrintedTable("", (self.kind, *columns), rows, (*more, f"values: {self.measures}"))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         """What there is one number of for each name."""

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from bevel import _core
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_place
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import wrong_type
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.quantiles import blocks_of_rows
@@ -94,7 +94,7 @@ def _weights(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VotingPoints(Shown):
+class VotingPoints(PrintedResult):
     """The training rows that vote for a row, heaviest first.
 
     Attributes
@@ -120,12 +120,12 @@ class VotingPoints(Shown):
         """A line for each training row that votes, heaviest first."""
         return data_frame({"row": self.rows, "weight": self.weights})
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         head = f"{len(self)} voting points, worth {self.effective_number:.1f} of equal weight"
         shown = zip(self.rows[:SHOWN], self.weights[:SHOWN], strict=True)
         lines = [(str(row), f"{weight:.4f}") for row, weight in shown]
         more = [("…", "")] if len(self) > SHOWN else []
-        return ShownTable(head, ("row", "weight"), [*lines, *more])
+        return PrintedTable(head, ("row", "weight"), [*lines, *more])
 
 
 def voting_points(weights: sp.csr_matrix, row: int = 0) -> VotingPoints:

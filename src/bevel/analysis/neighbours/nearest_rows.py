@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import KINDS, read_leaves, stack
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 
 __all__ = ["NearestRows", "nearest_rows"]
 
@@ -20,7 +20,7 @@ SHOWN = 5  # rows and neighbours of a table that is printed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NearestRows(Shown):
+class NearestRows(PrintedResult):
     """Nearest rows of new rows; `nearest_rows` finds them.
 
     Attributes
@@ -49,7 +49,7 @@ class NearestRows(Shown):
         }
         return data_frame(columns)
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         n, k = self.rows.shape
         title = f"Nearest rows ({KINDS[self.kind]}) of {n} new rows, {k} each: row (proximity)"
         lines = []
@@ -58,7 +58,7 @@ class NearestRows(Shown):
             shown = [f"{row} ({near:.2f})" for row, near in pairs if row >= 0]
             dots = ", ..." if k > SHOWN else ""
             lines.append((str(new), f"{', '.join(shown) or 'none'}{dots}"))
-        return ShownTable(title, (), [*lines, ("...", "")] if n > SHOWN else lines)
+        return PrintedTable(title, (), [*lines, ("...", "")] if n > SHOWN else lines)
 
 
 def nearest_rows(

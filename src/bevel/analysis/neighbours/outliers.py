@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.neighbours.leaf_sharing import KINDS, NO_LEAF, LeafTable, read_leaves
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.data.target import read_labels
 
 __all__ = ["OutlierScores", "outlier_scores"]
@@ -23,7 +23,7 @@ ROUNDING = 1e-12  # of sums of squares, relative
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutlierScores(Shown):
+class OutlierScores(PrintedResult):
     """How far rows are from their class; `outlier_scores` makes them.
 
     Attributes
@@ -45,7 +45,7 @@ class OutlierScores(Shown):
         """A line for each row, in the order of the rows."""
         return data_frame({"score": self.scores, "raw": self.raw}, index="row")
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         above = int(np.count_nonzero(self.scores > LARGE))
         n = len(self.scores)
         unjudged = int(np.count_nonzero(np.isnan(self.scores)))
@@ -53,7 +53,7 @@ class OutlierScores(Shown):
         title = f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}{rest}"
         order = np.argsort(-self.scores, kind="stable")[: min(SHOWN, n - unjudged)]
         rows = [(str(row), f"{self.scores[row]:.2f}") for row in order]
-        return ShownTable(title, ("row", "score"), rows)
+        return PrintedTable(title, ("row", "score"), rows)
 
 
 def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") -> OutlierScores:

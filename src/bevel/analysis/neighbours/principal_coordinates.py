@@ -15,7 +15,7 @@ from bevel._types import Floats
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import KINDS, LeafTable, read_leaves
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 
 __all__ = ["PrincipalCoordinates", "principal_coordinates"]
 
@@ -24,7 +24,7 @@ LARGEST_DENSE = 2000  # rows: beyond, Lanczos' method takes less time than all e
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrincipalCoordinates(Shown):
+class PrincipalCoordinates(PrintedResult):
     """Rows in the principal coordinates of their distances; `principal_coordinates` makes them.
 
     Attributes
@@ -50,12 +50,12 @@ class PrincipalCoordinates(Shown):
         columns = {place + 1: values for place, values in enumerate(self.coordinates.T)}
         return data_frame(columns, index="row")
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         n, d = self.coordinates.shape
         title = f"Principal coordinates of {n} rows, {KINDS[self.kind]}: variation explained"
         shares = zip(range(d), self.explained, np.cumsum(self.explained), strict=True)
         lines = [(str(a + 1), f"{share:.1%}", f"{total:.1%}") for a, share, total in shares]
-        return ShownTable(title, ("coordinate", "explained", "sum"), lines)
+        return PrintedTable(title, ("coordinate", "explained", "sum"), lines)
 
 
 def principal_coordinates(

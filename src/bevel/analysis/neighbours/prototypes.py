@@ -13,7 +13,7 @@ from bevel._types import Ints64
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import read_leaves
-from bevel.analysis.printing import Shown, ShownTable
+from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.analysis.rules.original_columns import commonest, missing_in, read_columns
 from bevel.data.columns import Columns
 from bevel.data.tables import read_table
@@ -26,7 +26,7 @@ SHOWN = 6  # features of a table that is printed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prototypes(Shown):
+class Prototypes(PrintedResult):
     """Typical rows of classes; `prototypes` finds them. One entry for each prototype.
 
     Attributes
@@ -56,7 +56,7 @@ class Prototypes(Shown):
         columns = dict(zip(self.centre.names, self.centre.values, strict=True))
         return pd.DataFrame(columns, index=pd.Index(self.labels, name="class"))
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         shown = list(zip(self.centre.names, self.centre.values, strict=True))[:SHOWN]
         hidden = len(self.centre.names) - len(shown)
         lines = [
@@ -70,7 +70,7 @@ class Prototypes(Shown):
         ]
         header = ("class", "middle row", "rows", *(name for name, _ in shown))
         more = (f"and {hidden} more features: to_pandas() has all",) if hidden else ()
-        return ShownTable(f"{len(self.labels)} prototypes, with medians", header, lines, more)
+        return PrintedTable(f"{len(self.labels)} prototypes, with medians", header, lines, more)
 
 
 def prototypes(

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.neighbours.leaf_sharing import KINDS, NO_LEAF, LeafTable, read_leaves
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 
 __all__ = ["Proximity", "proximity"]
 
@@ -20,7 +20,7 @@ LARGEST_DENSE = 20_000  # rows: 3 GiB
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Proximity(Shown):
+class Proximity(PrintedResult):
     """Proximities of rows; `proximity` makes them.
 
     Attributes
@@ -55,7 +55,7 @@ class Proximity(Shown):
         upper = sp.triu(sp.coo_matrix(self.matrix), k=1, format="csr").tocoo()
         return data_frame({"row": upper.row, "other": upper.col, "proximity": upper.data})
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         n = self.n_rows
         kept = "all pairs" if self.k is None else f"{self.k} nearest of each"
         matrix = self.matrix
@@ -66,7 +66,7 @@ class Proximity(Shown):
         lines = [("pairs that share a leaf", str(pairs)), ("mean over all pairs", f"{mean:.4f}")]
         if self.n_unjudged is not None:
             lines.append(("pairs without a tree", str(self.n_unjudged)))
-        return ShownTable(title, (), lines)
+        return PrintedTable(title, (), lines)
 
 
 def proximity(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.forest.bags import Bags
 from bevel.forest.complexity import tree_complexities, tree_depths
 
@@ -18,7 +18,7 @@ __all__ = ["TreeComplexity", "tree_complexity"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeComplexity(Shown):
+class TreeComplexity(PrintedResult):
     """How large the trees are.
 
     Attributes
@@ -48,14 +48,14 @@ class TreeComplexity(Shown):
         columns = {"complexity": self.complexity, "n_nodes": self.n_nodes, "depth": self.depth}
         return data_frame(columns, index="tree")
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         lines = [
             ("median complexity", self.median),
             ("median number of nodes", float(np.median(self.n_nodes))),
             ("median depth", float(np.median(self.depth))),
         ]
         trees = f"{len(self.n_nodes)} trees, {self.n_rows} rows"
-        return ShownTable(f"Complexity of {trees}", (), lines)
+        return PrintedTable(f"Complexity of {trees}", (), lines)
 
 
 def tree_complexity(forest: Any, *, n_rows: int | None = None) -> TreeComplexity:

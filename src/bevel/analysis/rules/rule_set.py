@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bevel._types import Bools, Floats
 from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.printing import ShownText
+from bevel.analysis.printing import PrintedText
 from bevel.analysis.rules.original_columns import read_columns
 from bevel.analysis.rules.tests_of_rows import RowTest, quoted
 from bevel.analysis.rules.written_splits import WrittenSplits
@@ -80,7 +80,7 @@ class Rule:
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSet(ShownText):
+class RuleSet(PrintedText):
     """Rules of different groups of rows, those that explain most first.
 
     Attributes

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel._types import Array, Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.printing import ShownText, data_frame
+from bevel.analysis.printing import PrintedText, data_frame
 from bevel.analysis.rules.original_columns import read_columns
 from bevel.analysis.rules.tests_of_rows import RowTest, sql_value
 from bevel.analysis.rules.written_splits import WrittenSplits
@@ -33,7 +33,7 @@ _PARAMETERS = (
 
 
 @dataclass(frozen=True, eq=False)
-class SurrogateTree(ShownText):
+class SurrogateTree(PrintedText):
     """A small tree that imitates a forest, with rounded numbers, evaluated as it is written.
 
     Attributes

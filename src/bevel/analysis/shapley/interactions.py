@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.printing import ShownText, data_frame
+from bevel.analysis.printing import PrintedText, data_frame
 from bevel.analysis.shapley.arguments import check_limits, rows_as_given, single_output
 from bevel.analysis.shapley.background import read_background
 from bevel.analysis.shapley.result import column_of_class
@@ -27,7 +27,7 @@ MOST_VALUES = 2**28  # 2 GB
 
 
 @dataclass(frozen=True, eq=False)
-class ShapleyInteractions(ShownText):
+class ShapleyInteractions(PrintedText):
     """What each pair of features adds to each prediction.
 
     Attributes

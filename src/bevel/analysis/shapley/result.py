@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.analysis.printing import Shown, ShownTable
+from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
 
@@ -22,7 +22,7 @@ N_SHOWN = 10  # features in the printed table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ShapleyValues(Shown):
+class ShapleyValues(PrintedResult):
     """What each feature adds to each prediction.
 
     Attributes
@@ -128,13 +128,13 @@ class ShapleyValues(Shown):
             error_std=self.std,
         )
 
-    def _shown(self) -> ShownTable:
+    def _printed(self) -> PrintedTable:
         importance = self.importances
         order = np.argsort(-importance, kind="stable")[:N_SHOWN]
         rows = [(self.names[feature], f"{importance[feature]:.5g}") for feature in order]
         hidden = len(self.names) - len(order)
         more = (f"... and {hidden} more features",) if hidden > 0 else ()
-        return ShownTable(self._title(), ("feature", "mean |value|"), rows, more)
+        return PrintedTable(self._title(), ("feature", "mean |value|"), rows, more)
 
     def _title(self) -> str:
         n, p = self.values.shape[:2]

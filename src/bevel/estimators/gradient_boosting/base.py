@@ -116,7 +116,7 @@ class ObliqueBoosting(
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows)
         dataset = self._dataset(table, before, n_threads)
-        seed = draw_seed(self.random_state) if before is None else self._seed_to_go_on(before)
+        seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
         if X_val is not None:
             dataset, target = self._with_validation(
                 dataset, target, X_val, y_val, sample_weight_val
@@ -139,7 +139,7 @@ class ObliqueBoosting(
             class_weight=values.get("class_weight"),
             additive=Additive(fitted.baseline, self._loss()[1]),
         )
-        self._remember_losses(fitted, before)
+        self._set_losses(fitted, before)
         return self
 
     @property
@@ -340,11 +340,11 @@ class ObliqueBoosting(
             )
         return fitted
 
-    def _seed_to_go_on(self, before: FittedForest) -> int:
+    def _warm_start_seed(self, before: FittedForest) -> int:
         assert before.seed is not None  # boosting never chooses among trees
         return before.seed
 
-    def _remember_losses(self, fitted: BoostingFit, before: FittedForest | None) -> None:
+    def _set_losses(self, fitted: BoostingFit, before: FittedForest | None) -> None:
         """Set `train_score_` and `validation_score_`: minus the loss, after each iteration."""
         for name, losses in (
             ("train_score_", fitted.training_loss),

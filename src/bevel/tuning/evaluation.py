@@ -1,6 +1,6 @@
-"""How candidates are judged: by the loss of their out-of-bag predictions.
+"""How candidates are evaluated: by the loss of their out-of-bag predictions.
 
-The loss is that by which `projection="auto"` judges its families: the Brier score, or the squared
+The loss is that of `projection="auto"` when it compares families: the Brier score, or the squared
 error. Rows count by their weights.
 """
 
@@ -21,11 +21,11 @@ from bevel.estimators._reading import encode_rows
 from bevel.projections.families import TableShape
 from bevel.training.automatic.weights import measure, row_losses
 
-__all__ = ["Judged", "Problem", "RowLosses", "read_problem"]
+__all__ = ["Evaluation", "Problem", "RowLosses", "read_problem"]
 
 
 @dataclass(frozen=True)
-class Judged:
+class Evaluation:
     """What a candidate lost in a round.
 
     Attributes
@@ -40,7 +40,7 @@ class Judged:
         Loss less that of the first candidate with as many trees, on the same rows, and the
         standard error of this difference.
     seconds : float
-        Time to grow and judge it in this round.
+        Time to grow and evaluate it in this round.
     """
 
     n_trees: int

@@ -1,4 +1,4 @@
-"""The search itself: candidates grow and are judged round after round."""
+"""Successive halving: candidates grow and are evaluated round by round."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sklearn.base import clone
 
 from bevel._types import Floats
 from bevel.tuning.candidates import Parameters, write_parameters
-from bevel.tuning.judging import Judged, Problem, RowLosses
+from bevel.tuning.evaluation import Evaluation, Problem, RowLosses
 from bevel.tuning.rounds import Round
 from bevel.tuning.store import Store
 
-__all__ = ["Field", "OutOfTimeError", "Outcome", "choose", "run_rounds"]
+__all__ = ["CandidatePool", "OutOfTimeError", "Outcome", "choose", "run_rounds"]
 
 
 class OutOfTimeError(Exception):
@@ -29,17 +29,17 @@ class Outcome:
 
     Attributes
     ----------
-    judged : list of list of Judged
+    evaluations : list of list of Evaluation
         Of each candidate, one for each round it took part in.
     n_rounds : int
         Rounds that were finished.
     """
 
-    judged: list[list[Judged]]
+    evaluations: list[list[Evaluation]]
     n_rounds: int
 
 
-class Field:
+class CandidatePool:
     """The candidates and their forests.
 
     A candidate has the same trees however often it is grown: they depend on the seed and on the
@@ -52,7 +52,7 @@ class Field:
     data : tuple
         X, y and sample_weight as `fit` takes them.
     problem : Problem
-        How to judge.
+        How candidates are evaluated.
     candidates : sequence of dict
         Parameters of each; the first is what others are compared with.
     first_trees : int
@@ -79,7 +79,7 @@ class Field:
         self._forests: dict[int, Any] = {}
         self._reference: tuple[int, RowLosses] | None = None
 
-    def judge(self, candidate: int, n_trees: int) -> Judged:
+    def evaluate(self, candidate: int, n_trees: int) -> Evaluation:
         """What a candidate loses with so many trees: known, or by growing it on."""
         name = write_parameters(self._candidates[candidate])
         known = self._store.find(name, n_trees)
@@ -91,11 +91,11 @@ class Field:
             self._store.add(name, known)
         return known
 
-    def forget(self, candidate: int) -> None:
+    def release(self, candidate: int) -> None:
         """Free the forest of a candidate that does not go on."""
         self._forests.pop(candidate, None)
 
-    def _measure(self, candidate: int, n_trees: int) -> Judged:
+    def _measure(self, candidate: int, n_trees: int) -> Evaluation:
         start = time.perf_counter()
         forest = self._grow(candidate, n_trees)
         losses, loss, standard_error, error = self._problem.losses(forest)
@@ -103,7 +103,7 @@ class Field:
             self._reference = (n_trees, losses)
         difference = self._compare(losses, self._problem.weights)
         seconds = time.perf_counter() - start
-        return Judged(n_trees, loss, standard_error, error, *difference, seconds)
+        return Evaluation(n_trees, loss, standard_error, error, *difference, seconds)
 
     def _compare(self, losses: RowLosses, weights: Floats | None) -> tuple[float, float]:
         assert self._reference is not None  # measured before the others
@@ -129,27 +129,31 @@ class Field:
         return forest
 
 
-def run_rounds(field: Field, candidates: Sequence[Parameters], rounds: Sequence[Round]) -> Outcome:
+def run_rounds(
+    pool: CandidatePool, candidates: Sequence[Parameters], rounds: Sequence[Round]
+) -> Outcome:
     """Successive halving.
 
     The first candidate stays to the end, so that the others can be compared with it at any number
     of trees. The search ends early where `OutOfTimeError` is raised in a growth.
     """
-    judged: list[list[Judged]] = [[] for _ in range(rounds[0].n_candidates)]
+    evaluations: list[list[Evaluation]] = [[] for _ in range(rounds[0].n_candidates)]
     running = list(range(rounds[0].n_candidates))
     for number, this in enumerate(rounds):
         last = number + 1 == len(rounds)
         n_kept = 1 if last else rounds[number + 1].n_candidates
         for candidate in running:
             try:
-                judged[candidate].append(field.judge(candidate, this.n_trees))
+                evaluations[candidate].append(pool.evaluate(candidate, this.n_trees))
             except OutOfTimeError:
-                return Outcome(judged, number)
-            present = [each for each in running if len(judged[each]) > number]
-            for behind in set(present) - set(_best(present, judged, candidates, number, n_kept)):
-                field.forget(behind)
-        running = _best(running, judged, candidates, number, n_kept)
-    return Outcome(judged, len(rounds))
+                return Outcome(evaluations, number)
+            present = [each for each in running if len(evaluations[each]) > number]
+            for behind in set(present) - set(
+                _best(present, evaluations, candidates, number, n_kept)
+            ):
+                pool.release(behind)
+        running = _best(running, evaluations, candidates, number, n_kept)
+    return Outcome(evaluations, len(rounds))
 
 
 def choose(outcome: Outcome, candidates: Sequence[Parameters]) -> int:
@@ -157,13 +161,13 @@ def choose(outcome: Outcome, candidates: Sequence[Parameters]) -> int:
     number = outcome.n_rounds - 1
     if number < 0:
         return 0
-    present = [each for each, found in enumerate(outcome.judged) if len(found) > number]
-    return min(present, key=lambda each: _rank(each, outcome.judged, candidates, number))
+    present = [each for each, found in enumerate(outcome.evaluations) if len(found) > number]
+    return min(present, key=lambda each: _rank(each, outcome.evaluations, candidates, number))
 
 
 def _best(
     present: Sequence[int],
-    judged: Sequence[Sequence[Judged]],
+    evaluations: Sequence[Sequence[Evaluation]],
     candidates: Sequence[Parameters],
     number: int,
     n_kept: int,
@@ -171,16 +175,16 @@ def _best(
     """The first candidate and the best of the others, `n_kept` together, in their order."""
     others = sorted(
         (each for each in present if each != 0),
-        key=lambda each: _rank(each, judged, candidates, number),
+        key=lambda each: _rank(each, evaluations, candidates, number),
     )
     return sorted([0, *others[: n_kept - 1]])
 
 
 def _rank(
     candidate: int,
-    judged: Sequence[Sequence[Judged]],
+    evaluations: Sequence[Sequence[Evaluation]],
     candidates: Sequence[Parameters],
     number: int,
 ) -> tuple[float, int, int]:
     """Least loss first; of equal losses the fewest changed parameters, then the earlier."""
-    return judged[candidate][number].loss, len(candidates[candidate]), candidate
+    return evaluations[candidate][number].loss, len(candidates[candidate]), candidate

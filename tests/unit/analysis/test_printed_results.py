@@ -13,7 +13,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis
 from bevel.analysis import results
-from bevel.analysis.printing import Shown, ShownTable, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.extras import MissingPackageError
 
 MARKUP = "<b>x & y</b>"
@@ -123,16 +123,16 @@ def test_names_with_markup_are_text():
 
 
 def test_table_has_the_cells_of_the_text():
-    class Small(Shown):
-        def _shown(self):
-            return ShownTable("title", ("name", "x"), [("a", 0.123456), ("b", "7")], ("note",))
+    class Small(PrintedResult):
+        def _printed(self):
+            return PrintedTable("title", ("name", "x"), [("a", 0.123456), ("b", "7")], ("note",))
 
     assert repr(Small()) == "title\nname       x\na     0.1235\nb          7\nnote"
     assert read(Small()._repr_html_()) == ["title", "name", "x", "a", "0.1235", "b", "7", "note"]
 
 
 def test_lines_without_header_are_names_and_values():
-    table = ShownTable("title", (), [("all", 1.0), ("  part", 0.5)])
+    table = PrintedTable("title", (), [("all", 1.0), ("  part", 0.5)])
     assert table.text() == "title\n  all     1\n    part  0.5"
     assert "&ensp;&ensp;part" in table.html()
 

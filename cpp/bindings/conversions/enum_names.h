@@ -1,0 +1,30 @@
+// Enumerations as the strings that Python uses for them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+// Order of the names is that of the enumerators.
+template <class Enum, size_t N>
+struct EnumNames {
+  std::array<const char*, N> names;
+
+  Enum parse(const std::string& text) const {
+    for (size_t i = 0; i < N; ++i)
+      if (text == names[i]) return static_cast<Enum>(i);
+    throw std::invalid_argument("[Options] unknown value '" + text + "'");
+  }
+  std::string name(Enum value) const { return names[static_cast<size_t>(value)]; }
+};
+
+template <class Class, class Owner, class Enum, size_t N>
+void def_enum(Class& c, const char* name, Enum Owner::* member, const EnumNames<Enum, N>& names) {
+  c.def_prop_rw(
+      name, [member, &names](const Owner& o) { return names.name(o.*member); },
+      [member, &names](Owner& o, const std::string& text) { o.*member = names.parse(text); });
+}
