@@ -7,7 +7,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.projections.families import TableShape
-from bevel.training.automatic.candidates import candidates_for
+from bevel.training.automatic.candidates import candidates_for, shared_scale
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 4)).astype(np.float32)
@@ -38,7 +38,7 @@ def test_every_tree_is_that_of_its_family_alone(task):
             projection=candidate.projection,
             n_projections=candidate.n_projections,
             criterion=candidate.criterion,
-            scale="quantile",
+            scale=shared_scale(regression=task == "numbers"),
             random_state=0,
         ).fit(X, y)
         for number in np.flatnonzero(record.of_tree == family):
@@ -63,7 +63,7 @@ def test_errors_are_those_of_the_micro_forests_on_rows_that_all_predict(task, we
             projection=candidate.projection,
             n_projections=candidate.n_projections,
             criterion=candidate.criterion,
-            scale="quantile",
+            scale=shared_scale(regression=task == "numbers"),
             random_state=0,
         ).fit(X, y, sample_weight=weight)
         predicted = [[] for _ in X]

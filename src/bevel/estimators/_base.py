@@ -37,6 +37,7 @@ from bevel.projections.families import (
     read_projection,
     tuned_out_of_bag,
 )
+from bevel.training.automatic.candidates import shared_scale
 from bevel.training.options import (
     TrainingOptions,
     check_combinations,
@@ -209,9 +210,14 @@ class ObliqueForest(
         n_threads = count_threads(self.n_jobs)
         if before is not None:
             return encode_dataset(table, before.encoding, n_threads)
-        combines = not members or combines_units(members)  # families chosen later combine units
-        scale = automatic_scale(combines) if self.scale == "auto" else self.scale
-        return learn_dataset(table, self.categorical_features, scale, n_threads)
+        return learn_dataset(table, self.categorical_features, self._scale_for(members), n_threads)
+
+    def _scale_for(self, members: Sequence[Member]) -> str | None:
+        if self.scale != "auto":
+            return self.scale  # type: ignore[no-any-return]
+        if not members:
+            return shared_scale(regression=self.criterion == "squared_error")
+        return automatic_scale(combines_units(members))
 
     def _bags(
         self, options: TrainingOptions, n_rows: int, before: FittedForest | None

@@ -20,6 +20,8 @@ __all__ = ["POWERS", "choose_power", "raise_to_power"]
 POWERS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 # Loss of a row is not counted beyond that of this probability: a few rows would decide alone.
 LEAST_PROBABILITY = 1e-3
+# Standard errors that count as none (docs/design/automatic_families.md).
+TOLERANCE = 0.5
 
 
 def raise_to_power(shares: Floats, power: float) -> Floats:
@@ -52,8 +54,8 @@ def choose_power(shares: Floats, truth: AnyInts, weights: Floats | None = None) 
     Returns
     -------
     float
-        The power nearest to 1 between 1 and the best one whose mean loss exceeds the least by no
-        more than the standard error of the difference; 1 without rows.
+        The power nearest to 1, between 1 and the best one, whose mean loss exceeds the least by no
+        more than half the standard error of the difference; 1 without rows.
     """
     if len(shares) == 0:
         return 1.0
@@ -66,7 +68,7 @@ def choose_power(shares: Floats, truth: AnyInts, weights: Floats | None = None) 
     for place in range(one, best, step):
         excess = losses[place] - losses[best]
         mean = excess @ share
-        if mean <= np.sqrt((excess - mean) ** 2 @ share**2):
+        if mean <= TOLERANCE * np.sqrt((excess - mean) ** 2 @ share**2):
             return POWERS[place]
     return POWERS[best]
 

@@ -184,7 +184,7 @@ _DATA = [
         'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
         '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
         '"auto" scales only when features that may be in different units are combined, by '
-        '"quantile" (docs/design/scale.md).',
+        '"quantile" (docs/design/scale.md); with projection="auto" a classifier by "minmax".',
     ),
     Parameter(
         "categorical_features",
@@ -248,7 +248,7 @@ _CLASSIFIER = [
         "auto",
         [StrOptions(("auto", "gini", "entropy"))],
         'Impurity whose decrease is the gain of a split. "auto" is "gini"; with projection="auto" '
-        "each family has the one that suits it.",
+        'it is "entropy".',
     ),
     Parameter(
         "voting",
@@ -271,7 +271,7 @@ _CALIBRATION = [
     Parameter(
         "calibration",
         "auto",
-        [Nothing(), Word(("auto", "power"))],
+        [NoneOption(), StrOptions(("auto", "power"))],
         'How the mean shares of the trees become probabilities. "power" raises them to a power '
         "that is chosen on out-of-bag rows, and divides them by their sum; predicted classes stay "
         'the same. None leaves them as they are. "auto" is "power" with projection="auto" where '
