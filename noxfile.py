@@ -5,7 +5,9 @@ session runs, as in `nox -s tests -- -k sampler`.
 """
 
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import nox
@@ -53,10 +55,53 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def oldest(session: nox.Session) -> None:
+    """Run the fast tests with the oldest dependencies that Bevel supports (Python 3.11)."""
+    session.install("-c", "tests/oldest.txt", ".[test]", "./lab")
+    session.run("pytest", "-n", "2", *session.posargs)
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """Build the source and binary packages, check them, and test the wheel without the checkout.
+
+    The wheel is built from the source package, outside git. On Linux it is tagged for the C library
+    of this machine: what it links to is listed, and the build machines of a release decide how old
+    the C library may be.
+    """
+    session.install("build", "twine", "check-wheel-contents", "pyroma", "abi3audit", "auditwheel")
+    out = Path(session.create_tmp()) / "dist"
+    shutil.rmtree(out, ignore_errors=True)
+    session.run("python", "-m", "build", "--outdir", str(out), ".")
+    session.run("python", "-m", "build", "--outdir", str(out), "lab")
+    packages = sorted(map(str, out.iterdir()))
+    wheel = next(name for name in packages if "bevel-" in name and name.endswith(".whl"))
+    session.run("twine", "check", "--strict", *packages)
+    session.run("check-wheel-contents", *(name for name in packages if name.endswith(".whl")))
+    session.run("pyroma", "--min", "9", ".")
+    if "abi3" in wheel:
+        session.run("abi3audit", "--strict", wheel)
+    if sys.platform == "linux":
+        session.run("auditwheel", "show", wheel)
+    session.run("python", "tools/wheel_contents.py", wheel)
+    session.install(f"{wheel}[test]")
+    with session.chdir(session.create_tmp()):
+        session.run("python", "-c", "import bevel; print(bevel.__file__)")
+    session.run("pytest", "--quiet", "tests/golden", "tests/compat")
+
+
+@nox.session
 def doctests(session: nox.Session) -> None:
     """Run the examples in docstrings and documents."""
     session.install(".[test]")
     session.run("pytest", "--doctest-modules", "--doctest-glob=*.md", "--pyargs", "bevel", "docs")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation site with its examples into build/docs; a warning is an error."""
+    session.install(".[docs]")
+    session.run("sphinx-build", "-W", "--keep-going", "-q", "docs", "build/docs", *session.posargs)
 
 
 @nox.session

@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cmath>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "arrays.h"
 #include "bevel/boosting/booster.h"
+#include "bevel/support/arithmetic/exponential.h"
 #include "bevel/support/check.h"
 #include "conversions/enum_names.h"
 #include "reporter.h"
@@ -16,9 +18,39 @@ using namespace bevel;
 
 namespace {
 
-constexpr EnumNames<LossKind, 8> kLosses{{"squared_error", "log_loss", "multinomial",
-                                          "absolute_error", "huber", "quantile", "poisson",
-                                          "gamma"}};
+constexpr EnumNames<LossKind, 9> kLosses{{"squared_error", "log_loss", "multinomial",
+                                          "absolute_error", "huber", "quantile", "poisson", "gamma",
+                                          "user"}};
+
+// function(raw) -> (gradient, hessian, loss), arrays of doubles by row, which it has checked.
+class PythonLoss : public LossSource {
+ public:
+  explicit PythonLoss(nb::object function) : function_(std::move(function)) {}
+  ~PythonLoss() override {
+    nb::gil_scoped_acquire gil;
+    function_.reset();
+  }
+
+  void evaluate(std::span<const double> raw, std::vector<Gradient>& gradients,
+                std::vector<double>& losses) const override {
+    nb::gil_scoped_acquire gil;
+    const size_t n = raw.size();
+    const nb::object result =
+        function_(nb::cast(to_numpy(std::vector<double>(raw.begin(), raw.end()))));
+    const nb::tuple parts = nb::cast<nb::tuple>(result);
+    const auto gradient = nb::cast<Vector<double>>(parts[0], false);
+    const auto hessian = nb::cast<Vector<double>>(parts[1], false);
+    const auto loss = nb::cast<Vector<double>>(parts[2], false);
+    require(gradient.shape(0) == n && hessian.shape(0) == n && loss.shape(0) == n,
+            "[boost] length of a loss's arrays");
+    gradients.resize(n);
+    for (size_t i = 0; i < n; ++i) gradients[i] = {gradient(i), hessian(i)};
+    losses.assign(loss.data(), loss.data() + n);
+  }
+
+ private:
+  nb::object function_;
+};
 
 void check_values(const BoostingSet& set, const BoostingOptions& options) {
   const DatasetView& data = set.data;
@@ -26,7 +58,12 @@ void check_values(const BoostingSet& set, const BoostingOptions& options) {
   require(data.n_rows < (size_t{1} << 30), "[boost] too many rows");
   require(options.n_outputs >= 1, "[boost] n_outputs");
   require(options.max_bins >= 2 && options.max_bins <= 255, "[boost] max_bins");
-  require(options.loss == LossKind::multinomial || options.n_outputs == 1, "[boost] n_outputs");
+  const bool may_have_many =
+      options.loss == LossKind::multinomial || options.loss == LossKind::quantile;
+  require(may_have_many || options.n_outputs == 1, "[boost] n_outputs");
+  const auto n_quantiles = static_cast<int32_t>(options.quantiles.size());
+  require(n_quantiles == (options.loss == LossKind::quantile ? options.n_outputs : 1),
+          "[boost] number of quantiles");
   const double n_classes = options.loss == LossKind::multinomial ? options.n_outputs : 2;
   const bool of_classes =
       options.loss == LossKind::log_loss || options.loss == LossKind::multinomial;
@@ -65,7 +102,8 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
                      std::optional<Vector<double>> weights, std::optional<Vector<uint8_t>> roles,
                      std::optional<Vector<double>> baseline,
                      std::optional<Vector<double>> raw_before, const Options& options,
-                     const BoostingOptions& boosting, int n_threads, nb::object progress) {
+                     const BoostingOptions& boosting, int n_threads, nb::object progress,
+                     nb::object user_loss) {
   const size_t n = X.shape(0), p = X.shape(1);
   const auto n_outputs = static_cast<size_t>(boosting.n_outputs);
   require(levels.shape(0) == p && medians.shape(0) == p && has_nan.shape(0) == p,
@@ -75,6 +113,10 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
           "[boost] target, weights and roles need one entry per row");
   require(!baseline || baseline->shape(0) == n_outputs, "[boost] length of baseline");
   require(!raw_before || raw_before->shape(0) == n * n_outputs, "[boost] length of raw_before");
+  require((boosting.loss == LossKind::user) == !user_loss.is_none() &&
+              (user_loss.is_none() || baseline),
+          "[boost] a user's loss comes with a function and a baseline");
+  const PythonLoss source(std::move(user_loss));
   Reporter reporter(std::move(progress));
   const Options trees = options;
   const BoostingOptions settings = boosting;
@@ -86,6 +128,7 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
     if (roles) set.roles = roles->data();
     if (baseline) set.baseline = baseline->data();
     if (raw_before) set.raw_before = raw_before->data();
+    if (settings.loss == LossKind::user) set.user_loss = &source;
     check_values(set, settings);
     result =
         boost(set, settings, trees, n_threads, [&reporter](size_t done) { return reporter(done); });
@@ -98,10 +141,18 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
 }  // namespace
 
 void bind_boosting(nb::module_& m) {
+  m.def(
+      "exponentials",
+      [](Vector<double> x) {
+        std::vector<double> result(x.shape(0));
+        for (size_t i = 0; i < result.size(); ++i) result[i] = fixed_exp(x(i));
+        return to_numpy(std::move(result));
+      },
+      nb::arg("x").noconvert());
   nb::class_<BoostingOptions> options(m, "BoostingOptions");
   options.def(nb::init<>());
   def_enum(options, "loss", &BoostingOptions::loss, kLosses);
-  options.def_rw("quantile", &BoostingOptions::quantile)
+  options.def_rw("quantiles", &BoostingOptions::quantiles)
       .def_rw("n_outputs", &BoostingOptions::n_outputs)
       .def_rw("learning_rate", &BoostingOptions::learning_rate)
       .def_rw("max_iter", &BoostingOptions::max_iter)
@@ -120,5 +171,5 @@ void bind_boosting(nb::module_& m) {
         nb::arg("target").noconvert(), nb::arg("weights").noconvert().none(),
         nb::arg("roles").noconvert().none(), nb::arg("baseline").noconvert().none(),
         nb::arg("raw_before").noconvert().none(), nb::arg("options"), nb::arg("boosting"),
-        nb::arg("n_threads"), nb::arg("progress").none());
+        nb::arg("n_threads"), nb::arg("progress").none(), nb::arg("user_loss").none());
 }

@@ -90,7 +90,7 @@ def simd_level() -> str: ...
 
 class BoostingOptions:
     loss: str
-    quantile: float
+    quantiles: list[float]
     n_outputs: int
     learning_rate: float
     max_iter: int
@@ -106,6 +106,7 @@ class BoostingOptions:
     first_iter: int
     def __init__(self) -> None: ...
 
+def exponentials(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]: ...
 def boost(
     X: npt.NDArray[np.float32],
     levels: npt.NDArray[np.int32],
@@ -120,6 +121,7 @@ def boost(
     boosting: BoostingOptions,
     n_threads: int,
     progress: Callable[[int], None] | None,
+    user_loss: Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[np.float64], ...]] | None,
 ) -> dict[str, Any]: ...
 def train(
     X: npt.NDArray[np.float32],

@@ -21,7 +21,7 @@ def read_expected(file):
 
 
 def test_there_are_files():
-    assert len(FILES) >= 17
+    assert len(FILES) >= 18
 
 
 @pytest.mark.parametrize("mmap", [False, True])

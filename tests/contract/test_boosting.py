@@ -123,6 +123,18 @@ def test_onnx_model_predicts_the_same(loader: Any) -> None:
     np.testing.assert_allclose(outputs[-1], expected, rtol=1e-12, atol=1e-12)
 
 
+def test_onnx_model_sorts_quantiles() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y = load_diabetes(return_X_y=True)
+    model = ObliqueBoostingRegressor(
+        "quantile", quantile=[0.4, 0.5, 0.6], max_iter=30, learning_rate=0.5, random_state=0
+    ).fit(X, y)
+    assert (np.diff(model._raw(X), axis=1) < 0.0).any()
+    graph = model.to_onnx(dtype="float64").SerializeToString()
+    (found,) = onnxruntime.InferenceSession(graph).run(None, {"X": X})
+    np.testing.assert_allclose(found, model.predict(X), rtol=1e-12)
+
+
 def test_row_of_weight_zero_is_as_good_as_absent(tumours: Table) -> None:
     X, y = tumours
     weights = (np.arange(len(y)) % 3 > 0).astype(float)

@@ -28,7 +28,7 @@ class Booster {
         boosting_(boosting),
         options_(options),
         n_outputs_(static_cast<size_t>(boosting.n_outputs)),
-        loss_(boosting, set.target) {
+        loss_(boosting, set.target, set.user_loss) {
     for (size_t row = 0; row < set.data.n_rows; ++row) {
       if (!(set.target.weight(row) > 0.0)) continue;
       const bool validates =
@@ -89,6 +89,7 @@ class Booster {
     draw_rows(iteration);
     columns_->draw(iteration, bag_, team);
     for (size_t k = 0; k < n_outputs_; ++k) trees_.push_back({grow_tree(iteration, k, team), {}});
+    loss_.end_iteration(raw_);
     result_.training_loss.push_back(loss_.mean(raw_, training_));
     if (!validation_.empty()) result_.validation_loss.push_back(loss_.mean(raw_, validation_));
   }
@@ -148,7 +149,7 @@ class Booster {
         hessian += gradients_[row].hessian;
         weight += set_.target.weight(row);
       }
-      const double step = loss_.renews_leaves()          ? loss_.leaf_value(raw_, leaf.rows)
+      const double step = loss_.renews_leaves()          ? loss_.leaf_value(raw_, leaf.rows, output)
                           : hessian + boosting_.l2 > 0.0 ? -gradient / (hessian + boosting_.l2)
                                                          : 0.0;
       const double value = boosting_.learning_rate * step;

@@ -19,9 +19,10 @@ enum class RowRole : uint8_t { training, validation };
 struct BoostingSet {
   const DatasetView& data;
   BoostingTarget target;
-  const uint8_t* roles = nullptr;      // RowRole by row; null: all training
-  const double* baseline = nullptr;    // by output; null: that of the loss
-  const double* raw_before = nullptr;  // predictions of earlier iterations, output after output
+  const uint8_t* roles = nullptr;         // RowRole by row; null: all training
+  const double* baseline = nullptr;       // by output; null: that of the loss
+  const double* raw_before = nullptr;     // predictions of earlier iterations, output after output
+  const LossSource* user_loss = nullptr;  // of LossKind::user, which needs a baseline
 };
 
 struct BoostingResult {

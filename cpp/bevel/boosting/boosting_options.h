@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace bevel {
 
@@ -14,12 +15,14 @@ enum class LossKind : uint8_t {
   huber,
   quantile,
   poisson,  // of the logarithm
-  gamma
+  gamma,
+  user  // gradients come from a function of the caller
 };
 
 struct BoostingOptions {
   LossKind loss = LossKind::squared_error;
-  double quantile = 0.5;  // quantile; huber: share of the residuals that count by their square
+  // quantile: by output; huber: one, the share of the residuals that count by their square
+  std::vector<double> quantiles{0.5};
   int32_t n_outputs = 1;
   double learning_rate = 0.1;
   int64_t max_iter = 100;

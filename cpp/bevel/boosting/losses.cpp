@@ -75,21 +75,28 @@ std::vector<double> Loss::baseline(std::span<const uint32_t> rows) const {
     case LossKind::huber: {
       std::vector<std::pair<double, double>> values;
       for (const uint32_t row : rows) values.emplace_back(target_.values[row], target_.weight(row));
-      return {
-          weighted_quantile(values, options_.loss == LossKind::quantile ? options_.quantile : 0.5)};
+      std::vector<double> result;
+      for (size_t k = 0; k < n_outputs; ++k) result.push_back(weighted_quantile(values, share(k)));
+      return result;
     }
     case LossKind::squared_error:
+    case LossKind::user:  // the caller gives its own
       break;
   }
   return {sum / total};
 }
 
+void Loss::evaluate(const RawPredictions& raw) {
+  if (source_) source_->evaluate(raw.values, gradients_, losses_);
+}
+
 void Loss::begin_iteration(const RawPredictions& raw, std::span<const uint32_t> rows) {
+  if (gradients_.empty()) evaluate(raw);  // later iterations have those of the end before
   if (options_.loss == LossKind::huber) {
     std::vector<std::pair<double, double>> sizes;
     for (const uint32_t row : rows)
       sizes.emplace_back(std::fabs(target_.values[row] - raw.output(0)[row]), target_.weight(row));
-    delta_ = weighted_quantile(sizes, options_.quantile);
+    delta_ = weighted_quantile(sizes, options_.quantiles[0]);
     if (first_delta_ < 0.0) first_delta_ = delta_;
   }
   if (options_.loss != LossKind::multinomial) return;
@@ -111,21 +118,22 @@ Gradient Loss::gradient(const RawPredictions& raw, size_t row, size_t output) co
     case LossKind::squared_error:
       return {weight * (x - y), weight};
     case LossKind::log_loss: {
-      const double share = logistic(x);
-      return {weight * (share - y), weight * (share * (1.0 - share))};
+      const double probability = logistic(x);
+      return {weight * (probability - y), weight * (probability * (1.0 - probability))};
     }
     case LossKind::multinomial: {
       // A class against the others: the diagonal of the hessian, times K / (K - 1) so that two
       // classes are stepped alike (Friedman 2001, section 4.6).
-      const double share = fixed_exp(x - log_sums_[row]);
+      const double probability = fixed_exp(x - log_sums_[row]);
       const auto n = static_cast<double>(options_.n_outputs);
       const double is_class = static_cast<size_t>(y) == output ? 1.0 : 0.0;
-      return {weight * (share - is_class), weight * (share * (1.0 - share)) * (n / (n - 1.0))};
+      return {weight * (probability - is_class),
+              weight * (probability * (1.0 - probability)) * (n / (n - 1.0))};
     }
     case LossKind::absolute_error:
       return {x > y ? weight : x < y ? -weight : 0.0, weight};
     case LossKind::quantile:
-      return {x > y ? weight * (1.0 - options_.quantile) : -weight * options_.quantile, weight};
+      return {x > y ? weight * (1.0 - share(output)) : -weight * share(output), weight};
     case LossKind::huber:
       return {weight * std::clamp(x - y, -delta_, delta_), weight};
     case LossKind::poisson: {
@@ -136,6 +144,8 @@ Gradient Loss::gradient(const RawPredictions& raw, size_t row, size_t output) co
       const double ratio = y * fixed_exp(-x);
       return {weight * (1.0 - ratio), weight * ratio};
     }
+    case LossKind::user:
+      return {weight * gradients_[row].gradient, weight * gradients_[row].hessian};
   }
   return {0.0, 0.0};
 }
@@ -158,8 +168,14 @@ double Loss::of_row(const RawPredictions& raw, size_t row) const {
     }
     case LossKind::absolute_error:
       return std::fabs(residual);
-    case LossKind::quantile:
-      return residual >= 0.0 ? options_.quantile * residual : (options_.quantile - 1.0) * residual;
+    case LossKind::quantile: {
+      double sum = 0.0;
+      for (size_t k = 0; k < options_.quantiles.size(); ++k) {
+        const double rest = y - raw.output(k)[row];
+        sum += rest >= 0.0 ? share(k) * rest : (share(k) - 1.0) * rest;
+      }
+      return sum / static_cast<double>(options_.quantiles.size());
+    }
     case LossKind::huber: {
       const double size = std::fabs(residual);
       return size <= first_delta_ ? 0.5 * size * size : first_delta_ * (size - 0.5 * first_delta_);
@@ -168,6 +184,8 @@ double Loss::of_row(const RawPredictions& raw, size_t row) const {
       return fixed_exp(x) - y * x;
     case LossKind::gamma:
       return x + y * fixed_exp(-x);
+    case LossKind::user:
+      return losses_[row];
   }
   return 0.0;
 }
@@ -182,13 +200,13 @@ double Loss::mean(const RawPredictions& raw, std::span<const uint32_t> rows) con
   return sum / total;
 }
 
-double Loss::leaf_value(const RawPredictions& raw, std::span<const uint32_t> rows) const {
+double Loss::leaf_value(const RawPredictions& raw, std::span<const uint32_t> rows,
+                        size_t output) const {
   std::vector<std::pair<double, double>> residuals;
   residuals.reserve(rows.size());
   for (const uint32_t row : rows)
-    residuals.emplace_back(target_.values[row] - raw.output(0)[row], target_.weight(row));
-  const bool is_quantile = options_.loss == LossKind::quantile;
-  const double middle = weighted_quantile(residuals, is_quantile ? options_.quantile : 0.5);
+    residuals.emplace_back(target_.values[row] - raw.output(output)[row], target_.weight(row));
+  const double middle = weighted_quantile(residuals, share(output));
   if (options_.loss != LossKind::huber) return middle;
   // Friedman 2001, section 4.4: one step from the median.
   double sum = 0.0, total = 0.0;

@@ -31,15 +31,26 @@ struct Gradient {
   double gradient, hessian;
 };
 
+// A loss of the caller's own. Arrays are by row, weights not in them yet.
+class LossSource {
+ public:
+  virtual ~LossSource() = default;
+  // Gradients, hessians and losses of all rows; losses may be NaN where they are not known.
+  virtual void evaluate(std::span<const double> raw, std::vector<Gradient>& gradients,
+                        std::vector<double>& losses) const = 0;
+};
+
 class Loss {
  public:
-  Loss(const BoostingOptions& options, BoostingTarget target)
-      : options_(options), target_(target) {}
+  Loss(const BoostingOptions& options, BoostingTarget target, const LossSource* source = nullptr)
+      : options_(options), target_(target), source_(source) {}
 
   // The constant of each output that is best on these rows.
   std::vector<double> baseline(std::span<const uint32_t> rows) const;
   // Called before the trees of an iteration: what all of them share.
   void begin_iteration(const RawPredictions& raw, std::span<const uint32_t> rows);
+  // Called after them, before the loss is measured.
+  void end_iteration(const RawPredictions& raw) { evaluate(raw); }
   // Of one row and output, times the row's weight.
   Gradient gradient(const RawPredictions& raw, size_t row, size_t output) const;
   // Mean over rows.
@@ -50,13 +61,21 @@ class Loss {
            options_.loss == LossKind::huber;
   }
   // The best constant to add to the predictions of these rows, for losses that renew leaves.
-  double leaf_value(const RawPredictions& raw, std::span<const uint32_t> rows) const;
+  double leaf_value(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output) const;
 
  private:
+  void evaluate(const RawPredictions& raw);
+  // The quantile that an output predicts, of losses that renew leaves.
+  double share(size_t output) const {
+    return options_.loss == LossKind::quantile ? options_.quantiles[output] : 0.5;
+  }
   double of_row(const RawPredictions& raw, size_t row) const;
 
   const BoostingOptions& options_;
   const BoostingTarget target_;
+  const LossSource* source_;
+  std::vector<Gradient> gradients_;  // user: by row, at the present predictions
+  std::vector<double> losses_;
   std::vector<double> log_sums_;  // multinomial: by row, log of the sum of exponentials
   // huber: residuals beyond it count by their size; that of the first iteration measures the loss,
   // which falls as long as the model gets better.

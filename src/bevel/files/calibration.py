@@ -6,21 +6,25 @@ from bevel.files.faults import damaged
 from bevel.files.values.fields import Fields
 from bevel.forest.calibration import POWERS
 
-__all__ = ["FIRST_VERSION", "decode_power"]
+__all__ = ["decode_power"]
 
-FIRST_VERSION = 4  # of the format, that holds a power
+FIRST_VERSION = 5  # of the format, that holds a power
 
 
-def decode_power(header: Fields, *, averages_classes: bool) -> float:
+def decode_power(header: Fields, version: int, *, averages_classes: bool) -> float:
     """Read and check it; raises ModelFileError.
 
     Parameters
     ----------
     header : Fields
         Of the file.
+    version : int
+        Of its format; in older ones the power is 1.
     averages_classes : bool
         Whether the forest averages class shares; in others the power is 1.
     """
+    if version < FIRST_VERSION:
+        return 1.0
     power = header.take("calibration_power", float)
     allowed = POWERS if averages_classes else (1.0,)
     if power not in allowed:

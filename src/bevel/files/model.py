@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from bevel._types import Arrays
 from bevel.files.additive import decode_additive, encode_additive
-from bevel.files.calibration import FIRST_VERSION as FIRST_WITH_POWER
 from bevel.files.calibration import decode_power
 from bevel.files.columns.targets import decode_targets, encode_targets
 from bevel.files.columns.trees import FileForest, MappedFile, decode_trees, encode_trees
@@ -113,7 +112,7 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
     if fitted.rotations is not None:
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
     if fitted.additive is not None:
-        header["additive"] = encode_additive(fitted.additive)
+        header["additive"] = encode_additive(fitted.additive, arrays)
     return write_layout(header, arrays)
 
 
@@ -165,10 +164,11 @@ def read_model(
     families = None
     if layout.version >= FIRST_WITH_FAMILIES:
         families = decode_families(header.take_any("families"), sections, n_trees)
-    power = 1.0
-    if layout.version >= FIRST_WITH_POWER:
-        power = decode_power(header, averages_classes=kind.is_classifier and not kind.is_additive)
-    additive = decode_additive(header, facts["classes"], n_trees) if kind.is_additive else None
+    averages_classes = kind.is_classifier and not kind.is_additive
+    power = decode_power(header, layout.version, averages_classes=averages_classes)
+    additive = None
+    if kind.is_additive:
+        additive = decode_additive(header, sections, layout.version, facts["classes"], n_trees)
     n_classes = 0 if facts["classes"] is None or additive else len(facts["classes"])
     forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
     targets = decode_targets(header, sections, layout, forest)

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel import _core
 from bevel._types import AnyFloats, Floats
 from bevel.data.dataset import Reading
+from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 
 __all__ = ["LINKS", "Additive", "AdditiveRowPredictor", "add_trees"]
 
-LINKS = ("identity", "exponential", "logistic", "softmax")
+LINKS = ("identity", "exponential", "sorted", "logistic", "softmax")
 
 
 @dataclass(frozen=True)
@@ -25,20 +27,30 @@ class Additive:
     ----------
     baseline : tuple of float
         What each output starts from; tree t is added to output t % n_outputs.
-    link : {"identity", "exponential", "logistic", "softmax"}
-        What turns the sums into predictions: values, or probabilities of classes.
+    link : {"identity", "exponential", "sorted", "logistic", "softmax"}
+        What turns the sums into predictions: values, quantiles in ascending order, or
+        probabilities of classes.
+    record : BoostingRecord or None
+        Learning curve, and residuals of the validation rows; None in files that have none.
     """
 
     baseline: tuple[float, ...]
     link: str
+    record: BoostingRecord | None = None
 
     @property
     def n_outputs(self) -> int:
         return len(self.baseline)
 
     def values(self, raw: Floats) -> Floats:
-        """Predictions of a regression from the sums of one output."""
-        return np.exp(raw[:, 0]) if self.link == "exponential" else raw[:, 0]
+        """Predictions of a regression: one for each row, or quantiles of shape (n_rows, k).
+
+        Quantiles that cross are sorted, which never raises their loss (Chernozhukov,
+        Fernández-Val, Galichon 2010).
+        """
+        if self.link == "sorted":
+            return np.sort(raw, axis=1)
+        return exponentials(raw[:, 0]) if self.link == "exponential" else raw[:, 0]
 
     def probabilities(self, raw: Floats) -> Floats:
         """Class probabilities from the sums of the outputs."""
@@ -53,10 +65,18 @@ class Additive:
         return np.asarray(np.argmax(raw, axis=1))
 
 
+def exponentials(values: Floats) -> Floats:
+    """Exponentials of the core, which are the same on every machine and in exported C."""
+    flat = np.ascontiguousarray(values, dtype=np.float64).ravel()
+    return _core.exponentials(flat).reshape(values.shape)
+
+
 def _softmax(raw: Floats) -> Floats:
-    shares = np.exp(raw - raw.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    return np.asarray(shares)
+    shares = exponentials(raw - raw.max(axis=1, keepdims=True))
+    total = shares[:, 0].copy()  # from first to last, as C adds them
+    for column in shares.T[1:]:
+        total += column
+    return np.asarray(shares / total[:, np.newaxis])
 
 
 def add_trees(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from bevel.parameters.constraints import (
     Flag,
+    Function,
     Integer,
     NoneOption,
     Number,
@@ -32,8 +33,8 @@ _SCHEDULE = [
         "auto",
         [StrOptions(("auto",)), Integer(1, MOST_MODELS)],
         "Largest number of iterations; with three classes and more each grows a tree per class. "
-        '"auto" is 1000 with early stopping; without it, 10 over the learning rate in '
-        "classification and 50 over it in regression.",
+        '"auto" is 1000 with early stopping, 600 where an iteration has several trees; without '
+        "early stopping, 10 over the learning rate in classification and 50 over it in regression.",
         "Use 100 to 1000.",
     ),
 ]
@@ -104,19 +105,31 @@ _STOPPING = [
         "auto",
         [StrOptions(("auto",)), Flag()],
         "Whether to stop when the loss on validation rows stops to fall, and to keep the "
-        'iterations up to its minimum. "auto": if validation rows are given to fit, or if there '
-        "are more than 10 000 rows, of which a share is then held out.",
+        'iterations up to its minimum. "auto": if validation rows are given to fit, if there are '
+        "more than 10 000 rows, of which a share is then held out, and with fewer rows to choose "
+        'the number of iterations if it is "auto" (see `refit`).',
     ),
     Parameter(
         "validation_fraction",
-        0.1,
-        [Number("(0, 1)")],
+        "auto",
+        [StrOptions(("auto",)), Number("(0, 1)")],
         "Share of the training rows that is held out for early stopping if fit is given no "
-        "validation rows; of each class alike.",
+        'validation rows; of each class alike. "auto" is 0.2 if all rows are fitted again, else '
+        "0.1.",
+        "Use 0.1 to 0.3.",
+    ),
+    Parameter(
+        "refit",
+        "auto",
+        [StrOptions(("auto",)), Flag()],
+        "Whether to fit all rows again after early stopping on held-out rows, with 1.5 times the "
+        "iterations that were best. Validation scores and intervals are those of the first fit. "
+        '"auto": with 100 to 10 000 rows, if `early_stopping` and `max_iter` are "auto" and '
+        "`warm_start` is False.",
     ),
     Parameter(
         "n_iter_no_change",
-        20,
+        50,
         [Integer(1)],
         "Iterations without a lower validation loss after which fit stops.",
         "Use 10 to 100.",
@@ -181,17 +194,20 @@ _REGRESSOR = [
     Parameter(
         "loss",
         "squared_error",
-        [StrOptions(REGRESSION_LOSSES)],
+        [StrOptions(REGRESSION_LOSSES), Function("(y_true, y_pred) -> (gradient, hessian)")],
         'What is minimised. "absolute_error" predicts the median, "quantile" the `quantile`; '
         '"huber" counts the largest tenth of the residuals by their size instead of their square; '
-        '"poisson" and "gamma" predict positive means through a logarithm.',
+        '"poisson" and "gamma" predict positive means through a logarithm. A function gets targets '
+        "and predictions of all rows and returns gradient and hessian of each row, without "
+        "weights, and as a third array the losses if there is to be early stopping.",
     ),
     Parameter(
         "quantile",
         None,
-        [NoneOption(), Number("(0, 1)")],
-        'Which quantile to predict with `loss="quantile"`.',
-        "Use for example 0.9.",
+        [NoneOption(), Number("(0, 1)"), Special("an ascending list of such numbers", Iterable)],
+        'Which quantile to predict with `loss="quantile"`; with a list all of them at once, which '
+        "do not cross.",
+        "Use for example 0.9 or [0.1, 0.5, 0.9].",
     ),
 ]
 

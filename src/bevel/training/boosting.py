@@ -19,6 +19,7 @@ from bevel.projections.families import Member, TableShape, resolve_families
 from bevel.projections.features import Axis, SparseSigns
 from bevel.training.progress import Progress
 from bevel.training.trainer import native_family
+from bevel.training.user_loss import UserLoss
 
 __all__ = ["BoostingFit", "BoostingOptions", "BoostingTarget", "boost", "resolve_directions"]
 
@@ -31,7 +32,7 @@ class BoostingOptions:
     """What boosting needs to know, every number resolved; field names are the native ones."""
 
     loss: str
-    quantile: float
+    quantiles: list[float]  # by output; of a loss without quantiles, one that is not used
     n_outputs: int
     learning_rate: float
     max_iter: int
@@ -63,6 +64,11 @@ class BoostingTarget:
     values: Floats
     weights: Floats | None
     validates: npt.NDArray[np.bool_] | None
+
+    def training_weights(self) -> Floats:
+        """Weights with zeros where rows validate."""
+        weights = np.ones(len(self.values)) if self.weights is None else self.weights
+        return weights if self.validates is None else np.where(self.validates, 0.0, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +131,10 @@ def boost(
     families: Sequence[FamilySpec],
     seed: int,
     options: BoostingOptions,
-    before: tuple[tuple[float, ...], Floats] | None,
+    before: tuple[tuple[float, ...], Floats | None] | None,
     n_threads: int,
     progress: Progress,
+    user_loss: UserLoss | None = None,
 ) -> BoostingFit:
     """Grow the trees of some iterations.
 
@@ -144,11 +151,14 @@ def boost(
     options : BoostingOptions
         How to grow.
     before : tuple or None
-        Baselines of earlier iterations, and the sums (n_rows, n_outputs) that they predict.
+        Baselines of earlier iterations, and the sums (n_rows, n_outputs) that they predict, or
+        None where no iteration was before.
     n_threads : int
         Threads to use; does not change the trees.
     progress : Progress
         Progress report of finished iterations.
+    user_loss : UserLoss or None, default=None
+        The user's own loss; needs a baseline in `before`.
     """
     encoding = dataset.encoding
     trees = _core.Options()
@@ -167,11 +177,12 @@ def boost(
         target.weights,
         None if validates is None else validates.astype(np.uint8),
         None if before is None else np.asarray(before[0], dtype=np.float64),
-        None if before is None else np.ascontiguousarray(before[1].T).ravel(),
+        None if before is None or before[1] is None else np.ascontiguousarray(before[1].T).ravel(),
         trees,
         native,
         n_threads,
         progress if progress.wanted else None,
+        user_loss,
     )
     if progress.wanted:
         progress(options.max_iter)

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from support.spoken_rules import Reader, leaves_by_text
+from support.rule_text import Reader, leaves_by_text
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor

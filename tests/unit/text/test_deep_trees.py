@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.deep_trees import chain, estimator_with
-from support.naive_depth import naive_depth
+from support.naive.depth import naive_depth
 from support.random_forests import random_forest
 
 from bevel.analysis import path_rules, shapley_values, top_rules, tree_rules

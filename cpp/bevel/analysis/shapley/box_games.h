@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bevel/analysis/shapley/game_tree.h"
-#include "bevel/analysis/shapley/splits/split_truths.h"
+#include "bevel/analysis/shapley/splits/pair_splits.h"
 #include "bevel/analysis/shapley/splits/wide_splits.h"
 #include "bevel/support/cancellation.h"
 
@@ -39,26 +39,23 @@ class BoxGames {
  public:
   using Sums = typename Pay::Sums;
 
-  BoxGames(const ForestArrays& forest, size_t most_decided) : truths_(forest), wide_(forest) {
+  BoxGames(const ForestArrays& forest, size_t most_decided) : splits_(forest) {
     decisions_.features.resize(most_decided);
   }
 
   void begin_tree(const GameTree& tree) {
     tree_ = &tree;
     decisions_.source.assign(tree.features().size() + 1, Source::free);
-    truths_.begin_tree(tree);
-    wide_.begin_tree(tree);
+    splits_.begin_tree(tree);
   }
 
   // Pays for all boxes of a pair of rows; false, with some of them paid, if there are more than
   // allowed.
   bool play(const RowPair& pair, size_t most_boxes, Pay& pay) {
-    truths_.begin_pair(pair);
-    pair_ = pair;
     pay_ = &pay;
     boxes_left_ = most_boxes;
     Sums sums{};
-    return visit(0, sums);
+    return visit(splits_.begin_pair(pair), sums);
   }
 
  private:
@@ -69,33 +66,44 @@ class BoxGames {
       {~kTakesRow[0], kTakesRow[0], ~uint64_t{0}}, {~kTakesRow[1], kTakesRow[1], ~uint64_t{0}},
       {~kTakesRow[2], kTakesRow[2], ~uint64_t{0}}, {~kTakesRow[3], kTakesRow[3], ~uint64_t{0}},
       {~kTakesRow[4], kTakesRow[4], ~uint64_t{0}}, {~kTakesRow[5], kTakesRow[5], ~uint64_t{0}}};
-  // By number of features: all choices.
-  static constexpr uint64_t kChoices[7] = {0x1, 0x3, 0xF, 0xFF, 0xFFFF, 0xFFFFFFFF, ~uint64_t{0}};
 
-  bool visit(size_t node, Sums& sums) {
-    while (true) {
-      const GameSplit& split = tree_->split(node);
-      if (split.kind == SplitKind::leaf) return pay(split, sums);
-      if (split.kind == SplitKind::wide) {
-        const Turn turn = wide_.turn(node, hybrids());
-        if (turn == Turn::undecided) return decide_wide(node, sums);
-        node = turn == Turn::left ? node + 1 : static_cast<size_t>(split.right);
-        continue;
+  bool visit(Met at, Sums& sums) {
+    while (at >= 0) {
+      const PairSplit& split = splits_[at];
+      if (split.n_features == 1) {
+        const Source source = source_of(split.feature[0]);
+        if (source == Source::free) return decide_single(at, sums);
+        at = splits_.child(at, side_of(split, source));
+      } else if (split.n_features > 0) {
+        const uint64_t open = open_choices(split), left = split.left & open;
+        if (left != 0 && left != open) return decide_by(at, open, left, sums);
+        at = splits_.child(at, left != 0 ? 0 : 1);
+      } else {
+        const auto node = static_cast<size_t>(split.node);
+        const Turn turn = splits_.wide().turn(node, hybrids());
+        if (turn == Turn::undecided) return decide_wide(at, sums);
+        at = splits_.child(at, turn == Turn::left ? 0 : 1);
       }
-      const uint64_t open = open_choices(split), left = truths_.of(node) & open;
-      if (left != 0 && left != open) return decide_by(node, open, left, sums);
-      node = left != 0 ? node + 1 : static_cast<size_t>(split.right);
     }
+    return pay(tree_->split(static_cast<size_t>(~at)), sums);
   }
 
-  // Choices T that agree with the decisions. Without branches: they would be hard to foresee.
-  uint64_t open_choices(const GameSplit& split) const {
-    const auto mask = [&](size_t k) {
-      const auto source = decisions_.source[static_cast<size_t>(split.features[k])];
-      return kOpen[k][static_cast<size_t>(source)];
-    };
-    const uint64_t choices = mask(0) & mask(1) & mask(2) & mask(3) & mask(4) & mask(5);
-    return choices & kChoices[split.n_features];
+  Source source_of(int32_t feature) const {
+    return decisions_.source[static_cast<size_t>(feature)];
+  }
+
+  // Where a split of one feature sends the hybrids of a source.
+  static size_t side_of(const PairSplit& split, Source source) {
+    const uint64_t chosen = kOpen[split.place[0]][static_cast<size_t>(source)];
+    return (split.left & chosen) != 0 ? 0 : 1;
+  }
+
+  // Choices T that agree with the decisions.
+  uint64_t open_choices(const PairSplit& split) const {
+    uint64_t open = split.choices;
+    for (size_t i = 0; i < split.n_features; ++i)
+      open &= kOpen[split.place[i]][static_cast<size_t>(source_of(split.feature[i]))];
+    return open;
   }
 
   bool pay(const GameSplit& leaf, Sums& sums) {
@@ -105,39 +113,47 @@ class BoxGames {
     return true;
   }
 
-  // Decides the feature of a split on which the side depends in most of the open choices.
-  bool decide_by(size_t node, uint64_t open, uint64_t left, Sums& sums) {
-    const size_t k = most_moving(open, left);
-    const GameSplit& split = tree_->split(node);
-    return decide(split.features[k], sums, [&, this](Source source, Sums& below) {
-      const uint64_t chosen = kOpen[k][static_cast<size_t>(source)];
-      const uint64_t still_open = open & chosen, still_left = left & chosen;
-      if (still_left != 0 && still_left != still_open)
-        return decide_by(node, still_open, still_left, below);
-      return visit(still_left != 0 ? node + 1 : static_cast<size_t>(split.right), below);
+  bool decide_single(Met at, Sums& sums) {
+    return decide(splits_[at].feature[0], sums, [&, this](Source source, Sums& below) {
+      return visit(splits_.child(at, side_of(splits_[at], source)), below);
     });
   }
 
-  static size_t most_moving(uint64_t open, uint64_t left) {
+  // Decides the feature of a split on which the side depends in most of the open choices.
+  bool decide_by(Met at, uint64_t open, uint64_t left, Sums& sums) {
+    const PairSplit& split = splits_[at];
+    const size_t i = most_moving(split, open, left);
+    return decide(split.feature[i], sums, [&, this](Source source, Sums& below) {
+      const uint64_t chosen = kOpen[split.place[i]][static_cast<size_t>(source)];
+      const uint64_t still_open = open & chosen, still_left = left & chosen;
+      if (still_left != 0 && still_left != still_open)
+        return decide_by(at, still_open, still_left, below);
+      return visit(splits_.child(at, still_left != 0 ? 0 : 1), below);
+    });
+  }
+
+  static size_t most_moving(const PairSplit& split, uint64_t open, uint64_t left) {
     size_t best = 0;
     int most = 0;
-    for (size_t k = 0; k < kMostTabulated && (uint64_t{1} << (1u << k)) <= open; ++k) {
+    for (size_t i = 0; i < split.n_features; ++i) {
+      const size_t k = split.place[i];
       const uint64_t both = open & (open >> (1u << k)) & ~kTakesRow[k];  // free: open both ways
       const int n = std::popcount((left ^ (left >> (1u << k))) & both);
       if (n > most) {
         most = n;
-        best = k;
+        best = i;
       }
     }
     return best;
   }
 
-  bool decide_wide(size_t node, Sums& sums) {
+  bool decide_wide(Met at, Sums& sums) {
     poll_cancellation(kWorkOfBox);
-    wide_.add_reach(node, hybrids());
-    const int32_t feature = wide_.widest(node);
-    if (feature < 0) return visit(static_cast<size_t>(tree_->split(node).right), sums);
-    return decide(feature, sums, [&](Source, Sums& below) { return visit(node, below); });
+    const auto node = static_cast<size_t>(splits_[at].node);
+    splits_.wide().add_reach(node, hybrids());
+    const int32_t feature = splits_.wide().widest(node);
+    if (feature < 0) return visit(splits_.child(at, 1), sums);
+    return decide(feature, sums, [&](Source, Sums& below) { return visit(at, below); });
   }
 
   // Calls proceed(source, sums) for both sources of a feature, unless the first is false.
@@ -159,12 +175,10 @@ class BoxGames {
     return within;
   }
 
-  Hybrids hybrids() const { return {pair_.filled_x, pair_.filled_z, decisions_.source.data()}; }
+  Hybrids hybrids() const { return splits_.hybrids(decisions_.source.data()); }
 
-  SplitTruths truths_;
-  WideSplits wide_;
+  PairSplits splits_;
   const GameTree* tree_ = nullptr;
-  RowPair pair_{};
   Pay* pay_ = nullptr;
   size_t boxes_left_ = 0;
   Decisions decisions_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bevel/support/cancellation.h"
+#include "bevel/tree/node_store.h"
 
 namespace bevel {
 
@@ -22,13 +23,10 @@ void GameTree::read(size_t tree) {
     else
       add_split(node);
   }
-  const auto none = static_cast<int32_t>(features_.size());
-  for (GameSplit& split : splits_)
-    std::fill(split.features + split.n_features, split.features + kMostTabulated, none);
 }
 
 void GameTree::add_leaf(size_t node) {
-  splits_[node].first_value = leaf_values_.size();
+  splits_[node].first_value = static_cast<uint32_t>(leaf_values_.size());
   leaf_values_.resize(leaf_values_.size() + n_columns_, 0.0);
   double* values = &leaf_values_[splits_[node].first_value];
   leaf_output_.each(offset_ + node, [&](size_t column, double v) { values[column] += v; });
@@ -48,7 +46,12 @@ void GameTree::add_split(size_t node) {
   if (plain && n > 1 && n <= kMostTabulated) split.kind = SplitKind::table;
   if (split.kind == SplitKind::wide) return;
   split.n_features = static_cast<uint8_t>(n);
-  for (size_t k = 0; k < n; ++k) split.features[k] = local(entries[k]);
+  for (size_t k = 0; k < n; ++k)
+    split.terms[k] = {local(entries[k]), entries[k],
+                      forest_.entry_weight[static_cast<size_t>(first) + k]};
+  split.threshold = forest_.threshold[offset_ + node];
+  split.missing_left = forest_.flags[offset_ + node] & kMissingLeft;
+  split.is_category = forest_.flags[offset_ + node] & kCategoryNode;
 }
 
 void GameTree::add_feature(int32_t feature) {

@@ -22,12 +22,19 @@ enum class SplitKind : uint8_t {
 constexpr size_t kMostTabulated = 6;  // features of a split that has a table
 
 struct GameSplit {
+  // A feature, counted as in the tree and as in the forest, with its weight.
+  struct Term {
+    int32_t feature, of_forest;
+    float weight;
+  };
+
   SplitKind kind = SplitKind::leaf;
   uint8_t n_features = 0;  // of a single or a table
-  int32_t right = -1;      // child; the left one is the next node
-  // Of a single or a table, filled up with the number of features of the tree.
-  int32_t features[kMostTabulated] = {};
-  size_t first_value = 0;  // of a leaf
+  bool is_category = false, missing_left = false;
+  int32_t right = -1;  // child; the left one is the next node
+  float threshold = 0.0f;
+  uint32_t first_value = 0;         // of a leaf
+  Term terms[kMostTabulated] = {};  // of a single or a table
 };
 
 class GameTree {

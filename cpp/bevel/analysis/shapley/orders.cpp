@@ -1,9 +1,9 @@
 #include "bevel/analysis/shapley/orders.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
-#include "bevel/predict/reference_predictor.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {
@@ -14,22 +14,21 @@ constexpr size_t kWorkOfFeature = 256;  // two walks between polls for cancellat
 }  // namespace
 
 ShapleyOrders::ShapleyOrders(const ForestArrays& forest, const LeafOutput& leaf_output)
-    : forest_(forest),
-      leaf_output_(leaf_output),
-      hybrid_(static_cast<size_t>(forest.n_features)),
-      first_(static_cast<size_t>(forest.n_features), -1),
-      draw_(hybrid_.size(), leaf_output.n_columns()),
+    : leaf_output_(leaf_output),
+      splits_(forest),
+      base_(static_cast<size_t>(forest.n_features)),
+      filled_(base_.size()),
+      draw_(base_.size(), leaf_output.n_columns()),
       sum_(draw_),
       squares_(draw_) {}
 
-void ShapleyOrders::add(size_t tree, const RowPair& pair, const std::vector<int32_t>& features,
-                        int n_draws, Stream& stream, Credit& mean, Credit& variance) {
-  tree_ = tree;
+void ShapleyOrders::add(const RowPair& pair, int n_draws, Stream& stream, Credit& mean,
+                        Credit& variance) {
   pair_ = pair;
   order_.clear();
-  for (const int32_t feature : features)
+  for (const int32_t feature : tree_->features())
     if (pair.differs(feature)) order_.push_back(feature);
-  std::copy(pair.z, pair.z + hybrid_.size(), hybrid_.begin());
+  if (order_.size() <= kMostSteps) splits_.begin_base(pair.z, pair.filled_z, pair);
   sum_.clear();
   squares_.clear();
   for (int n = 0; n < n_draws; ++n) draw(stream);
@@ -63,66 +62,50 @@ void ShapleyOrders::draw(Stream& stream) {
   }
 }
 
+// Parts of long orders are walked one after the other, each from the last hybrid of the one before.
 void ShapleyOrders::walk() {
-  for (const int32_t feature : order_) hybrid_[feature] = pair_.z[feature];
-  path_.assign(1, static_cast<size_t>(forest_.tree_offset[tree_]));
-  descend(0);
-  for (const int32_t feature : order_) {
-    hybrid_[feature] = pair_.x[feature];
-    if (first_[feature] < 0) continue;
-    const size_t leaf = path_.back();
-    auto position = static_cast<size_t>(first_[feature]);
-    while (position + 1 < path_.size() && child(position) == path_[position + 1]) ++position;
-    if (position + 1 == path_.size()) continue;
-    descend(position);
-    add_credit(feature, path_.back(), 0.5);
-    add_credit(feature, leaf, -0.5);
+  const bool is_long = order_.size() > kMostSteps;
+  if (is_long) {
+    std::copy(pair_.z, pair_.z + base_.size(), base_.begin());
+    std::copy(pair_.filled_z, pair_.filled_z + base_.size(), filled_.begin());
   }
-  for (const int32_t feature : marked_) first_[feature] = -1;
-  marked_.clear();
-}
-
-// Makes the path anew from a position on.
-void ShapleyOrders::descend(size_t position) {
-  path_.resize(position + 1);
-  while (!marked_.empty() && static_cast<size_t>(first_[marked_.back()]) > position) {
-    first_[marked_.back()] = -1;
-    marked_.pop_back();
-  }
-  for (; forest_.right[path_.back()] >= 0; ++position) {
-    mark(position);
-    path_.push_back(child(position));
-  }
-}
-
-size_t ShapleyOrders::child(size_t position) const {
-  const size_t node = path_[position];
-  return goes_left(forest_, tree_, node, hybrid_.data(), 1)
-             ? node + 1
-             : static_cast<size_t>(forest_.tree_offset[tree_]) +
-                   static_cast<size_t>(forest_.right[node]);
-}
-
-void ShapleyOrders::mark(size_t position) {
-  const size_t node = path_[position];
-  for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
-    const int32_t index = forest_.entry_index[e];
-    if (index < forest_.n_features) {
-      mark_feature(index, position);
-      continue;
+  for (size_t first = 0; first < order_.size(); first += kMostSteps) {
+    const size_t n_steps = std::min(kMostSteps, order_.size() - first);
+    const int32_t* order = order_.data() + first;
+    if (is_long) splits_.begin_base(base_.data(), filled_.data(), pair_);
+    splits_.begin_order(order, n_steps);
+    find_leaves(n_steps);
+    for (size_t step = 1; step <= n_steps; ++step) {
+      if (leaf_[step] == leaf_[step - 1]) continue;
+      add_credit(order[step - 1], leaf_[step], 0.5);
+      add_credit(order[step - 1], leaf_[step - 1], -0.5);
     }
-    const auto axis =
-        static_cast<size_t>(forest_.rotation_offset[tree_] + index - forest_.n_features);
-    for (int64_t r = forest_.rotation_entry_offset[axis];
-         r < forest_.rotation_entry_offset[axis + 1]; ++r)
-      mark_feature(forest_.rotation_index[r], position);
+    for (size_t step = 0; is_long && step < n_steps; ++step) {
+      const auto feature = static_cast<size_t>(order[step]);
+      base_[feature] = pair_.x[feature];
+      filled_[feature] = pair_.filled_x[feature];
+    }
   }
 }
 
-void ShapleyOrders::mark_feature(int32_t feature, size_t position) {
-  if (first_[feature] >= 0 || !pair_.differs(feature)) return;
-  first_[feature] = static_cast<int32_t>(position);
-  marked_.push_back(feature);
+void ShapleyOrders::find_leaves(size_t n_steps) {
+  parts_.assign(1, {0, ~uint64_t{0} >> (kMostSteps - n_steps)});
+  while (!parts_.empty()) {
+    Part part = parts_.back();
+    parts_.pop_back();
+    while (tree_->split(part.node).kind != SplitKind::leaf) {
+      const auto right = static_cast<size_t>(tree_->split(part.node).right);
+      const uint64_t left = splits_.left(part.node, part.hybrids);
+      if (left == part.hybrids) {
+        ++part.node;
+        continue;
+      }
+      if (left != 0) parts_.push_back({part.node + 1, left});
+      part = {right, part.hybrids & ~left};
+    }
+    for (uint64_t hybrids = part.hybrids; hybrids != 0; hybrids &= hybrids - 1)
+      leaf_[std::countr_zero(hybrids)] = tree_->node_in_forest(part.node);
+  }
 }
 
 void ShapleyOrders::add_credit(int32_t feature, size_t leaf, double share) {

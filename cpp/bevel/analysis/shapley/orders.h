@@ -10,7 +10,9 @@
 
 #include "bevel/analysis/leaf_output.h"
 #include "bevel/analysis/shapley/credit.h"
-#include "bevel/analysis/shapley/splits/split_truths.h"
+#include "bevel/analysis/shapley/game_tree.h"
+#include "bevel/analysis/shapley/splits/order_splits.h"
+#include "bevel/analysis/shapley/splits/pair_splits.h"
 #include "bevel/predict/forest_arrays.h"
 #include "bevel/random/stream.h"
 
@@ -20,30 +22,34 @@ class ShapleyOrders {
  public:
   ShapleyOrders(const ForestArrays& forest, const LeafOutput& leaf_output);
 
-  // Adds the mean of the draws, and the estimated variance of that mean. `features` are those that
-  // the tree's splits use.
-  void add(size_t tree, const RowPair& pair, const std::vector<int32_t>& features, int n_draws,
-           Stream& stream, Credit& mean, Credit& variance);
+  void begin_tree(const GameTree& tree) {
+    tree_ = &tree;
+    splits_.begin_tree(tree);
+  }
+  // Adds the mean of the draws, and the estimated variance of that mean.
+  void add(const RowPair& pair, int n_draws, Stream& stream, Credit& mean, Credit& variance);
 
  private:
   void draw(Stream& stream);
   void walk();
-  void descend(size_t position);
-  size_t child(size_t position) const;
-  void mark(size_t position);
-  void mark_feature(int32_t feature, size_t position);
+  void find_leaves(size_t n_steps);
   void add_credit(int32_t feature, size_t leaf, double share);
 
-  const ForestArrays& forest_;
-  const LeafOutput& leaf_output_;
+  // Hybrids at a node.
+  struct Part {
+    size_t node;
+    uint64_t hybrids;
+  };
 
-  size_t tree_ = 0;
+  const LeafOutput& leaf_output_;
+  OrderSplits splits_;
+
+  const GameTree* tree_ = nullptr;
   RowPair pair_{};
-  std::vector<int32_t> order_;   // of the features that differ
-  std::vector<float> hybrid_;    // the row on its way from z to x
-  std::vector<size_t> path_;     // its nodes, from the root to the leaf
-  std::vector<int32_t> marked_;  // features that differ and are read on the path, root first
-  std::vector<int32_t> first_;   // by feature: position on the path that reads it first; -1: none
+  std::vector<int32_t> order_;        // of the features that differ
+  std::vector<float> base_, filled_;  // the hybrid that a part of the order starts from
+  std::vector<Part> parts_;           // that wait
+  size_t leaf_[kMostSteps + 1];       // of the hybrids, counted over the forest
   Credit draw_, sum_, squares_;
 };
 

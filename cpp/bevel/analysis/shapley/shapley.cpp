@@ -84,6 +84,7 @@ class Explainer {
   void begin_tree(size_t tree) {
     tree_.read(tree);
     games_.begin_tree(tree_);
+    orders_have_tree_ = false;
   }
 
   void explain_tree(size_t row) {
@@ -138,8 +139,9 @@ class Explainer {
     // Tied to what is explained, never to a thread.
     const NodeKey key = root_key(root_key(root_key(game_.options.seed, row), tree), z);
     Stream stream(key, Purpose::orders);
-    orders_.add(tree, pair, tree_.features(), game_.options.n_samples, stream, sampled_,
-                variances_);
+    if (!orders_have_tree_) orders_.begin_tree(tree_);
+    orders_have_tree_ = true;
+    orders_.add(pair, game_.options.n_samples, stream, sampled_, variances_);
     move(sampled_, sums_.pair());
     move(variances_, sums_.pair_variance());
     ++game_.out.n_sampled[row];
@@ -158,6 +160,7 @@ class Explainer {
   BoxGames<ValuePayments<K>> games_;
   ValuePayments<K> payments_;
   ShapleyOrders orders_;
+  bool orders_have_tree_ = false;  // they read a tree when it is first sampled
   Credit sampled_, variances_;
   TreeSums sums_;
   std::vector<float> filled_;  // x without missing values

@@ -9,9 +9,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import train_test_split
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset
@@ -21,8 +19,10 @@ from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._grown import FEW_ROWS, GrownTrees
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput, encode_rows
+from bevel.estimators.gradient_boosting.validation import append_rows, check_validation, hold_out
 from bevel.files.model import StoredEstimator
 from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
+from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.joining import join_forests
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
@@ -38,12 +38,16 @@ from bevel.training.boosting import (
 )
 from bevel.training.boosting_schedule import (
     EARLY_STOPPING_ROWS,
+    FEWEST_ROWS_TO_HOLD_OUT,
+    REFIT_FACTOR,
     choose_learning_rate,
     choose_max_iter,
+    choose_validation_fraction,
 )
 from bevel.training.options import draw_seed
 from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
+from bevel.training.user_loss import UserLoss, constant_of_least_loss
 
 
 class ObliqueBoosting(
@@ -121,14 +125,31 @@ class ObliqueBoosting(
             dataset, target = self._with_validation(
                 dataset, target, X_val, y_val, sample_weight_val
             )
-        elif self._stops_early(X_val, table.n_rows):
-            target = replace(target, validates=self._hold_out(target, seed))
+        refits = False
+        if X_val is None:
+            target, refits = self._hold_out(target, seed)
         options = self._options(table.n_rows, target.validates is not None, before)
         fitted = self._boost(dataset, target, options, seed, before, n_threads)
+        self._fitted = self._assemble(dataset, target, fitted, seed, before)
+        if refits and not fitted.interrupted:
+            self._fitted = self._refit(dataset, target, options, seed, n_threads)
+        return self
+
+    def _assemble(
+        self,
+        dataset: Dataset,
+        target: BoostingTarget,
+        fitted: BoostingFit,
+        seed: int,
+        before: FittedForest | None,
+    ) -> FittedForest:
+        """The fitted forest, with what its validation rows say of it."""
         forest = fitted.forest
         if before is not None:
             forest = join_forests(before.forest, forest)
-        self._fitted = FittedForest(
+        record = self._record(fitted, before)
+        additive = Additive(fitted.baseline, self._loss()[1], record)
+        whole = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
@@ -136,17 +157,64 @@ class ObliqueBoosting(
             hard=False,
             bags=None,
             seed=seed,
-            class_weight=values.get("class_weight"),
-            additive=Additive(fitted.baseline, self._loss()[1]),
+            class_weight=getattr(self, "class_weight", None),
+            additive=additive,
         )
-        self._set_losses(fitted, before)
-        return self
+        calibration = self._calibrate(whole, dataset, target)
+        if calibration is None:
+            return whole
+        record = replace(record, calibration=calibration)
+        return replace(whole, additive=replace(additive, record=record))
+
+    def _refit(
+        self,
+        dataset: Dataset,
+        target: BoostingTarget,
+        options: BoostingOptions,
+        seed: int,
+        n_threads: int,
+    ) -> FittedForest:
+        """A model of all rows, whose number of iterations follows from the held-out ones.
+
+        It keeps the validation scores and residuals of the first fit, which are those of rows that
+        no tree of it was grown on. After Ctrl-C it is the first fit.
+        """
+        first = self._fitted
+        n_iter = max(1, round(REFIT_FACTOR * self.n_iter_))
+        options = replace(options, max_iter=n_iter, n_iter_no_change=0)
+        target = replace(target, validates=None)
+        try:
+            fitted = self._boost(dataset, target, options, seed, None, n_threads, again=True)
+        except KeyboardInterrupt:
+            fitted = None
+        if fitted is None or fitted.interrupted:
+            warnings.warn(
+                "fit was interrupted while it fitted all rows again; the model without the "
+                "held-out rows is kept.",
+                UserWarning,
+                stacklevel=3,
+            )
+            return first
+        whole = self._assemble(dataset, target, fitted, seed, None)
+        known, own = _record(first), _record(whole)
+        record = replace(known, training_score=own.training_score)
+        return replace(whole, additive=replace(_additive(whole), record=record))
 
     @property
     def n_iter_(self) -> int:
         """Iterations that are kept."""
         fitted = self.fitted_forest_
         return int(fitted.forest.n_trees // _additive(fitted).n_outputs)
+
+    @property
+    def train_score_(self) -> Floats:
+        """Minus the mean loss on the training rows, after each iteration."""
+        return np.array(_record(self.fitted_forest_).training_score)
+
+    @property
+    def validation_score_(self) -> Floats:
+        """Minus the mean loss on the validation rows; empty if there were none."""
+        return np.array(_record(self.fitted_forest_).validation_score)
 
     @property
     def baseline_prediction_(self) -> Floats:
@@ -189,27 +257,44 @@ class ObliqueBoosting(
             yield out.copy()
 
     def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
-        if (X_val is None) != (y_val is None):
-            given, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
-            raise ValueError(
-                f"X_val and y_val must be given together; got {given} without {absent}. Pass both, "
-                "or none to hold out a share of the training rows."
-            )
-        if sample_weight_val is not None and X_val is None:
-            raise ValueError(
-                "sample_weight_val needs X_val and y_val, whose rows it weighs; got it alone. "
-                "Pass all three, or leave it out."
-            )
-        if X_val is not None and self.early_stopping is False:
-            raise ValueError(
-                'early_stopping must be True or "auto" with X_val; got False, which has no use for '
-                "validation rows. Leave X_val out, or set early_stopping=True."
-            )
+        check_validation(
+            (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
+        )
 
-    def _stops_early(self, X_val: Any, n_rows: int) -> bool:
-        if self.early_stopping == "auto":
-            return X_val is not None or n_rows > EARLY_STOPPING_ROWS
-        return bool(self.early_stopping)
+    def _hold_out(self, target: BoostingTarget, seed: int) -> tuple[BoostingTarget, bool]:
+        """Which rows validate, if any, and whether all rows are fitted again afterwards."""
+        n_rows = len(target.values)
+        automatic = self.early_stopping == "auto"
+        is_small = n_rows <= EARLY_STOPPING_ROWS
+        if automatic and is_small and not self._may_refit(target, n_rows):
+            return target, False
+        if not automatic and not self.early_stopping:
+            return target, False
+        refits = (automatic and is_small) if self.refit == "auto" else bool(self.refit)
+        share = self.validation_fraction
+        if share == "auto":
+            share = choose_validation_fraction(refits)
+        try:
+            validates = hold_out(target, hasattr(self, "classes_"), share, seed)
+        except ValueError:
+            if not automatic:
+                raise
+            return target, False  # a class with a single row, for example
+        return replace(target, validates=validates), refits
+
+    def _may_refit(self, target: BoostingTarget, n_rows: int) -> bool:
+        """Whether "auto" may find the number of iterations on held-out rows of a small table."""
+        return (
+            self.max_iter == "auto"
+            and self.refit is not False
+            and not self.warm_start
+            and n_rows >= FEWEST_ROWS_TO_HOLD_OUT
+            and self._measures(target)
+        )
+
+    def _measures(self, target: BoostingTarget) -> bool:  # noqa: ARG002
+        """Whether the loss has values that early stopping can compare."""
+        return True
 
     def _dataset(self, table: Table, before: FittedForest | None, n_threads: int) -> Dataset:
         if before is not None:
@@ -240,38 +325,7 @@ class ObliqueBoosting(
         table = self._read(X_val, "no_validation", reset=False)
         validation = self._read_validation(y_val, weights, table.n_rows)
         rows = encode(table, dataset.encoding, "F", count_threads(self.n_jobs))
-        n_before, n = len(dataset.X), len(dataset.X) + len(rows)
-        X = np.empty((n, rows.shape[1]), dtype=np.float32, order="F")
-        X[:n_before], X[n_before:] = dataset.X, rows
-        numeric = dataset.encoding.levels == 0
-        has_nan = (dataset.has_nan != 0) | (np.isnan(rows).any(axis=0) & numeric)
-        joined = BoostingTarget(
-            np.concatenate([target.values, validation.values]),
-            _join_weights(target, validation),
-            np.arange(n) >= n_before,
-        )
-        return Dataset(X, has_nan.astype(np.uint8), dataset.encoding), joined
-
-    def _hold_out(self, target: BoostingTarget, seed: int) -> npt.NDArray[np.bool_]:
-        """Which training rows validate, of each class alike."""
-        n_rows = len(target.values)
-        classes = target.values if hasattr(self, "classes_") else None
-        try:
-            _, held_out = train_test_split(
-                np.arange(n_rows),
-                test_size=self.validation_fraction,
-                random_state=seed % 2**32,
-                stratify=classes,
-            )
-        except ValueError as error:
-            raise ValueError(
-                f"early_stopping needs rows of every class to hold out; got {n_rows} rows and "
-                f"validation_fraction={self.validation_fraction} ({error}). Pass X_val and y_val, "
-                "or set early_stopping=False."
-            ) from error
-        validates = np.zeros(n_rows, dtype=np.bool_)
-        validates[held_out] = True
-        return validates
+        return append_rows(dataset, target, rows, validation)
 
     def _options(
         self, n_rows: int, stops_early: bool, before: FittedForest | None
@@ -281,7 +335,7 @@ class ObliqueBoosting(
         rate = choose_learning_rate(n_rows) if rate == "auto" else float(rate)
         n_iter = self.max_iter
         if n_iter == "auto":
-            n_iter = choose_max_iter(rate, hasattr(self, "classes_"), stops_early)
+            n_iter = choose_max_iter(rate, hasattr(self, "classes_"), stops_early, n_outputs)
         n_iter = int(n_iter)
         n_before = 0 if before is None else before.forest.n_trees // n_outputs
         if n_iter < n_before:
@@ -291,7 +345,7 @@ class ObliqueBoosting(
             )
         return BoostingOptions(
             loss=loss,
-            quantile=self._quantile(),
+            quantiles=self._quantiles(),
             n_outputs=n_outputs,
             learning_rate=rate,
             max_iter=n_iter - n_before,
@@ -306,8 +360,17 @@ class ObliqueBoosting(
             first_iter=n_before,
         )
 
-    def _quantile(self) -> float:
-        return 0.5
+    def _quantiles(self) -> list[float]:
+        """The levels that the loss predicts or cuts at, if it has any."""
+        return [0.5]
+
+    def _user_loss(self, target: BoostingTarget) -> UserLoss | None:  # noqa: ARG002
+        """The user's own loss; None for a loss of the library."""
+        return None
+
+    def _calibrate(self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget) -> Any:  # noqa: ARG002
+        """Residuals of the validation rows, of a regressor."""
+        return None
 
     def _boost(
         self,
@@ -317,21 +380,28 @@ class ObliqueBoosting(
         seed: int,
         before: FittedForest | None,
         n_threads: int,
+        again: bool = False,
     ) -> BoostingFit:
         n_rows, n_features = dataset.X.shape
         n_nominal = int(np.count_nonzero(dataset.encoding.levels))
         shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
         families = resolve_directions(self._members(), shape)
-        sums = None
+        sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)
             rows = np.ascontiguousarray(dataset.X)
             raw = add_trees(before.packed_predictor, additive, rows, n_threads)
             sums = (additive.baseline, raw)
+        user_loss = self._user_loss(target)
+        if user_loss is not None and sums is None:
+            sums = ((constant_of_least_loss(user_loss, target.training_weights()),), None)
         first, n_total = options.first_iter, options.first_iter + options.max_iter
-        progress = Progress(first, n_total, bool(self.verbose), self.callback, label="boosting")
-        fitted = boost(dataset, target, families, seed, options, sums, n_threads, progress)
-        if fitted.interrupted:
+        label = "boosting all rows" if again else "boosting"
+        progress = Progress(first, n_total, bool(self.verbose), self.callback, label=label)
+        fitted = boost(
+            dataset, target, families, seed, options, sums, n_threads, progress, user_loss
+        )
+        if fitted.interrupted and not again:
             warnings.warn(
                 f"fit was interrupted after {len(fitted.training_loss)} of {options.max_iter} "
                 "iterations; they are kept.",
@@ -344,14 +414,14 @@ class ObliqueBoosting(
         assert before.seed is not None  # boosting never chooses among trees
         return before.seed
 
-    def _set_losses(self, fitted: BoostingFit, before: FittedForest | None) -> None:
-        """Set `train_score_` and `validation_score_`: minus the loss, after each iteration."""
-        for name, losses in (
-            ("train_score_", fitted.training_loss),
-            ("validation_score_", fitted.validation_loss),
-        ):
-            earlier = getattr(self, name, np.empty(0)) if before is not None else np.empty(0)
-            setattr(self, name, np.concatenate([earlier, -losses]))
+    def _record(self, fitted: BoostingFit, before: FittedForest | None) -> BoostingRecord:
+        """The learning curve: minus the loss after each iteration, earlier fits included."""
+        scores = [-fitted.training_loss, -fitted.validation_loss]
+        earlier = None if before is None else _additive(before).record
+        if earlier is not None:
+            known = (earlier.training_score, earlier.validation_score)
+            scores = [np.concatenate(pair) for pair in zip(known, scores, strict=True)]
+        return BoostingRecord(scores[0], scores[1])
 
     def _to_store(self) -> StoredEstimator:
         return StoredEstimator(
@@ -364,11 +434,11 @@ def _additive(fitted: FittedForest) -> Additive:
     return fitted.additive
 
 
-def _join_weights(first: BoostingTarget, second: BoostingTarget) -> Floats | None:
-    if first.weights is None and second.weights is None:
-        return None
-    both = [
-        np.ones(len(part.values)) if part.weights is None else part.weights
-        for part in (first, second)
-    ]
-    return np.concatenate(both)
+def _record(fitted: FittedForest) -> BoostingRecord:
+    record = _additive(fitted).record
+    if record is None:
+        raise AttributeError(
+            "The learning curve needs a model that was saved by Bevel 0.2 or later, or fitted "
+            "here; got one from an older file. Fit it again."
+        )
+    return record

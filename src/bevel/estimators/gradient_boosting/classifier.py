@@ -76,8 +76,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         max_bins: int = 255,
         subsample: float = 1.0,
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
+        validation_fraction: float | str = "auto",
+        refit: bool | str = "auto",
+        n_iter_no_change: int = 50,
         tol: float = 1e-7,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
@@ -101,6 +102,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.subsample = subsample
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.refit = refit
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.scale = scale

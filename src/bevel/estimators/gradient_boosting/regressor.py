@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from bevel._types import Floats
+from bevel.data.dataset import Dataset
 from bevel.data.row_weights import read_weights
 from bevel.data.target import read_numbers
+from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators.gradient_boosting.base import ObliqueBoosting, _additive
 from bevel.estimators.registry import savable
+from bevel.forest.additive import add_trees
+from bevel.forest.boosting_record import Calibration
+from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.quantiles import interval_levels
 from bevel.parameters.boosting_parameters import BOOSTING_REGRESSOR_PARAMETERS
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import documented
 from bevel.training.boosting import BoostingTarget
 from bevel.training.progress import Callback
+from bevel.training.threads import count_threads
+from bevel.training.user_loss import UserLoss
 
+MOST_QUANTILES = 99
+# How the spread of targets grows with their mean, as a power; of other losses it does not.
+SPREAD = {"poisson": 0.5, "gamma": 1.0}
 # Share of the residuals that the Huber loss counts by their squares.
 HUBER_SHARE = 0.9
 
@@ -62,9 +75,9 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
 
     def __init__(
         self,
-        loss: str = "squared_error",
+        loss: str | Callable[..., Any] = "squared_error",
         *,
-        quantile: float | None = None,
+        quantile: float | Sequence[float] | None = None,
         learning_rate: float | str = "auto",
         max_iter: int | str = "auto",
         projection: Any = "auto",
@@ -76,8 +89,9 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         max_bins: int = 255,
         subsample: float = 1.0,
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
+        validation_fraction: float | str = "auto",
+        refit: bool | str = "auto",
+        n_iter_no_change: int = 50,
         tol: float = 1e-7,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
@@ -101,6 +115,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.subsample = subsample
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.refit = refit
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.scale = scale
@@ -121,8 +136,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
 
         Returns
         -------
-        ndarray of shape (n_rows,)
-            Mean, median or quantile, by the loss.
+        ndarray of shape (n_rows,), or (n_rows, n_quantiles) if `quantile` is a list
+            Mean, median or quantile, by the loss; several quantiles ascend in each row.
         """
         raw = self._raw(X)
         return _additive(self._fitted).values(raw)
@@ -137,29 +152,162 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
 
         Yields
         ------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,), or (n_rows, n_quantiles)
             Predicted values.
         """
         for raw in self._staged_raw(X):
             yield _additive(self._fitted).values(raw)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Interval in which the target of each row lies with a given probability.
+
+        It needs validation rows at fit (`X_val`, or early stopping), whose residuals say how far
+        targets are from predictions. If new rows are like them, the interval covers at least the
+        given share of targets on average over all rows (split conformal prediction: Vovk et al.
+        2005, Lei et al. 2018); that the same rows chose the number of iterations is neglected. With
+        several quantiles the interval follows the lowest and the highest, so its width differs
+        from row to row (Romano, Patterson, Candès 2019).
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        coverage : float, default=0.9
+            Share of targets that should be inside, between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends; infinite if there were too few validation rows.
+
+        Examples
+        --------
+        >>> from bevel import ObliqueBoostingRegressor
+        >>> from sklearn.datasets import load_diabetes
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = ObliqueBoostingRegressor(early_stopping=True, random_state=0).fit(X, y)
+        >>> model.predict_interval(X[:2], coverage=0.8).shape
+        (2, 2)
+        """
+        interval_levels(coverage)
+        record = _additive(self.fitted_forest_).record
+        calibration = None if record is None else record.calibration
+        if calibration is None:
+            raise ValueError(
+                "predict_interval needs validation rows, whose residuals measure how far targets "
+                "are from predictions; this model was fitted without any. Fit with "
+                "early_stopping=True, or pass X_val and y_val to fit."
+            )
+        found = self.predict(X)
+        if found.ndim == 1:
+            return calibration.around(found, coverage)
+        return calibration.between(found[:, 0], found[:, -1], coverage)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions; a model of several quantiles has none.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            One is best.
+        """
+        if _additive(self.fitted_forest_).link == "sorted":
+            raise ValueError(
+                "score needs a model with one prediction for each row; this one predicts the "
+                f"quantiles {self._quantiles()}. Pass a column of predict to "
+                "sklearn.metrics.d2_pinball_score."
+            )
+        return float(super().score(X, y, sample_weight))
 
     def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
         super()._check_combinations(X_val, y_val, sample_weight_val)
         if (self.loss == "quantile") != (self.quantile is not None):
             raise ValueError(
                 'quantile must be given with loss="quantile", and only then; got '
-                f'quantile={self.quantile} with loss="{self.loss}". Pass for example '
-                'loss="quantile", quantile=0.9.'
+                f"quantile={shorten(self.quantile)} with loss={shorten(self.loss)}. Pass for "
+                'example loss="quantile", quantile=0.9.'
             )
+        if self._has_many_quantiles():
+            self._quantiles()  # checks them
+
+    def _has_many_quantiles(self) -> bool:
+        return isinstance(self.quantile, Iterable)
+
+    def _spread(self) -> float:
+        return SPREAD.get(self.loss, 0.0) if isinstance(self.loss, str) else 0.0
 
     def _loss(self) -> tuple[str, str, int]:
+        if callable(self.loss):
+            return "user", "identity", 1
+        if self._has_many_quantiles():
+            return "quantile", "sorted", len(self._quantiles())
         link = "exponential" if self.loss in ("poisson", "gamma") else "identity"
         return self.loss, link, 1
 
-    def _quantile(self) -> float:
+    def _quantiles(self) -> list[float]:
         if self.loss == "huber":
-            return HUBER_SHARE
-        return 0.5 if self.quantile is None else float(self.quantile)
+            return [HUBER_SHARE]
+        if not isinstance(self.quantile, Iterable):
+            return [0.5 if self.quantile is None else float(self.quantile)]
+        required = f"ascending numbers between 0 and 1, at most {MOST_QUANTILES}"
+        remedy = "Write for example [0.1, 0.5, 0.9]."
+        try:
+            levels = [float(level) for level in self.quantile]
+        except (TypeError, ValueError):
+            raise wrong_type("quantile", required, self.quantile, remedy) from None
+        edges = [0.0, *levels, 1.0]
+        ascending = all(low < high for low, high in itertools.pairwise(edges))
+        if not 0 < len(levels) <= MOST_QUANTILES or not ascending:
+            raise wrong_value("quantile", required, self.quantile, remedy)
+        return levels
+
+    def _measures(self, target: BoostingTarget) -> bool:
+        if not callable(self.loss):
+            return True
+        return UserLoss(self.loss, target.values.copy()).measures(np.zeros(len(target.values)))
+
+    def _user_loss(self, target: BoostingTarget) -> UserLoss | None:
+        if not callable(self.loss):
+            return None
+        loss = UserLoss(self.loss, target.values.copy())
+        if target.validates is not None and not loss.measures(np.zeros(len(target.values))):
+            raise ValueError(
+                "loss must return (gradient, hessian, loss) to be used with early stopping, which "
+                "compares losses of validation rows; got (gradient, hessian). Return the loss of "
+                "each row too, or set early_stopping=False."
+            )
+        return loss
+
+    def _calibrate(
+        self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget
+    ) -> Calibration | None:
+        if target.validates is None:
+            return None
+        kept = (
+            target.validates
+            if target.weights is None
+            else target.validates & (target.weights > 0.0)
+        )
+        rows = np.ascontiguousarray(dataset.X[kept])
+        additive, n_threads = _additive(fitted), count_threads(self.n_jobs)
+        found = additive.values(add_trees(fitted.packed_predictor, additive, rows, n_threads))
+        values = target.values[kept]
+        weights = None if target.weights is None else target.weights[kept]
+        empty = Calibration(np.empty((0, 1)), None, self._spread())
+        if found.ndim == 2:
+            residuals = np.column_stack([found[:, 0] - values, values - found[:, -1]])
+        else:
+            residuals = ((values - found) / empty.spread(found))[:, np.newaxis]
+        return replace(empty, residuals=residuals, weights=weights)
 
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
         weights = read_weights(sample_weight, None, None, n_rows)

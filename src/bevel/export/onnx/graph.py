@@ -111,6 +111,14 @@ class Graph:
         """Sums over the first axis, which onnxruntime adds from first to last."""
         return self.add("ReduceSum", tensor, self.integers(0), keepdims=0)
 
+    def sort_rows(self, tensor: str, width: int) -> str:
+        """Each row of a matrix of that width in ascending order."""
+        outputs = [self._fresh("TopK"), self._fresh("TopK")]
+        inputs = [tensor, self.integers(width)]
+        how = {"axis": 1, "largest": 0, "sorted": 1}
+        self.nodes.append(self.onnx.helper.make_node("TopK", inputs, outputs, **how))
+        return outputs[0]
+
     def length(self, tensor: str, axis: int = 0) -> str:
         """Length of one axis, a vector of one int64."""
         return self.add("Shape", tensor, start=axis, end=axis + 1)

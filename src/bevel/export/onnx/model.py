@@ -68,7 +68,8 @@ def to_onnx(
         sums = write_sums(graph, rows, forest, votes, route)
         means = _write_link(graph, sums, fitted.additive)
     if fitted.classes is None:
-        declared = _write_value(graph, means, outputs[0], dtype)
+        n_values = 1 if fitted.additive is None else fitted.additive.n_outputs
+        declared = _write_value(graph, means, outputs[0], dtype, n_values)
     else:
         declared = _write_classes(graph, means, fitted, outputs, dtype)
     model = _assemble(graph, inputs, declared, target_opset, name)
@@ -115,6 +116,8 @@ def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
         return graph.add("Exp", raw)
     if additive.link == "identity":
         return raw
+    if additive.link == "sorted":
+        return graph.sort_rows(raw, additive.n_outputs)
     if additive.link == "logistic":
         # Beside a sum of zero for the first class.
         raw = graph.add("Concat", graph.add("Sub", raw, raw), raw, axis=1)
@@ -162,10 +165,11 @@ def _label_table(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.arange(len(labels), dtype=np.int64)
 
 
-def _write_value(graph: Graph, means: str, output: str, dtype: str) -> list[Any]:
-    flat = graph.reshape(means, -1)
-    graph.add("Cast", flat, to=graph.element_type(dtype), output=output)
-    return [_declare(graph, output, dtype, ["n"])]
+def _write_value(graph: Graph, means: str, output: str, dtype: str, n_values: int) -> list[Any]:
+    is_table = n_values > 1
+    values = means if is_table else graph.reshape(means, -1)
+    graph.add("Cast", values, to=graph.element_type(dtype), output=output)
+    return [_declare(graph, output, dtype, ["n", n_values] if is_table else ["n"])]
 
 
 def _declare(graph: Graph, name: str, dtype: npt.DTypeLike, shape: list[Any]) -> Any:

@@ -1,0 +1,134 @@
+"""The rows that boosting does not train on: given by the user, or held out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.model_selection import train_test_split
+
+from bevel._types import Floats
+from bevel.data.dataset import Dataset
+from bevel.training.boosting import BoostingTarget
+
+__all__ = ["append_rows", "check_validation", "hold_out"]
+
+
+def check_validation(
+    given: tuple[Any, Any, Any], early_stopping: bool | str, refit: bool | str, warm_start: bool
+) -> None:
+    """Raise if validation rows, early stopping and refit do not go together.
+
+    Parameters
+    ----------
+    given : tuple
+        X_val, y_val and sample_weight_val, as given to fit.
+    early_stopping, refit, warm_start : bool or str
+        As given to the estimator.
+    """
+    X_val, y_val, sample_weight_val = given
+    if (X_val is None) != (y_val is None):
+        present, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
+        raise ValueError(
+            f"X_val and y_val must be given together; got {present} without {absent}. Pass both, "
+            "or none to hold out a share of the training rows."
+        )
+    if sample_weight_val is not None and X_val is None:
+        raise ValueError(
+            "sample_weight_val needs X_val and y_val, whose rows it weighs; got it alone. "
+            "Pass all three, or leave it out."
+        )
+    if refit is True and (X_val is not None or early_stopping is False):
+        got = "X_val" if X_val is not None else "early_stopping=False"
+        raise ValueError(
+            "refit=True needs rows that fit has held out itself; got it with "
+            f'{got}. Leave {got.split("=")[0]} out, or set refit="auto".'
+        )
+    if refit is True and warm_start:
+        raise ValueError(
+            "refit=True must not be used with warm_start=True, which adds to the trees that "
+            "exist; got both. Set one of them to False."
+        )
+    if X_val is not None and early_stopping is False:
+        raise ValueError(
+            'early_stopping must be True or "auto" with X_val; got False, which has no use for '
+            "validation rows. Leave X_val out, or set early_stopping=True."
+        )
+
+
+def append_rows(
+    dataset: Dataset,
+    target: BoostingTarget,
+    rows: npt.NDArray[np.float32],
+    validation: BoostingTarget,
+) -> tuple[Dataset, BoostingTarget]:
+    """Dataset and target with validation rows behind the training rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training rows.
+    target : BoostingTarget
+        Their targets.
+    rows : ndarray of float32
+        Validation rows, encoded as the training rows are.
+    validation : BoostingTarget
+        Their targets.
+    """
+    n_before, n = len(dataset.X), len(dataset.X) + len(rows)
+    X = np.empty((n, rows.shape[1]), dtype=np.float32, order="F")
+    X[:n_before], X[n_before:] = dataset.X, rows
+    numeric = dataset.encoding.levels == 0
+    has_nan = (dataset.has_nan != 0) | (np.isnan(rows).any(axis=0) & numeric)
+    joined = BoostingTarget(
+        np.concatenate([target.values, validation.values]),
+        _join_weights(target, validation),
+        np.arange(n) >= n_before,
+    )
+    return Dataset(X, has_nan.astype(np.uint8), dataset.encoding), joined
+
+
+def hold_out(
+    target: BoostingTarget, is_classifier: bool, fraction: float, seed: int
+) -> npt.NDArray[np.bool_]:
+    """Which training rows validate, of each class alike.
+
+    Parameters
+    ----------
+    target : BoostingTarget
+        Targets of the training rows.
+    is_classifier : bool
+        Whether targets are classes.
+    fraction : float
+        Share of the rows to hold out.
+    seed : int
+        Of the choice.
+    """
+    n_rows = len(target.values)
+    try:
+        _, held_out = train_test_split(
+            np.arange(n_rows),
+            test_size=fraction,
+            random_state=seed % 2**32,
+            stratify=target.values if is_classifier else None,
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"early_stopping needs rows of every class to hold out; got {n_rows} rows and "
+            f"validation_fraction={fraction} ({error}). Pass X_val and y_val, or set "
+            "early_stopping=False."
+        ) from error
+    validates = np.zeros(n_rows, dtype=np.bool_)
+    validates[held_out] = True
+    return validates
+
+
+def _join_weights(first: BoostingTarget, second: BoostingTarget) -> Floats | None:
+    if first.weights is None and second.weights is None:
+        return None
+    both = [
+        np.ones(len(part.values)) if part.weights is None else part.weights
+        for part in (first, second)
+    ]
+    return np.concatenate(both)
