@@ -66,7 +66,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
 
     def __init__(
         self,
-        n_estimators: int = 300,
+        n_estimators: int = 500,
         *,
         projection: Any = "auto",
         n_projections: int | float | str = "auto",

@@ -363,7 +363,7 @@ def _table(*groups: Sequence[Parameter]) -> dict[str, Parameter]:
 
 
 CLASSIFIER_PARAMETERS = _table(
-    _FOREST,
+    [replace(_FOREST[0], default=500), *_FOREST[1:]],
     _CLASSIFIER[:1],
     _SPLITS,
     _BAGS,
