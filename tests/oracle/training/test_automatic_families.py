@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.forest.calibration import POWERS
 from bevel.projections.families import TableShape
 from bevel.training.automatic.candidates import candidates_for, shared_scale
 
@@ -83,6 +84,26 @@ def test_errors_are_those_of_the_micro_forests_on_rows_that_all_predict(task, we
         share = None if weight is None else weight[known]
         expected = np.average(loss, weights=share)
         assert forest.families_.errors[family] == pytest.approx(expected, rel=1e-9)
+    means = [np.array([np.mean(each[row], axis=0) for row in known]) for each in sums]
+    share = np.ones(len(known)) if weight is None else weight[known]
+    expected = naive_weights(task, means, y[known], share / share.sum())
+    np.testing.assert_allclose(forest.families_.weights, expected, rtol=1e-6)
+
+
+def naive_weights(task: str, means: list, truth, share):
+    """exp(−2Δ/σ), where losses of classes are Brier scores with the best power of each family."""
+    losses = []
+    for each in means:
+        if task == "numbers":
+            losses.append((each[:, 0] - truth) ** 2)
+            continue
+        raised = [each**power / (each**power).sum(axis=1, keepdims=True) for power in POWERS]
+        brier = [0.5 * ((shares - np.eye(3)[truth]) ** 2).sum(axis=1) for shares in raised]
+        losses.append(min(brier, key=lambda values: values @ share))
+    least = min(losses, key=lambda values: values @ share)
+    noise = np.sqrt((((least - least @ share) * share) ** 2).sum())
+    weights = [np.exp(-2.0 * (loss @ share - least @ share) / noise) for loss in losses]
+    return np.array(weights) / sum(weights)
 
 
 def tree_predictions(estimator, number: int):
