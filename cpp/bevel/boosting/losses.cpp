@@ -10,8 +10,10 @@
 namespace bevel {
 namespace {
 
-// Raw predictions and their changes stay where exponentials are numbers.
 constexpr double kSmallestShare = 1e-15;
+
+// Means are between 1e-100 and 1e100, so that their sums and squares times weights are finite.
+double mean_of(double x) { return fixed_exp(std::clamp(x, -kMostExponent, kMostExponent)); }
 
 double logistic(double x) { return 1.0 / (1.0 + fixed_exp(-x)); }
 
@@ -137,11 +139,11 @@ Gradient Loss::gradient(const RawPredictions& raw, size_t row, size_t output) co
     case LossKind::huber:
       return {weight * std::clamp(x - y, -delta_, delta_), weight};
     case LossKind::poisson: {
-      const double mean = fixed_exp(x);
+      const double mean = mean_of(x);
       return {weight * (mean - y), weight * mean};
     }
     case LossKind::gamma: {
-      const double ratio = y * fixed_exp(-x);
+      const double ratio = y * mean_of(-x);
       return {weight * (1.0 - ratio), weight * ratio};
     }
     case LossKind::user:
@@ -181,9 +183,9 @@ double Loss::of_row(const RawPredictions& raw, size_t row) const {
       return size <= first_delta_ ? 0.5 * size * size : first_delta_ * (size - 0.5 * first_delta_);
     }
     case LossKind::poisson:
-      return fixed_exp(x) - y * x;
+      return mean_of(x) - y * x;
     case LossKind::gamma:
-      return x + y * fixed_exp(-x);
+      return x + y * mean_of(-x);
     case LossKind::user:
       return losses_[row];
   }

@@ -10,6 +10,11 @@
 
 namespace bevel {
 
+// Raw predictions whose exponential is a mean are taken to be within this.
+constexpr double kMostExponent = 230.0;
+// What a leaf adds is at most this: a fit that diverges stays finite, and files can hold it.
+constexpr double kLargestStep = 1e60;
+
 // What rows are to predict; arrays are by row of the data.
 struct BoostingTarget {
   const double* values = nullptr;   // targets; classes 0, 1, ... as numbers

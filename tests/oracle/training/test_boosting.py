@@ -3,100 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.support.plain_boosting import PlainBoosting
 
 from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor, _core
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass
-class PlainBoosting:
-    """Best-first trees on single columns; NaN and levels as documented."""
-
-    n_iter: int
-    max_leaf_nodes: int
-    min_samples_leaf: int
-    l2: float
-    rate: float
-    nominal: frozenset[int] = frozenset()
-    first_gains: list[float] = field(default_factory=list)
-
-    def fit(self, X: Floats, y: Floats, w: Floats, log_loss: bool) -> Floats:
-        """Raw predictions of the training rows."""
-        mean = float((w * y).sum() / w.sum())
-        raw = np.full(len(y), np.log(mean / (1.0 - mean)) if log_loss else mean)
-        for _ in range(self.n_iter):
-            if log_loss:
-                share = 1.0 / (1.0 + np.exp(-raw))
-                g, h = w * (share - y), w * share * (1.0 - share)
-            else:
-                g, h = w * (raw - y), w.copy()
-            raw = raw + self._grow(X, g, h)
-        return raw
-
-    def _grow(self, X: Floats, g: Floats, h: Floats) -> Floats:
-        leaves = [np.arange(len(g))]
-        cuts = [self._best_cut(X, g, h, leaves[0])]
-        self.first_gains.append(cuts[0][0])
-        while len(leaves) < self.max_leaf_nodes:
-            best = int(np.argmax([gain for gain, _ in cuts]))
-            gain, left = cuts[best]
-            if left is None or gain <= 0.0:
-                break
-            rows = leaves.pop(best)
-            cuts.pop(best)
-            for part in (rows[left], rows[~left]):
-                leaves.append(part)
-                cuts.append(self._best_cut(X, g, h, part))
-        step = np.zeros(len(g))
-        for rows in leaves:
-            step[rows] = -self.rate * g[rows].sum() / (h[rows].sum() + self.l2)
-        return step
-
-    def _best_cut(
-        self, X: Floats, g: Floats, h: Floats, rows: npt.NDArray[np.intp]
-    ) -> tuple[float, npt.NDArray[np.bool_] | None]:
-        best: tuple[float, npt.NDArray[np.bool_] | None] = (0.0, None)
-        for column in range(X.shape[1]):
-            for left in self._sides(X[rows, column], g[rows], h[rows], column in self.nominal):
-                if min(left.sum(), (~left).sum()) < self.min_samples_leaf:
-                    continue
-                gain = 0.5 * (
-                    self._score(g[rows][left], h[rows][left])
-                    + self._score(g[rows][~left], h[rows][~left])
-                    - self._score(g[rows], h[rows])
-                )
-                sides = min(h[rows][left].sum(), h[rows][~left].sum())
-                if sides >= 1e-3 and gain > best[0] * (1.0 + 1e-9):
-                    best = (gain, left)
-        return best
-
-    def _sides(self, x: Floats, g: Floats, h: Floats, nominal: bool) -> Any:
-        if nominal:
-            levels = np.unique(x)
-            smooth = 10.0 * h.sum() / len(h)
-            keys = [g[x == level].sum() / (h[x == level].sum() + smooth) for level in levels]
-            order = levels[np.argsort(keys, kind="stable")]
-            for n in range(1, len(order)):
-                yield np.isin(x, order[:n])
-            return
-        missing = np.isnan(x)
-        values = np.unique(x[~missing])
-        for low in values[:-1]:
-            yield x <= low
-            if missing.any():
-                yield (x <= low) | missing
-        if missing.any() and len(values):
-            yield ~missing
-
-    def _score(self, g: Floats, h: Floats) -> float:
-        return float(g.sum() ** 2 / (h.sum() + self.l2))
 
 
 def _table(rng: np.random.Generator, n: int, nominal: bool) -> Floats:

@@ -13,7 +13,8 @@ from bevel._types import Floats
 from bevel.data.row_weights import read_weights
 from bevel.data.target import read_labels
 from bevel.errors import shorten
-from bevel.estimators.gradient_boosting.base import ObliqueBoosting, _additive
+from bevel.estimators.gradient_boosting.base import ObliqueBoosting
+from bevel.estimators.gradient_boosting.boosted_trees import _additive
 from bevel.estimators.registry import savable
 from bevel.parameters.boosting_parameters import BOOSTING_CLASSIFIER_PARAMETERS
 from bevel.parameters.constraints import Parameter
@@ -82,6 +83,8 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         tol: float = 1e-7,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         class_weight: Mapping[Any, float] | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -107,6 +110,8 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.tol = tol
         self.scale = scale
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state

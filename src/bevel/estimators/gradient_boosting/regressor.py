@@ -15,7 +15,8 @@ from bevel.data.dataset import Dataset
 from bevel.data.row_weights import read_weights
 from bevel.data.target import read_numbers
 from bevel.errors import shorten, wrong_type, wrong_value
-from bevel.estimators.gradient_boosting.base import ObliqueBoosting, _additive
+from bevel.estimators.gradient_boosting.base import ObliqueBoosting
+from bevel.estimators.gradient_boosting.boosted_trees import _additive
 from bevel.estimators.registry import savable
 from bevel.forest.additive import add_trees
 from bevel.forest.boosting_record import Calibration
@@ -95,6 +96,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         tol: float = 1e-7,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
@@ -120,6 +123,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.tol = tol
         self.scale = scale
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start

@@ -16,7 +16,7 @@ from bevel.export.onnx.inputs import write_inputs
 from bevel.export.onnx.leaves import Route, write_sums
 from bevel.export.onnx.votes import read_sums, read_votes
 from bevel.files.atomic import write_whole
-from bevel.forest.additive import Additive
+from bevel.forest.additive import MOST_EXPONENT, Additive
 from bevel.forest.fitted_forest import FittedForest
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
     """Values or probabilities from the sums of boosted trees."""
     raw = graph.add("Add", sums, graph.constant(np.array(additive.baseline)))
     if additive.link == "exponential":
-        return graph.add("Exp", raw)
+        ends = (graph.constant(np.array(end)) for end in (-MOST_EXPONENT, MOST_EXPONENT))
+        return graph.add("Exp", graph.add("Clip", raw, *ends))
     if additive.link == "identity":
         return raw
     if additive.link == "sorted":
