@@ -155,7 +155,7 @@ def read_model(
     kind = kinds[name]
     values = decode_parameters(header.take("parameters", dict), kind.parameters, sections)
     n_features = header.take_count("n_features", 1, MOST_FEATURES)
-    facts = _decode_facts(header, sections, kind, n_features)
+    fields = _decode_header(header, sections, kind, n_features)
     score = decode_scalar(header.take_any("oob_score"))
     encoding = decode_table(header, sections, n_features)
     columns = decode_trees(header, sections)
@@ -168,8 +168,8 @@ def read_model(
     power = decode_power(header, layout.version, averages_classes=averages_classes)
     additive = None
     if kind.is_additive:
-        additive = decode_additive(header, sections, layout.version, facts["classes"], n_trees)
-    n_classes = 0 if facts["classes"] is None or additive else len(facts["classes"])
+        additive = decode_additive(header, sections, layout.version, fields["classes"], n_trees)
+    n_classes = 0 if fields["classes"] is None or additive else len(fields["classes"])
     forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
     targets = decode_targets(header, sections, layout, forest)
     header.finish()
@@ -177,7 +177,7 @@ def read_model(
     fitted = FittedForest(
         predictor=MappedFile(forest) if mapped else _read_forest(forest),
         encoding=encoding,
-        **facts,
+        **fields,
         hard=values.get("voting") == "hard",
         class_weight=values.get("class_weight"),
         tuned_out_of_bag=_tuned_out_of_bag(values),
@@ -203,7 +203,7 @@ def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
     return tuned_out_of_bag(read_projection(values["projection"], values["n_projections"]))
 
 
-def _decode_facts(
+def _decode_header(
     header: Fields, sections: Sections, kind: StorableKind, n_features: int
 ) -> dict[str, Any]:
     """The header's entries on columns, classes and bags."""

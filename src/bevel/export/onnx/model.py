@@ -196,9 +196,9 @@ def _assemble(
 
 def _describe(model: onnx.ModelProto, n_trees: int, names: Any) -> None:
     """Facts for whoever opens the file: trees, and the columns in the order of the inputs."""
-    facts = {"n_trees": str(n_trees)}
+    entries = {"n_trees": str(n_trees)}
     if names is not None:
-        facts["feature_names"] = json.dumps([str(column) for column in names])
-    for key, value in facts.items():
+        entries["feature_names"] = json.dumps([str(column) for column in names])
+    for key, value in entries.items():
         entry = model.metadata_props.add()
         entry.key, entry.value = key, value
