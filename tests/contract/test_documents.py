@@ -38,6 +38,7 @@ def python_blocks(document: Path) -> list[tuple[int, str]]:
         "docs/guide/uncertainty",
         "docs/guide/understanding",
         "docs/guide/weights",
+        "docs/reference/boosting",
         "docs/reference/effects",
         "docs/reference/importance",
         "docs/reference/importance_tests",
