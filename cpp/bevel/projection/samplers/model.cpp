@@ -13,6 +13,7 @@ struct ModelScratch : FamilyScratch {
   std::unique_ptr<NodeModel> model;
   std::vector<int32_t> features;
   NodeSample sample, out_of_bag;
+  uint64_t n_nodes = 0;           // so far
   std::vector<int32_t> class_id;  // class of the data -> class of the node, -1: not in the node
   ModelDirections directions;
   std::vector<double> p_values;
@@ -39,7 +40,8 @@ class ModelSampler : public Sampler {
     int32_t nothing = -1;
     for (int32_t draw = 0; draw < family_.n_draws; ++draw) {
       draw_features(stream, scratch.subset, own.features);
-      read_bag(node, own);
+      if (draw == 0) read_bag(node, own);
+      read_values(node.columns, node.rows, own.features, own.sample);
       if (own.sample.n_classes == 1) return;
       own.out_of_bag.n = 0;
       if (family_.needs_out_of_bag()) read_out_of_bag(node, own);
@@ -64,14 +66,30 @@ class ModelSampler : public Sampler {
   void read_values(const float* const* columns, std::span<const uint32_t> rows,
                    const std::vector<int32_t>& features, NodeSample& sample) const {
     sample.resize(rows.size(), features.size());
-    for (size_t j = 0; j < features.size(); ++j) {
-      poll_cancellation(rows.size());
-      const float* x = columns[features[j]];
-      const float median = data_.medians[features[j]];
-      for (size_t i = 0; i < rows.size(); ++i) {
-        const float value = x[rows[i]];
-        sample.row(i)[j] = value == value ? value : median;
+    size_t j = 0;
+    for (; j + kBlock <= features.size(); j += kBlock)
+      read_block<kBlock>(columns, rows, features.data() + j, sample.row(0) + j, sample.stride);
+    for (; j < features.size(); ++j)
+      read_block<1>(columns, rows, features.data() + j, sample.row(0) + j, sample.stride);
+  }
+
+  // W features side by side.
+  template <size_t W>
+  void read_block(const float* const* columns, std::span<const uint32_t> rows,
+                  const int32_t* features, double* out, size_t stride) const {
+    poll_cancellation(rows.size() * W);
+    const float* x[W];
+    float median[W];
+    for (size_t k = 0; k < W; ++k) {
+      x[k] = columns[features[k]];
+      median[k] = data_.medians[features[k]];
+    }
+    for (const uint32_t row : rows) {
+      for (size_t k = 0; k < W; ++k) {
+        const float value = x[k][row];
+        out[k] = value == value ? value : median[k];
       }
+      out += stride;
     }
   }
 
@@ -79,7 +97,8 @@ class ModelSampler : public Sampler {
   void read_bag(const NodeRows& node, ModelScratch& own) const {
     const TrainingRowData& row_data = *node.row_data;
     NodeSample& sample = own.sample;
-    read_values(node.columns, node.rows, own.features, sample);
+    sample.resize(node.rows.size(), own.features.size());
+    sample.rows_number = ++own.n_nodes;
     own.class_id.assign(static_cast<size_t>(row_data.n_classes), -1);
     sample.n_classes = 0;
     sample.label.resize(row_data.n_classes > 0 ? sample.n : 0);
