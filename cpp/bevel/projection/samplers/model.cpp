@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "bevel/models/node_sample.h"
@@ -21,9 +22,10 @@ struct ModelScratch : FamilyScratch {
 
 class ModelSampler : public Sampler {
  public:
-  ModelSampler(const Family& family, const DatasetView& data)
+  ModelSampler(const Family& family, const DatasetView& data, bool may_stop)
       : family_(family),
         data_(data),
+        may_stop_(may_stop),
         n_features_(
             std::min<int64_t>(family.n_nonzeros, static_cast<int64_t>(data.numeric.size()))) {}
 
@@ -50,6 +52,7 @@ class ModelSampler : public Sampler {
           {own.sample, own.out_of_bag, stream, node.inherited ? *node.inherited : nothing},
           own.directions, family_.model.record ? &own.p_values : nullptr);
       emit(own, out);
+      if (may_stop_ && draw + 1 < family_.n_draws && separates(node, own)) return;
     }
   }
 
@@ -134,6 +137,40 @@ class ModelSampler : public Sampler {
     }
   }
 
+  // Whether the first direction leaves both sides of its best cut pure, beyond any rounding: no cut
+  // scores more, and of equal ones the first drawn is taken. With real weights the same cut may
+  // score more when left and right are exchanged.
+  bool separates(const NodeRows& node, const ModelScratch& own) const {
+    const NodeSample& s = own.sample;
+    const bool has_two_sides = s.n == 2 || (s.n <= kMostChecked && s.n_classes == 2);
+    if (!has_two_sides || node.row_data->weights || node.row_data->class_weights) return false;
+    if (own.directions.count() == 0) return false;
+    const auto coefficients = own.directions[0];
+    int n_nonzero = 0;
+    for (const double c : coefficients) n_nonzero += static_cast<float>(c) != 0.0f;
+    if (n_nonzero < 2) return false;  // missing values of a single feature are not filled in
+    double low[2], high[2], size = 0.0;
+    for (const int side : {0, 1}) {
+      low[side] = std::numeric_limits<double>::infinity();
+      high[side] = -low[side];
+    }
+    for (size_t i = 0; i < s.n; ++i) {
+      double value = 0.0, sizes = 0.0;
+      for (size_t j = 0; j < s.m; ++j) {
+        const double part = static_cast<float>(coefficients[j]) * s.row(i)[j];
+        value += part;
+        sizes += std::fabs(part);
+      }
+      const size_t side = s.n == 2 ? i : static_cast<size_t>(s.label[i]);
+      low[side] = std::min(low[side], value);
+      high[side] = std::max(high[side], value);
+      size = std::max(size, sizes);
+    }
+    constexpr double kRounding = 1e-6, kLargest = 1e30;  // of sums in float32
+    const double gap = std::max(low[1] - high[0], low[0] - high[1]);
+    return size < kLargest && gap > kRounding * static_cast<double>(s.m + 1) * size;
+  }
+
   void emit(const ModelScratch& own, Candidates& out) const {
     for (size_t d = 0; d < own.directions.count(); ++d) {
       const auto coefficients = own.directions[d];
@@ -151,14 +188,18 @@ class ModelSampler : public Sampler {
   }
 
   const Family& family_;
+  static constexpr size_t kMostChecked = 64;
+
   const DatasetView& data_;
+  const bool may_stop_;
   int64_t n_features_;
 };
 
 }  // namespace
 
-std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data) {
-  return std::make_unique<ModelSampler>(family, data);
+std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data,
+                                            bool may_stop) {
+  return std::make_unique<ModelSampler>(family, data, may_stop);
 }
 
 }  // namespace bevel
