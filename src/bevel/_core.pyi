@@ -82,6 +82,8 @@ class Options:
     replace: bool
     balanced_subsample: bool
     families: list[Family]
+    monotone: Sequence[int]
+    interaction_groups: Sequence[Sequence[int]]
     seed: int
     simd: str
     def __init__(self) -> None: ...
@@ -180,6 +182,8 @@ class Scaler:
         n_threads: int,
         target: npt.NDArray[np.float32],
     ) -> None: ...
+
+def raise_shares(shares: npt.NDArray[np.float64], halves: int) -> None: ...
 
 class PackedForest:
     def __init__(self, view: ForestView, simd: str = "auto") -> None: ...

@@ -4,16 +4,18 @@
 #include <atomic>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "bevel/boosting/binned_columns.h"
+#include "bevel/boosting/histogram_splitter.h"
 #include "bevel/boosting/quantiser.h"
 #include "bevel/boosting/team.h"
 #include "bevel/boosting/tree_columns.h"
-#include "bevel/boosting/tree_grower.h"
 #include "bevel/random/stream.h"
 #include "bevel/support/check.h"
 #include "bevel/support/thread_pool.h"
+#include "bevel/tree/value_bounds.h"
 
 namespace bevel {
 namespace {
@@ -48,8 +50,8 @@ class Booster {
   // On a worker of the pool.
   void run(ThreadPool& pool, int worker, std::atomic<size_t>& n_done) {
     Team team(pool, worker);
-    TreeGrower grower(boosting_, *columns_, team);
-    grower_ = &grower;
+    HistogramSplitter splitter(boosting_, *columns_, team);
+    splitter_ = &splitter;
     for (int64_t i = 0; i < boosting_.max_iter; ++i) {
       grow_iteration(static_cast<uint64_t>(boosting_.first_iter + i), team);
       n_whole_ = static_cast<size_t>(i) + 1;
@@ -85,13 +87,14 @@ class Booster {
   }
 
   void grow_iteration(uint64_t iteration, Team& team) {
-    loss_.begin_iteration(raw_, training_);
+    loss_.begin_iteration(raw_, training_, team);
     draw_rows(iteration);
     columns_->draw(iteration, bag_, team);
     for (size_t k = 0; k < n_outputs_; ++k) trees_.push_back({grow_tree(iteration, k, team), {}});
-    loss_.end_iteration(raw_);
-    result_.training_loss.push_back(loss_.mean(raw_, training_));
-    if (!validation_.empty()) result_.validation_loss.push_back(loss_.mean(raw_, validation_));
+    loss_.end_iteration(raw_, training_, validation_, team);
+    result_.training_loss.push_back(loss_.mean(raw_, training_, team));
+    if (!validation_.empty())
+      result_.validation_loss.push_back(loss_.mean(raw_, validation_, team));
   }
 
   // The rows that the trees of an iteration are grown on, and those that only pass them.
@@ -116,8 +119,8 @@ class Booster {
   NodeStore grow_tree(uint64_t iteration, size_t output, Team& team) {
     team.run_blocks(bag_.size(), kBlockRows, [&](size_t first, size_t last) {
       poll_cancellation((last - first) * 16);
-      for (size_t i = first; i < last; ++i)
-        gradients_[bag_[i]] = loss_.gradient(raw_, bag_[i], output);
+      const std::span<const uint32_t> block(bag_.data() + first, last - first);
+      loss_.gradients(raw_, block, output, gradients_);
     });
     rows_.rows = bag_;
     rows_.others = others_;
@@ -131,28 +134,55 @@ class Booster {
       rules.min_hessian = std::max(rules.min_hessian,
                                    static_cast<double>(rules.min_rows) * quantised.largest_hessian);
     GrownBoostingTree tree =
-        grower_->grow(rows_, rules, quantised.scales, quantised.largest_hessian);
+        splitter_->grow(rows_, rules, quantised.scales, quantised.largest_hessian);
     set_leaves(tree, output, team);
     return std::move(tree.nodes);
   }
 
-  // Leaf values from the gradients themselves, added up in the order of rows.
+  // What lowers the loss of some rows most, by the gradients themselves in the order of rows.
+  double best_step(std::span<const uint32_t> rows, size_t output) const {
+    if (loss_.renews_leaves()) return loss_.leaf_value(raw_, rows, output);
+    double gradient = 0.0, hessian = 0.0;
+    for (const uint32_t row : rows) {
+      gradient += gradients_[row].gradient;
+      hessian += gradients_[row].hessian;
+    }
+    return hessian + boosting_.l2 > 0.0 ? -gradient / (hessian + boosting_.l2) : 0.0;
+  }
+
+  // Bounds of the steps of all nodes; empty where nothing is monotone.
+  std::vector<ValueBounds> bound_values(const GrownBoostingTree& tree, size_t output) const {
+    const DirectionConstraints& constraints = columns_->constraints();
+    const NodeStore& nodes = tree.nodes;
+    if (!constraints.is_monotone()) return {};
+    // Rows of a node: those of the leaves below it, one range after the other.
+    std::vector<std::span<const uint32_t>> rows(nodes.size());
+    for (const LeafRange& leaf : tree.leaves) rows[static_cast<size_t>(leaf.node)] = leaf.rows;
+    for (size_t node = nodes.size(); node-- > 0;)
+      if (nodes.right[node] >= 0)
+        rows[node] = {rows[node + 1].data(),
+                      rows[node + 1].size() + rows[static_cast<size_t>(nodes.right[node])].size()};
+    auto push = [&](size_t node) {
+      if (nodes.flags[node] & kCategoryNode) return 0;
+      const int64_t first = nodes.entry_offset[node];
+      return constraints.push(nodes.entry_index.data() + first, nodes.entry_weight.data() + first,
+                              static_cast<int>(nodes.entry_offset[node + 1] - first));
+    };
+    return bound_nodes(nodes, push, [&](size_t node) { return best_step(rows[node], output); });
+  }
+
   void set_leaves(GrownBoostingTree& tree, size_t output, Team& team) {
     double* raw = raw_.output(output);
     std::vector<double> weights(tree.nodes.size(), 0.0);
+    const std::vector<ValueBounds> bounds = bound_values(tree, output);
     team.run(tree.leaves.size(), bag_.size() > kBlockRows, [&](size_t l) {
       const LeafRange& leaf = tree.leaves[l];
       poll_cancellation(leaf.rows.size() * 4);
-      double gradient = 0.0, hessian = 0.0, weight = 0.0;
-      for (const uint32_t row : leaf.rows) {
-        gradient += gradients_[row].gradient;
-        hessian += gradients_[row].hessian;
-        weight += set_.target.weight(row);
-      }
-      const double step = loss_.renews_leaves()          ? loss_.leaf_value(raw_, leaf.rows, output)
-                          : hessian + boosting_.l2 > 0.0 ? -gradient / (hessian + boosting_.l2)
-                                                         : 0.0;
-      const double value = boosting_.learning_rate * step;
+      double weight = 0.0;
+      for (const uint32_t row : leaf.rows) weight += set_.target.weight(row);
+      double step = best_step(leaf.rows, output);
+      if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
+      const double value = std::clamp(boosting_.learning_rate * step, -kLargestStep, kLargestStep);
       tree.nodes.leaf_value[leaf.node] = value;
       weights[static_cast<size_t>(leaf.node)] = weight;
       for (const uint32_t row : leaf.rows) raw[row] += value;
@@ -185,7 +215,7 @@ class Booster {
   RawPredictions raw_;
   std::vector<Gradient> gradients_;  // by row
   BoostingRows rows_;
-  TreeGrower* grower_ = nullptr;
+  HistogramSplitter* splitter_ = nullptr;
   std::vector<GrownTree> trees_;
   size_t n_whole_ = 0, best_ = 0;  // iterations done; the best one
   BoostingResult result_;

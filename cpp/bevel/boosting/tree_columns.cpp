@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bevel/projection/tree_axes.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {
@@ -29,6 +30,7 @@ TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
       bound_(data),
       n_features_(static_cast<size_t>(data.n_features)),
       direction_bins_(direction_bins),
+      constraints_(options.constraints, data),
       samplers_(make_samplers(options, data)),
       scratch_(samplers_.size()),
       all_rows_(data.n_rows) {
@@ -38,11 +40,16 @@ TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
 
 void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team) {
   draw_directions(tree, rows);
+  learn_constraints();
   code_directions(rows, team);
   groups_.clear();
   const CodeGroups& features = features_.codes();
-  for (size_t g = 0; g < features.n_groups(); ++g)
-    groups_.push_back({features.group(g), g * kGroupColumns, features.width(g)});
+  for (size_t g = 0; g < features.n_groups(); ++g) {
+    const auto first = active_.begin() + static_cast<ptrdiff_t>(g * kGroupColumns);
+    const auto last = first + static_cast<ptrdiff_t>(features.width(g));
+    if (std::find(first, last, 1) != last)  // else no tree cuts them
+      groups_.push_back({features.group(g), g * kGroupColumns, features.width(g)});
+  }
   for (size_t g = 0; g < codes_.n_groups() && directions_.size() > 0; ++g)
     groups_.push_back({codes_.group(g), n_features_ + g * kGroupColumns, codes_.width(g)});
   offsets_.assign(1, 0);
@@ -57,16 +64,46 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
   Stream stream(root_key(options_.seed, tree), Purpose::candidates);
   Candidates drawn;
   for (size_t f = 0; f < samplers_.size(); ++f) {
+    const size_t first = drawn.size();
     samplers_[f]->sample(node, stream, scratch_[f], drawn);
+    constraints_.restrict(options_.families[f].kind, first, stream, drawn);
     samplers_[f]->end_node(scratch_[f]);
+  }
+  // Axes of rotations that are drawn for each tree; samplers refer to them beyond the features.
+  Candidates axes;
+  if (options_.any_family(&Family::per_tree)) {
+    Stream rotations(root_key(options_.seed, tree), Purpose::rotation);
+    const TrainingRowData nothing;
+    draw_tree_axes(options_, data_, {rows, nothing}, rotations, axes);
   }
   active_.assign(n_features_, 0);
   directions_.clear();
   for (size_t c = 0; c < drawn.size(); ++c) {
-    if (drawn.n_nonzeros(c) == 1)
-      active_[static_cast<size_t>(*drawn.indices(c))] = 1;
+    const auto first = static_cast<size_t>(*drawn.indices(c));
+    if (first >= n_features_) {
+      if (!bound_.may_overflow(axes, first - n_features_, first - n_features_ + 1))
+        append(directions_, axes, first - n_features_);
+    } else if (drawn.n_nonzeros(c) == 1)
+      active_[first] = 1;
     else if (!bound_.may_overflow(drawn, c, c + 1))
       append(directions_, drawn, c);
+  }
+}
+
+void TreeColumns::learn_constraints() {
+  push_.clear();
+  groups_of_.clear();
+  if (!constraints_.any()) return;
+  const float one = 1.0f;
+  for (size_t c = 0; c < size(); ++c) {
+    const auto feature = static_cast<int32_t>(c);
+    const size_t direction = c - n_features_;
+    const int32_t* index = is_feature(c) ? &feature : directions_.indices(direction);
+    const float* weight = is_feature(c) ? &one : directions_.weights(direction);
+    const int n = is_feature(c) ? 1 : directions_.n_nonzeros(direction);
+    if (constraints_.is_monotone())
+      push_.push_back(static_cast<int8_t>(constraints_.push(index, weight, n)));
+    if (constraints_.has_groups()) groups_of_.push_back(constraints_.groups_of(index, n));
   }
 }
 

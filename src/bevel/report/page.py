@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from importlib import resources
 from string import Template
 from typing import Any
+from urllib.parse import quote
 
 from bevel.printable import printable
-from bevel.report.environment import describe_environment, environment_facts
+from bevel.report.environment import describe_environment, environment_lines
 
 __all__ = [
     "PageSection",
@@ -30,10 +31,11 @@ __all__ = [
     "beside",
     "bullets",
     "code",
+    "definitions",
     "escaped",
-    "facts",
     "figure",
     "figures",
+    "link",
     "page",
     "paragraph",
     "picture",
@@ -89,7 +91,7 @@ def page(
         Versions and machine; None takes those of this process.
     """
     template = Template(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
-    made_with = environment_facts(describe_environment()) if made_with is None else made_with
+    made_with = environment_lines(describe_environment()) if made_with is None else made_with
     return template.substitute(
         title=escaped(title),
         subtitle=escaped(subtitle),
@@ -115,12 +117,17 @@ def code(text: str) -> str:
     return f"<pre>{escaped(text)}</pre>"
 
 
+def link(file: str) -> str:
+    """A line with a link to a file in the folder of the page."""
+    return f'<p><a href="{escaped(quote(file))}">{escaped(file)}</a></p>'
+
+
 def beside(words: str, drawing: str) -> str:
     """Words and a figure side by side where the page is wide enough."""
     return f'<div class="beside"><div>{words}</div>{drawing}</div>'
 
 
-def facts(lines: Mapping[str, object]) -> str:
+def definitions(lines: Mapping[str, object]) -> str:
     """Names and values, as a list of two columns."""
     items = (
         f"<dt>{escaped(name)}</dt><dd>{escaped(str(what))}</dd>" for name, what in lines.items()

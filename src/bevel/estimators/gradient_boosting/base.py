@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -16,19 +16,19 @@ from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.estimators._doc_link import LinksToDocuments
-from bevel.estimators._grown import FEW_ROWS, GrownTrees
 from bevel.estimators._named_parameters import NamedParameters
-from bevel.estimators._reading import TableInput, encode_rows
-from bevel.estimators.gradient_boosting.validation import append_rows, hold_out
+from bevel.estimators._reading import TableInput
+from bevel.estimators.gradient_boosting.boosted_trees import BoostedTrees, _additive, _record
+from bevel.estimators.gradient_boosting.validation import append_rows, check_validation, hold_out
 from bevel.files.model import StoredEstimator
-from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
+from bevel.forest.additive import Additive, add_trees
 from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.joining import join_forests
-from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
+from bevel.forest.predictor import PackedPredictor
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
-from bevel.projections.families import TableShape, combines_units, read_projection
+from bevel.projections.families import combines_units, read_projection
 from bevel.training.boosting import (
     BoostingFit,
     BoostingOptions,
@@ -38,9 +38,13 @@ from bevel.training.boosting import (
 )
 from bevel.training.boosting_schedule import (
     EARLY_STOPPING_ROWS,
+    FEWEST_ROWS_TO_HOLD_OUT,
+    REFIT_FACTOR,
     choose_learning_rate,
     choose_max_iter,
+    choose_validation_fraction,
 )
+from bevel.training.feature_constraints import FeatureConstraints, read_constraints
 from bevel.training.options import draw_seed
 from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
@@ -48,7 +52,7 @@ from bevel.training.user_loss import UserLoss, constant_of_least_loss
 
 
 class ObliqueBoosting(
-    GrownTrees,
+    BoostedTrees,
     NamedParameters,
     TableInput,
     LinksToDocuments,
@@ -122,18 +126,36 @@ class ObliqueBoosting(
             dataset, target = self._with_validation(
                 dataset, target, X_val, y_val, sample_weight_val
             )
-        elif self._stops_early(X_val, table.n_rows):
-            is_classifier = hasattr(self, "classes_")
-            share = self.validation_fraction
-            target = replace(target, validates=hold_out(target, is_classifier, share, seed))
+            refits = False
+        else:
+            target, refits = self._hold_out(target, seed)
         options = self._options(table.n_rows, target.validates is not None, before)
-        fitted = self._boost(dataset, target, options, seed, before, n_threads)
+        constraints = read_constraints(
+            self.monotonic_cst, self.interaction_cst, table, dataset.encoding.levels
+        )
+        if hasattr(self, "classes_"):
+            constraints.check_classes(len(self.classes_))
+        fitted = self._boost(dataset, target, constraints, options, seed, before, n_threads)
+        self._fitted = self._assemble(dataset, target, fitted, seed, before)
+        if refits and not fitted.interrupted:
+            self._fitted = self._refit(dataset, target, constraints, options, seed, n_threads)
+        return self
+
+    def _assemble(
+        self,
+        dataset: Dataset,
+        target: BoostingTarget,
+        fitted: BoostingFit,
+        seed: int,
+        before: FittedForest | None,
+    ) -> FittedForest:
+        """The fitted forest, with what its validation rows say of it."""
         forest = fitted.forest
         if before is not None:
             forest = join_forests(before.forest, forest)
         record = self._record(fitted, before)
         additive = Additive(fitted.baseline, self._loss()[1], record)
-        self._fitted = FittedForest(
+        whole = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
@@ -141,93 +163,91 @@ class ObliqueBoosting(
             hard=False,
             bags=None,
             seed=seed,
-            class_weight=values.get("class_weight"),
+            class_weight=getattr(self, "class_weight", None),
             additive=additive,
         )
-        calibration = self._calibrate(self._fitted, dataset, target)
-        if calibration is not None:
-            record = replace(record, calibration=calibration)
-            self._fitted = replace(self._fitted, additive=replace(additive, record=record))
-        return self
+        calibration = self._calibrate(whole, dataset, target)
+        if calibration is None:
+            return whole
+        record = replace(record, calibration=calibration)
+        return replace(whole, additive=replace(additive, record=record))
 
-    @property
-    def n_iter_(self) -> int:
-        """Iterations that are kept."""
-        fitted = self.fitted_forest_
-        return int(fitted.forest.n_trees // _additive(fitted).n_outputs)
+    def _refit(
+        self,
+        dataset: Dataset,
+        target: BoostingTarget,
+        constraints: FeatureConstraints,
+        options: BoostingOptions,
+        seed: int,
+        n_threads: int,
+    ) -> FittedForest:
+        """A model of all rows, whose number of iterations follows from the held-out ones.
 
-    @property
-    def train_score_(self) -> Floats:
-        """Minus the mean loss on the training rows, after each iteration."""
-        return np.array(_record(self.fitted_forest_).training_score)
-
-    @property
-    def validation_score_(self) -> Floats:
-        """Minus the mean loss on the validation rows; empty if there were none."""
-        return np.array(_record(self.fitted_forest_).validation_score)
-
-    @property
-    def baseline_prediction_(self) -> Floats:
-        """What the outputs start from, before any tree."""
-        return np.array(_additive(self.fitted_forest_).baseline)
-
-    @property
-    def predictor_(self) -> AdditiveRowPredictor:  # type: ignore[override]
-        """The trees for servers: no checks, any thread; see `AdditiveRowPredictor`."""
-        self.verify()
-        fitted = self.fitted_forest_
-        return AdditiveRowPredictor(
-            fitted.packed_predictor, fitted.encoding.reading, _additive(fitted)
-        )
-
-    def _raw(self, X: Any) -> Floats:
-        """Sums of the trees of each row and output."""
-        if self._is_plain(X):
-            fitted = self._fitted
-            n_threads = 1 if len(X) < FEW_ROWS else count_threads(self.n_jobs)
-            predictor, reading = fitted.packed_predictor, fitted.encoding.reading
-            try:
-                return add_trees(predictor, _additive(fitted), X, n_threads, reading)
-            except NumberTooLargeError:
-                pass  # the slower conversion raises an error that names the place
-        rows = encode_rows(self, X)
-        fitted = self._fitted
-        n_threads = count_threads(self.n_jobs)
-        return add_trees(fitted.packed_predictor, _additive(fitted), rows, n_threads)
-
-    def _staged_raw(self, X: Any) -> Iterator[Floats]:
-        """The same after each iteration."""
-        rows = encode_rows(self, X)
-        fitted, n_threads = self._fitted, count_threads(self.n_jobs)
-        additive, predictor = _additive(fitted), fitted.packed_predictor
-        out = np.tile(np.asarray(additive.baseline), (len(rows), 1))
-        step = additive.n_outputs
-        for first in range(0, fitted.forest.n_trees, step):
-            add_some_trees(predictor, rows, range(first, first + step), n_threads, out)
-            yield out.copy()
+        It keeps the validation scores and residuals of the first fit, which are those of rows that
+        no tree of it was grown on. After Ctrl-C it is the first fit.
+        """
+        first = self._fitted
+        n_iter = max(1, round(REFIT_FACTOR * self.n_iter_))
+        options = replace(options, max_iter=n_iter, n_iter_no_change=0)
+        target = replace(target, validates=None)
+        try:
+            fitted = self._boost(
+                dataset, target, constraints, options, seed, None, n_threads, again=True
+            )
+        except KeyboardInterrupt:
+            fitted = None
+        if fitted is None or fitted.interrupted:
+            warnings.warn(
+                "fit was interrupted while it fitted all rows again; the model without the "
+                "held-out rows is kept.",
+                UserWarning,
+                stacklevel=3,
+            )
+            return first
+        whole = self._assemble(dataset, target, fitted, seed, None)
+        known, own = _record(first), _record(whole)
+        record = replace(known, training_score=own.training_score)
+        return replace(whole, additive=replace(_additive(whole), record=record))
 
     def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
-        if (X_val is None) != (y_val is None):
-            given, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
-            raise ValueError(
-                f"X_val and y_val must be given together; got {given} without {absent}. Pass both, "
-                "or none to hold out a share of the training rows."
-            )
-        if sample_weight_val is not None and X_val is None:
-            raise ValueError(
-                "sample_weight_val needs X_val and y_val, whose rows it weighs; got it alone. "
-                "Pass all three, or leave it out."
-            )
-        if X_val is not None and self.early_stopping is False:
-            raise ValueError(
-                'early_stopping must be True or "auto" with X_val; got False, which has no use for '
-                "validation rows. Leave X_val out, or set early_stopping=True."
-            )
+        check_validation(
+            (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
+        )
 
-    def _stops_early(self, X_val: Any, n_rows: int) -> bool:
-        if self.early_stopping == "auto":
-            return X_val is not None or n_rows > EARLY_STOPPING_ROWS
-        return bool(self.early_stopping)
+    def _hold_out(self, target: BoostingTarget, seed: int) -> tuple[BoostingTarget, bool]:
+        """Which rows validate, if any, and whether all rows are fitted again afterwards."""
+        n_rows = len(target.values)
+        automatic = self.early_stopping == "auto"
+        is_small = n_rows <= EARLY_STOPPING_ROWS
+        if automatic and is_small and not self._may_refit(target, n_rows):
+            return target, False
+        if not automatic and not self.early_stopping:
+            return target, False
+        refits = (automatic and is_small) if self.refit == "auto" else bool(self.refit)
+        share = self.validation_fraction
+        if share == "auto":
+            share = choose_validation_fraction(refits)
+        try:
+            validates = hold_out(target, hasattr(self, "classes_"), share, seed)
+        except ValueError:
+            if not automatic:
+                raise
+            return target, False  # a class with a single row, for example
+        return replace(target, validates=validates), refits
+
+    def _may_refit(self, target: BoostingTarget, n_rows: int) -> bool:
+        """Whether "auto" may find the number of iterations on held-out rows of a small table."""
+        return (
+            self.max_iter == "auto"
+            and self.refit is not False
+            and not self.warm_start
+            and n_rows >= FEWEST_ROWS_TO_HOLD_OUT
+            and self._measures(target)
+        )
+
+    def _measures(self, target: BoostingTarget) -> bool:  # noqa: ARG002
+        """Whether the loss has values that early stopping can compare."""
+        return True
 
     def _dataset(self, table: Table, before: FittedForest | None, n_threads: int) -> Dataset:
         if before is not None:
@@ -268,7 +288,7 @@ class ObliqueBoosting(
         rate = choose_learning_rate(n_rows) if rate == "auto" else float(rate)
         n_iter = self.max_iter
         if n_iter == "auto":
-            n_iter = choose_max_iter(rate, hasattr(self, "classes_"), stops_early)
+            n_iter = choose_max_iter(rate, hasattr(self, "classes_"), stops_early, n_outputs)
         n_iter = int(n_iter)
         n_before = 0 if before is None else before.forest.n_trees // n_outputs
         if n_iter < n_before:
@@ -309,15 +329,14 @@ class ObliqueBoosting(
         self,
         dataset: Dataset,
         target: BoostingTarget,
+        constraints: FeatureConstraints,
         options: BoostingOptions,
         seed: int,
         before: FittedForest | None,
         n_threads: int,
+        again: bool = False,
     ) -> BoostingFit:
-        n_rows, n_features = dataset.X.shape
-        n_nominal = int(np.count_nonzero(dataset.encoding.levels))
-        shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
-        families = resolve_directions(self._members(), shape)
+        families = resolve_directions(self._members(), dataset, constraints)
         sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)
@@ -328,11 +347,13 @@ class ObliqueBoosting(
         if user_loss is not None and sums is None:
             sums = ((constant_of_least_loss(user_loss, target.training_weights()),), None)
         first, n_total = options.first_iter, options.first_iter + options.max_iter
-        progress = Progress(first, n_total, bool(self.verbose), self.callback, label="boosting")
+        label = "boosting all rows" if again else "boosting"
+        progress = Progress(first, n_total, bool(self.verbose), self.callback, label=label)
         fitted = boost(
-            dataset, target, families, seed, options, sums, n_threads, progress, user_loss
+            *(dataset, target, families, constraints, seed, options, sums, n_threads),
+            *(progress, user_loss),
         )
-        if fitted.interrupted:
+        if fitted.interrupted and not again:
             warnings.warn(
                 f"fit was interrupted after {len(fitted.training_loss)} of {options.max_iter} "
                 "iterations; they are kept.",
@@ -358,18 +379,3 @@ class ObliqueBoosting(
         return StoredEstimator(
             type(self).__name__, self.get_params(deep=False), self.fitted_forest_, None
         )
-
-
-def _additive(fitted: FittedForest) -> Additive:
-    assert fitted.additive is not None
-    return fitted.additive
-
-
-def _record(fitted: FittedForest) -> BoostingRecord:
-    record = _additive(fitted).record
-    if record is None:
-        raise AttributeError(
-            "The learning curve needs a model that was saved by Bevel 0.2 or later, or fitted "
-            "here; got one from an older file. Fit it again."
-        )
-    return record

@@ -13,7 +13,8 @@ from bevel._types import Floats
 from bevel.data.row_weights import read_weights
 from bevel.data.target import read_labels
 from bevel.errors import shorten
-from bevel.estimators.gradient_boosting.base import ObliqueBoosting, _additive
+from bevel.estimators.gradient_boosting.base import ObliqueBoosting
+from bevel.estimators.gradient_boosting.boosted_trees import _additive
 from bevel.estimators.registry import savable
 from bevel.parameters.boosting_parameters import BOOSTING_CLASSIFIER_PARAMETERS
 from bevel.parameters.constraints import Parameter
@@ -76,11 +77,14 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         max_bins: int = 255,
         subsample: float = 1.0,
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
+        validation_fraction: float | str = "auto",
+        refit: bool | str = "auto",
+        n_iter_no_change: int = 50,
         tol: float = 1e-7,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         class_weight: Mapping[Any, float] | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -101,10 +105,13 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.subsample = subsample
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.refit = refit
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.scale = scale
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state

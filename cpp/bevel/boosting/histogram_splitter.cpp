@@ -1,0 +1,291 @@
+#include "bevel/boosting/histogram_splitter.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "bevel/support/cancellation.h"
+#include "bevel/support/check.h"
+
+namespace bevel {
+namespace {
+
+// Additions that are worth another thread.
+constexpr size_t kParallelWork = 1 << 17;
+
+// A loop of known width is unrolled: twice as fast.
+template <size_t kWidth>
+void add_rows(const uint8_t* codes, const size_t* offsets, const uint32_t* rows,
+              const PackedSum* stats, size_t n, PackedSum* histogram) {
+  for (size_t i = 0; i < n; ++i) {
+    const uint8_t* own = codes + size_t{rows[i]} * kGroupColumns;
+    const PackedSum stat = stats[i];
+    for (size_t k = 0; k < kWidth; ++k) histogram[offsets[k] + own[k]] += stat;
+  }
+}
+
+using AddRows = decltype(&add_rows<1>);
+
+// By the number of columns, less one.
+template <size_t... kWidths>
+constexpr std::array<AddRows, sizeof...(kWidths)> all_widths(std::index_sequence<kWidths...>) {
+  return {&add_rows<kWidths + 1>...};
+}
+constexpr auto kAddRows = all_widths(std::make_index_sequence<kGroupColumns>());
+
+}  // namespace
+
+GrownBoostingTree HistogramSplitter::grow(BoostingRows& rows, const CutRules& rules,
+                                          StatisticScales scales, int32_t largest_hessian) {
+  rows_ = &rows;
+  rules_ = rules;
+  limits_ = {options_.max_depth, 2, static_cast<size_t>(rules.min_rows), rules.min_hessian};
+  scales_ = scales;
+  largest_hessian_ = std::max(largest_hessian, 1);
+  auto nodes = grow_frontier(*this, make_root(), {Growth::best_first, options_.max_leaf_nodes},
+                             Stream(0, Purpose::leaf));
+  for (auto& each : nodes) end_node(each.node);
+  GrownBoostingTree tree;
+  SplitRecord split;
+  tree.nodes = to_preorder(nodes, [&](NodeStore& out, const Node& from, bool is_leaf) {
+    const int32_t node = out.open(0.0f, true);
+    if (is_leaf) {
+      tree.leaves.push_back(
+          {node,
+           {rows.rows.data() + from.start, from.end - from.start},
+           {rows.others.data() + from.other_start, from.other_end - from.other_start}});
+      out.close();
+    } else {
+      split = {};
+      record(from, split);
+      out.set_split(node, split);
+    }
+    return node;
+  });
+  return tree;
+}
+
+HistogramSplitter::Node HistogramSplitter::make_root() const {
+  Node root;
+  root.end = rows_->rows.size();
+  root.other_end = rows_->others.size();
+  for (const PackedSum stat : rows_->stats) root.totals.sum += stat;
+  root.totals.n_rows = static_cast<int64_t>(root.end);
+  return root;
+}
+
+void HistogramSplitter::constrain_children(const Node& parent, Node& left, Node& right) const {
+  if (!columns_.constraints().any()) return;
+  const auto column = static_cast<size_t>(parent.cut.column);
+  std::tie(left.totals.bounds, right.totals.bounds) = bound_children(
+      parent.totals.bounds, columns_.push(column), node_value(left.totals.sum, rules_.penalty),
+      node_value(right.totals.sum, rules_.penalty));
+  if (columns_.constraints().has_groups())
+    left.open = right.open = columns_.constraints().after(parent.open, columns_.groups_of(column));
+}
+
+bool HistogramSplitter::may_split(const Node& node) const {
+  return limits_.allow_split(static_cast<size_t>(node.totals.n_rows), hessian_of(node.totals.sum),
+                             node.depth);
+}
+
+bool HistogramSplitter::is_worth_threads(size_t n_rows) const {
+  return n_rows * columns_.size() + 4 * columns_.histogram_size() > kParallelWork;
+}
+
+std::unique_ptr<HistogramSplitter::Histogram> HistogramSplitter::take_histogram() {
+  if (spare_.empty()) return std::make_unique<Histogram>(columns_.histogram_size());
+  std::unique_ptr<Histogram> histogram = std::move(spare_.back());
+  spare_.pop_back();
+  histogram->resize(columns_.histogram_size());
+  return histogram;
+}
+
+void HistogramSplitter::give_back(std::unique_ptr<Histogram> histogram) {
+  if (histogram) spare_.push_back(std::move(histogram));
+}
+
+// Clears and fills the part of a histogram that belongs to a group.
+void HistogramSplitter::build(const Node& node, const ColumnGroup& group,
+                              PackedSum* histogram) const {
+  const size_t first = columns_.offset(group.first);
+  const size_t n = node.end - node.start;
+  std::fill(histogram + first, histogram + columns_.offset(group.first + group.width), 0);
+  std::array<size_t, kGroupColumns> offsets{};
+  for (size_t k = 0; k < group.width; ++k) offsets[k] = columns_.offset(group.first + k);
+  constexpr size_t kRowsBetweenPolls = 1 << 14;
+  for (size_t i = 0; i < n; i += kRowsBetweenPolls) {
+    const size_t some = std::min(kRowsBetweenPolls, n - i);
+    poll_cancellation(some * group.width);
+    const uint32_t* rows = rows_->rows.data() + node.start + i;
+    const PackedSum* stats = rows_->stats.data() + node.start + i;
+    kAddRows[group.width - 1](group.codes, offsets.data(), rows, stats, some, histogram);
+  }
+}
+
+void HistogramSplitter::search_group(const Node& node, const ColumnGroup& group,
+                                     const PackedSum* histogram, const uint32_t* counts,
+                                     NodeCut& best) const {
+  const CutSearch search(columns_, rules_);
+  for (size_t c = group.first; c < group.first + group.width; ++c)
+    if (columns_.is_active(c) && columns_.is_allowed(c, node.open))
+      search.search(c, histogram + columns_.offset(c),
+                    counts ? counts + columns_.offset(c) : nullptr, node.totals, best);
+}
+
+void HistogramSplitter::search_root(Node& root) {
+  if (!may_split(root)) return;
+  const auto groups = columns_.groups();
+  root.histogram = take_histogram();
+  std::vector<NodeCut> found(groups.size());
+  team_.run(groups.size(), is_worth_threads(root.end), [&](size_t g) {
+    build(root, groups[g], root.histogram->data());
+    search_group(root, groups[g], root.histogram->data(), nullptr, found[g]);
+  });
+  for (NodeCut& cut : found)
+    if (is_better(cut, root.cut)) root.cut = std::move(cut);
+  check_counts(root);
+}
+
+void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
+  if (!may_split(left) && !may_split(right)) return end_node(parent);
+  const auto groups = columns_.groups();
+  const bool left_is_smaller = left.totals.n_rows <= right.totals.n_rows;
+  Node& small = left_is_smaller ? left : right;
+  Node& large = left_is_smaller ? right : left;
+  small.histogram = take_histogram();
+  large.histogram = std::move(parent.histogram);
+  const bool search_small = may_split(small), search_large = may_split(large);
+  std::vector<NodeCut> of_small(groups.size()), of_large(groups.size());
+  team_.run(groups.size(), is_worth_threads(small.end - small.start), [&](size_t g) {
+    const ColumnGroup& group = groups[g];
+    PackedSum* own = small.histogram->data();
+    PackedSum* rest = large.histogram->data();
+    build(small, group, own);
+    if (search_small) search_group(small, group, own, nullptr, of_small[g]);
+    if (!search_large) return;
+    for (size_t i = columns_.offset(group.first); i < columns_.offset(group.first + group.width);
+         ++i)
+      rest[i] -= own[i];
+    search_group(large, group, rest, nullptr, of_large[g]);
+  });
+  for (NodeCut& cut : of_small)
+    if (is_better(cut, small.cut)) small.cut = std::move(cut);
+  for (NodeCut& cut : of_large)
+    if (is_better(cut, large.cut)) large.cut = std::move(cut);
+  for (Node* child : {&small, &large}) {
+    check_counts(*child);
+    if (!child->cut.found()) give_back(std::move(child->histogram));
+  }
+}
+
+// Histograms hold no numbers of rows. The best cut is the best one that is allowed unless it leaves
+// a side too few rows, which only then have to be counted for all cuts.
+void HistogramSplitter::check_counts(Node& node) {
+  if (!node.cut.found() || rules_.min_rows <= 1) return;
+  const auto at_least = [&](PackedSum sum) { return hessian_of(sum) / largest_hessian_; };
+  if (at_least(node.cut.left) >= rules_.min_rows &&
+      at_least(node.totals.sum - node.cut.left) >= rules_.min_rows)
+    return;
+  std::array<uint8_t, kCodes> goes_left;
+  sides(node.cut, node.totals, goes_left.data());
+  const uint8_t* codes = columns_.codes(static_cast<size_t>(node.cut.column));
+  int64_t n_left = 0;
+  for (size_t i = node.start; i < node.end; ++i)
+    n_left += goes_left[codes[size_t{rows_->rows[i]} * kGroupColumns]];
+  if (n_left >= rules_.min_rows && node.totals.n_rows - n_left >= rules_.min_rows) return;
+  node.cut = search_with_counts(node, *node.histogram);
+}
+
+NodeCut HistogramSplitter::search_with_counts(const Node& node, const Histogram& histogram) const {
+  const auto groups = columns_.groups();
+  std::vector<uint32_t> counts(columns_.histogram_size(), 0);
+  std::vector<NodeCut> found(groups.size());
+  team_.run(groups.size(), is_worth_threads(node.end - node.start), [&](size_t g) {
+    const ColumnGroup& group = groups[g];
+    for (size_t i = node.start; i < node.end; ++i) {
+      const uint8_t* own = group.codes + size_t{rows_->rows[i]} * kGroupColumns;
+      for (size_t k = 0; k < group.width; ++k) ++counts[columns_.offset(group.first + k) + own[k]];
+    }
+    search_group(node, group, histogram.data(), counts.data(), found[g]);
+  });
+  NodeCut best;
+  for (NodeCut& cut : found)
+    if (is_better(cut, best)) best = std::move(cut);
+  return best;
+}
+
+// Which codes go left; what the node has not seen goes with the heavier side.
+void HistogramSplitter::sides(const NodeCut& cut, const NodeTotals& totals,
+                              uint8_t* goes_left) const {
+  if (cut.bin < 0) {
+    std::copy(cut.levels_left.begin(), cut.levels_left.end(), goes_left);
+    return;
+  }
+  const auto column = static_cast<size_t>(cut.column);
+  const auto n_bins = static_cast<size_t>(columns_.n_bins(column));
+  std::fill_n(goes_left, kCodes, uint8_t{0});
+  std::fill_n(goes_left, cut.bin + 1, uint8_t{1});
+  const bool heavier_left = 2.0 * hessian_of(cut.left) >= hessian_of(totals.sum);
+  goes_left[n_bins] = cut.has_missing ? cut.missing_left : heavier_left;
+}
+
+bool HistogramSplitter::split(const Node& parent, Node& left, Node& right) {
+  const NodeCut& cut = parent.cut;
+  std::array<uint8_t, kCodes> by_code;
+  sides(cut, parent.totals, by_code.data());
+  const uint8_t* codes = columns_.codes(static_cast<size_t>(cut.column));
+  const size_t n = parent.end - parent.start, n_others = parent.other_end - parent.other_start;
+  const size_t most = std::max(n, n_others);
+  if (row_buffer_.size() < most) row_buffer_.resize(most);
+  if (stat_buffer_.size() < n) stat_buffer_.resize(n);
+  if (goes_left_.size() < most) goes_left_.resize(most);
+  auto part = [&](uint32_t* rows, size_t n_rows) {
+    poll_cancellation(n_rows);
+    for (size_t i = 0; i < n_rows; ++i)
+      goes_left_[i] = by_code[codes[size_t{rows[i]} * kGroupColumns]];
+    return partition_stably(rows, n_rows, goes_left_.data(), row_buffer_.data());
+  };
+  const size_t other_middle =
+      parent.other_start + part(rows_->others.data() + parent.other_start, n_others);
+  const size_t middle = parent.start + part(rows_->rows.data() + parent.start, n);
+  partition_stably(rows_->stats.data() + parent.start, n, goes_left_.data(), stat_buffer_.data());
+  const bool inside = parent.start < middle && middle < parent.end;
+  BEVEL_CHECK(inside);
+  if (!inside) return false;
+  left.start = parent.start;
+  left.end = right.start = middle;
+  right.end = parent.end;
+  left.other_start = parent.other_start;
+  left.other_end = right.other_start = other_middle;
+  right.other_end = parent.other_end;
+  left.depth = right.depth = parent.depth + 1;
+  left.totals.sum = cut.left;
+  right.totals.sum = parent.totals.sum - cut.left;
+  left.totals.n_rows = static_cast<int64_t>(left.end - left.start);
+  right.totals.n_rows = static_cast<int64_t>(right.end - right.start);
+  constrain_children(parent, left, right);
+  return true;
+}
+
+void HistogramSplitter::record(const Node& node, SplitRecord& out) const {
+  const NodeCut& cut = node.cut;
+  const auto column = static_cast<size_t>(cut.column);
+  std::array<uint8_t, kCodes> goes_left;
+  sides(cut, node.totals, goes_left.data());
+  const bool nominal = columns_.is_nominal(column);
+  bool missing_left = goes_left[static_cast<size_t>(columns_.n_bins(column))] != 0;
+  if (nominal) {
+    columns_.describe_levels(column, goes_left.data(), out);
+    missing_left = 2.0 * hessian_of(cut.left) >= hessian_of(node.totals.sum);
+  } else {
+    columns_.describe(column, cut.bin, out);
+  }
+  out.flags =
+      static_cast<uint8_t>((missing_left ? kMissingLeft : 0) | (nominal ? kCategoryNode : 0));
+  out.gain = scales_.gain(cut.score);
+}
+
+}  // namespace bevel

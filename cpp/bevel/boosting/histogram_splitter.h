@@ -1,0 +1,98 @@
+// Searches and splits the nodes of a tree of boosting, which tree/growth.h grows best first. Nodes
+// are searched by histograms of codes; the larger child of a split has its parent's less its
+// sibling's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bevel/boosting/boosting_options.h"
+#include "bevel/boosting/cut_search.h"
+#include "bevel/boosting/team.h"
+#include "bevel/boosting/tree_columns.h"
+#include "bevel/tree/growth.h"
+#include "bevel/tree/node_store.h"
+
+namespace bevel {
+
+// The rows of a tree; a node is a range of them. Growing puts them in the order of the leaves.
+struct BoostingRows {
+  std::vector<uint32_t> rows;  // ascending
+  std::vector<PackedSum> stats;
+  std::vector<uint32_t> others;  // go down the tree with them, and decide nothing
+};
+
+struct LeafRange {
+  int32_t node;
+  std::span<const uint32_t> rows, others;
+};
+
+struct GrownBoostingTree {
+  NodeStore nodes;  // leaf values and weights are still to be set
+  std::vector<LeafRange> leaves;
+};
+
+class HistogramSplitter {
+ public:
+  HistogramSplitter(const BoostingOptions& options, const TreeColumns& columns, Team& team)
+      : options_(options), columns_(columns), team_(team) {}
+
+  // Grows a whole tree. largest_hessian: of a row.
+  GrownBoostingTree grow(BoostingRows& rows, const CutRules& rules, StatisticScales scales,
+                         int32_t largest_hessian);
+
+  using Histogram = std::vector<PackedSum>;
+  struct Node {
+    size_t start = 0, end = 0;  // rows
+    size_t other_start = 0, other_end = 0;
+    int32_t depth = 0;
+    NodeTotals totals;
+    OpenGroups open;  // features that may be cut
+    NodeCut cut;
+    std::unique_ptr<Histogram> histogram;  // until its children have theirs
+
+    double gain() const { return cut.score; }
+    bool is_splittable() const { return cut.found(); }
+  };
+
+  // What growth.h asks for.
+  void throw_if_cancelled() const { team_.throw_if_cancelled(); }
+  void search_root(Node& root);
+  bool split(const Node& parent, Node& left, Node& right);
+  void search_children(Node& parent, Node& left, Node& right);
+  void end_node(Node& node) { give_back(std::move(node.histogram)); }
+
+ private:
+  Node make_root() const;
+  bool may_split(const Node& node) const;
+  // What the constraints leave to the children of a node.
+  void constrain_children(const Node& parent, Node& left, Node& right) const;
+  void build(const Node& node, const ColumnGroup& group, PackedSum* histogram) const;
+  void search_group(const Node& node, const ColumnGroup& group, const PackedSum* histogram,
+                    const uint32_t* counts, NodeCut& best) const;
+  void check_counts(Node& node);
+  NodeCut search_with_counts(const Node& node, const Histogram& histogram) const;
+  void sides(const NodeCut& cut, const NodeTotals& totals, uint8_t* goes_left) const;
+  std::unique_ptr<Histogram> take_histogram();
+  void give_back(std::unique_ptr<Histogram> histogram);
+  bool is_worth_threads(size_t n_rows) const;
+  void record(const Node& node, SplitRecord& out) const;
+
+  const BoostingOptions& options_;
+  const TreeColumns& columns_;
+  Team& team_;
+  CutRules rules_;
+  NodeLimits limits_;
+  StatisticScales scales_;
+  int32_t largest_hessian_ = 1;
+  BoostingRows* rows_ = nullptr;
+  std::vector<std::unique_ptr<Histogram>> spare_;
+  std::vector<uint32_t> row_buffer_;
+  std::vector<PackedSum> stat_buffer_;
+  std::vector<uint8_t> goes_left_;
+};
+
+}  // namespace bevel
