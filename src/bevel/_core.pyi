@@ -507,6 +507,7 @@ def tree_curves(
     variants: FeatureGrid | RowVariants,
     group: npt.NDArray[np.int32],
     n_groups: int,
+    n_parts: int,
     weights: npt.NDArray[np.float64] | None,
     hard: bool,
     is_evaluated: npt.NDArray[np.bool_] | None,
