@@ -2,8 +2,8 @@
 
 Both compute the same predictions of the same rows on the same grid, with one thread: partial
 dependence of one feature and of two, and individual curves. scikit-learn has no accumulated local
-effects; they are compared with their definition, which takes only two predictions of each row. Runs are interleaved; times are processor seconds, the least of the
-repeats.
+effects; they are compared with their definition, which takes only two predictions of each row.
+Runs are interleaved; times are processor seconds, the least of the repeats.
 """
 
 import argparse

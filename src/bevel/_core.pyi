@@ -231,6 +231,7 @@ class Replacement:
         n_repeats: int,
         permutes: bool,
         seed: int,
+        strata: npt.NDArray[np.int32] | None = None,
     ) -> None: ...
 
 def tree_errors(
@@ -257,7 +258,12 @@ def forest_errors(
     progress: Callable[[int], None] | None,
 ) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
 def permutation(
-    seed: int, tree: int, key: int, repeat: int, n_rows: int
+    seed: int,
+    tree: int,
+    key: int,
+    repeat: int,
+    n_rows: int,
+    strata: npt.NDArray[np.int32] | None = None,
 ) -> npt.NDArray[np.uint32]: ...
 
 # Rows of the result are the axes that a tree of a rotation forest of this seed draws.

@@ -1,0 +1,71 @@
+"""Groups of rows that are alike in the other features, for conditional permutation.
+
+A feature is permuted among rows of the same leaf of a small tree that predicts it from the other
+features. Rows of a leaf are alike in what the others say about the feature, so that a permutation
+keeps most of its relation to them (Strobl and others 2008; with trees of the feature itself,
+Molnar, König, Bischl and Casalicchio 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from bevel._types import Float32s, Floats, Ints32
+from bevel.analysis.importances.groups import Group
+
+__all__ = ["strata_of"]
+
+LEAST_ROWS = 10  # of a stratum
+
+
+def strata_of(
+    X: Float32s, levels: Ints32, groups: Sequence[Group], n_strata: int, weights: Floats | None
+) -> Ints32:
+    """Number of the stratum of each row, groups x rows.
+
+    All rows are of one stratum where no other feature is left, or the feature is constant.
+    """
+    strata = np.zeros((len(groups), len(X)), np.int32)
+    if n_strata == 1 or len(X) < 2 * LEAST_ROWS:
+        return strata
+    for number, group in enumerate(groups):
+        others = np.setdiff1d(np.arange(X.shape[1]), group.features)
+        if len(others) > 0:
+            strata[number] = _leaves(X, levels, group, others, n_strata, weights)
+    return strata
+
+
+def _leaves(
+    X: Float32s,
+    levels: Ints32,
+    group: Group,
+    others: np.ndarray,
+    n_strata: int,
+    weights: Floats | None,
+) -> Ints32:
+    columns = list(group.features)
+    known = X[:, others]
+    if len(columns) == 1 and levels[columns[0]] > 0:
+        tree = DecisionTreeClassifier(
+            max_leaf_nodes=n_strata, min_samples_leaf=LEAST_ROWS, random_state=0
+        )
+        target = np.nan_to_num(X[:, columns[0]], nan=-1.0).astype(np.int64)
+    else:
+        tree = DecisionTreeRegressor(
+            max_leaf_nodes=n_strata, min_samples_leaf=LEAST_ROWS, random_state=0
+        )
+        target = np.column_stack([_standardised(X[:, column]) for column in columns])
+    return np.asarray(tree.fit(known, target, sample_weight=weights).apply(known), np.int32)
+
+
+def _standardised(column: Float32s) -> Floats:
+    """With the median in place of missing values."""
+    known = column[~np.isnan(column)].astype(np.float64)
+    if len(known) == 0:
+        return np.zeros(len(column))
+    filled = np.where(np.isnan(column), np.median(known), column.astype(np.float64))
+    spread = filled.std()
+    return np.asarray((filled - filled.mean()) / spread if spread > 0 else filled * 0.0)
