@@ -88,7 +88,7 @@ def warm_rows(data: Data) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Estimator(ABC):
-    """What all libraries with scikit-learn's manners share."""
+    """Base of the systems that follow scikit-learn's API."""
 
     version: str
     prepare_seconds = 0.0
@@ -157,7 +157,7 @@ class Bevel(Estimator):
             oob_score=False,
             n_jobs=work.n_threads,
             random_state=work.seed,
-            **self.manners(),
+            **self.common_parameters(),
         )
 
     def projection(self) -> Any:
@@ -175,7 +175,7 @@ class Bevel(Estimator):
         }
         return makers[self.work.mode]()
 
-    def manners(self) -> dict[str, Any]:
+    def common_parameters(self) -> dict[str, Any]:
         """Rotation Forest has no bags, cuts by entropy and scales to [0, 1]; CCA takes all rows."""
         if self.work.mode == "rotation":
             return {"bootstrap": False, "criterion": "entropy", "scale": "minmax"}

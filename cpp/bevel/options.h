@@ -97,6 +97,16 @@ struct Family {
   }
 };
 
+// What a model holds whatever the data say.
+struct Constraints {
+  // By feature: 1 predictions rise with it, -1 they fall, 0 either; empty: all 0.
+  std::vector<int8_t> monotone;
+  // Features that may meet on a path; each feature is in at least one group. Empty: all may meet.
+  std::vector<std::vector<int32_t>> groups;
+
+  bool any() const { return !monotone.empty() || !groups.empty(); }
+};
+
 struct Options {
   CriterionKind criterion = CriterionKind::gini;
   ThresholdRule threshold = ThresholdRule::best;
@@ -113,6 +123,7 @@ struct Options {
   bool replace = true;
   bool balanced_subsample = false;
   std::vector<Family> families;
+  Constraints constraints;
   uint64_t seed = 0;
   std::string simd = "auto";
 

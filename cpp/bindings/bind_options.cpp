@@ -129,6 +129,16 @@ void bind_options(nb::module_& m) {
       .def_rw("replace", &Options::replace)
       .def_rw("balanced_subsample", &Options::balanced_subsample)
       .def_rw("families", &Options::families)
+      .def_prop_rw(
+          "monotone", [](const Options& o) { return o.constraints.monotone; },
+          [](Options& o, std::vector<int8_t> values) {
+            o.constraints.monotone = std::move(values);
+          })
+      .def_prop_rw(
+          "interaction_groups", [](const Options& o) { return o.constraints.groups; },
+          [](Options& o, std::vector<std::vector<int32_t>> groups) {
+            o.constraints.groups = std::move(groups);
+          })
       .def_rw("seed", &Options::seed)
       .def_rw("simd", &Options::simd);
 

@@ -237,7 +237,7 @@ TEST_CASE("the score of a pair is half the Gini impurity removed, times the weig
 }
 
 TEST_CASE("scores of classes are those of counts made anew") {
-  const EntropyTable table(100);
+  const EntropyTable table(100.0);
   CountCriterion gini(3, 1.0, nullptr);
   CountEntropyCriterion entropy(3, 1.0, &table);
   Stream stream(root_key(12, 0), Purpose::bag);
@@ -317,6 +317,59 @@ TEST_CASE("every route of the search finds the best cut that a naive loop finds"
         CHECK_EQ(found.cut.score, wanted);
       }
     });
+  }
+}
+
+TEST_CASE("every route of the search finds the best entropy that a naive loop finds") {
+  for (const size_t n : {2, 3, 20, 200, 513, 3000}) {
+    tests::Table table(n, 1);
+    const std::vector<float> values = some_values(n, 13);
+    std::copy(values.begin(), values.end(), table.values.begin());
+    const DatasetView data = table.view();
+    const std::vector<uint64_t> stats = some_stats(n, 15);
+    double weight = 0.0;
+    for (const uint64_t p : stats) weight += static_cast<double>(widen(p).weight);
+    const EntropyTable terms(weight);
+    PackedEntropyCriterion criterion(1.0, false, EntropyScore(&terms));
+    criterion.begin_node(stats.data(), n);
+    double wanted = kNoScore;
+    for (const float threshold : values) {
+      PackedEntropyCriterion::Accumulator left(criterion);
+      left.begin();
+      for (size_t i = 0; i < n; ++i)
+        if (values[i] <= threshold) left.add(stats[i]);
+      wanted = std::max(wanted, left.score());
+    }
+    std::vector<uint32_t> rows(n);
+    std::iota(rows.begin(), rows.end(), 0u);
+    const float* columns[] = {data.column(0)};
+    Candidates candidates;
+    candidates.add_axis(0);
+    with_all_kernels([&](const Kernels& k) {
+      for (const SplitSearch route : {SplitSearch::automatic, SplitSearch::exact}) {
+        Options options;
+        options.split_search = route;
+        const ProjectionBound bound(data);
+        Finder<PackedEntropyCriterion> finder(options, data, bound, k);
+        Found found;
+        finder.search({columns, rows.data(), n, 0}, criterion, {}, candidates, 0, 1, found);
+        CHECK_EQ(found.cut.score, wanted);
+      }
+    });
+  }
+}
+
+TEST_CASE("no cut gains more entropy for its squared difference than pure sides do") {
+  const EntropyTable terms(400.0);
+  for (const int64_t ones : {1, 40, 200, 371, 399}) {
+    EntropyScore score(&terms);
+    score.begin_node({400, ones}, 400);
+    for (int64_t w = 1; w < 400; ++w)
+      for (int64_t a = std::max<int64_t>(0, ones - 400 + w); a <= std::min(w, ones); ++a) {
+        const double square = pair_score(static_cast<double>(w), static_cast<double>(a),
+                                         {400.0, static_cast<double>(ones)});
+        CHECK(score.least_square(score({w, a})) <= square);
+      }
   }
 }
 

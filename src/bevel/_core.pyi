@@ -82,6 +82,8 @@ class Options:
     replace: bool
     balanced_subsample: bool
     families: list[Family]
+    monotone: Sequence[int]
+    interaction_groups: Sequence[Sequence[int]]
     seed: int
     simd: str
     def __init__(self) -> None: ...

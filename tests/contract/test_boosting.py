@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import train_test_split
 
 import bevel
-from bevel import ModelFileError, ObliqueBoostingClassifier, ObliqueBoostingRegressor, analysis
+from bevel import ModelFileError, ObliqueBoostingClassifier, ObliqueBoostingRegressor
 from bevel import projections as P
 
 Table = tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -154,7 +154,7 @@ def test_frame_with_text_and_missing_values_is_fitted() -> None:
     assert model.feature_importances_[1] > 0.99
 
 
-def test_callback_hears_of_all_iterations_and_its_error_ends_the_fit() -> None:
+def test_callback_is_called_for_all_iterations_and_its_error_ends_the_fit() -> None:
     X, y = load_diabetes(return_X_y=True)
     heard: list[tuple[int, int]] = []
     ObliqueBoostingRegressor(max_iter=5, callback=lambda *n: heard.append(n)).fit(X, y)
@@ -210,11 +210,3 @@ def test_one_class_and_unknown_classes_raise(tumours: Table) -> None:
         ObliqueBoostingClassifier().fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="classes of y only"):
         ObliqueBoostingClassifier().fit(X, y, X_val=X, y_val=y + 1)
-
-
-def test_what_boosting_cannot_do_is_refused(tumours: Table) -> None:
-    model = ObliqueBoostingClassifier(max_iter=2).fit(*tumours)
-    with pytest.raises(NotImplementedError, match="to_c needs"):
-        model.to_c()
-    with pytest.raises(TypeError, match="a fitted forest of Bevel"):
-        analysis.importance(model)

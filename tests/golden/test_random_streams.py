@@ -40,7 +40,7 @@ DIGESTS = {
     "axis_two_classes": "2424dcd7189702e9",
     "signs_two_classes": "d2c1a81e79d8e78e",
     "combination_five_classes": "0c3637f550a281cd",
-    "signs_entropy": "1d5866345c407090",
+    "signs_entropy": "5c70a40c587bba72",
     "signs_regression": "4b471d2a96d16526",
     "gaussian_two_classes": "eb5925bc865a7d94",
     "rotation_regression": "d314023d202f4121",

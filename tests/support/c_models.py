@@ -43,6 +43,26 @@ void {name}_rows(const double *X, int n, double *out)
 """
 
 
+_QUANTILES = """
+void {name}_rows(const double *X, int n, double *out)
+{{
+    int i;
+    for (i = 0; i < n; ++i, X += {upper}_N_FEATURES, out += {upper}_N_QUANTILES)
+        {name}_predict(X, out);
+}}
+"""
+
+
+def _n_classes(estimator: Any) -> int:
+    classes = estimator.fitted_forest_.classes
+    return 0 if classes is None else len(classes)
+
+
+def _n_quantiles(estimator: Any) -> int:
+    additive = estimator.fitted_forest_.additive
+    return additive.n_outputs if additive is not None and additive.link == "sorted" else 0
+
+
 class CModels:
     """Estimators by name, exported into one source file and compiled."""
 
@@ -66,12 +86,16 @@ class CModels:
         """Probabilities and predicted class numbers, or in regression the values twice."""
         X = np.ascontiguousarray(X, np.float64)
         rows = getattr(self.library, f"{name}_rows")
-        n_classes = self.estimators[name].forest_.n_classes
-        out = np.full((len(X), max(n_classes, 1)), np.nan)
+        n_classes, n_quantiles = (
+            _n_classes(self.estimators[name]),
+            _n_quantiles(self.estimators[name]),
+        )
+        out = np.full((len(X), max(n_classes, n_quantiles, 1)), np.nan)
         arguments = [_address(X), len(X), _address(out)]
         if n_classes == 0:
             rows(*arguments)
-            return out[:, 0], out[:, 0]
+            values = out if n_quantiles else out[:, 0]
+            return values, values
         predicted = np.full(len(X), -1, np.int32)
         rows(*arguments, _address(predicted))
         return out, predicted
@@ -99,7 +123,7 @@ class CModels:
         """The C file says of X, in codes, bit for bit what Python says of the rows."""
         estimator = self.estimators[name]
         out, predicted = self.predict(name, X)
-        if estimator.forest_.n_classes:
+        if _n_classes(estimator):
             expected = estimator.predict_proba(rows)
             labels = estimator.classes_[predicted]
             np.testing.assert_array_equal(labels, estimator.predict(rows), err_msg=name)
@@ -157,7 +181,8 @@ def compile_source(source: Path, *options: str) -> Path:
 
 
 def _driver(name: str, estimator: Any) -> str:
-    template = _CLASSIFIER if estimator.forest_.n_classes else _REGRESSOR
+    template = _CLASSIFIER if _n_classes(estimator) else _REGRESSOR
+    template = _QUANTILES if _n_quantiles(estimator) else template
     text = template.format(name=name, upper=name.upper())
     return f'#ifdef __cplusplus\nextern "C"\n#endif{text}'
 

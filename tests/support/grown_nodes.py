@@ -9,7 +9,7 @@ import numpy as np
 
 from bevel import _core
 from support.forests import Forest, Node, Problem, Tree
-from support.naive_models import OutOfBag
+from support.naive.models import OutOfBag
 from support.node_problems import NodeProblem
 
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "bevel/boosting/binned_columns.h"
@@ -14,6 +15,7 @@
 #include "bevel/random/stream.h"
 #include "bevel/support/check.h"
 #include "bevel/support/thread_pool.h"
+#include "bevel/tree/value_bounds.h"
 
 namespace bevel {
 namespace {
@@ -136,22 +138,49 @@ class Booster {
     return std::move(tree.nodes);
   }
 
-  // Leaf values from the gradients themselves, added up in the order of rows.
+  // What lowers the loss of some rows most, by the gradients themselves in the order of rows.
+  double best_step(std::span<const uint32_t> rows, size_t output) const {
+    if (loss_.renews_leaves()) return loss_.leaf_value(raw_, rows, output);
+    double gradient = 0.0, hessian = 0.0;
+    for (const uint32_t row : rows) {
+      gradient += gradients_[row].gradient;
+      hessian += gradients_[row].hessian;
+    }
+    return hessian + boosting_.l2 > 0.0 ? -gradient / (hessian + boosting_.l2) : 0.0;
+  }
+
+  // Bounds of the steps of all nodes; empty where nothing is monotone.
+  std::vector<ValueBounds> bound_values(const GrownBoostingTree& tree, size_t output) const {
+    const DirectionConstraints& constraints = columns_->constraints();
+    const NodeStore& nodes = tree.nodes;
+    if (!constraints.is_monotone()) return {};
+    // Rows of a node: those of the leaves below it, one range after the other.
+    std::vector<std::span<const uint32_t>> rows(nodes.size());
+    for (const LeafRange& leaf : tree.leaves) rows[static_cast<size_t>(leaf.node)] = leaf.rows;
+    for (size_t node = nodes.size(); node-- > 0;)
+      if (nodes.right[node] >= 0)
+        rows[node] = {rows[node + 1].data(),
+                      rows[node + 1].size() + rows[static_cast<size_t>(nodes.right[node])].size()};
+    auto push = [&](size_t node) {
+      if (nodes.flags[node] & kCategoryNode) return 0;
+      const int64_t first = nodes.entry_offset[node];
+      return constraints.push(nodes.entry_index.data() + first, nodes.entry_weight.data() + first,
+                              static_cast<int>(nodes.entry_offset[node + 1] - first));
+    };
+    return bound_nodes(nodes, push, [&](size_t node) { return best_step(rows[node], output); });
+  }
+
   void set_leaves(GrownBoostingTree& tree, size_t output, Team& team) {
     double* raw = raw_.output(output);
     std::vector<double> weights(tree.nodes.size(), 0.0);
+    const std::vector<ValueBounds> bounds = bound_values(tree, output);
     team.run(tree.leaves.size(), bag_.size() > kBlockRows, [&](size_t l) {
       const LeafRange& leaf = tree.leaves[l];
       poll_cancellation(leaf.rows.size() * 4);
-      double gradient = 0.0, hessian = 0.0, weight = 0.0;
-      for (const uint32_t row : leaf.rows) {
-        gradient += gradients_[row].gradient;
-        hessian += gradients_[row].hessian;
-        weight += set_.target.weight(row);
-      }
-      const double step = loss_.renews_leaves()          ? loss_.leaf_value(raw_, leaf.rows, output)
-                          : hessian + boosting_.l2 > 0.0 ? -gradient / (hessian + boosting_.l2)
-                                                         : 0.0;
+      double weight = 0.0;
+      for (const uint32_t row : leaf.rows) weight += set_.target.weight(row);
+      double step = best_step(leaf.rows, output);
+      if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
       const double value = boosting_.learning_rate * step;
       tree.nodes.leaf_value[leaf.node] = value;
       weights[static_cast<size_t>(leaf.node)] = weight;

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "bevel/support/wide_loops.h"
 
 namespace bevel {
 namespace {
 
-constexpr double kNone = -1.0;
+// Below all scores, which bounds may make negative.
+constexpr double kNone = -std::numeric_limits<double>::infinity();
 
 // Scores of the cuts after each of n prefixes, kNone where a side has too little. One division.
 BEVEL_WIDE_LOOP void score_cuts(const double* gradient, const double* hessian, size_t n,
@@ -26,6 +28,32 @@ BEVEL_WIDE_LOOP void score_cuts(const double* gradient, const double* hessian, s
   }
 }
 
+// Twice what the loss falls by when a side predicts a value.
+double score_of_value(double gradient, double weight, double value) {
+  return -value * (2.0 * gradient + weight * value);
+}
+
+// The same scores where leaves have bounds, or where values must be in order from left to right.
+void score_bounded_cuts(const double* gradient, const double* hessian, size_t n,
+                        const NodeTotals& node, const CutRules& rules, int push, double* scores) {
+  for (size_t i = 0; i < n; ++i) {
+    const double right_gradient = gradient_of(node.sum) - gradient[i];
+    const double right_hessian = hessian_of(node.sum) - hessian[i];
+    if (hessian[i] < rules.min_hessian || right_hessian < rules.min_hessian) {
+      scores[i] = kNone;
+      continue;
+    }
+    const double left_weight = hessian[i] + rules.penalty;
+    const double right_weight = right_hessian + rules.penalty;
+    const double left = node.bounds.clamp(-gradient[i] / left_weight);
+    const double right = node.bounds.clamp(-right_gradient / right_weight);
+    const bool in_order = push == 0 || (push > 0 ? left <= right : left >= right);
+    scores[i] = in_order ? score_of_value(gradient[i], left_weight, left) +
+                               score_of_value(right_gradient, right_weight, right)
+                         : kNone;
+  }
+}
+
 // The first of the highest.
 size_t argmax(const double* values, size_t n) {
   size_t best = 0;
@@ -34,7 +62,13 @@ size_t argmax(const double* values, size_t n) {
   return best;
 }
 
-struct Prefixes {
+bool allows(const CutRules& rules, int64_t rows_left, const NodeTotals& node) {
+  return rows_left >= rules.min_rows && node.n_rows - rows_left >= rules.min_rows;
+}
+
+}  // namespace
+
+struct CutSearch::Prefixes {
   std::array<double, kCodes> gradient, hessian, score;
 
   void set(size_t i, PackedSum sum) {
@@ -43,16 +77,21 @@ struct Prefixes {
   }
 };
 
-bool allows(const CutRules& rules, int64_t rows_left, const NodeTotals& node) {
-  return rows_left >= rules.min_rows && node.n_rows - rows_left >= rules.min_rows;
+double CutSearch::score_of_node(const NodeTotals& node) const {
+  const double g = gradient_of(node.sum), weight = hessian_of(node.sum) + rules_.penalty;
+  if (!node.bounds.any()) return g * g / weight;
+  return score_of_value(g, weight, node.bounds.clamp(-g / weight));
 }
 
-double score_of_node(const NodeTotals& node, double penalty) {
-  const double g = gradient_of(node.sum);
-  return g * g / (hessian_of(node.sum) + penalty);
+void CutSearch::score(size_t column, const NodeTotals& node, size_t n, Prefixes& prefixes) const {
+  const int push = columns_.push(column);
+  if (push != 0 || node.bounds.any())
+    score_bounded_cuts(prefixes.gradient.data(), prefixes.hessian.data(), n, node, rules_, push,
+                       prefixes.score.data());
+  else
+    score_cuts(prefixes.gradient.data(), prefixes.hessian.data(), n, gradient_of(node.sum),
+               hessian_of(node.sum), rules_.penalty, rules_.min_hessian, prefixes.score.data());
 }
-
-}  // namespace
 
 void CutSearch::search(size_t column, const PackedSum* histogram, const uint32_t* counts,
                        const NodeTotals& node, NodeCut& best) const {
@@ -69,7 +108,7 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
   const PackedSum missing = columns_.has_missing(column) ? histogram[n_bins] : 0;
   const uint32_t n_missing = counts && columns_.has_missing(column) ? counts[n_bins] : 0;
   const bool has_missing = missing != 0 || n_missing > 0;
-  const double of_node = score_of_node(node, rules_.penalty);
+  const double of_node = score_of_node(node);
   Prefixes prefixes;
   // Missing values go right, or left; with the last bin on the left they are cut off from all.
   for (const bool missing_left : {false, true}) {
@@ -81,8 +120,7 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
       prefixes.set(b, sum);
     }
     if (n_cuts == 0) continue;
-    score_cuts(prefixes.gradient.data(), prefixes.hessian.data(), n_cuts, gradient_of(node.sum),
-               hessian_of(node.sum), rules_.penalty, rules_.min_hessian, prefixes.score.data());
+    score(column, node, n_cuts, prefixes);
     if (counts) {
       int64_t rows_left = missing_left ? n_missing : 0;
       for (size_t b = 0; b < n_cuts; ++b) {
@@ -91,9 +129,9 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
       }
     }
     const size_t b = argmax(prefixes.score.data(), n_cuts);
-    const double score = prefixes.score[b] - of_node;
-    if (prefixes.score[b] == kNone || score <= best.score) continue;
-    best.score = score;
+    const double gained = prefixes.score[b] - of_node;
+    if (!(gained > best.score)) continue;
+    best.score = gained;
     best.column = static_cast<int64_t>(column);
     best.bin = static_cast<int>(b);
     best.has_missing = has_missing;
@@ -113,7 +151,7 @@ void CutSearch::search_levels(size_t column, const PackedSum* histogram, const u
   };
   std::array<Level, kCodes> levels;
   size_t n = 0;
-  // Rare levels are drawn towards zero: their mean says little.
+  // Rare levels are shrunk towards zero: their means are uncertain.
   const double smooth = 10.0 * hessian_of(node.sum) / static_cast<double>(node.n_rows);
   for (size_t code = 0; code < static_cast<size_t>(columns_.n_bins(column)); ++code)
     if (histogram[code] != 0)
@@ -127,17 +165,16 @@ void CutSearch::search_levels(size_t column, const PackedSum* histogram, const u
   Prefixes prefixes;
   PackedSum sum = 0;
   for (size_t i = 0; i + 1 < n; ++i) prefixes.set(i, sum += histogram[levels[i].code]);
-  score_cuts(prefixes.gradient.data(), prefixes.hessian.data(), n - 1, gradient_of(node.sum),
-             hessian_of(node.sum), rules_.penalty, rules_.min_hessian, prefixes.score.data());
+  score(column, node, n - 1, prefixes);
   int64_t rows_left = 0;
   for (size_t i = 0; counts && i + 1 < n; ++i) {
     rows_left += counts[levels[i].code];
     if (!allows(rules_, rows_left, node)) prefixes.score[i] = kNone;
   }
   const size_t cut = argmax(prefixes.score.data(), n - 1);
-  const double score = prefixes.score[cut] - score_of_node(node, rules_.penalty);
-  if (prefixes.score[cut] == kNone || score <= best.score) return;
-  best.score = score;
+  const double gained = prefixes.score[cut] - score_of_node(node);
+  if (!(gained > best.score)) return;
+  best.score = gained;
   best.column = static_cast<int64_t>(column);
   best.bin = -1;
   best.has_missing = best.missing_left = false;

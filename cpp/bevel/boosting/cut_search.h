@@ -8,6 +8,7 @@
 #include "bevel/boosting/code_groups.h"
 #include "bevel/boosting/row_statistics.h"
 #include "bevel/boosting/tree_columns.h"
+#include "bevel/tree/value_bounds.h"
 
 namespace bevel {
 
@@ -21,9 +22,16 @@ struct CutRules {
 struct NodeTotals {
   PackedSum sum = 0;
   int64_t n_rows = 0;
+  ValueBounds bounds{};  // of the leaves below it, in units of node_value()
 };
 
-// G_L^2 / (H_L + penalty) + G_R^2 / (H_R + penalty), less the same of the node.
+// What a node of these sums would predict alone.
+inline double node_value(PackedSum sum, double penalty) {
+  return -static_cast<double>(gradient_of(sum)) / (hessian_of(sum) + penalty);
+}
+
+// The score is G_L^2 / (H_L + penalty) + G_R^2 / (H_R + penalty), less the same of the node: twice
+// what the loss falls by. Where values have bounds it is what it falls by within them.
 struct NodeCut {
   double score = 0.0;  // a cut must lower the loss
   int64_t column = -1;
@@ -43,6 +51,8 @@ inline bool is_better(const NodeCut& a, const NodeCut& b) {
 
 class CutSearch {
  public:
+  struct Prefixes;
+
   CutSearch(const TreeColumns& columns, const CutRules& rules) : columns_(columns), rules_(rules) {}
 
   // Offers the cuts of a column by its sums and, unless null, its rows per code. Of equal cuts the
@@ -53,6 +63,9 @@ class CutSearch {
  private:
   void search_numbers(size_t column, const PackedSum* histogram, const uint32_t* counts,
                       const NodeTotals& node, NodeCut& best) const;
+  // Scores of the cuts after each of n prefixes of the column, kNone where a cut is not allowed.
+  void score(size_t column, const NodeTotals& node, size_t n, Prefixes& prefixes) const;
+  double score_of_node(const NodeTotals& node) const;
   void search_levels(size_t column, const PackedSum* histogram, const uint32_t* counts,
                      const NodeTotals& node, NodeCut& best) const;
 

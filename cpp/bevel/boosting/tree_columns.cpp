@@ -29,6 +29,7 @@ TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
       bound_(data),
       n_features_(static_cast<size_t>(data.n_features)),
       direction_bins_(direction_bins),
+      constraints_(options.constraints, data),
       samplers_(make_samplers(options, data)),
       scratch_(samplers_.size()),
       all_rows_(data.n_rows) {
@@ -38,6 +39,7 @@ TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
 
 void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team) {
   draw_directions(tree, rows);
+  learn_constraints();
   code_directions(rows, team);
   groups_.clear();
   const CodeGroups& features = features_.codes();
@@ -57,7 +59,9 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
   Stream stream(root_key(options_.seed, tree), Purpose::candidates);
   Candidates drawn;
   for (size_t f = 0; f < samplers_.size(); ++f) {
+    const size_t first = drawn.size();
     samplers_[f]->sample(node, stream, scratch_[f], drawn);
+    constraints_.restrict(options_.families[f].kind, first, stream, drawn);
     samplers_[f]->end_node(scratch_[f]);
   }
   active_.assign(n_features_, 0);
@@ -67,6 +71,23 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
       active_[static_cast<size_t>(*drawn.indices(c))] = 1;
     else if (!bound_.may_overflow(drawn, c, c + 1))
       append(directions_, drawn, c);
+  }
+}
+
+void TreeColumns::learn_constraints() {
+  push_.clear();
+  groups_of_.clear();
+  if (!constraints_.any()) return;
+  const float one = 1.0f;
+  for (size_t c = 0; c < size(); ++c) {
+    const auto feature = static_cast<int32_t>(c);
+    const size_t direction = c - n_features_;
+    const int32_t* index = is_feature(c) ? &feature : directions_.indices(direction);
+    const float* weight = is_feature(c) ? &one : directions_.weights(direction);
+    const int n = is_feature(c) ? 1 : directions_.n_nonzeros(direction);
+    if (constraints_.is_monotone())
+      push_.push_back(static_cast<int8_t>(constraints_.push(index, weight, n)));
+    if (constraints_.has_groups()) groups_of_.push_back(constraints_.groups_of(index, n));
   }
 }
 

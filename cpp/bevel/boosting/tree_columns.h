@@ -12,6 +12,7 @@
 #include "bevel/data/dataset_view.h"
 #include "bevel/options.h"
 #include "bevel/projection/candidates.h"
+#include "bevel/projection/direction_constraints.h"
 #include "bevel/projection/sampler.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/projection_bound.h"
@@ -44,6 +45,14 @@ class TreeColumns {
   bool is_nominal(size_t column) const {
     return is_feature(column) && features_.bins(column).is_nominal();
   }
+  const DirectionConstraints& constraints() const { return constraints_; }
+  // Which way predictions may go along it, see DirectionConstraints::push().
+  int push(size_t column) const { return push_.empty() ? 0 : push_[column]; }
+  // Groups that its features share; empty without groups.
+  const std::vector<int32_t>& groups_of(size_t column) const { return groups_of_[column]; }
+  bool is_allowed(size_t column, const OpenGroups& open) const {
+    return groups_of_.empty() || constraints_.allows(open, groups_of_[column]);
+  }
   int n_bins(size_t column) const {
     return is_feature(column) ? features_.bins(column).n_bins
                               : bins_[column - n_features_].n_bins();
@@ -68,6 +77,7 @@ class TreeColumns {
 
  private:
   void draw_directions(uint64_t tree, std::span<const uint32_t> rows);
+  void learn_constraints();
   void code_directions(std::span<const uint32_t> rows, Team& team);
   Projection projection(size_t direction, std::vector<const float*>& columns,
                         std::vector<float>& fill) const;
@@ -79,12 +89,15 @@ class TreeColumns {
   const ProjectionBound bound_;
   const size_t n_features_;
   const int direction_bins_;
+  const DirectionConstraints constraints_;
   Samplers samplers_;
   std::vector<SamplerScratch> scratch_;
   std::vector<uint32_t> all_rows_;
 
   std::vector<uint8_t> active_;  // by feature
   Candidates directions_;
+  std::vector<int8_t> push_;                     // by column; empty: nothing is monotone
+  std::vector<std::vector<int32_t>> groups_of_;  // by column; empty: no groups
   std::vector<DirectionBins> bins_;
   CodeGroups codes_;
   std::vector<ColumnGroup> groups_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "bevel/support/cancellation.h"
@@ -74,8 +75,20 @@ GrownBoostingTree TreeGrower::grow(BoostingRows& rows, const CutRules& rules,
 
 TreeGrower::Node TreeGrower::make_node(size_t start, size_t end, size_t other_start,
                                        size_t other_end, int32_t depth, PackedSum sum) const {
-  return {start, end,    other_start, other_end, depth, {sum, static_cast<int64_t>(end - start)},
-          {},    nullptr};
+  Node node{start, end, other_start, other_end, depth, {}, {}, {}, nullptr};
+  node.totals.sum = sum;
+  node.totals.n_rows = static_cast<int64_t>(end - start);
+  return node;
+}
+
+void TreeGrower::constrain_children(const Node& parent, Node& left, Node& right) const {
+  if (!columns_.constraints().any()) return;
+  const auto column = static_cast<size_t>(parent.cut.column);
+  std::tie(left.totals.bounds, right.totals.bounds) = bound_children(
+      parent.totals.bounds, columns_.push(column), node_value(left.totals.sum, rules_.penalty),
+      node_value(right.totals.sum, rules_.penalty));
+  if (columns_.constraints().has_groups())
+    left.open = right.open = columns_.constraints().after(parent.open, columns_.groups_of(column));
 }
 
 bool TreeGrower::may_split(const Node& node) const {
@@ -125,7 +138,7 @@ void TreeGrower::search_group(const Node& node, const ColumnGroup& group,
                               NodeCut& best) const {
   const CutSearch search(columns_, rules_);
   for (size_t c = group.first; c < group.first + group.width; ++c)
-    if (columns_.is_active(c))
+    if (columns_.is_active(c) && columns_.is_allowed(c, node.open))
       search.search(c, histogram + columns_.offset(c),
                     counts ? counts + columns_.offset(c) : nullptr, node.totals, best);
 }
@@ -253,6 +266,7 @@ void TreeGrower::split(size_t id, bool children_may_split) {
   nodes_.push_back(
       make_node(middle, end, other_middle, other_end, depth, nodes_[id].totals.sum - cut.left));
   Node &parent = nodes_[id], &left = nodes_[nodes_.size() - 2], &right = nodes_.back();
+  constrain_children(parent, left, right);
   if (children_may_split && (may_split(left) || may_split(right)))
     search_children(parent, left, right);
   else

@@ -49,6 +49,7 @@ class TreeGrower {
     size_t other_start, other_end;
     int32_t depth;
     NodeTotals totals;
+    OpenGroups open;  // features that may be cut
     NodeCut cut;
     std::unique_ptr<Histogram> histogram;  // until its children have theirs
     int32_t left = -1, right = -1;
@@ -56,6 +57,8 @@ class TreeGrower {
 
   Node make_node(size_t start, size_t end, size_t other_start, size_t other_end, int32_t depth,
                  PackedSum sum) const;
+  // What the constraints leave to the children of a node.
+  void constrain_children(const Node& parent, Node& left, Node& right) const;
   bool may_split(const Node& node) const;
   void split(size_t id, bool children_may_split);
   // Histograms and cuts of a node, or of both children of one.

@@ -77,11 +77,21 @@ struct CriterionScales {
   double gain = 1.0;  // gains as they are kept, per unit of gain
 };
 
-template <>
-struct CriterionMaker<PackedCriterion> {
-  static PackedCriterion criterion(const TrainingSet&, const Options&, CriterionScales,
-                                   const EntropyTable*) {
-    return PackedCriterion(2.0, false);
+// Scores of pairs are made of this.
+template <class Score>
+Score make_score(const EntropyTable* table) {
+  if constexpr (Score::kIsEntropy)
+    return Score(table);
+  else
+    return Score();
+}
+
+template <class Score>
+struct CriterionMaker<PairCriterion<uint64_t, Score>> {
+  using Criterion = PairCriterion<uint64_t, Score>;
+  static Criterion criterion(const TrainingSet&, const Options&, CriterionScales,
+                             const EntropyTable* table) {
+    return Criterion(Score::kIsEntropy ? 1.0 : 2.0, false, make_score<Score>(table));
   }
   static uint64_t stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales) {
     const auto weight = static_cast<uint64_t>(w.whole);
@@ -89,12 +99,14 @@ struct CriterionMaker<PackedCriterion> {
   }
 };
 
-template <>
-struct CriterionMaker<WideCriterion> {
-  static WideCriterion criterion(const TrainingSet& t, const Options&, CriterionScales s,
-                                 const EntropyTable*) {
-    if (t.targets) return WideCriterion(s.weight / (s.target * s.target), true);
-    return WideCriterion(2.0 / s.weight, false);
+template <class Score>
+struct CriterionMaker<PairCriterion<WidePair, Score>> {
+  using Criterion = PairCriterion<WidePair, Score>;
+  static Criterion criterion(const TrainingSet& t, const Options&, CriterionScales s,
+                             const EntropyTable* table) {
+    const auto score = make_score<Score>(table);
+    if (t.targets) return Criterion(s.weight / (s.target * s.target), true, score);
+    return Criterion((Score::kIsEntropy ? 1.0 : 2.0) / s.weight, false, score);
   }
   static WidePair stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales s) {
     // A row drawn three times carries three times the same: equal targets keep equal means.
@@ -147,7 +159,9 @@ class Trainer {
         numbers_(numbers),
         kernels_(kernels(options.simd)),
         bound_(data_),
-        table_(options.criterion == CriterionKind::entropy && weighting.whole ? table_size() : 0),
+        table_(options.criterion == CriterionKind::entropy && weighting.whole
+                   ? EntropyTable(static_cast<double>(n_draws()) * weighting.largest)
+                   : EntropyTable()),
         trees_(numbers.size()),
         samplers_(make_samplers(options, data_)) {
     set_scales();
@@ -178,16 +192,13 @@ class Trainer {
   }
 
  private:
-  size_t table_size() const {
-    const auto draws = static_cast<double>(options_.bag_size ? options_.bag_size
-                                                             : static_cast<int64_t>(data_.n_rows));
-    return static_cast<size_t>(std::min(draws * weighting_.largest, 1048576.0)) + 1;
+  int64_t n_draws() const {
+    return options_.bag_size ? options_.bag_size : static_cast<int64_t>(data_.n_rows);
   }
 
   // Grids on which sums are whole numbers, the same for all trees.
   void set_scales() {
-    const auto draws = static_cast<double>(options_.bag_size ? options_.bag_size
-                                                             : static_cast<int64_t>(data_.n_rows));
+    const auto draws = static_cast<double>(n_draws());
     // Weights that balance classes leave the sum over a bag as it is.
     const double largest = weighting_.largest;
     if (!weighting_.whole) scales_.weight = grid_scale(draws * largest, 52);
@@ -235,7 +246,8 @@ class Trainer {
     tree.root = root_key(options_.seed, tree_number);
     tree.row_data = row_data;
     tree.gain_unit = scales_.gain;
-    tree.weight_unit = std::is_same_v<Criterion, WideCriterion> ? scales_.weight : 1.0;
+    tree.weight_unit =
+        std::is_same_v<typename Criterion::RowStats, WidePair> ? scales_.weight : 1.0;
     size_t n = 0;
     for (size_t row = 0; row < data_.n_rows; ++row) n += row_data.multiplicity[row] > 0;
     tree.rows.reserve(n);
@@ -356,9 +368,12 @@ FlatForest train(const TrainingSet& training, const Options& options,
   };
   const bool entropy = options.criterion == CriterionKind::entropy;
   if (training.targets) return run(std::type_identity<WideCriterion>{});
-  if (training.n_classes == 2 && !entropy)
-    return weighting.whole ? run(std::type_identity<PackedCriterion>{})
-                           : run(std::type_identity<WideCriterion>{});
+  if (training.n_classes == 2 && weighting.whole)
+    return entropy ? run(std::type_identity<PackedEntropyCriterion>{})
+                   : run(std::type_identity<PackedCriterion>{});
+  if (training.n_classes == 2)
+    return entropy ? run(std::type_identity<WideEntropyCriterion>{})
+                   : run(std::type_identity<WideCriterion>{});
   if (weighting.whole)
     return entropy ? run(std::type_identity<CountEntropyCriterion>{})
                    : run(std::type_identity<CountCriterion>{});

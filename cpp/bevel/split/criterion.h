@@ -1,8 +1,10 @@
 // What is summed over rows and how a cut is scored. A criterion owns the totals of the current
-// node; its Accumulator adds rows to the left side one by one. Four criteria cover everything:
+// node; its Accumulator adds rows to the left side one by one. Six criteria cover everything:
 //
 //   PackedCriterion              Gini, two classes, whole weights      one 64-bit add per row
+//   PackedEntropyCriterion       the same with entropy
 //   WideCriterion                squared error; Gini, two classes, real weights
+//   WideEntropyCriterion         entropy, two classes, real weights
 //   ClassCriterion<uint16_t, ..> three classes and more, whole weights
 //   ClassCriterion<double, ..>   the same with real weights
 //
@@ -18,44 +20,30 @@
 #include <utility>
 #include <vector>
 
+#include "bevel/split/entropy_table.h"
 #include "bevel/split/kernels/kernels.h"
-#include "bevel/support/arithmetic/logarithm.h"
+#include "bevel/split/pair_score.h"
 #include "bevel/support/check.h"
 
 namespace bevel {
 
-constexpr double kNoScore = -std::numeric_limits<double>::infinity();
-
-// D^2 / (w (W - w)) with D = a W - w A: for two classes half of, for squared error exactly, W times
-// the weighted impurity that the cut removes.
-inline double pair_score(double w, double a, PairTotals totals) {
-  const double d = a * totals.weight - w * totals.sum;
-  const double denominator = w * (totals.weight - w);
-  return denominator > 0.0 ? d * d / denominator : kNoScore;
-}
-
-inline WidePair widen(uint64_t stats) {
-  return {static_cast<int64_t>(stats >> 32), static_cast<int64_t>(stats & 0xffffffffULL)};
-}
-inline WidePair widen(WidePair stats) { return stats; }
-
-inline WidePair operator+(WidePair a, WidePair b) { return {a.weight + b.weight, a.sum + b.sum}; }
-
 // Two classes, or one real target: a pair (weight, weighted target) is sufficient.
-template <class P>
+template <class P, class Score>
 class PairCriterion {
  public:
   using RowStats = P;
   static constexpr bool kIsPair = true;
+  static constexpr bool kIsEntropy = Score::kIsEntropy;
+  static constexpr bool kIsPacked = sizeof(RowStats) == 8;
 
-  // gain_factor turns score / W into the weighted impurity removed.
-  explicit PairCriterion(double gain_factor, bool is_regression)
-      : gain_factor_(gain_factor), is_regression_(is_regression) {}
+  // gain_factor turns what the score calls removed into the weighted impurity removed.
+  explicit PairCriterion(double gain_factor, bool is_regression, Score score = Score())
+      : score_(score), gain_factor_(gain_factor), is_regression_(is_regression) {}
 
   void begin_node(const RowStats* stats, size_t n) {
     stats_ = stats;
     total_ = {0, 0};
-    if constexpr (sizeof(RowStats) == 8) {
+    if constexpr (kIsPacked) {
       uint64_t sum = 0;
       for (size_t i = 0; i < n; ++i) sum += stats[i];
       total_ = widen(sum);
@@ -63,10 +51,12 @@ class PairCriterion {
       for (size_t i = 0; i < n; ++i) total_ = total_ + stats[i];
     }
     totals_ = {static_cast<double>(total_.weight), static_cast<double>(total_.sum)};
+    score_.begin_node(total_, n);
     BEVEL_CHECK(n == 0 || total_.weight > 0);
   }
   const RowStats* stats() const { return stats_; }
   PairTotals totals() const { return totals_; }
+  const Score& score() const { return score_; }
   double weight() const { return totals_.weight; }
   bool is_regression() const { return is_regression_; }
   // One class only. A regression node is pure when its targets are equal, which the caller checks.
@@ -74,29 +64,31 @@ class PairCriterion {
   // Score of a cut that leaves both sides pure: no other can beat it.
   // With real weights rounding may make equal scores differ, so all cuts have to be searched.
   double perfect_score() const {
-    return sizeof(RowStats) == 8 ? totals_.sum * (totals_.weight - totals_.sum)
-                                 : std::numeric_limits<double>::infinity();
+    return kIsPacked ? score_.perfect() : std::numeric_limits<double>::infinity();
   }
-  double gain(double score) const { return gain_factor_ * score / totals_.weight; }
+  double gain(double score) const { return gain_factor_ * score_.removed(score); }
   // Whether gain(score) is as precise as the weights: if not, the caller uses gain_of_left().
   static constexpr bool kPreciseGain = true;
 
   class Accumulator {
    public:
-    explicit Accumulator(const PairCriterion& criterion) : totals_(criterion.totals_) {}
+    explicit Accumulator(const PairCriterion& criterion)
+        : score_(criterion.score_), totals_(criterion.totals_) {}
     void begin() { left_ = {0, 0}; }
     void add(RowStats stats) { left_ = left_ + widen(stats); }
     void add_sum(WidePair sum) { left_ = left_ + sum; }
     double weight() const { return static_cast<double>(left_.weight); }
-    double score() const { return pair_score(weight(), static_cast<double>(left_.sum), totals_); }
-    // False only when score() is below best: a look without the division.
+    double score() const { return score_(left_); }
+    // False only when score() is below best: a look without a division or a logarithm.
     bool may_reach(double best) const {
+      best = score_.least_square(best);
       const double w = weight();
       const double d = static_cast<double>(left_.sum) * totals_.weight - w * totals_.sum;
       return d * d * (1.0 + 1e-12) >= best * (w * (totals_.weight - w));
     }
 
    private:
+    const Score& score_;
     PairTotals totals_;
     WidePair left_{0, 0};
   };
@@ -110,7 +102,9 @@ class PairCriterion {
     cell[1] += static_cast<double>(pair.sum);
   }
   double moments_weight(const double* cell) const { return cell[0]; }
-  double moments_score(const double* left) const { return pair_score(left[0], left[1], totals_); }
+  double moments_score(const double* left) const {
+    return score_({static_cast<int64_t>(left[0]), static_cast<int64_t>(left[1])});
+  }
   void order_keys(const std::vector<double>& cells, size_t n, std::vector<double>& keys) const {
     for (size_t g = 0; g < n; ++g) keys[g] = cells[2 * g + 1] / cells[2 * g];
   }
@@ -127,12 +121,15 @@ class PairCriterion {
   const RowStats* stats_ = nullptr;
   WidePair total_{0, 0};
   PairTotals totals_{0.0, 0.0};
+  Score score_;
   double gain_factor_;
   bool is_regression_;
 };
 
-using PackedCriterion = PairCriterion<uint64_t>;
-using WideCriterion = PairCriterion<WidePair>;
+using PackedCriterion = PairCriterion<uint64_t, SquareScore>;
+using WideCriterion = PairCriterion<WidePair, SquareScore>;
+using PackedEntropyCriterion = PairCriterion<uint64_t, EntropyScore>;
+using WideEntropyCriterion = PairCriterion<WidePair, EntropyScore>;
 
 template <class Weight>
 struct ClassRowStats {
@@ -144,21 +141,6 @@ struct ClassRowStats {
 // fixed number of power iterations: orders nominal levels when there are three classes or more.
 void principal_order(const std::vector<double>& cells, size_t n_groups, size_t n_classes,
                      std::vector<double>& keys);
-
-// x log2 x of whole numbers, looked up; and of any number, computed.
-class EntropyTable {
- public:
-  explicit EntropyTable(size_t n = 0) : values_(n) {
-    for (size_t i = 0; i < n; ++i) values_[i] = x_log2_x(static_cast<double>(i));
-  }
-  double operator()(double x) const {
-    const auto i = static_cast<size_t>(x);
-    return i < values_.size() && static_cast<double>(i) == x ? values_[i] : x_log2_x(x);
-  }
-
- private:
-  std::vector<double> values_;
-};
 
 // S_L / w_L + S_R / w_R with one division: of whole numbers it is the rounded value of an exact
 // quotient, so equal scores are equal and the networks may compare them without dividing.
@@ -173,6 +155,7 @@ class ClassCriterion {
  public:
   using RowStats = ClassRowStats<Weight>;
   static constexpr bool kIsPair = false;
+  static constexpr bool kIsEntropy = kEntropy;
   static constexpr bool kWholeGini = !kEntropy && sizeof(Weight) == 2;
 
   ClassCriterion(int32_t n_classes, double gain_factor, const EntropyTable* table)
@@ -225,6 +208,7 @@ class ClassCriterion {
   }
   // Sum over classes of c^2, or of c log2 c.
   double total_term() const { return right_term_; }
+  const EntropyTable& table() const { return *table_; }
 
   class Accumulator {
    public:
@@ -311,11 +295,12 @@ class ClassCriterion {
 
  private:
   double term(double count) const {
+    if constexpr (kEntropy && sizeof(Weight) == 2) return table_->whole(static_cast<size_t>(count));
     if constexpr (kEntropy) return (*table_)(count);
     return count * count;
   }
   double side(double term_sum, double w) const {
-    if constexpr (kEntropy) return term_sum - (*table_)(w);
+    if constexpr (kEntropy) return term_sum - term(w);
     return term_sum / w;
   }
   double combine(double left_term, double left, double right_term, double right) const {

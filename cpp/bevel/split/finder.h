@@ -81,16 +81,18 @@ class Finder {
 
  private:
   using Accumulator = typename Criterion::Accumulator;
-  // Without histograms for a criterion (entropy, real weights with many classes) sorting serves.
+  using RowStats = typename Criterion::RowStats;
+  // Without histograms for a criterion (real weights with three classes and more) sorting serves.
   struct NoHistogram {
     NoHistogram(const Kernels&, Sorter&) {}
   };
   static constexpr bool kPairHistogram = Criterion::kIsPair;
-  static constexpr bool kClassHistogram = std::is_same_v<Criterion, CountCriterion>;
+  static constexpr bool kClassHistogram = std::is_same_v<RowStats, ClassRowStats<uint16_t>>;
   using PairCriterionOrAny = std::conditional_t<kPairHistogram, Criterion, WideCriterion>;
-  using Histogram =
-      std::conditional_t<kPairHistogram, PairHistogramSearch<PairCriterionOrAny>,
-                         std::conditional_t<kClassHistogram, ClassHistogramSearch, NoHistogram>>;
+  using CountCriterionOrAny = std::conditional_t<kClassHistogram, Criterion, CountCriterion>;
+  using Histogram = std::conditional_t<
+      kPairHistogram, PairHistogramSearch<PairCriterionOrAny>,
+      std::conditional_t<kClassHistogram, ClassHistogramSearch<CountCriterionOrAny>, NoHistogram>>;
 
   bool is_category(size_t c) const {
     const int32_t f = *search_.candidates->indices(c);

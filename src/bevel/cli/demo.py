@@ -1,6 +1,7 @@
-"""``bevel demo``: three forests side by side on small problems, a table, a picture and a page."""
+"""``bevel demo``: the default beside random forests on small problems, and one model in detail."""
 
 import io
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from bevel import workflow
 from bevel.cli import options, output
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
@@ -21,12 +23,20 @@ from bevel.report.demo_report import (
     as_facts,
     as_html,
     best_contenders,
+    headline,
     percent,
     speed_ratios,
 )
 from bevel.training.threads import count_threads
 from bevel.workflow.comparison import Measurement, compare
-from bevel.workflow.demo_problems import ForestSize, contenders, fit_plane, problems
+from bevel.workflow.demo_problems import (
+    EXAMPLE_TARGET,
+    ForestSize,
+    contenders,
+    example_csv,
+    fit_plane,
+    problems,
+)
 
 __all__ = ["EXAMPLES", "demo"]
 
@@ -35,11 +45,19 @@ EXAMPLES = output.examples(
     "bevel demo --quick --out quick_demo",
     "bevel demo --trees 500 --seed 1 --force",
 )
-FILES = ("decision_boundaries.png", "results.csv", "report.html")
-SHORT = ("sparse", "axis", "sklearn")  # the contenders, for narrow columns
+EXAMPLE = "breast_cancer"
+FILES = (
+    "report.html",
+    "decision_boundaries.png",
+    "results.csv",
+    f"{EXAMPLE}.csv",
+    f"{EXAMPLE}.bevel",
+    f"{EXAMPLE}.html",
+)
+SHORT = ("bevel", "axis", "sklearn")  # the contenders, for narrow columns
 
 CAPTION = """\
-sparse   Bevel's oblique forest     error %   wrong labels on unseen rows, lowest in bold
+bevel    Bevel as it is             error %   wrong labels on unseen rows, lowest in bold
 axis     Bevel's random forest      seconds   to fit the forest once, fastest of the splits
 sklearn  scikit-learn's             faster    times faster than scikit-learn
 All with {settings}; otherwise at their defaults."""
@@ -49,14 +67,17 @@ def demo(
     trees: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 300,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A few seconds: fewer problems.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer problems and splits.")] = False,
     out: Annotated[
-        Path, typer.Option(file_okay=False, help="Folder for the picture and the report.")
+        Path, typer.Option(file_okay=False, help="Folder for the pages and what they show.")
     ] = Path("bevel_demo"),
     as_json: options.Json = False,
     force: options.Force = False,
 ) -> None:
-    """Compare oblique forests with random forests on bundled data, in about a minute."""
+    """Compare Bevel with random forests on bundled data, in about a minute.
+
+    Writes a page of the comparison, and the page of one model as bevel fit makes it.
+    """
     import_optional("matplotlib", needed_by="bevel demo", install="bevel[plot]")
     output.check_free([out / name for name in FILES if (out / name).exists()], force=force)
     size = ForestSize(n_trees=trees, n_threads=count_threads(jobs))
@@ -65,12 +86,16 @@ def demo(
     if not as_json:
         console.print(_table(comparison))
         console.print(CAPTION.format(settings=comparison.settings))
-    command = f"bevel demo{' --quick' if quick else ''} --trees {trees} --seed {seed} --out {out}"
-    _write(out, comparison, _picture(size, seed), command)
+        console.print("\n" + "\n".join(headline(comparison)), markup=False, highlight=False)
+    words = ["--quick"] * quick + ["--trees", str(trees), "--seed", str(seed), "--out", str(out)]
+    _write(out, comparison, _picture(size, seed), shlex.join(["bevel", "demo", *words]))
+    _write_example(out, size, seed)
     if as_json:
         output.print_json(as_facts(comparison) | {"files": [out / name for name in FILES]})
     else:
-        console.print(f"\nWritten to {printable(str(out))}: {', '.join(FILES)}", markup=False)
+        folder = printable(str(out))
+        console.print(f"\nWritten to {folder}: {', '.join(FILES)}", markup=False, highlight=False)
+        console.print(f"Open {printable(str(out / FILES[0]))} in a browser.", markup=False)
 
 
 def _picture(size: ForestSize, seed: int) -> bytes:
@@ -90,13 +115,37 @@ def _picture(size: ForestSize, seed: int) -> bytes:
 
 def _write(out: Path, comparison: Comparison, picture: bytes, command: str) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    contents = (
-        picture,
-        as_csv(comparison).encode(),
-        as_html(comparison, picture, command).encode(),
-    )
-    for name, content in zip(FILES, contents, strict=True):
+    page = as_html(comparison, picture, command, f"{EXAMPLE}.html")
+    contents = (page.encode(), picture, as_csv(comparison).encode())
+    for name, content in zip(FILES[:3], contents, strict=True):
         write_whole(out / name, [content])
+
+
+def _write_example(out: Path, size: ForestSize, seed: int) -> None:
+    """One model in detail: its rows, its file and its page, as `bevel fit` writes them."""
+    from bevel.report.fit_report import fit_report, n_steps
+
+    data, model, page = (out / name for name in FILES[3:])
+    write_whole(data, [example_csv().encode()])
+    with output.steps() as advance:
+        found = workflow.fit(
+            data,
+            EXAMPLE_TARGET,
+            n_estimators=size.n_trees,
+            random_state=seed,
+            n_jobs=size.n_threads,
+            curve=True,
+            on_progress=advance,
+        )
+    found.model.save(model)
+    command = ["bevel", "fit", data.name, "--target", EXAMPLE_TARGET]
+    command += ["--trees", str(size.n_trees), "--seed", str(seed)]
+    command += ["--out", model.name, "--report", page.name]
+    with output.progress("writing the page of a model", n_steps(found)) as advance_page:
+        text = fit_report(
+            data.name, found, shlex.join(command), model_file=model.name, on_step=advance_page
+        )
+    write_whole(page, [text.encode("utf-8")])
 
 
 def _run(size: ForestSize, seed: int, quick: bool) -> Comparison:

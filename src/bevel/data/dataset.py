@@ -1,4 +1,4 @@
-"""Makes data safe to read without further checks: anything array-like in, one float32 matrix out.
+"""Checks and encodes tables: anything array-like in, one float32 matrix out.
 
 Numeric columns are scaled in float64 and stored in float32, which the core does in one pass;
 nominal columns hold level codes. Work goes tile by tile, so that no float64 copy of the whole table

@@ -1,4 +1,4 @@
-"""What classifier and regressor share: scikit-learn calls turned into ours, no arithmetic."""
+"""Base of the classifier and the regressor: parameters and tables checked, training called."""
 
 from __future__ import annotations
 

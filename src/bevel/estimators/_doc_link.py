@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["DOCUMENTATION", "LinksToDocuments"]
 
-# Where the documents of docs/ are published: the only place that knows.
+# Where the documents of docs/ are published. The address is defined here only.
 DOCUMENTATION = "https://bevel.readthedocs.io/en/stable"
 
 

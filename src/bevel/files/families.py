@@ -1,4 +1,4 @@
-"""What a forest knows of the families that share its trees, in a header field and sections.
+"""The families that share the trees of a forest, in a header field and sections.
 
 "families": {"names": ["axis", "sparse"], "left_out": [["lda", "needs ..."]]}
         and sections "families.errors", "families.standard_errors", "families.weights" and

@@ -1,4 +1,4 @@
-"""What is inside a model file, as plain facts."""
+"""The contents of a model file as a dictionary."""
 
 from __future__ import annotations
 

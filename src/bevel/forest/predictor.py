@@ -46,7 +46,7 @@ class PackedPredictor:
 
     @cached_property
     def view(self) -> _core.ForestView:
-        """The flat forest as the core sees it: one node at a time, for whatever needs leaves."""
+        """The core's view of the flat forest, one node at a time, for callers that need leaves."""
         forest = self.forest
         return _core.ForestView(
             forest.arrays(), forest.n_features, forest.n_classes, forest.levels, forest.medians

@@ -33,8 +33,8 @@ _SCHEDULE = [
         "auto",
         [StrOptions(("auto",)), Integer(1, MOST_MODELS)],
         "Largest number of iterations; with three classes and more each grows a tree per class. "
-        '"auto" is 1000 with early stopping; without it, 10 over the learning rate in '
-        "classification and 50 over it in regression.",
+        '"auto" is 1000 with early stopping, 600 where an iteration has several trees; without '
+        "early stopping, 10 over the learning rate in classification and 50 over it in regression.",
         "Use 100 to 1000.",
     ),
 ]
@@ -105,19 +105,31 @@ _STOPPING = [
         "auto",
         [StrOptions(("auto",)), Flag()],
         "Whether to stop when the loss on validation rows stops to fall, and to keep the "
-        'iterations up to its minimum. "auto": if validation rows are given to fit, or if there '
-        "are more than 10 000 rows, of which a share is then held out.",
+        'iterations up to its minimum. "auto": if validation rows are given to fit, if there are '
+        "more than 10 000 rows, of which a share is then held out, and with fewer rows to choose "
+        'the number of iterations if it is "auto" (see `refit`).',
     ),
     Parameter(
         "validation_fraction",
-        0.1,
-        [Number("(0, 1)")],
+        "auto",
+        [StrOptions(("auto",)), Number("(0, 1)")],
         "Share of the training rows that is held out for early stopping if fit is given no "
-        "validation rows; of each class alike.",
+        'validation rows; of each class alike. "auto" is 0.2 if all rows are fitted again, else '
+        "0.1.",
+        "Use 0.1 to 0.3.",
+    ),
+    Parameter(
+        "refit",
+        "auto",
+        [StrOptions(("auto",)), Flag()],
+        "Whether to fit all rows again after early stopping on held-out rows, with 1.5 times the "
+        "iterations that were best. Validation scores and intervals are those of the first fit. "
+        '"auto": with 100 to 10 000 rows, if `early_stopping` and `max_iter` are "auto" and '
+        "`warm_start` is False.",
     ),
     Parameter(
         "n_iter_no_change",
-        20,
+        50,
         [Integer(1)],
         "Iterations without a lower validation loss after which fit stops.",
         "Use 10 to 100.",
@@ -135,7 +147,31 @@ def _shared(*names: str) -> list[Parameter]:
     return [CLASSIFIER_PARAMETERS[name] for name in names]
 
 
-_DATA = _shared("scale", "categorical_features")
+_CONSTRAINTS = [
+    Parameter(
+        "monotonic_cst",
+        None,
+        [NoneOption(), Special("1, -1 or 0 for each column, or a dict by name")],
+        "1 for columns that predictions must not fall with, -1 for those they must not rise with, "
+        "0 for the others; or a dict with the constrained columns by name. Holds for the predicted "
+        "value, and with two classes for the probability of the second one. Missing values are "
+        "not compared.",
+        "Write for example monotonic_cst={'age': 1}.",
+    ),
+    Parameter(
+        "interaction_cst",
+        None,
+        [
+            NoneOption(),
+            Special('"pairwise", "no_interactions", or a sequence of sets of columns'),
+        ],
+        "Sets of columns, by position or name, that may be combined in a direction and follow each "
+        "other on a path; columns that no set names form one more. "
+        '"no_interactions": every column alone. "pairwise": any two.',
+        "Write for example interaction_cst=[{0, 1}, {2, 3, 4}].",
+    ),
+]
+_DATA = [*_shared("scale", "categorical_features"), *_CONSTRAINTS]
 _RUN = [
     replace(CLASSIFIER_PARAMETERS["n_jobs"]),
     *_shared("random_state"),

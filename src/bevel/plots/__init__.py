@@ -1,8 +1,7 @@
 """Pictures of finished results. Matplotlib (the extra ``plot``) is imported when one is drawn."""
 
 from bevel.plots.bias_variance import bias_and_variance
-from bevel.plots.boundaries import decision_boundaries
-from bevel.plots.boundary import decision_boundary, posterior_map
+from bevel.plots.boundary import decision_boundaries, decision_boundary, posterior_map
 from bevel.plots.displays import (
     ImportanceDisplay,
     ProximityDisplay,

@@ -1,18 +1,20 @@
-"""The regions of one classifier in the plane, and maps of its probabilities."""
+"""The regions of classifiers in the plane, and maps of their probabilities."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bevel.errors import join_names, wrong_type, wrong_value
-from bevel.plots.canvas import INK, MARKERS, panel, wrapped
+from bevel.plots.canvas import INK, MARKERS, panel, panels, wrapped
 from bevel.plots.plane import (
     RESOLUTION,
     Window,
     check_classes,
     draw_points,
     draw_regions,
+    feature_names,
     grid_rows,
     palette,
     read_labels_of,
@@ -23,8 +25,9 @@ from bevel.plots.plane import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["decision_boundary", "posterior_map"]
+__all__ = ["decision_boundaries", "decision_boundary", "posterior_map"]
 
+PANEL, HEAD, KEY = 4.4, 0.6, 1.1  # inches: a panel, its title, the legend
 MAP = "cividis"  # as ordered in grey, and for colour-blind readers, as in colour
 
 
@@ -70,6 +73,65 @@ def decision_boundary(
         _finish(axes, window, X)
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2)
     return axes
+
+
+def decision_boundaries(
+    classifiers: Mapping[str, Any],
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    true_lines: Sequence[tuple[float, float]] = (),
+    ax: Any = None,
+) -> NDArray[Any]:
+    """Draw the regions of several fitted classifiers of two features, one panel each.
+
+    The colour of a place is the mix of the class colours in the proportions of ``predict_proba``;
+    the black line is where the predicted class changes. Training points are drawn on top.
+
+    Parameters
+    ----------
+    classifiers : mapping of str to fitted classifier
+        Panel titles and the classifiers they belong to, trained on two features.
+    X, y : array-like, shapes (n_rows, 2) and (n_rows,)
+        Points to draw, usually the training rows. At most seven classes.
+    true_lines : sequence of (slope, intercept), optional
+        The boundary that a perfect classifier would find, drawn dashed where it is known.
+    ax : matplotlib Axes or sequence of them, default=None
+        Where to draw: axes whose place is divided, or one for each classifier; None makes a new
+        figure.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes, shape (n_classifiers,)
+    """
+    points = read_points(X, "decision_boundaries")
+    classes, labels = np.unique(read_labels_of(points, y), return_inverse=True)
+    check_classes(len(classes), "decision_boundaries")
+    for name, classifier in classifiers.items():
+        known = getattr(classifier, "classes_", classes)
+        if list(known) != list(classes):
+            required = f"those of the classifier {name!r} ({_listed(known)})"
+            raise wrong_value("Classes of y", required, _listed(classes), "Pass rows of each.")
+    if not classifiers:
+        raise wrong_value("classifiers", "at least one", "none", "Pass some by name.")
+    window = window_of(points)
+    count = len(classifiers)
+    with panels(ax, "decision_boundaries", (1, count), (PANEL * count + KEY, PANEL + HEAD)) as grid:
+        drawn: NDArray[Any] = grid[0]
+        colours = palette(len(classes))
+        for axes, (name, classifier) in zip(drawn, classifiers.items(), strict=True):
+            shares = classifier.predict_proba(grid_rows(window, X, classifier))
+            draw_regions(axes, shares, window, colours)
+            _frame(axes, feature_names(X))
+            for slope, intercept in true_lines:
+                axes.axline((0.0, intercept), slope=slope, color="white", ls=(0, (4, 3)), lw=1.4)
+            draw_points(axes, points, labels, colours, [wrapped(str(c), 24) for c in classes])
+            axes.set(xlim=window.extent[:2], ylim=window.extent[2:], box_aspect=1)
+            axes.set_title(name, fontsize=13, fontweight="normal", color=INK, pad=8)
+        drawn[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2)
+        if true_lines:
+            drawn[0].set_xlabel("dashed: the true boundary", fontsize=11, color=INK, loc="left")
+    return drawn
 
 
 def posterior_map(
@@ -124,7 +186,7 @@ def posterior_map(
             if surface.min() < 0.5 < surface.max():
                 axes.contour(*window.axes(), surface, levels=[0.5], colors="white", linewidths=1.4)
             if targets is not None:
-                _mark(axes, points, targets == chosen)
+                _mark(axes, points, targets == chosen, str(chosen))
         name = "prediction" if chosen is None else f"probability of {chosen}"
         axes.figure.colorbar(image, ax=axes, label=wrapped(name)).outline.set_visible(False)
         _finish(axes, window, X)
@@ -148,10 +210,11 @@ def _surface(model: Any, rows: Any, label: Any) -> tuple[NDArray[np.float64], An
     return np.asarray(shares).reshape(RESOLUTION, RESOLUTION), chosen
 
 
-def _mark(axes: "Axes", points: NDArray[np.float64], mine: NDArray[np.bool_]) -> None:
+def _mark(axes: "Axes", points: NDArray[np.float64], mine: NDArray[np.bool_], chosen: str) -> None:
     """Points of the class as white dots, others as dark crosses: seen on light and on dark."""
-    _draw_dots(axes, points[mine], c="white", edgecolors=INK)
-    _draw_dots(axes, points[~mine], c=INK, marker="X")
+    _draw_dots(axes, points[mine], c="white", edgecolors=INK, label=wrapped(chosen, 24))
+    _draw_dots(axes, points[~mine], c=INK, marker="X", label="other")
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, handletextpad=0.2)
 
 
 def _draw_dots(axes: "Axes", points: NDArray[np.float64], **style: Any) -> None:
@@ -180,6 +243,20 @@ def _positions(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]
 
 def _finish(axes: "Axes", window: Window, X: Any) -> None:
     axes.set(xlim=window.extent[:2], ylim=window.extent[2:])
-    names = [str(name) for name in getattr(X, "columns", ())]
-    if len(names) == 2:
+    if names := feature_names(X):
         axes.set(xlabel=wrapped(names[0]), ylabel=wrapped(names[1]))
+
+
+def _listed(classes: Any) -> str:
+    return join_names([str(label) for label in classes])
+
+
+def _frame(axes: "Axes", names: list[str]) -> None:
+    """Names and values of the features; nothing where the plane is an abstract one."""
+    if names:
+        axes.set(xlabel=wrapped(names[0]), ylabel=wrapped(names[1]))
+    else:
+        axes.set_xticks([])
+        axes.set_yticks([])
+    for edge in axes.spines.values():
+        edge.set_visible(False)

@@ -7,7 +7,8 @@ import numpy as np
 from bevel.analysis.checks import check_count
 from bevel.analysis.results import Effect, Interactions
 from bevel.errors import wrong_type, wrong_value
-from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel
+from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel, text_width
+from bevel.plots.findings import course, digits, set_finding
 from bevel.plots.series import line
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["effect", "interaction_bars"]
 
 MOST_CURVES = 200  # of single rows: more are a blot
-BAR_INCHES, FRAME_INCHES = 0.3, 1.1
+BAR_INCHES, FRAME_INCHES, AXES_INCHES = 0.3, 1.25, 4.6
 
 
 def effect(
@@ -70,10 +71,11 @@ def effect(
         _mark_tenths(axes, result)
         axes.set_xlabel(result.names[0] if result.kind != "effect along" else _steps(result))
         axes.set_ylabel(_measured(result, level, centred))
-        axes.set_title(_title(result), loc="left")
+        set_finding(axes, _title(result), _finding(outputs))
         axes.grid(axis="y", color=RULE, lw=0.6)
         if len(outputs) > 1:
-            axes.legend(title="class")
+            # Beside the curves: between them there may be no room.
+            axes.legend(title="class", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return axes
 
 
@@ -99,17 +101,22 @@ def interaction_bars(result: Interactions, *, n_top: int = 15, ax: "Axes | None"
         raise wrong_type("result", "Interactions", result, remedy)
     best, names = result.order[:n_top], result.pair_names
     place = np.arange(len(best))
-    with panel(ax, "interaction_bars", height=FRAME_INCHES + BAR_INCHES * len(best)) as axes:
+    labels = [names[pair].replace(" x ", " × ") for pair in best]
+    size = AXES_INCHES + text_width(labels), FRAME_INCHES + BAR_INCHES * len(best)
+    with panel(ax, "interaction_bars", *size) as axes:
         axes.barh(place, result.strength[best], height=0.68, color=COLOURS[0])
         for number, pair in enumerate(best):
             text = f"  H² {result.h_squared[pair]:.2f}"
             axes.text(result.strength[pair], number, text, va="center", fontsize=8.5, color=INK)
-        axes.set_yticks(place, [names[pair].replace(" x ", " × ") for pair in best])
+        axes.set_yticks(place, labels)
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
         axes.set_xlim(0.0, 1.3 * float(np.max(result.strength[best], initial=0.0)) or 1.0)
-        axes.set_xlabel("strength: what the joint effect has\nbeyond the sum of both")
-        axes.set_title("interactions", loc="left")
+        axes.set_xlabel(
+            "strength: what the joint effect has beyond the sum of both,\n"
+            "in units of the prediction"
+        )
+        set_finding(axes, "Interactions", f"strongest for {labels[0]}" if labels else "")
         axes.grid(axis="x", color=RULE, lw=0.6)
     return axes
 
@@ -178,7 +185,7 @@ def _surface(result: Effect, ax: "Axes | None") -> "Axes":
             if labels is not None:
                 set_ticks(np.arange(len(labels)), labels)
         axes.set(xlabel=result.names[0], ylabel=result.names[1])
-        axes.set_title(_title(result), loc="left")
+        set_finding(axes, _title(result), _surface_finding(result, signed))
     return axes
 
 
@@ -189,7 +196,32 @@ def _positions(grid: Any) -> tuple[Any, list[str] | None]:
 
 
 def _title(result: Effect) -> str:
-    return {"effect along": "effect along a direction"}.get(result.kind, result.kind)
+    kind = {"effect along": "effect along a direction"}.get(result.kind, result.kind)
+    return kind[:1].upper() + kind[1:]
+
+
+def _finding(outputs: dict[str, Effect]) -> str:
+    """How the curve goes; of several classes, that of the one which changes most."""
+    names = list(outputs)
+    curves = [np.asarray(each.values, float) for each in outputs.values()]
+    most = int(np.argmax([np.ptp(curve) for curve in curves]))
+    if next(iter(outputs.values())).grid[0].dtype.kind == "O":
+        curve = curves[most]
+        finding = f"between {digits(curve.min())} and {digits(curve.max())}"
+    else:
+        order = np.argsort(np.asarray(outputs[names[most]].grid[0], float), kind="stable")
+        finding = course(curves[most][order])
+    return f"{names[most]} changes most, {finding}" if len(names) > 1 else finding
+
+
+def _surface_finding(result: Effect, signed: bool) -> str:
+    if signed:
+        return f"up to ±{digits(float(np.abs(result.values).max()))} beside the single effects"
+    at = np.unravel_index(int(np.argmax(result.values)), result.values.shape)
+    places = [grid[place] for grid, place in zip(result.grid, at, strict=True)]
+    said = [each if isinstance(each, str) else digits(float(each)) for each in places]
+    top = digits(float(np.max(result.values)))
+    return f"highest ({top}) at {result.names[0]} {said[0]}, {result.names[1]} {said[1]}"
 
 
 def _steps(result: Effect) -> str:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.analysis.checks import check_count
-from bevel.analysis.results import Directions, ErrorImportance, Importance
+from bevel.analysis.results import Directions, ErrorImportance, Importance, ImportanceTest
 from bevel.errors import wrong_type, wrong_value
 from bevel.plots.bars import shorten_name, shorten_sum, write_values
 from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel, text_width
+from bevel.plots.findings import largest_of, set_finding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,11 +23,15 @@ FEW_FEATURES, MOST_FEATURES = 12, 30  # of a heat map: all are shown; no more ar
 BAR_HEIGHT, CELL, SHARES_HEIGHT = 0.27, 0.42, 1.1  # inches
 AXES_WIDTH, FRAME_HEIGHT = 4.6, 1.15  # inches beside the names, and above and below the bars
 PALE = "#a9cbe2"
+LEAST_TITLED = 9  # columns of a heat map
 NORMAL_95 = 1.959964
+SIGNIFICANT = 0.05  # corrected p-values up to it
 TITLES = {
+    "altmann": "Importance tested after Altmann",
     "anova": "ANOVA importance",
-    "corrected": "Corrected Gini importance",
-    "gini": "Gini importance",
+    "corrected": "Corrected impurity importance",
+    "gini": "Impurity importance",
+    "janitza": "Importance tested after Janitza",
     "negation": "Negation importance",
     "permutation": "Permutation importance",
     "projection": "Importance of directions",
@@ -44,7 +49,8 @@ def importance_bars(
 
     Lines of permutation and negation importance are intervals of 95 %, and bars whose interval
     covers zero are pale. Those of other kinds are one standard deviation over trees to each side.
-    Bars without lines have their value beside them.
+    Bars without lines have their value beside them; those of `importance_test` have their corrected
+    p-value, and are pale where it is above 0.05.
 
     Parameters
     ----------
@@ -85,6 +91,8 @@ def importance_bars(
             axes.text(drawn[endless], endless, " ∞", va="center", color=INK)
         if bars.reach is not None:
             _draw_whiskers(axes, bars)
+        elif isinstance(result, ImportanceTest):
+            _write_p_values(axes, result.top(n_top))
         elif len(place) and not has_effects:
             write_values(axes, bars.values)
         axes.set_yticks(place, bars.names)
@@ -94,7 +102,8 @@ def importance_bars(
             _write_effects(axes, result.top(n_top), ends)
         axes.axvline(0.0, color=FAINT, lw=0.8)
         axes.set_xlabel(_explain(result, bars))
-        axes.set_title(TITLES.get(result.kind, f"{result.kind} importance"), loc="left")
+        finding = largest_of(bars.names, bars.values, bars.doubtful)
+        set_finding(axes, TITLES.get(result.kind, f"{result.kind} importance"), finding)
         axes.grid(axis="x", color=RULE, lw=0.6)
         axes.locator_params(axis="x", nbins=6)
         axes.tick_params(axis="y", length=0)
@@ -155,7 +164,10 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
         axes.set_xlabel("direction, by importance")
         axes.tick_params(length=0)
         _rule_cells(axes, weight.shape)
-        _draw_shares(axes, best)
+        above = _draw_shares(axes, best)
+        finding = largest_of(best.words, best.share, np.zeros(len(best), dtype=bool))
+        if len(best) >= LEAST_TITLED:  # fewer columns have no room above them
+            set_finding(above, TITLES["projection"], finding)
     return axes
 
 
@@ -178,6 +190,8 @@ def _bars(result: Importance | Directions, n_top: int) -> _Bars:
     if isinstance(best, Directions):
         return _Bars([shorten_sum(words) for words in best.words], best.share, None, sure)
     names = [shorten_name(name) for name in best.names]
+    if isinstance(best, ImportanceTest):
+        return _Bars(names, best.values, None, ~(best.corrected <= SIGNIFICANT))
     if not isinstance(best, ErrorImportance) or np.isnan(best.standard_error).all():
         return _Bars(names, best.values, best.std, sure)
     reach = NORMAL_95 * best.standard_error
@@ -189,8 +203,20 @@ def _draw_whiskers(axes: "Axes", bars: _Bars) -> None:
     low, high = bars.values - bars.reach, bars.values + bars.reach  # type: ignore[operator]
     low = low if (bars.values < 0.0).any() or bars.doubtful.any() else np.maximum(low, 0.0)
     place = np.arange(len(low))
-    for colour, width in (("white", 3.0), (INK, 1.2)):  # white below: visible on the bar too
-        axes.hlines(place, low, high, color=colour, lw=width)
+    # On a dark bar the line is white.
+    on_bar = np.flatnonzero(~bars.doubtful & (bars.values > 0.0))
+    axes.hlines(place, low, high, color=INK, lw=1.2, zorder=3)
+    inside = np.maximum(low, 0.0)[on_bar], bars.values[on_bar]
+    axes.hlines(on_bar, *inside, color="white", lw=1.2, zorder=4)
+
+
+def _write_p_values(axes: "Axes", best: ImportanceTest) -> None:
+    """Behind each bar its corrected p-value."""
+    for number, p_value in enumerate(best.corrected.tolist()):
+        text = f"  p = {p_value:.2g}" if p_value >= 0.001 else "  p < 0.001"
+        end = max(float(best.values[number]), 0.0)
+        axes.text(end, number, text, va="center", fontsize=9, color=FAINT)
+    axes.margins(x=0.2)
 
 
 def _write_effects(axes: "Axes", best: Importance, ends: NDArray[np.float64]) -> None:
@@ -217,15 +243,16 @@ def _within_sight(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isposinf(values), 1.1 * largest or 1.0, values)
 
 
-def _draw_shares(axes: "Axes", best: Directions) -> None:
+def _draw_shares(axes: "Axes", best: Directions) -> "Axes":
     """Bars of the importances, above the columns they belong to."""
     bars = _axes_above(axes)
     bars.bar(np.arange(len(best)), best.share, width=0.68, color=COLOURS[0])
     bars.tick_params(axis="x", length=0, labelbottom=False)
-    bars.set_ylabel("share of gain")
+    bars.set_ylabel("share of\nimpurity")
     bars.set_ylim(bottom=0.0)
     bars.locator_params(axis="y", nbins=3)
     bars.grid(axis="y", color=RULE, lw=0.6)
+    return bars
 
 
 def _axes_above(axes: "Axes") -> "Axes":
@@ -286,6 +313,8 @@ def _explain(result: Importance | Directions, bars: _Bars) -> str:
         lines.append("lines: 95 % interval")
     elif bars.reach is not None:
         lines.append("lines: one standard deviation over trees")
+    elif isinstance(result, ImportanceTest):
+        lines.append("p: corrected for the number of features; pale: above 0.05")
     if isinstance(result, Importance) and result.effect is not None:
         lines.append("▲▼ change of the prediction from low to high values")
     return "\n".join(lines)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bevel.plots.canvas import FAINT, panel
+from bevel.plots.canvas import FAINT, INK, panel
+from bevel.plots.findings import set_finding
 from bevel.plots.series import legend, line, marker, named
 
 if TYPE_CHECKING:
@@ -52,7 +53,27 @@ def margins(
             )
             height = np.searchsorted(values, result.strength, side="right") / len(values)
             axes.plot([result.strength], [height], ms=6.5, mec="white", zorder=3, **marker(number))
-        axes.set(xlabel="margin", ylabel="share of rows below", xlim=(-1.02, 1.02))
+            axes.annotate(
+                f"mean {result.strength:.2f}",
+                (result.strength, height),
+                (-8, 2),
+                textcoords="offset points",
+                ha="right",
+                va="bottom",
+                fontsize=9,
+                color=INK,
+            )
+        label = "margin: votes for the true class minus those for the best other one"
+        axes.set(xlabel=label, ylabel="share of rows below", xlim=(-1.02, 1.02))
         axes.set_ylim(-0.02, 1.02)
         legend(axes, forests, loc="upper left")
+        set_finding(axes, "Margins", _finding(forests))
     return axes
+
+
+def _finding(forests: "Mapping[str, StrengthAndCorrelation]") -> str:
+    if len(forests) > 1:
+        return "at zero a curve is as high as the share of wrong votes"
+    (only,) = forests.values()
+    known = only.margins[~np.isnan(only.margins)]
+    return f"{100 * float(np.mean(known < 0.0)):.1f} % of the rows are voted wrongly"

@@ -1,4 +1,4 @@
-"""The plane as a model of two features sees it: what all pictures of it share."""
+"""Predictions of a model of two features over the plane: shared by the plots of it."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +18,7 @@ __all__ = [
     "check_classes",
     "draw_points",
     "draw_regions",
+    "feature_names",
     "grid_rows",
     "palette",
     "read_labels_of",
@@ -101,6 +102,12 @@ def grid_rows(window: Window, X: Any, model: Any) -> Any:
         got = join_names([str(name) for name in X.columns])
         raise wrong_value("X", required, got, "Pass X[model.feature_names_in_].")
     return type(X)({name: rows[:, place] for place, name in enumerate(names)})
+
+
+def feature_names(X: Any) -> list[str]:
+    """Names of the two columns of a frame; none of an array."""
+    names = [str(name) for name in getattr(X, "columns", ())]
+    return names if len(names) == 2 else []
 
 
 def read_labels_of(points: NDArray[np.float64], y: ArrayLike) -> NDArray[Any]:

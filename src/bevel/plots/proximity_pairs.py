@@ -1,4 +1,4 @@
-"""Rows as a forest sees them: their principal coordinates in pairs, and what these explain."""
+"""Principal coordinates of proximities in pairs, and the share that they explain."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from bevel.analysis.results import PrincipalCoordinates
 from bevel.errors import wrong_value
 from bevel.plots.canvas import COLOURS, FAINT, INK, LINES, MARKERS, RULE, panel, panels
+from bevel.plots.findings import set_finding
 from bevel.plots.row_groups import Groups, check_coordinates, draw_groups, read_groups
 from bevel.plots.series import legend, named
 
@@ -111,7 +112,17 @@ def variation_explained(
         axes.grid(axis="y", color=RULE)
         axes.set(xlabel="principal coordinate", ylabel="variation explained (%)")
         legend(axes, forests)
+        set_finding(axes, "Principal coordinates", _explained(forests))
     return axes
+
+
+def _explained(forests: "dict[str, PrincipalCoordinates]") -> str:
+    if len(forests) > 1:
+        return ""
+    (only,) = forests.values()
+    count = len(only.explained)
+    verb = "explains" if count == 1 else "explain"
+    return f"{count} {verb} {100 * float(only.explained.sum()):.0f} % of the variation"
 
 
 def _check_pairs(n: int, d: int, shape: tuple[int, ...]) -> None:

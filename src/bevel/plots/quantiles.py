@@ -65,12 +65,34 @@ def fan_chart(
             axes.plot(
                 place, targets[order], "o", ms=2.6, color=INK, mew=0, alpha=0.75, label="target"
             )
-        axes.set_xlabel("rows, by ascending median" if x is None else "")
+        axes.set_xlabel("rows, by ascending median" if x is None else _name_of(x))
         axes.set_ylabel("target")
         axes.margins(x=0.01)
         # Above the axes: inside there may be rows anywhere.
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=6, fontsize=9)
+        key = axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=6, fontsize=9)
+        finding = _finding(result, targets)
+        key.set_title(finding)
+        key.get_title().set(fontweight="bold", fontsize=10)
+        key.set_alignment("left")
     return axes
+
+
+def _name_of(x: ArrayLike) -> str:
+    """The name of a column of a frame; nothing for plain arrays."""
+    name = getattr(x, "name", None)
+    return name if isinstance(name, str) else ""
+
+
+def _finding(result: "RowQuantiles", targets: NDArray[np.float64] | None) -> str:
+    """How many of the targets the widest band covers."""
+    if targets is None or not result.bands:
+        return "Quantiles of rows"
+    low, high = result.bands[0]
+    share = 100 * (result.levels[high] - result.levels[low])
+    known = result.known & ~np.isnan(targets)
+    inside = (result.values[:, low] <= targets) & (targets <= result.values[:, high])
+    covered = 100 * float(np.mean(inside[known])) if known.any() else float("nan")
+    return f"The {share:.3g} % band covers {covered:.3g} % of the {np.sum(known):,} targets"
 
 
 def _column(name: str, values: ArrayLike, n_rows: int) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ import numpy as np
 from bevel.analysis.checks import check_count, check_place
 from bevel.plots.bars import shorten_name, write_values
 from bevel.plots.canvas import COLOURS, FAINT, RULE, decimals_for, panel, text_width
+from bevel.plots.findings import largest_of, set_finding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,10 @@ def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = 
         over = "" if result.classes is None else ", over all classes"
         of = "" if result.output_name == "prediction" else f", {result.output_name}"
         axes.set_xlabel(f"mean |Shapley value|{of}{over}")
-        axes.set_title("Mean absolute Shapley values", loc="left")
+        sure = np.zeros(len(shown), dtype=bool)
+        finding = largest_of(names, importance[shown], sure)
+        set_finding(axes, "Mean absolute Shapley values", finding)
+        axes.locator_params(axis="x", nbins=6)
         axes.set_ylim(-0.6, len(shown) - 0.4)
         axes.grid(axis="x", color=RULE, lw=0.6)
     return axes
@@ -130,7 +134,7 @@ def _steps(result: "ShapleyValues", row: int, top: int) -> tuple[list[str], Any]
 def _window(places: Any) -> tuple[float, float]:
     """Limits with room for the numbers beside the bars."""
     low, high = float(places.min()), float(places.max())
-    room = 0.16 * (high - low) if high > low else 1.0
+    room = 0.22 * (high - low) if high > low else 1.0
     return low - room, high + room
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from bevel.plots.canvas import FAINT, RULE, panel
+from bevel.plots.findings import set_finding
 from bevel.plots.series import legend, marker, named
 
 if TYPE_CHECKING:
@@ -48,11 +49,12 @@ def strength_against_correlation(
             across = [each.correlation for each in group]
             upwards = [each.strength for each in group]
             axes.plot(
-                across, upwards, ls="", ms=6, mec="white", mew=0.5, label=name, **marker(number)
+                across, upwards, ls="", ms=8, mec="white", mew=0.5, label=name, **marker(number)
             )
         axes.margins(0.12)
         _draw_bounds(axes)
-        axes.set(xlabel="correlation ρ̄", ylabel="strength s")
+        axes.set(xlabel="correlation ρ̄ of the trees", ylabel="strength s of the trees")
+        set_finding(axes, "Good forests are at the top left")
         legend(axes, points, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return axes
 

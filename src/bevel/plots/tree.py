@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bevel.analysis.results import TreeRules
+from bevel.analysis.results import SurrogateTree, TreeRules
 from bevel.errors import wrong_type, wrong_value
 from bevel.plots.canvas import FAINT, INK, RULE, panel
 from bevel.plots.plane import CLASS_COLOURS
+from bevel.plots.surrogate_rules import SurrogateRules, surrogate_rules
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,8 +34,9 @@ def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    rules : TreeRules or TreeView
-        From `bevel.analysis.tree_rules`, or a tree of `forest_`, which is drawn down to depth 4.
+    rules : TreeRules, SurrogateTree or TreeView
+        From `bevel.analysis.tree_rules` or `surrogate_tree`, or a tree of `forest_`, which is drawn
+        down to depth 4.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None makes a new figure, as large as the tree needs.
 
@@ -53,8 +55,10 @@ def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
     """
     if hasattr(rules, "rules"):
         rules = rules.rules(max_depth=READABLE_DEPTH)
-    if not isinstance(rules, TreeRules):
-        remedy = "Pass forest.forest_.tree(0), or tree_rules(forest, 0)."
+    if isinstance(rules, SurrogateTree):
+        rules = surrogate_rules(rules)
+    if not isinstance(rules, TreeRules | SurrogateRules):
+        remedy = "Pass forest.forest_.tree(0), tree_rules(forest, 0) or surrogate_tree(forest, X)."
         raise wrong_type("rules", "a tree, or its rules", rules, remedy)
     if rules.n_leaves > MOST_LEAVES:
         required = f"of at most {MOST_LEAVES} leaves to be drawn"
@@ -64,7 +68,7 @@ def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
     height = _heights(rules, texts)
     left = _lefts(rules, texts)
     width = max(float(left[-1]), 3.0)
-    notes = [line for note in rules.notes for line in textwrap.wrap(note, int(width / 0.065))]
+    notes = [line for note in _notes(rules) for line in textwrap.wrap(note, int(width / 0.065))]
     margin = max(text.count("\n") + 2 for text in texts) * 0.5 * LINE
     total = float(height.max() - height.min()) + 2 * margin
     size = (width, total + LINE * len(notes) + GAP)
@@ -89,6 +93,12 @@ def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
                 color=FAINT,
             )
     return axes
+
+
+def _notes(rules: Any) -> list[str]:
+    """What a reader needs to know, below the tree."""
+    cut = ["… splits follow below, which are not drawn."] if np.any(rules.cut) else []
+    return [*cut, *rules.notes]
 
 
 def _lefts(rules: Any, texts: list[str]) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bevel.plots.canvas import RULE, panel
+from bevel.plots.findings import digits, set_finding
 from bevel.plots.series import legend, line, named
 
 if TYPE_CHECKING:
@@ -43,4 +44,10 @@ def out_of_bag_curve(
         axes.set_xlim(left=0)
         axes.grid(axis="y", color=RULE, lw=0.6)
         legend(axes, forests)
+        what = f"Out-of-bag {' or '.join(measures)}"
+        if len(forests) == 1:
+            (curve,) = forests.values()
+            n_trees = int(curve.n_trees[-1])
+            what += f" {digits(float(curve.loss[-1]))} with {n_trees:,} trees"
+        set_finding(axes, what)
     return axes

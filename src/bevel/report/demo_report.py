@@ -1,4 +1,4 @@
-"""A comparison of a few contenders as CSV, as plain facts and as a page: what the demo writes."""
+"""The output of the demo: a comparison as CSV, as a dictionary and as a page."""
 
 import csv
 import io
@@ -6,8 +6,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bevel.report.page import PageSection, TableCell, page, paragraph, picture, table
+from bevel.report.page import (
+    PageSection,
+    TableCell,
+    code,
+    link,
+    page,
+    paragraph,
+    picture,
+    table,
+)
 from bevel.workflow.comparison import Measurement
+from bevel.workflow.demo_problems import EXAMPLE_TARGET
 
 __all__ = [
     "Comparison",
@@ -15,6 +25,7 @@ __all__ = [
     "as_facts",
     "as_html",
     "best_contenders",
+    "headline",
     "percent",
     "speed_ratios",
 ]
@@ -22,21 +33,21 @@ __all__ = [
 PLANE = """\
 Both forests learned from the dots. Colour is the predicted probability, the black line is where \
 the prediction changes, and the dashed white lines are the truth. A random forest can only cut \
-along the axes and builds a staircase; an oblique forest may cut along sums and differences of \
-features."""
+along the axes and builds a staircase; Bevel may also cut along combinations of features."""
 ALTERNATIVE = """\
 Decision boundaries of a random forest (a staircase) and of an oblique forest (slanted lines)"""
 READING = """\
 Errors are shares of wrong labels on rows that were not learned from: cross-validation on the \
 real sets, fresh draws on the simulations. The lowest error of a row is bold; on sets this small a \
 point or two may be chance. All forests have the same number of trees and threads and are \
-otherwise at their defaults: at each node the oblique forest tries p directions, the random \
-forests √p features. Seconds are those of the fastest fit, and “times faster” compares them with \
+otherwise at their defaults: Bevel shares its trees among families of directions by their \
+out-of-bag errors, the random forests try √p features at each node. Seconds are those of the \
+fastest fit, and “times faster” compares them with \
 {reference}; times of a few hundredths of a second are not reliable."""
 SIMULATIONS = """\
 The simulations are the papers' own: sparse_parity and hyperplanes hide the signal from any single \
 feature, and trunk spreads it over all of them. On orthant cuts along the axes are the right ones, \
-and a forest with oblique splits has a higher error."""
+which is why Bevel tries them too."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +106,41 @@ def as_facts(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def as_html(comparison: Comparison, png: bytes, command: str) -> str:
-    """The page: the picture, the table, how to read both, the command and the versions."""
+def headline(comparison: Comparison) -> list[str]:
+    """What was seen, in three sentences that follow the numbers."""
+    rows, names = comparison.measurements, comparison.contenders
+    first, reference = names[0], names[-1]
+    means = [sum(errors) / len(rows) for errors in zip(*(row.errors for row in rows), strict=True)]
+    others = [
+        f"{percent(mean)} % with {_called(name)}"
+        for name, mean in zip(names[1:], means[1:], strict=True)
+    ]
+    best = [row.problem for row in rows if best_contenders(row)[0]]
+    worse = [
+        f"{row.problem} ({percent(row.errors[0])} against {percent(min(row.errors))} %)"
+        for row in rows
+        if not best_contenders(row)[0]
+    ]
+    ratios = sorted(speed_ratios(row)[0] for row in rows)
+    return [
+        f"Over {len(rows)} problems {first}, as it is without any settings, has a mean error of "
+        f"{percent(means[0])} % on unseen rows; it is {' and '.join(others)}.",
+        f"It has the lowest error, alone or level, on {len(best)} of {len(rows)}; "
+        + (f"another forest errs less on {', '.join(worse)}." if worse else "no other errs less."),
+        f"It was fitted {ratios[0]:.2g} to {ratios[-1]:.2g} times as fast as "
+        f"{_called(reference)}, with as many trees and threads.",
+    ]
+
+
+def _called(name: str) -> str:
+    return {"Bevel axis": "Bevel's own random forest"}.get(name, f"{name}'s random forest")
+
+
+def as_html(comparison: Comparison, png: bytes, command: str, example: str) -> str:
+    """The page: sentences and the picture, the table, how to read both, and where to go on.
+
+    `example` is the name of the page of a single model, in the same folder.
+    """
     names = comparison.contenders
     n = len(names)
     numbers = table(
@@ -108,9 +152,10 @@ def as_html(comparison: Comparison, png: bytes, command: str) -> str:
     return page(
         "Bevel: forests that cut on the slant",
         [
-            PageSection("Two forests, one plane", picture(png, PLANE, ALTERNATIVE)),
+            PageSection("", _first_screen(comparison, png)),
             PageSection("Errors and fit times", numbers),
             PageSection("How to read it", reading),
+            PageSection("A model in detail", _example(example)),
         ],
         command,
         subtitle=f"Three forests compared: {comparison.settings} each.",
@@ -128,3 +173,19 @@ def _row(measurement: Measurement) -> list[object]:
         *(TableCell(f"{seconds:.3f}", seconds) for seconds in measurement.seconds),
         *(TableCell(f"{ratio:.1f} ×", ratio) for ratio in speed_ratios(measurement)),
     ]
+
+
+def _first_screen(comparison: Comparison, png: bytes) -> str:
+    lead = "".join(paragraph(each, kind="lead") for each in headline(comparison))
+    return lead + picture(png, PLANE, ALTERNATIVE)
+
+
+def _example(name: str) -> str:
+    """Where the page of one model is, and the commands that make it."""
+    stem = name.removesuffix(".html")
+    words = paragraph(
+        "In the same folder is the page of one model, the diagnosis of breast tumours, as "
+        "bevel fit writes it for any file of rows:"
+    )
+    fit = f"bevel fit {stem}.csv --target {EXAMPLE_TARGET} --out {stem}.bevel --report {name}"
+    return words + link(name) + code(f"{fit}\nbevel predict {stem}.bevel {stem}.csv")

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from importlib import resources
 from string import Template
 from typing import Any
+from urllib.parse import quote
 
 from bevel.printable import printable
 from bevel.report.environment import describe_environment, environment_facts
@@ -34,6 +35,7 @@ __all__ = [
     "facts",
     "figure",
     "figures",
+    "link",
     "page",
     "paragraph",
     "picture",
@@ -113,6 +115,11 @@ def bullets(texts: Iterable[str]) -> str:
 def code(text: str) -> str:
     """Lines to type."""
     return f"<pre>{escaped(text)}</pre>"
+
+
+def link(file: str) -> str:
+    """A line with a link to a file in the folder of the page."""
+    return f'<p><a href="{escaped(quote(file))}">{escaped(file)}</a></p>'
 
 
 def beside(words: str, drawing: str) -> str:

@@ -17,6 +17,7 @@ from bevel.forest.flat_forest import FlatForest
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member, TableShape, resolve_families
 from bevel.projections.features import Axis, SparseSigns
+from bevel.training.feature_constraints import FeatureConstraints, check_directions
 from bevel.training.progress import Progress
 from bevel.training.trainer import native_family
 from bevel.training.user_loss import UserLoss
@@ -82,7 +83,12 @@ class BoostingFit:
     interrupted: bool
 
 
-def resolve_directions(members: Sequence[Member] | None, shape: TableShape) -> list[FamilySpec]:
+def resolve_directions(
+    members: Sequence[Member] | None,
+    shape: TableShape,
+    constraints: FeatureConstraints,
+    levels: npt.NDArray[np.int32],
+) -> list[FamilySpec]:
     """The samplers of an iteration.
 
     Parameters
@@ -91,6 +97,10 @@ def resolve_directions(members: Sequence[Member] | None, shape: TableShape) -> l
         From `bevel.projections.families.read_projection`; None for the default.
     shape : TableShape
         Size of the training table.
+    constraints : FeatureConstraints
+        What the directions must hold.
+    levels : ndarray of int32
+        Levels of each column, 0 for numeric ones.
     """
     if members is None:
         members = [Member(Axis(), "p"), *_combinations(shape)]
@@ -111,6 +121,7 @@ def resolve_directions(members: Sequence[Member] | None, shape: TableShape) -> l
             got = shorten(member.projection)
             remedy = 'Use for example projection="auto", or an ObliqueForest.'
             raise wrong_value("projection", required, got, remedy)
+    check_directions(constraints, members, families, levels)
     return families
 
 
@@ -129,6 +140,7 @@ def boost(
     dataset: Dataset,
     target: BoostingTarget,
     families: Sequence[FamilySpec],
+    constraints: FeatureConstraints,
     seed: int,
     options: BoostingOptions,
     before: tuple[tuple[float, ...], Floats | None] | None,
@@ -146,6 +158,8 @@ def boost(
         Their targets, weights and roles.
     families : sequence of FamilySpec
         From `resolve_directions`.
+    constraints : FeatureConstraints
+        What the trees must hold.
     seed : int
         Of all random choices; an iteration depends on it and on its own number.
     options : BoostingOptions
@@ -163,6 +177,8 @@ def boost(
     encoding = dataset.encoding
     trees = _core.Options()
     trees.families = [native_family(family) for family in families]
+    trees.monotone = constraints.monotone
+    trees.interaction_groups = constraints.groups
     trees.seed = seed
     native = _core.BoostingOptions()
     for name, value in vars(options).items():

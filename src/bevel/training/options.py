@@ -1,7 +1,7 @@
 """Training options in resolved numbers, and which combinations of parameters are possible.
 
-Single parameters are defined in `bevel.parameters`. Here they meet each other and the size of the
-data; whatever cannot be honoured raises, nothing is silently ignored.
+Single parameters are defined in `bevel.parameters`. Here combinations of them are checked,
+also with the size of the data; what cannot be honoured raises.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """What ``bevel demo`` runs: small problems that finish in a minute, and one made to be drawn."""
 
+import csv
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +20,18 @@ from bevel.workflow.comparison import (
     simulated,
 )
 
-__all__ = ["FittedPlane", "ForestSize", "contenders", "fit_plane", "problems", "slanted_bands"]
+__all__ = [
+    "EXAMPLE_TARGET",
+    "FittedPlane",
+    "ForestSize",
+    "contenders",
+    "example_csv",
+    "fit_plane",
+    "problems",
+    "slanted_bands",
+]
+
+EXAMPLE_TARGET = "diagnosis"
 
 SLOPE = 0.8  # of the bands: not 45 degrees, which sums of two features would match exactly
 BAND_WIDTH = 2.0 / 3.0  # measured along the second feature
@@ -33,7 +46,7 @@ class ForestSize:
 
 
 def contenders(size: ForestSize) -> list[Contender]:
-    """Bevel's oblique forest, Bevel's random forest and scikit-learn's, otherwise at defaults."""
+    """Bevel's default, Bevel's random forest and scikit-learn's, otherwise at their defaults."""
 
     def bevel(projection: str, seed: int) -> Classifier:
         from bevel.estimators import ObliqueForestClassifier
@@ -51,7 +64,7 @@ def contenders(size: ForestSize) -> list[Contender]:
         return RandomForestClassifier(size.n_trees, n_jobs=size.n_threads, random_state=seed)
 
     return [
-        Contender("Bevel sparse", partial(bevel, "sparse")),
+        Contender("Bevel", partial(bevel, "auto")),
         Contender("Bevel axis", partial(bevel, "axis")),
         Contender("scikit-learn", scikit_learn),
     ]
@@ -59,7 +72,7 @@ def contenders(size: ForestSize) -> list[Contender]:
 
 def problems(*, quick: bool = False) -> list[ComparisonProblem]:
     """Give the problems of the demo; `quick` keeps three of them and two splits of each."""
-    n_folds, n_repeats = (2, 2) if quick else (5, 3)
+    n_folds, n_repeats = (2, 2) if quick else (4, 2)
     real: dict[str, Callable[[], tuple[Any, Any]]] = {
         "iris": datasets.load_iris,
         "wine": datasets.load_wine,
@@ -87,6 +100,19 @@ def problems(*, quick: bool = False) -> list[ComparisonProblem]:
     ]
 
 
+def example_csv() -> str:
+    """The breast cancer set as a file of rows: its columns by name, and the diagnosis in words."""
+    from sklearn.datasets import load_breast_cancer
+
+    found = load_breast_cancer()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*found.feature_names.tolist(), EXAMPLE_TARGET])
+    labels = found.target_names[found.target].tolist()
+    writer.writerows([*row, label] for row, label in zip(found.data.tolist(), labels, strict=True))
+    return text.getvalue()
+
+
 def slanted_bands(
     n_samples: int, *, random_state: int | np.random.Generator | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -108,12 +134,12 @@ class FittedPlane:
 
 
 def fit_plane(size: ForestSize, seed: int, *, n_train: int = 300) -> FittedPlane:
-    """Fit Bevel's random forest and its oblique forest to the same draw of `slanted_bands`."""
-    oblique, axis, _ = contenders(size)
+    """Fit Bevel's random forest and its default to the same draw of `slanted_bands`."""
+    default, axis, _ = contenders(size)
     split = next(simulated("", slanted_bands, n_train=n_train, n_repeats=1).splits(seed))
     classifiers = {
         "Random forest: cuts along the axes": axis.make(seed),
-        "Oblique forest: cuts on the slant": oblique.make(seed),
+        "Bevel: cuts on the slant": default.make(seed),
     }
     return FittedPlane(
         split.X_train,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.inspection
-from support.naive_effects import accumulated, individual_curves, predict
+from support.naive.effects import accumulated, individual_curves, predict
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis
 from bevel import projections as P

@@ -46,6 +46,9 @@ def test_demo_prints_a_table_that_fits_in_100_columns(quick_demo):
 def test_demo_writes_picture_numbers_and_page(quick_demo):
     _, out = quick_demo
     assert {path.name for path in out.iterdir()} == {
+        "breast_cancer.bevel",
+        "breast_cancer.csv",
+        "breast_cancer.html",
         "decision_boundaries.png",
         "results.csv",
         "report.html",
@@ -62,7 +65,7 @@ def test_demo_numbers_are_consistent_with_each_other(quick_demo):
     for row in rows:
         ratio = float(row["fit_seconds_scikit_learn"]) / float(row["fit_seconds_bevel_axis"])
         assert float(row["speed_ratio_bevel_axis"]) == pytest.approx(ratio, rel=0.05)
-        for contender in ("bevel_sparse", "bevel_axis", "scikit_learn"):
+        for contender in ("bevel", "bevel_axis", "scikit_learn"):
             assert 0 <= float(row[f"error_{contender}"]) <= 0.5
 
 
@@ -73,6 +76,35 @@ def test_demo_page_stands_alone(quick_demo):
     assert "$" not in page  # every placeholder was filled
     assert "http" not in page  # nothing is fetched
     assert "scikit-learn " in page
+    assert 'href="breast_cancer.html"' in page
+
+
+def test_demo_page_begins_with_sentences_that_follow_its_numbers(quick_demo):
+    result, out = quick_demo
+    with (out / "results.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    mean = 100 * sum(float(row["error_bevel"]) for row in rows) / len(rows)
+    said = f"Bevel, as it is without any settings, has a mean error of {mean:.1f} %"
+    page = (out / "report.html").read_text(encoding="utf-8").replace("&nbsp;", " ")
+    assert said in page
+    assert said in " ".join(result.output.split())
+    assert page.index(said) < page.index("<img")
+
+
+def test_demo_trains_the_default_and_keeps_a_model_that_predicts(quick_demo):
+    import bevel
+
+    _, out = quick_demo
+    model = bevel.load(out / "breast_cancer.bevel")
+    assert model.projection == "auto"
+    assert model.n_estimators == 8
+    predicted = CliRunner().invoke(
+        app, ["predict", str(out / "breast_cancer.bevel"), str(out / "breast_cancer.csv")]
+    )
+    assert predicted.exit_code == 0, predicted.output
+    assert predicted.output.count("malignant") > 150
+    page = (out / "breast_cancer.html").read_text(encoding="utf-8")
+    assert "The model predicts diagnosis (2 classes)" in page
 
 
 @pytest.mark.parametrize("option", [("--trees", "0"), ("--jobs", "0"), ("--seed", "-1")])
@@ -139,7 +171,7 @@ def test_inspect_and_json_name_the_families_that_share_the_trees(tmp_path):
     assert [each["family"] for each in facts["families"]["families"]] == [*forest.families_.names]
 
 
-def test_inspect_prints_nothing_that_a_terminal_would_obey(model_file):
+def test_inspect_prints_nothing_that_a_terminal_would_execute(model_file):
     header, data = split(model_file.read_bytes())
     header["bevel"] = header["feature_names"][0] = "\x1b[2Jgone"
     model_file.write_bytes(seal(header, bytes(data)))

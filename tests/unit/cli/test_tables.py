@@ -158,7 +158,7 @@ def test_report_of_a_regression_shows_residuals(tmp_path):
     assert "Confusion" not in html
 
 
-def test_advice_knows_a_slanted_boundary_from_a_straight_one(slanted):
+def test_advice_distinguishes_a_slanted_boundary_from_a_straight_one(slanted):
     settings = Settings(n_trees=100, n_jobs=1)
     data = read_labelled_rows(slanted, "label")
     oblique = advise(data, settings, fit(data, settings).out_of_bag)
@@ -201,7 +201,7 @@ def test_two_columns_are_enough_and_ten_thousand_not_too_many(tmp_path):
         (["--target", "class", "--task", "regression"], "must hold numbers"),
     ],
 )
-def test_mistakes_are_answered_in_one_line(mixed, arguments, message):
+def test_mistakes_give_an_error_of_one_line(mixed, arguments, message):
     result = run("fit", mixed, *arguments, *FAST)
     assert result.exit_code == 1
     assert re.search(message, result.stderr)
@@ -210,7 +210,7 @@ def test_mistakes_are_answered_in_one_line(mixed, arguments, message):
     assert result.stdout == ""
 
 
-def test_constant_target_and_absent_file_are_answered_in_one_line(tmp_path):
+def test_constant_target_and_absent_file_give_an_error_of_one_line(tmp_path):
     constant = write_rows(tmp_path / "c.csv", ["x", "y"], [[i, "same"] for i in range(9)])
     result = run("fit", constant, "--target", "y")
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
@@ -283,7 +283,7 @@ def test_help_of_every_verb_has_examples():
         assert "--debug" in result.output
 
 
-def test_surprises_ask_to_be_reported(capsys):
+def test_unexpected_errors_request_a_report(capsys):
     def broken():
         raise KeyError("what")
 

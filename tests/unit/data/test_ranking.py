@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import rankdata
-from support.naive_scaling import native_scale
+from support.naive.scaling import native_scale
 
 from bevel.data.ranking import MOST_KNOTS, learn_ranks, merge_ranks
 

@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from support.naive_scaling import native_scale
+from support.naive.scaling import native_scale
 
 from bevel.data.scaling import SCALES, automatic_scale, learn_scaler, merge_scalers
 

@@ -173,7 +173,7 @@ def test_repeated_sections_are_refused(source):
     assert_refused(seal(header, bytes(data)), match="named once")
 
 
-def test_sections_that_nobody_speaks_of_are_refused(source):
+def test_sections_that_the_header_does_not_name_are_refused(source):
     header, data = split(source)
     entry = {"name": "more", "dtype": "|u1", "length": 8, "offset": len(data)}
     header["sections"].append(entry)
@@ -319,7 +319,7 @@ def test_scalers_that_are_none_are_refused(name, section, place, number):
     assert_refused(seal(header, bytes(data)))
 
 
-def test_thousand_damaged_files_are_refused_or_answer():
+def test_thousand_damaged_files_are_refused_or_predict():
     outcomes = Outcomes()
     try_files(0, 1000, 0, outcomes)
     assert outcomes.n_files == 1000

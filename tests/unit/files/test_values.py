@@ -75,7 +75,7 @@ def test_arrays_of_labels_come_back_with_their_types(labels):
 
 
 @pytest.mark.parametrize(
-    "value", [1j, object(), np.longdouble(1), len, {1}, bytearray(b"a"), 10**5000], ids=type
+    "value", [1j, object(), np.longdouble(1), len, bytearray(b"a"), 10**5000], ids=type
 )
 def test_other_types_are_unstorable(value):
     with pytest.raises(UnstorableError):

@@ -43,13 +43,13 @@ def test_bars_are_the_largest_importances_in_order(kind):
 
 def test_whiskers_are_one_standard_deviation_and_end_at_zero():
     result = Importance("gini", ("a", "b"), np.array([0.6, 0.4]), "x", std=np.array([0.1, 0.5]))
-    ends = importance_bars(result).collections[-1].get_segments()
+    ends = importance_bars(result).collections[0].get_segments()
     assert [segment[:, 0].tolist() for segment in ends] == [
         pytest.approx([0.5, 0.7]),
         pytest.approx([0.0, 0.9]),
     ]
     signed = Importance("corrected", ("a", "b"), np.array([0.6, -0.1]), "x", std=np.full(2, 0.2))
-    ends = importance_bars(signed).collections[-1].get_segments()
+    ends = importance_bars(signed).collections[0].get_segments()
     assert ends[1][:, 0].tolist() == pytest.approx([-0.3, 0.1])
 
 

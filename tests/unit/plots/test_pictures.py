@@ -252,7 +252,7 @@ def error_importance(values, errors):
 
 def test_permutation_bars_have_intervals_and_those_that_cover_zero_are_pale():
     axes = plots.importance_bars(error_importance([0.5, 0.1, -0.2, 0.0], [0.1, 0.1, 0.01, 0.0]))
-    ends = axes.collections[-1].get_segments()
+    ends = axes.collections[0].get_segments()
     assert ends[0][:, 0].tolist() == pytest.approx([0.5 - 0.196, 0.5 + 0.196], abs=1e-5)
     assert ends[1][:, 0].tolist() == pytest.approx([0.1 - 0.196, 0.1 + 0.196], abs=1e-5)
     colours = [bar.get_facecolor() for bar in axes.patches]
@@ -261,7 +261,7 @@ def test_permutation_bars_have_intervals_and_those_that_cover_zero_are_pale():
     assert colours[0] == colours[3] != colours[1] == colours[2]
     assert "of the forest on out-of-bag" in axes.get_xlabel().replace("\n", " ")
     assert "95 % interval; pale: it covers zero" in axes.get_xlabel()
-    assert axes.get_title(loc="left") == "Permutation importance"
+    assert axes.get_title(loc="left") == "Permutation importance: largest for a"
     sure = plots.importance_bars(error_importance([0.5], [0.1]))
     assert "pale" not in sure.get_xlabel()
 

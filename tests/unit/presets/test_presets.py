@@ -284,9 +284,9 @@ def test_docstring_names_paper_and_parameters(preset):
 
 
 @pytest.mark.parametrize("name", [*FORESTS, *ENSEMBLES])
-def test_readme_lists_all_presets(name):
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    assert f"| `{name}" in readme
+def test_guide_lists_all_presets(name):
+    guide = (Path(__file__).parents[3] / "docs/guide/presets.md").read_text(encoding="utf-8")
+    assert f"| `{name}" in guide
 
 
 def test_stacked_rotation_has_the_settings_of_the_thesis():

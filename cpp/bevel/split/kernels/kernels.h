@@ -17,6 +17,8 @@ constexpr double kMaxNetworkWeight = 512.0;
 // The same for class counts, W^3 * (W^2 / 4) < 2^53 and scores further apart than rounding.
 constexpr double kMaxClassLaneWeight = 1024.0;
 constexpr int kMaxLaneClasses = 8;
+constexpr int kLaneClassBits = 6;
+constexpr int kMaxTermClasses = 1 << kLaneClassBits;
 
 struct ValueRange {
   float low, high;
@@ -116,6 +118,16 @@ struct LaneBest {
   double position[kLanes];  // the cut follows this sorted row
 };
 
+// Tables of the entropy of a node (split/entropy_terms.h): the score of a cut is the sum over
+// classes of term[first[k] + l_k], l_k the weight of class k on the left, less weight_term[sum of
+// all l_k].
+struct LaneTerms {
+  const double* term;
+  const uint32_t* first;
+  int n_classes;
+  const double* weight_term;
+};
+
 struct Kernels {
   const char* name;
 
@@ -167,6 +179,11 @@ struct Kernels {
   void (*class_scan)(const ClassBins& bins, double* left, double* right, double left_term,
                      double right_term, double weight, double total, double* weights,
                      double* scores, double* bounds);
+  // The same for the entropy, from nothing on the left. counts: of the node, whose weight the table
+  // of x log2 x covers; work has 2 * n_classes entries.
+  void (*class_entropy_scan)(const ClassBins& bins, const double* counts, size_t n_classes,
+                             const double* table, double slack, double* work, double* weights,
+                             double* scores, double* bounds);
   // For i < n: lanes[i * kLanes + l] = values[l * stride + i] made double, its low bits stats[i],
   // flipped by flip where the value is negative. Reads up to 8 values past n.
   void (*pack_lanes)(const float* values, size_t stride, size_t n, const uint64_t* stats,
@@ -179,6 +196,9 @@ struct Kernels {
   // Two to kMaxLaneClasses classes: low bits hold weight << 4 | class; counts of all rows.
   void (*scan_class_lanes)(const double* lanes, size_t first, size_t last, uint64_t stats_mask,
                            const double* counts, int n_classes, double min_weight, LaneBest* best);
+  // Entropy: low bits hold weight << kLaneClassBits | class.
+  void (*scan_entropy_lanes)(const double* lanes, size_t first, size_t last, uint64_t stats_mask,
+                             const LaneTerms& terms, LaneBest* best);
   // Any weights and targets, whose partial sums must be exact doubles: low bits hold the position
   // of the row, flipped where the value is negative.
   void (*scan_pair_lanes)(const double* lanes, size_t first, size_t last, uint64_t stats_mask,

@@ -1,9 +1,15 @@
-// The same search for three classes and more with the Gini gain: bins hold a count per class.
+// The same search for three classes and more: bins hold a count per class.
 //
-// Inside a bin the left counts are a + x, 0 <= x <= b; with t = sum x,
+// Gini: inside a bin the left counts are a + x, 0 <= x <= b; with t = sum x,
 //   sum (a + x)^2 <= S_L + t max(2 a + b)    and    sum (r - x)^2 <= S_R - t min(2 r - b)
 // over the classes of the bin, r = counts from the bin on. Divided by w_L + t and w_R - t these
 // bound the score by a function of t alone, whose largest value class_scan (kernels) computes.
+//
+// Entropy: with F(x) = x log2 x and c the counts of the node, the score is
+//   sum_k G(c_k, a_k + x_k) - G(W, w + t),   G(c, l) = F(l) + F(c - l).
+// G is convex in l: over the bin each of the first terms lies below its chord, and the last above a
+// line parallel to its chord. The difference is then a sum over classes, and largest where each
+// class is to the left as a whole or not at all (class_entropy_scan).
 #pragma once
 
 #include <algorithm>
@@ -19,10 +25,10 @@
 
 namespace bevel {
 
+template <class Criterion>
 class ClassHistogramSearch {
  public:
-  using Criterion = CountCriterion;
-  using RowStats = Criterion::RowStats;
+  using RowStats = typename Criterion::RowStats;
 
   ClassHistogramSearch(const Kernels& kernels, Sorter& sorter)
       : kernels_(kernels),
@@ -41,7 +47,11 @@ class ClassHistogramSearch {
     binnings_.clear();
   }
   // Whether bins pay at all: with many classes and few rows they are too wide to rule anything out.
-  bool worthwhile() const { return n_bins_ >= 64; }
+  bool worthwhile() const {
+    if constexpr (Criterion::kIsEntropy)
+      if (criterion_->weight() >= static_cast<double>(criterion_->table().size())) return false;
+    return n_bins_ >= 64;
+  }
   void count_rows(bool needed) { count_rows_ = needed; }
 
   void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
@@ -51,12 +61,7 @@ class ClassHistogramSearch {
     if (!(range.low < range.high)) return;
     if (!Binning::make(range, n_bins_, binning)) return sorted(values, n, context);
     fill(values, n, binning);
-    left_.assign(stride_, 0.0);
-    right_ = criterion_->counts();
-    right_.resize(stride_, 0.0);
-    kernels_.class_scan({histogram_.data(), stride_, n_bins_}, left_.data(), right_.data(), 0.0,
-                        criterion_->total_term(), 0.0, criterion_->weight(), weights_.data(),
-                        scores_.data(), bounds_.data());
+    scan();
     offer_edges(binning, context);
     if (approximate) return;
     const size_t before = pending_.size();
@@ -87,6 +92,7 @@ class ClassHistogramSearch {
   }
 
  private:
+  using Accumulator = typename Criterion::Accumulator;
   struct Pending {
     uint32_t binning;
     int bin;
@@ -97,8 +103,26 @@ class ClassHistogramSearch {
     int32_t candidate;
   };
 
+  // Weights, scores and bounds of all bins.
+  void scan() {
+    const ClassBins bins{histogram_.data(), stride_, n_bins_};
+    if constexpr (Criterion::kIsEntropy) {
+      terms_.resize(2 * criterion_->n_present());
+      kernels_.class_entropy_scan(bins, criterion_->counts().data(), criterion_->n_present(),
+                                  criterion_->table().values(),
+                                  criterion_->table().slack(criterion_->weight()), terms_.data(),
+                                  weights_.data(), scores_.data(), bounds_.data());
+    } else {
+      left_.assign(stride_, 0.0);
+      right_ = criterion_->counts();
+      right_.resize(stride_, 0.0);
+      kernels_.class_scan(bins, left_.data(), right_.data(), 0.0, criterion_->total_term(), 0.0,
+                          criterion_->weight(), weights_.data(), scores_.data(), bounds_.data());
+    }
+  }
+
   void sorted(const float* values, size_t n, const SearchContext& context) {
-    Criterion::Accumulator left(*criterion_);
+    Accumulator left(*criterion_);
     left.begin();
     scan_sorted(sorter_.sort(values, n), criterion_->stats(), left, 0, context);
   }
@@ -132,7 +156,7 @@ class ClassHistogramSearch {
     kernels_.bins(values, n, binning.low, binning.scale, binning.n_bins - 1, bins_.data());
     const size_t n_wanted = scatter(values, n);
     if (2 * chosen_.size() > n) return sorted(values, n, context);
-    Criterion::Accumulator left(*criterion_);
+    Accumulator left(*criterion_);
     left_.assign(stride_, 0.0);
     size_t rows_left = 0;
     for (size_t w = 0; w < n_wanted; ++w) {
@@ -181,7 +205,7 @@ class ClassHistogramSearch {
   };
 
   // Cuts between the rows of one bin; those at its ends are edges and have been tried.
-  void scan_bin(size_t first, size_t last, Criterion::Accumulator& left, size_t rows_left,
+  void scan_bin(size_t first, size_t last, Accumulator& left, size_t rows_left,
                 const SearchContext& context) {
     std::sort(chosen_.begin() + static_cast<ptrdiff_t>(first),
               chosen_.begin() + static_cast<ptrdiff_t>(last),
@@ -204,7 +228,7 @@ class ClassHistogramSearch {
   bool count_rows_ = false;
   std::vector<uint32_t> histogram_, rows_;
   std::vector<uint16_t> bins_;
-  std::vector<double> left_, right_, weights_, scores_, bounds_;
+  std::vector<double> left_, right_, terms_, weights_, scores_, bounds_;
   std::vector<uint8_t> wanted_;
   std::vector<size_t> start_, gap_rows_;
   std::vector<uint32_t> rank_, gaps_;

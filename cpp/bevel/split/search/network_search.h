@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bevel/split/criterion.h"
+#include "bevel/split/entropy_terms.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/node_projector.h"
 #include "bevel/split/search/network.h"
@@ -37,7 +38,7 @@ class NetworkSearch {
   }
 
   static bool fits(const NodeView& node, const Criterion& criterion) {
-    return node.n <= kMostRows && (!kPacked || criterion.weight() <= kMaxNetworkWeight);
+    return node.n <= kMostRows && (!kPackedGini || criterion.weight() <= kMaxNetworkWeight);
   }
 
   void search(const NodeSearch<Criterion>& search, std::span<const int32_t> candidates,
@@ -53,7 +54,8 @@ class NetworkSearch {
       for (size_t lane = 0; lane < in_lanes.size(); ++lane)
         projector.project(static_cast<size_t>(in_lanes[lane]), &values_[lane * kMaxNetworkRows]);
       kernels_.pack_lanes(values_.data(), kMaxNetworkRows, n, stats_.data(),
-                          scan == LaneScan::counts ? 0 : kStatsMask, lanes_);
+                          scan == LaneScan::counts || scan == LaneScan::terms ? 0 : kStatsMask,
+                          lanes_);
       std::fill(lanes_ + n * kLanes, lanes_ + network_length(n) * kLanes,
                 std::numeric_limits<double>::infinity());
       kernels_.sort_lanes(lanes_, network.data(), network.size());
@@ -64,21 +66,28 @@ class NetworkSearch {
  private:
   using RowStats = typename Criterion::RowStats;
   using Accumulator = typename Criterion::Accumulator;
-  static constexpr bool kPacked = std::is_same_v<Criterion, PackedCriterion>;
+  static constexpr bool kPacked = std::is_same_v<RowStats, uint64_t>;
+  static constexpr bool kPackedGini = std::is_same_v<Criterion, PackedCriterion>;
   static constexpr bool kClasses = std::is_same_v<Criterion, CountCriterion>;
   static constexpr bool kWide = std::is_same_v<Criterion, WideCriterion>;
+  static constexpr bool kWholeEntropy = std::is_same_v<Criterion, PackedEntropyCriterion> ||
+                                        std::is_same_v<Criterion, CountEntropyCriterion>;
   // The histogram takes over where it is faster: at 64 rows with one add per row, later for others.
   static constexpr size_t kMostRows = kPacked ? 64 : Criterion::kIsPair ? 192 : 512;
+  static constexpr size_t kMaxTermsPerRow = 16;
   static constexpr uint64_t kStatsMask = (uint64_t{1} << 29) - 1;
 
-  // What travels with a value through the network: weight and class; the position of the row, for
-  // lanes that can be scanned together; or the same for lanes that must be scanned one by one.
-  enum class LaneScan { counts, pairs, single };
+  // What travels with a value through the network: weight and class, whose counts or terms of the
+  // entropy are added; the position of the row, for lanes that can be scanned together; or the same
+  // for lanes that must be scanned one by one.
+  enum class LaneScan { counts, terms, pairs, single };
 
   const Criterion& criterion() const { return *search_->criterion; }
 
   LaneScan fill_stats(size_t n) {
-    if constexpr (kPacked) {
+    if constexpr (kWholeEntropy)
+      if (fill_terms(n)) return LaneScan::terms;
+    if constexpr (kPackedGini) {
       for (size_t i = 0; i < n; ++i) {
         const uint64_t stats = criterion().stats()[i];
         stats_[i] = (stats >> 32) << 1 | (stats & 0xffffffffULL ? 1 : 0);
@@ -95,6 +104,30 @@ class NetworkSearch {
     }
     std::iota(stats_.begin(), stats_.begin() + static_cast<ptrdiff_t>(n), 0);
     return fill_pairs(n) ? LaneScan::pairs : LaneScan::single;
+  }
+
+  // Entropy: what each class adds to the score by its weight on the left, one table after another,
+  // and what the weight of all of them takes from it. False when tables are too long for so few
+  // rows.
+  bool fill_terms(size_t n) {
+    if (criterion().weight() > static_cast<double>(kMaxTermsPerRow * n)) return false;
+    if constexpr (Criterion::kIsPair) {
+      const WidePair total = criterion().score().total();
+      const double counts[] = {static_cast<double>(total.weight - total.sum),
+                               static_cast<double>(total.sum)};
+      terms_.fill(criterion().score().table(), counts, search_->limits.min_weight);
+      for (size_t i = 0; i < n; ++i) {
+        const uint64_t stats = criterion().stats()[i];
+        stats_[i] = (stats >> 32) << kLaneClassBits | (stats & 0xffffffffULL ? 1 : 0);
+      }
+    } else {
+      if (criterion().n_present() > kMaxTermClasses) return false;
+      terms_.fill(criterion().table(), criterion().counts(), search_->limits.min_weight);
+      for (size_t i = 0; i < n; ++i)
+        stats_[i] = uint64_t{criterion().stats()[i].weight} << kLaneClassBits |
+                    criterion().stats()[i].label;
+    }
+    return true;
   }
 
   // False when some partial sum might not be a whole double.
@@ -129,7 +162,7 @@ class NetworkSearch {
         scan_lane(static_cast<size_t>(candidates[lane]), lane, left);
       return;
     }
-    const LaneBest best = best_of_lanes();
+    const LaneBest best = best_of_lanes(scan);
     for (size_t lane = 0; lane < candidates.size(); ++lane) {
       if (best.position[lane] < 0) continue;
       const auto i = static_cast<size_t>(best.position[lane]);
@@ -139,11 +172,14 @@ class NetworkSearch {
     }
   }
 
-  LaneBest best_of_lanes() const {
+  LaneBest best_of_lanes(LaneScan scan) const {
     const Limits& limits = search_->limits;
     const size_t first = limits.min_rows - 1, last = search_->node->n - limits.min_rows;
     LaneBest best;
-    if constexpr (kPacked)
+    if constexpr (kWholeEntropy)
+      if (scan == LaneScan::terms)
+        kernels_.scan_entropy_lanes(lanes_, first, last, kStatsMask, terms_.view(), &best);
+    if constexpr (kPackedGini)
       kernels_.scan_lanes(lanes_, first, last, kStatsMask, criterion().totals(), limits.min_weight,
                           &best);
     if constexpr (kClasses)
@@ -180,6 +216,7 @@ class NetworkSearch {
   std::vector<float> values_;    // kMaxNetworkRows of each lane
   std::vector<uint64_t> stats_;  // low bits of each row
   std::vector<double> weight_, sum_;
+  EntropyTerms terms_;
 };
 
 }  // namespace bevel

@@ -73,7 +73,7 @@ class PairHistogramSearch {
       binnings_.push_back({binning, context.candidate});
   }
 
-  // A first look through numbers by codes (split/search/screening.h); their rows are the node's.
+  // Screening by codes (split/search/screening.h); their rows are the node's.
   ScreeningBound screening(const CodedValues& coded, size_t n) {
     ScreeningBound result;
     if (coded.range.low >= coded.range.high) return result;
@@ -92,8 +92,7 @@ class PairHistogramSearch {
       kernels_.code_histogram_wide(coded.sums.data(), coded.sums.size(), coded.rows, bins,
                                    criterion_->stats(), n, bins_.data(), histogram_.data());
     cumulate(n_bins, {0, 0});
-    const PairPeak peak = kernels_.pair_peak(weight_, sum_, n_bins, static_cast<int>(reach), low_,
-                                             high_, criterion_->totals());
+    const PairPeak peak = find_peak(n_bins, static_cast<int>(reach));
     result.guess = peak.edge;
     result.bound = peak.bound;
     return result;
@@ -121,7 +120,8 @@ class PairHistogramSearch {
   static constexpr size_t kSortRows = 96;
   static constexpr int kMaxLevels = 6;
   static constexpr int kMaxReach = 16;
-  static constexpr bool kPacked = sizeof(RowStats) == sizeof(uint64_t);
+  static constexpr bool kPacked = Criterion::kIsPacked;
+  static constexpr bool kEntropy = Criterion::kIsEntropy;
 
   struct Pending {
     uint32_t binning;
@@ -134,11 +134,42 @@ class PairHistogramSearch {
   };
 
   bool may_win(const Pending& p, const SearchContext& context) const {
+    if constexpr (kEntropy) return bound_inside(p.before, p.after) >= context.best->score;
     const double w[2] = {static_cast<double>(p.before.weight), static_cast<double>(p.after.weight)};
     const double a[2] = {static_cast<double>(p.before.sum), static_cast<double>(p.after.sum)};
     uint8_t flag = 0;
     kernels_.pair_bounds(w, a, 1, low_, high_, criterion_->totals(), context.best->score, &flag);
     return flag;
+  }
+
+  // No cut scores more that leaves `before` on the left and some of the rows up to `after`. The
+  // entropy is convex as well, so the corners of pair_bounds (kernels) bound it; they are whole.
+  double bound_inside(WidePair before, WidePair after) const {
+    const int64_t ones = after.sum - before.sum;
+    const auto& score = criterion_->score();
+    const double corners = std::max(score({before.weight + ones, before.sum + ones}),
+                                    score({after.weight - ones, after.sum - ones}));
+    return corners + score.slack();
+  }
+
+  PairPeak find_peak(int n_bins, int reach) const {
+    if constexpr (kEntropy)
+      return find_entropy_peak(n_bins, reach);
+    else
+      return kernels_.pair_peak(weight_, sum_, n_bins, reach, low_, high_, criterion_->totals());
+  }
+  PairPeak find_entropy_peak(int n_bins, int reach) const {
+    auto cumulative = [this](int edge) {
+      return WidePair{static_cast<int64_t>(weight_[edge]), static_cast<int64_t>(sum_[edge])};
+    };
+    const auto& score = criterion_->score();
+    PairPeak peak{kNoScore, kNoScore};
+    for (int e = 0; e < n_bins; ++e) {
+      const WidePair before = cumulative(e - reach), after = cumulative(e + 1);
+      peak.edge = std::max(peak.edge, score(after) + score.slack());
+      peak.bound = std::max(peak.bound, bound_inside(before, after));
+    }
+    return {peak.edge, std::max(peak.edge, peak.bound)};
   }
 
   void sorted(const float* values, const RowStats* stats, size_t n, WidePair before,
@@ -190,10 +221,10 @@ class PairHistogramSearch {
     count_rows_ = context.limits.min_rows > 1;
     count_rows(values, n, binning, rows_before);
     kernels_.pair_edges(&weight_[1], &sum_[1], n_bins - 1, criterion_->totals(),
-                        context.best->score, flags_.data());
+                        criterion_->score().least_square(context.best->score), flags_.data());
     for (int b = 0; b + 1 < n_bins; ++b) {
       if (!flags_[b]) continue;
-      const double score = pair_score(weight_[b + 1], sum_[b + 1], criterion_->totals());
+      const double score = criterion_->score()(left_of(b + 1));
       const size_t rows_left =
           context.limits.min_rows > 1 ? rows_[b + 1] : 1;  // with a limit of one any edge will do
       if (!(score >= context.best->score) || !edge_allowed(rows_left, weight_[b + 1], context))
@@ -221,7 +252,10 @@ class PairHistogramSearch {
 
   void bounds(const Binning& binning, const SearchContext& context) {
     kernels_.pair_bounds(weight_, sum_, binning.n_bins, low_, high_, criterion_->totals(),
-                         context.best->score, flags_.data());
+                         criterion_->score().least_square(context.best->score), flags_.data());
+    if constexpr (kEntropy)
+      for (int b = 0; b < binning.n_bins; ++b)
+        flags_[b] = flags_[b] && bound_inside(left_of(b), left_of(b + 1)) >= context.best->score;
   }
 
   // Exact search inside some of the bins of n rows, of which rows_before lie left of them all.

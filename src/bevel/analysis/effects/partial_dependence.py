@@ -10,6 +10,7 @@ from scipy.stats.mstats import mquantiles
 
 from bevel._types import Array, Float32s, Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.boosted_sums import explains_sums
 from bevel.analysis.checks import check_count
 from bevel.analysis.effects.columns import (
     EffectColumn,
@@ -35,6 +36,7 @@ RESOLUTION = {1: 100, 2: 25}
 MOST_INDIVIDUAL = 2**27  # numbers of individual curves: 1 GB
 
 
+@explains_sums
 def partial_dependence(
     forest: object,
     X: Any,

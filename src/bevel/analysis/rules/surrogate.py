@@ -125,12 +125,13 @@ class SurrogateTree(PrintedText):
         children = ((node + 1, test.text(self.names)), (int(self.right[node]), "otherwise"))
         for last, (child, said) in enumerate(children):
             leaf = self.tests[child] is None
-            claim = f": {self._claim(child)}" if leaf else ""
+            claim = f": {self.claim(child)}" if leaf else ""
             lines.append(f"{indent}{'└─' if last else '├─'} {said}{claim}")
             lines += self._lines(child, indent + ("   " if last else "│  "))
         return lines
 
-    def _claim(self, node: int) -> str:
+    def claim(self, node: int) -> str:
+        """What a node predicts, and for how many rows."""
         value = self.prediction[node]
         said = printable(str(value)) if self.is_classifier else written(float(value))
         return f"{said}, {percent(float(self.share[node]))} of the rows"

@@ -1,4 +1,4 @@
-"""Conditions on a row in the user's own units: evaluated, as text and as SQL, always alike."""
+"""Conditions on a row in the user's units: evaluated, and written as text and as SQL."""
 
 from __future__ import annotations
 

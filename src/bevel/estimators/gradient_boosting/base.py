@@ -19,11 +19,12 @@ from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._grown import FEW_ROWS, GrownTrees
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput, encode_rows
-from bevel.estimators.gradient_boosting.validation import append_rows, hold_out
+from bevel.estimators.gradient_boosting.validation import append_rows, check_validation, hold_out
 from bevel.files.model import StoredEstimator
 from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
 from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.importance import gain_importances
 from bevel.forest.joining import join_forests
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 from bevel.parameters.constraints import Parameter
@@ -38,9 +39,13 @@ from bevel.training.boosting import (
 )
 from bevel.training.boosting_schedule import (
     EARLY_STOPPING_ROWS,
+    FEWEST_ROWS_TO_HOLD_OUT,
+    REFIT_FACTOR,
     choose_learning_rate,
     choose_max_iter,
+    choose_validation_fraction,
 )
+from bevel.training.feature_constraints import FeatureConstraints, read_constraints
 from bevel.training.options import draw_seed
 from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
@@ -122,18 +127,32 @@ class ObliqueBoosting(
             dataset, target = self._with_validation(
                 dataset, target, X_val, y_val, sample_weight_val
             )
-        elif self._stops_early(X_val, table.n_rows):
-            is_classifier = hasattr(self, "classes_")
-            share = self.validation_fraction
-            target = replace(target, validates=hold_out(target, is_classifier, share, seed))
+        refits = False
+        if X_val is None:
+            target, refits = self._hold_out(target, seed)
         options = self._options(table.n_rows, target.validates is not None, before)
-        fitted = self._boost(dataset, target, options, seed, before, n_threads)
+        constraints = self._constraints(table, dataset)
+        fitted = self._boost(dataset, target, constraints, options, seed, before, n_threads)
+        self._fitted = self._assemble(dataset, target, fitted, seed, before)
+        if refits and not fitted.interrupted:
+            self._fitted = self._refit(dataset, target, constraints, options, seed, n_threads)
+        return self
+
+    def _assemble(
+        self,
+        dataset: Dataset,
+        target: BoostingTarget,
+        fitted: BoostingFit,
+        seed: int,
+        before: FittedForest | None,
+    ) -> FittedForest:
+        """The fitted forest, with what its validation rows say of it."""
         forest = fitted.forest
         if before is not None:
             forest = join_forests(before.forest, forest)
         record = self._record(fitted, before)
         additive = Additive(fitted.baseline, self._loss()[1], record)
-        self._fitted = FittedForest(
+        whole = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
@@ -141,14 +160,51 @@ class ObliqueBoosting(
             hard=False,
             bags=None,
             seed=seed,
-            class_weight=values.get("class_weight"),
+            class_weight=getattr(self, "class_weight", None),
             additive=additive,
         )
-        calibration = self._calibrate(self._fitted, dataset, target)
-        if calibration is not None:
-            record = replace(record, calibration=calibration)
-            self._fitted = replace(self._fitted, additive=replace(additive, record=record))
-        return self
+        calibration = self._calibrate(whole, dataset, target)
+        if calibration is None:
+            return whole
+        record = replace(record, calibration=calibration)
+        return replace(whole, additive=replace(additive, record=record))
+
+    def _refit(
+        self,
+        dataset: Dataset,
+        target: BoostingTarget,
+        constraints: FeatureConstraints,
+        options: BoostingOptions,
+        seed: int,
+        n_threads: int,
+    ) -> FittedForest:
+        """A model of all rows, whose number of iterations follows from the held-out ones.
+
+        It keeps the validation scores and residuals of the first fit, which are those of rows that
+        no tree of it was grown on. After Ctrl-C it is the first fit.
+        """
+        first = self._fitted
+        n_iter = max(1, round(REFIT_FACTOR * self.n_iter_))
+        options = replace(options, max_iter=n_iter, n_iter_no_change=0)
+        target = replace(target, validates=None)
+        try:
+            fitted = self._boost(
+                dataset, target, constraints, options, seed, None, n_threads, again=True
+            )
+        except KeyboardInterrupt:
+            fitted = None
+        if fitted is None or fitted.interrupted:
+            warnings.warn(
+                "fit was interrupted while it fitted all rows again; the model without the "
+                "held-out rows is kept.",
+                UserWarning,
+                stacklevel=3,
+            )
+            return first
+        whole = self._assemble(dataset, target, fitted, seed, None)
+        known, own = _record(first), _record(whole)
+        record = replace(known, training_score=own.training_score)
+        return replace(whole, additive=replace(_additive(whole), record=record))
 
     @property
     def n_iter_(self) -> int:
@@ -180,6 +236,11 @@ class ObliqueBoosting(
             fitted.packed_predictor, fitted.encoding.reading, _additive(fitted)
         )
 
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the gain of all splits, summing to one."""
+        return gain_importances(self.forest_, normalised=False)
+
     def _raw(self, X: Any) -> Floats:
         """Sums of the trees of each row and output."""
         if self._is_plain(X):
@@ -207,27 +268,44 @@ class ObliqueBoosting(
             yield out.copy()
 
     def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
-        if (X_val is None) != (y_val is None):
-            given, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
-            raise ValueError(
-                f"X_val and y_val must be given together; got {given} without {absent}. Pass both, "
-                "or none to hold out a share of the training rows."
-            )
-        if sample_weight_val is not None and X_val is None:
-            raise ValueError(
-                "sample_weight_val needs X_val and y_val, whose rows it weighs; got it alone. "
-                "Pass all three, or leave it out."
-            )
-        if X_val is not None and self.early_stopping is False:
-            raise ValueError(
-                'early_stopping must be True or "auto" with X_val; got False, which has no use for '
-                "validation rows. Leave X_val out, or set early_stopping=True."
-            )
+        check_validation(
+            (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
+        )
 
-    def _stops_early(self, X_val: Any, n_rows: int) -> bool:
-        if self.early_stopping == "auto":
-            return X_val is not None or n_rows > EARLY_STOPPING_ROWS
-        return bool(self.early_stopping)
+    def _hold_out(self, target: BoostingTarget, seed: int) -> tuple[BoostingTarget, bool]:
+        """Which rows validate, if any, and whether all rows are fitted again afterwards."""
+        n_rows = len(target.values)
+        automatic = self.early_stopping == "auto"
+        is_small = n_rows <= EARLY_STOPPING_ROWS
+        if automatic and is_small and not self._may_refit(target, n_rows):
+            return target, False
+        if not automatic and not self.early_stopping:
+            return target, False
+        refits = (automatic and is_small) if self.refit == "auto" else bool(self.refit)
+        share = self.validation_fraction
+        if share == "auto":
+            share = choose_validation_fraction(refits)
+        try:
+            validates = hold_out(target, hasattr(self, "classes_"), share, seed)
+        except ValueError:
+            if not automatic:
+                raise
+            return target, False  # a class with a single row, for example
+        return replace(target, validates=validates), refits
+
+    def _may_refit(self, target: BoostingTarget, n_rows: int) -> bool:
+        """Whether "auto" may find the number of iterations on held-out rows of a small table."""
+        return (
+            self.max_iter == "auto"
+            and self.refit is not False
+            and not self.warm_start
+            and n_rows >= FEWEST_ROWS_TO_HOLD_OUT
+            and self._measures(target)
+        )
+
+    def _measures(self, target: BoostingTarget) -> bool:  # noqa: ARG002
+        """Whether the loss has values that early stopping can compare."""
+        return True
 
     def _dataset(self, table: Table, before: FittedForest | None, n_threads: int) -> Dataset:
         if before is not None:
@@ -268,7 +346,7 @@ class ObliqueBoosting(
         rate = choose_learning_rate(n_rows) if rate == "auto" else float(rate)
         n_iter = self.max_iter
         if n_iter == "auto":
-            n_iter = choose_max_iter(rate, hasattr(self, "classes_"), stops_early)
+            n_iter = choose_max_iter(rate, hasattr(self, "classes_"), stops_early, n_outputs)
         n_iter = int(n_iter)
         n_before = 0 if before is None else before.forest.n_trees // n_outputs
         if n_iter < n_before:
@@ -293,6 +371,18 @@ class ObliqueBoosting(
             first_iter=n_before,
         )
 
+    def _constraints(self, table: Table, dataset: Dataset) -> FeatureConstraints:
+        constraints = read_constraints(
+            self.monotonic_cst, self.interaction_cst, table, dataset.encoding.levels
+        )
+        n_outputs = self._loss()[2]
+        if constraints.monotone and n_outputs > 1 and hasattr(self, "classes_"):
+            raise ValueError(
+                "monotonic_cst needs one output: a regression or two classes; got "
+                f"{n_outputs} classes. Leave it out, or fit a model for each class."
+            )
+        return constraints
+
     def _quantiles(self) -> list[float]:
         """The levels that the loss predicts or cuts at, if it has any."""
         return [0.5]
@@ -309,15 +399,18 @@ class ObliqueBoosting(
         self,
         dataset: Dataset,
         target: BoostingTarget,
+        constraints: FeatureConstraints,
         options: BoostingOptions,
         seed: int,
         before: FittedForest | None,
         n_threads: int,
+        again: bool = False,
     ) -> BoostingFit:
         n_rows, n_features = dataset.X.shape
         n_nominal = int(np.count_nonzero(dataset.encoding.levels))
         shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
-        families = resolve_directions(self._members(), shape)
+        levels = dataset.encoding.levels
+        families = resolve_directions(self._members(), shape, constraints, levels)
         sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)
@@ -328,11 +421,13 @@ class ObliqueBoosting(
         if user_loss is not None and sums is None:
             sums = ((constant_of_least_loss(user_loss, target.training_weights()),), None)
         first, n_total = options.first_iter, options.first_iter + options.max_iter
-        progress = Progress(first, n_total, bool(self.verbose), self.callback, label="boosting")
+        label = "boosting all rows" if again else "boosting"
+        progress = Progress(first, n_total, bool(self.verbose), self.callback, label=label)
         fitted = boost(
-            dataset, target, families, seed, options, sums, n_threads, progress, user_loss
+            *(dataset, target, families, constraints, seed, options, sums, n_threads),
+            *(progress, user_loss),
         )
-        if fitted.interrupted:
+        if fitted.interrupted and not again:
             warnings.warn(
                 f"fit was interrupted after {len(fitted.training_loss)} of {options.max_iter} "
                 "iterations; they are kept.",

@@ -89,11 +89,14 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         max_bins: int = 255,
         subsample: float = 1.0,
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
+        validation_fraction: float | str = "auto",
+        refit: bool | str = "auto",
+        n_iter_no_change: int = 50,
         tol: float = 1e-7,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
@@ -114,10 +117,13 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.subsample = subsample
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.refit = refit
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.scale = scale
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
@@ -267,6 +273,11 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         if not 0 < len(levels) <= MOST_QUANTILES or not ascending:
             raise wrong_value("quantile", required, self.quantile, remedy)
         return levels
+
+    def _measures(self, target: BoostingTarget) -> bool:
+        if not callable(self.loss):
+            return True
+        return UserLoss(self.loss, target.values.copy()).measures(np.zeros(len(target.values)))
 
     def _user_loss(self, target: BoostingTarget) -> UserLoss | None:
         if not callable(self.loss):

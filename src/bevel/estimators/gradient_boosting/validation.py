@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import train_test_split
@@ -10,7 +12,49 @@ from bevel._types import Floats
 from bevel.data.dataset import Dataset
 from bevel.training.boosting import BoostingTarget
 
-__all__ = ["append_rows", "hold_out"]
+__all__ = ["append_rows", "check_validation", "hold_out"]
+
+
+def check_validation(
+    given: tuple[Any, Any, Any], early_stopping: bool | str, refit: bool | str, warm_start: bool
+) -> None:
+    """Raise if validation rows, early stopping and refit do not go together.
+
+    Parameters
+    ----------
+    given : tuple
+        X_val, y_val and sample_weight_val, as given to fit.
+    early_stopping, refit, warm_start : bool or str
+        As given to the estimator.
+    """
+    X_val, y_val, sample_weight_val = given
+    if (X_val is None) != (y_val is None):
+        present, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
+        raise ValueError(
+            f"X_val and y_val must be given together; got {present} without {absent}. Pass both, "
+            "or none to hold out a share of the training rows."
+        )
+    if sample_weight_val is not None and X_val is None:
+        raise ValueError(
+            "sample_weight_val needs X_val and y_val, whose rows it weighs; got it alone. "
+            "Pass all three, or leave it out."
+        )
+    if refit is True and (X_val is not None or early_stopping is False):
+        got = "X_val" if X_val is not None else "early_stopping=False"
+        raise ValueError(
+            "refit=True needs rows that fit has held out itself; got it with "
+            f'{got}. Leave {got.split("=")[0]} out, or set refit="auto".'
+        )
+    if refit is True and warm_start:
+        raise ValueError(
+            "refit=True must not be used with warm_start=True, which adds to the trees that "
+            "exist; got both. Set one of them to False."
+        )
+    if X_val is not None and early_stopping is False:
+        raise ValueError(
+            'early_stopping must be True or "auto" with X_val; got False, which has no use for '
+            "validation rows. Leave X_val out, or set early_stopping=True."
+        )
 
 
 def append_rows(

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bevel.export.additive import refuse_additive
 from bevel.export.c.heading import write_ending, write_heading
 from bevel.export.c.labels import write_class_names, write_levels
 from bevel.export.c.literals import narrow, remark, table
 from bevel.export.c.model import Model, read_model
 from bevel.export.c.predict import write_predict
+from bevel.export.c.predict_additive import write_additive_predict
 from bevel.export.c.rows import write_rows
 from bevel.export.c.trees import leaf_predictions, steps
 from bevel.export.c.walk import write_walk
@@ -33,7 +33,6 @@ def write_c(fitted: FittedForest, name: str = "model") -> Iterator[str]:
     name : str, default="model"
         Prefix of everything in the file: `model_predict`, `MODEL_N_FEATURES`.
     """
-    refuse_additive(fitted, "to_c")
     return _write(read_model(fitted, name))
 
 
@@ -47,7 +46,11 @@ def _write(model: Model) -> Iterator[str]:
     else:
         yield remark("Trees without splits: minus their predictions.")
         yield from table(f"{model.name}_root", narrow(walk.root))
-    yield from write_predict(model, leaves)
+    additive = model.fitted.additive
+    if additive is None:
+        yield from write_predict(model, leaves)
+    else:
+        yield from write_additive_predict(model, additive, leaves)
     if model.classes:
         yield from write_class_names(model)
     yield from write_levels(model)

@@ -21,6 +21,7 @@ def write_heading(model: Model) -> Iterator[str]:
         _ABOUT,
         name,
         name=name,
+        kind="a forest of" if model.fitted.additive is None else "boosted",
         task="regression" if not model.classes else f"{len(model.classes)} classes",
         trees=_count(forest.n_trees, "tree"),
         nodes=_count(forest.n_nodes, "node"),
@@ -32,7 +33,7 @@ def write_heading(model: Model) -> Iterator[str]:
         _DECLARATIONS,
         name,
         features=forest.n_features,
-        classes=f"#define {name.upper()}_N_CLASSES {len(model.classes)}\n" if model.classes else "",
+        classes=_lengths(model),
         functions="".join(f"{line};\n" for line in _prototypes(model)),
     )
     yield code(_ARITHMETIC, name)
@@ -47,12 +48,29 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
+def _n_quantiles(model: Model) -> int:
+    """Quantiles of a boosted model that predicts several, else 0."""
+    additive = model.fitted.additive
+    return additive.n_outputs if additive is not None and additive.link == "sorted" else 0
+
+
+def _lengths(model: Model) -> str:
+    """How long the arrays are that predictions go to."""
+    name = model.name.upper()
+    if model.classes:
+        return f"#define {name}_N_CLASSES {len(model.classes)}\n"
+    n_quantiles = _n_quantiles(model)
+    return f"#define {name}_N_QUANTILES {n_quantiles}\n" if n_quantiles else ""
+
+
 def _prototypes(model: Model) -> Iterator[str]:
     name, nominal = model.name, model.encoding.nominal.values()
     if model.classes:
         yield f"void {name}_predict_proba(const double *features, double *probabilities)"
         yield f"int {name}_predict(const double *features)"
         yield f"const char *{name}_class_name(int index)"
+    elif _n_quantiles(model):
+        yield f"void {name}_predict(const double *features, double *quantiles)"
     else:
         yield f"double {name}_predict(const double *features)"
     if not all(map(is_numbered, nominal)):
@@ -68,6 +86,8 @@ def _interface(model: Model) -> Iterator[str]:
         yield f"{name}_predict_proba  writes the probability of each class"
         yield f"{name}_predict        index of the most probable class, the first of equals"
         yield f"{name}_class_name     text of a class in UTF-8, NULL if there is no such class"
+    elif _n_quantiles(model):
+        yield f"{name}_predict  writes {_n_quantiles(model)} quantiles in ascending order"
     else:
         yield f"{name}_predict  the predicted value"
     if not all(map(is_numbered, nominal)):
@@ -106,7 +126,7 @@ def _features(model: Model) -> Iterator[str]:
 
 
 _ABOUT = """\
-/* $name: a forest of oblique decision trees ($task, $trees, $nodes), written by bevel $version.
+/* $name: $kind oblique decision trees ($task, $trees, $nodes), written by bevel $version.
  *
  * C99, also C++17, with no library, no allocation and no state: any thread may call it. Compile it
  * by itself; where it is called from, take its declarations from the file itself:

@@ -1,4 +1,4 @@
-"""What is exported: the facts of a fitted estimator that its C file needs."""
+"""The part of a fitted estimator that its C file needs."""
 
 from __future__ import annotations
 

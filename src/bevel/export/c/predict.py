@@ -12,18 +12,18 @@ from bevel.export.c.literals import code, narrow, remark, table
 from bevel.export.c.model import Model
 from bevel.export.c.trees import LeafPredictions
 
-__all__ = ["write_predict"]
+__all__ = ["NO_ROW", "ROW", "shortest", "write_predict"]
 
 
 def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
     """The functions that add up the predictions of the leaves."""
     name = model.name
-    words = _ROW if model.has_splits else _NO_ROW
+    words = ROW if model.has_splits else NO_ROW
     values = {word: code(text, name) for word, text in words.items()}
     values["n_trees"] = str(model.forest.n_trees)
     if not model.classes:
         yield remark("Predictions of the leaves.")
-        yield from table(f"{name}_answer", _shortest(leaves.values))
+        yield from table(f"{name}_answer", shortest(leaves.values))
         yield code(_VALUE, name, **values)
         return
     mixed = leaves.mixed
@@ -36,14 +36,14 @@ def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
     yield code(_PROBABILITIES, name, **values)
 
 
-def _shortest(values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+def shortest(values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
     """In float32 where nothing is lost, as with targets that are small whole numbers."""
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
     return single if np.array_equal(single, values) else values
 
 
-_ROW = {
+ROW = {
     "row": """\
     float row[MODEL_N_FEATURES];
     int tree;
@@ -52,7 +52,7 @@ _ROW = {
     "leaf": "model_leaf(row, tree)",
 }
 
-_NO_ROW = {
+NO_ROW = {
     "row": """\
     int tree;
     (void)features;

@@ -2,7 +2,7 @@
 
 Beside scalars (`bevel.files.values.scalars`) and JSON's own arrays, which are lists:
 
-    {"tuple": [...]}  {"dict": [[key, value], ...]}
+    {"tuple": [...]}  {"set": [...]}  {"dict": [[key, value], ...]}
     {"array": ...}  {"sparse": ...}      see `matrices.py`
     {"labels": ...}                      an array of strings or objects, see `labels.py`
     {"projection": {"class": "Ridge", "arguments": {"tune": "gcv", ...}}}
@@ -71,6 +71,8 @@ def encode_value(value: Any, arrays: Arrays, level: int = 0) -> Any:
         return [inner(part) for part in value]
     if type(value) is tuple:
         return {"tuple": [inner(part) for part in value]}
+    if isinstance(value, set | frozenset):
+        return {"set": [inner(part) for part in sorted(value, key=repr)]}
     if isinstance(value, Mapping):
         return {"dict": [[inner(key), inner(part)] for key, part in value.items()]}
     if isinstance(value, Projection):
@@ -126,6 +128,8 @@ def decode_value(value: object, sections: Sections, level: int = 0) -> Any:
     match tag:
         case "tuple":
             return tuple(inner(part) for part in check_kind("A tuple", content, list))
+        case "set":
+            return _decode_set([inner(part) for part in check_kind("A set", content, list)])
         case "dict":
             return _decode_dict([inner(pair) for pair in check_kind("A dict", content, list)])
         case "array":
@@ -153,6 +157,15 @@ def _decode_dict(pairs: list[Any]) -> dict[Any, Any]:
     if len(entries) < len(pairs):
         raise damaged("The keys of a dict", "different", "equal ones")
     return entries
+
+
+def _decode_set(parts: list[Any]) -> set[Any]:
+    try:
+        if has_many_alike(parts):
+            raise damaged("The members of a set", "of distinct hashes", "too many equal ones")
+        return set(parts)
+    except TypeError:
+        raise damaged("The members of a set", "scalars", "others") from None
 
 
 def _decode_projection(value: object, sections: Sections, level: int) -> Projection:

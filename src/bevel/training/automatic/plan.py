@@ -1,4 +1,4 @@
-"""What a forest of several families is to be: families, their options, sizes of micro-forests."""
+"""The plan of a forest of several families: their options and the sizes of micro-forests."""
 
 from __future__ import annotations
 

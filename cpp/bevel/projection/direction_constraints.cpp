@@ -1,0 +1,148 @@
+#include "bevel/projection/direction_constraints.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "bevel/support/check.h"
+
+namespace bevel {
+namespace {
+
+// Draws of a feature that is not in the direction yet, before its place stays empty.
+constexpr int kTries = 16;
+
+std::vector<int32_t> common(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+  std::vector<int32_t> both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return both;
+}
+
+}  // namespace
+
+DirectionConstraints::DirectionConstraints(const Constraints& constraints, const DatasetView& data)
+    : monotone_(constraints.monotone) {
+  const auto p = static_cast<size_t>(data.n_features);
+  require(monotone_.empty() || monotone_.size() == p, "[constraints] one sign per feature");
+  for (size_t f = 0; f < monotone_.size(); ++f)
+    require(monotone_[f] == 0 || data.levels[f] == 0, "[constraints] nominal feature");
+  if (std::all_of(monotone_.begin(), monotone_.end(), [](int8_t sign) { return sign == 0; }))
+    monotone_.clear();
+  if (constraints.groups.empty()) return;
+  groups_of_feature_.resize(p);
+  numeric_.resize(constraints.groups.size());
+  for (size_t g = 0; g < constraints.groups.size(); ++g)
+    for (const int32_t f : constraints.groups[g]) {
+      require(f >= 0 && static_cast<size_t>(f) < p, "[constraints] feature of a group");
+      auto& own = groups_of_feature_[static_cast<size_t>(f)];
+      if (!own.empty() && own.back() == static_cast<int32_t>(g)) continue;  // named twice
+      own.push_back(static_cast<int32_t>(g));
+      if (data.levels[f] == 0) numeric_[g].push_back(f);
+    }
+  for (const auto& own : groups_of_feature_)
+    require(!own.empty(), "[constraints] feature without a group");
+}
+
+void DirectionConstraints::restrict(FamilyKind family, size_t first, Stream& stream,
+                                    Candidates& candidates) const {
+  if (!any()) return;
+  const bool given = family == FamilyKind::custom;
+  const bool replace = family == FamilyKind::signs || family == FamilyKind::combination;
+  Candidates drawn = std::move(candidates);
+  candidates.clear();
+  std::vector<Entry> entries;
+  for (size_t c = 0; c < drawn.size(); ++c) {
+    entries.clear();
+    for (int k = 0; k < drawn.n_nonzeros(c); ++k)
+      entries.push_back({drawn.indices(c)[k], drawn.weights(c)[k]});
+    if (c >= first && entries.size() > 1) {
+      if (given) {
+        if (!holds(entries)) continue;
+      } else {
+        keep_to_a_group(replace, stream, entries);
+        align(entries);
+      }
+    }
+    for (const Entry& entry : entries) candidates.add_entry(entry.feature, entry.weight);
+    candidates.close();
+  }
+}
+
+// That of the first feature, or one of those it is in.
+void DirectionConstraints::keep_to_a_group(bool replace, Stream& stream,
+                                           std::vector<Entry>& entries) const {
+  if (!has_groups()) return;
+  const auto& choices = groups_of_feature_[static_cast<size_t>(entries[0].feature)];
+  const int32_t group = choices[stream.below(choices.size())];
+  const auto& others = numeric_[static_cast<size_t>(group)];
+  auto is_inside = [&](int32_t feature) {
+    const auto& own = groups_of_feature_[static_cast<size_t>(feature)];
+    return std::binary_search(own.begin(), own.end(), group);
+  };
+  auto is_taken = [&](int32_t feature) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const Entry& entry) { return entry.feature == feature; });
+  };
+  for (Entry& entry : entries) {
+    if (is_inside(entry.feature)) continue;
+    entry.feature = -1;
+    for (int i = 0; replace && i < kTries && entry.feature < 0; ++i) {
+      const int32_t other = others[stream.below(others.size())];
+      if (!is_taken(other)) entry.feature = other;
+    }
+  }
+  std::erase_if(entries, [](const Entry& entry) { return entry.feature < 0; });
+}
+
+// Coefficients of constrained features push the way that the first of them does.
+void DirectionConstraints::align(std::vector<Entry>& entries) const {
+  if (!is_monotone()) return;
+  int way = 0;
+  for (Entry& entry : entries) {
+    const int own = push(&entry.feature, &entry.weight, 1);
+    if (way == 0) way = own;
+    if (own == -way) entry.weight = -entry.weight;
+  }
+}
+
+bool DirectionConstraints::holds(const std::vector<Entry>& entries) const {
+  bool up = false, down = false;
+  std::vector<int32_t> features;
+  for (const Entry& entry : entries) {
+    const int own = push(&entry.feature, &entry.weight, 1);
+    up |= own > 0;
+    down |= own < 0;
+    features.push_back(entry.feature);
+  }
+  return !(up && down) &&
+         (!has_groups() || !groups_of(features.data(), static_cast<int>(features.size())).empty());
+}
+
+int DirectionConstraints::push(const int32_t* index, const float* weight, int n) const {
+  if (!is_monotone()) return 0;
+  for (int k = 0; k < n; ++k) {
+    const int sign = monotone_[static_cast<size_t>(index[k])];
+    if (sign != 0 && weight[k] != 0.0f) return weight[k] > 0.0f ? sign : -sign;
+  }
+  return 0;
+}
+
+std::vector<int32_t> DirectionConstraints::groups_of(const int32_t* index, int n) const {
+  if (!has_groups() || n == 0) return {};
+  std::vector<int32_t> own = groups_of_feature_[static_cast<size_t>(index[0])];
+  for (int k = 1; k < n; ++k) own = common(own, groups_of_feature_[static_cast<size_t>(index[k])]);
+  return own;
+}
+
+bool DirectionConstraints::allows(const OpenGroups& open, const std::vector<int32_t>& own) const {
+  if (!has_groups()) return true;
+  return open.all ? !own.empty() : !common(open.groups, own).empty();
+}
+
+OpenGroups DirectionConstraints::after(const OpenGroups& open,
+                                       const std::vector<int32_t>& own) const {
+  if (!has_groups()) return open;
+  return {false, open.all ? own : common(open.groups, own)};
+}
+
+}  // namespace bevel

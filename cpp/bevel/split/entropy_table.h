@@ -1,0 +1,54 @@
+// x log2 x, the term of the entropy.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "bevel/support/arithmetic/grid_scale.h"
+#include "bevel/support/arithmetic/logarithm.h"
+
+namespace bevel {
+
+// Of whole numbers the values are looked up, and rounded to a grid on which sums of them are exact:
+// a score does not depend on the order in which its terms are added. Of other numbers they are
+// computed and not rounded.
+class EntropyTable {
+ public:
+  static constexpr double kLongest = 4194304.0;
+
+  EntropyTable() = default;
+  // For whole numbers whose sum is at most `most`.
+  explicit EntropyTable(double most) : scale_(grid_scale(x_log2_x(most), 52)) {
+    slack_ = kSlack * x_log2_x(most);
+    values_.resize(static_cast<size_t>(most < kLongest ? most : kLongest) + 1);
+    for (size_t i = 0; i < values_.size(); ++i) values_[i] = computed(static_cast<double>(i));
+  }
+
+  double operator()(double x) const {
+    const auto i = static_cast<size_t>(x);
+    return i < values_.size() && static_cast<double>(i) == x ? values_[i] : computed(x);
+  }
+  double whole(size_t i) const {
+    return i < values_.size() ? values_[i] : computed(static_cast<double>(i));
+  }
+  // Of the numbers below size().
+  const double* values() const { return values_.data(); }
+  size_t size() const { return values_.size(); }
+
+  // How far a score of a node of this weight may be from what it would be without rounding.
+  double slack(double weight) const { return scale_ > 0.0 ? slack_ : kSlack * x_log2_x(weight); }
+
+ private:
+  static constexpr double kSlack = 2e-14;  // six terms, each of them off by a few units of 2^-53
+
+  double computed(double x) const {
+    const double value = x_log2_x(x);
+    return scale_ > 0.0 ? std::floor(value * scale_ + 0.5) / scale_ : value;
+  }
+
+  double scale_ = 0.0, slack_ = 0.0;
+  std::vector<double> values_;
+};
+
+}  // namespace bevel

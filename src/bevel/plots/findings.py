@@ -1,0 +1,57 @@
+"""Titles that state what a picture shows, in lines no longer than its side."""
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["course", "digits", "largest_of", "set_finding"]
+
+LONGEST_TITLE = 46  # characters of a bold line, beside the narrowest bars
+LEVEL = 0.02  # share of the range: what falls by less counts as rising, and the other way round
+
+
+def set_finding(axes: "Axes", what: str, finding: str = "", longest: int = LONGEST_TITLE) -> None:
+    """Write above the axes what is drawn, and what is to be seen."""
+    text = f"{what}: {finding}" if finding else what
+    axes.set_title("\n".join(textwrap.wrap(text, longest)), loc="left")
+
+
+def largest_of(
+    names: Sequence[str],
+    values: NDArray[np.float64],
+    doubtful: NDArray[np.bool_],
+    things: str = "feature",
+) -> str:
+    """Which of some things has the largest value, unless that may be chance."""
+    if not len(values) or not np.max(values) > 0.0:
+        return ""
+    best = int(np.argmax(values))
+    if doubtful.all():
+        return f"no {things} is clear of zero"
+    return f"largest for {names[best]}" if not doubtful[best] else ""
+
+
+def course(values: NDArray[np.float64]) -> str:
+    """How a curve goes: where it begins and ends, or between what it stays."""
+    first, last = float(values[0]), float(values[-1])
+    low, high = float(np.min(values)), float(np.max(values))
+    if not high > low:
+        return f"{digits(low)} throughout"
+    falls = float(np.max(np.maximum.accumulate(values) - values)) / (high - low)
+    rises = float(np.max(values - np.minimum.accumulate(values))) / (high - low)
+    if falls <= LEVEL:
+        return f"rises from {digits(first)} to {digits(last)}"
+    if rises <= LEVEL:
+        return f"falls from {digits(first)} to {digits(last)}"
+    return f"between {digits(low)} and {digits(high)}"
+
+
+def digits(value: float) -> str:
+    """Three digits, with the sign that is as wide as a plus."""
+    return f"{value:.3g}".replace("-", "−")

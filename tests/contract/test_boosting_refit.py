@@ -1,0 +1,98 @@
+"""How boosting chooses its number of iterations by default, and fits all rows again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor
+from bevel.estimators.gradient_boosting import base
+
+
+def test_default_fit_is_a_fit_of_all_rows_with_the_iterations_that_held_out_rows_chose() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    model = ObliqueBoostingRegressor(random_state=3).fit(X, y)
+    stopped = ObliqueBoostingRegressor(
+        random_state=3, early_stopping=True, refit=False, validation_fraction=0.2
+    ).fit(X, y)
+    assert model.n_iter_ == round(1.5 * stopped.n_iter_)
+    whole = ObliqueBoostingRegressor(
+        random_state=3, early_stopping=False, max_iter=model.n_iter_
+    ).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    np.testing.assert_array_equal(model.validation_score_, stopped.validation_score_)
+    np.testing.assert_array_equal(model.train_score_, whole.train_score_)
+    width = np.diff(model.predict_interval(X), axis=1)
+    np.testing.assert_allclose(width, np.diff(stopped.predict_interval(X), axis=1))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"max_iter": 7},
+        {"refit": False, "max_iter": 7},
+        {"early_stopping": False, "max_iter": 7},
+        {"warm_start": True, "max_iter": 7},
+    ],
+)
+def test_number_of_iterations_that_is_given_is_kept(settings: dict[str, Any]) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = ObliqueBoostingClassifier(random_state=0, **settings).fit(X, y)
+    assert model.n_iter_ == 7
+    assert len(model.validation_score_) == 0
+
+
+def test_few_rows_and_classes_of_one_row_are_fitted_without_holding_out() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    few = ObliqueBoostingRegressor(random_state=0).fit(X[:99], X[:99, 0])
+    assert len(few.validation_score_) == 0
+    y = np.where(X[:, 0] > 0, 1, 0)
+    y[0] = 2
+    rare = ObliqueBoostingClassifier(random_state=0).fit(X, y)
+    assert len(rare.validation_score_) == 0
+    assert rare.n_iter_ == 200
+
+
+def test_loss_without_values_is_fitted_without_holding_out() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    model = ObliqueBoostingRegressor(lambda y, raw: (raw - y, np.ones_like(y))).fit(X, y)
+    assert model.n_iter_ == 1000
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"early_stopping": False}, "held out itself; got it with early_stopping=False"),
+        ({"warm_start": True}, "warm_start"),
+    ],
+)
+def test_refit_that_cannot_be_honoured_raises(settings: dict[str, Any], words: str) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(ValueError, match=words):
+        ObliqueBoostingRegressor(refit=True, **settings).fit(X, y)
+    with pytest.raises(ValueError, match="got it with X_val"):
+        ObliqueBoostingRegressor(refit=True).fit(X, y, X_val=X, y_val=y)
+
+
+def test_interrupted_second_fit_keeps_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    boost, calls = base.boost, []
+
+    def interrupted(*given: Any) -> Any:
+        calls.append(given)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return boost(*given)
+
+    monkeypatch.setattr(base, "boost", interrupted)
+    with pytest.warns(UserWarning, match="without the held-out rows is kept"):
+        model = ObliqueBoostingRegressor(random_state=3).fit(X, y)
+    monkeypatch.undo()
+    stopped = ObliqueBoostingRegressor(
+        random_state=3, early_stopping=True, validation_fraction=0.2
+    ).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), stopped.predict(X))

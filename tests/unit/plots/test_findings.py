@@ -1,0 +1,154 @@
+"""What a person reads off a picture: its title, its legend, the number and order of its marks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, plots
+from bevel.analysis.results import Importance, ImportanceTest
+from bevel.plots.findings import course, largest_of
+
+
+@pytest.fixture(scope="module")
+def classified():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(150, 2)), columns=["petal length (cm)", "sepal width (cm)"])
+    y = np.array(["setosa", "versicolor", "virginica"])[np.digitize(X.iloc[:, 0], (-0.5, 0.5))]
+    return ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y), X, y
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+def title(axes):
+    return axes.get_title(loc="left").replace("\n", " ")
+
+
+def legend(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize(
+    ("curve", "words"),
+    [
+        ([1.0, 2.0, 3.0], "rises from 1 to 3"),
+        ([0.3, 0.3, -0.25], "falls from 0.3 to −0.25"),
+        ([1.0, 3.0, 2.0], "between 1 and 3"),
+        ([2.0, 2.0], "2 throughout"),
+        ([0.0, 50.0, 49.5, 100.0], "rises from 0 to 100"),  # a dent of half a percent
+    ],
+)
+def test_course_of_a_curve_in_words(curve, words):
+    assert course(np.array(curve)) == words
+
+
+def test_importance_title_names_the_largest_only_if_its_interval_is_clear_of_zero():
+    names, values = ("a", "b"), np.array([0.1, 0.4])
+    assert largest_of(names, values, np.array([False, False])) == "largest for b"
+    assert largest_of(names, values, np.array([False, True])) == ""
+    assert largest_of(names, values, np.array([True, True])) == "no feature is clear of zero"
+    assert largest_of(names, np.zeros(2), np.array([False, False])) == ""
+
+
+def test_importance_bars_are_ordered_and_titled():
+    result = Importance("gini", ("a", "b", "c"), np.array([0.2, 0.7, 0.1]), "x")
+    axes = plots.importance_bars(result, n_top=2)
+    assert title(axes) == "Impurity importance: largest for b"
+    assert [bar.get_width() for bar in axes.patches] == [0.7, 0.2]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "a"]
+
+
+def test_bars_of_a_test_have_p_values_and_are_pale_where_chance_would_do():
+    result = ImportanceTest(
+        "altmann",
+        ("a", "b"),
+        np.array([0.3, 0.1]),
+        "x",
+        p_values=np.array([0.0001, 0.1]),
+        corrected=np.array([0.0002, 0.2]),
+    )
+    axes = plots.importance_bars(result)
+    assert title(axes) == "Importance tested after Altmann: largest for a"
+    assert [text.get_text().strip() for text in axes.texts] == ["p < 0.001", "p = 0.2"]
+    dark, pale = (bar.get_facecolor() for bar in axes.patches)
+    assert sum(dark[:3]) < sum(pale[:3])
+
+
+def test_effect_of_classes_names_the_one_that_changes_most(classified):
+    forest, X, _ = classified
+    effect = analysis.partial_dependence(forest, X, "petal length (cm)")
+    axes = plots.effect(effect)
+    most = max(effect.classes, key=lambda label: np.ptp(effect.output(label).values))
+    assert title(axes).startswith(f"Partial dependence: {most} changes most, ")
+    assert legend(axes) == ["setosa", "versicolor", "virginica"]
+    figure = axes.figure
+    figure.canvas.draw()
+    beside = axes.get_legend().get_window_extent()
+    assert beside.x0 >= axes.bbox.x1 - 1.0  # not over the curves
+    assert beside.x1 <= figure.bbox.x1
+
+
+def test_boundaries_have_names_of_features_and_a_legend_of_classes(classified):
+    forest, X, y = classified
+    left, right = plots.decision_boundaries({"one": forest, "other": forest}, X, y)
+    assert (left.get_xlabel(), left.get_ylabel()) == tuple(X.columns)
+    assert legend(right) == ["setosa", "versicolor", "virginica"]
+
+
+def test_boundaries_of_a_plane_without_names_have_no_ticks(classified):
+    _, X, y = classified
+    plain = ObliqueForestClassifier(5, random_state=0, n_jobs=1).fit(X.to_numpy(), y)
+    (only,) = plots.decision_boundaries({"one": plain}, X.to_numpy(), y)
+    assert list(only.get_xticks()) == []
+
+
+def test_posterior_map_says_what_dots_and_crosses_are(classified):
+    forest, X, y = classified
+    assert legend(plots.posterior_map(forest, X, y, label="setosa")) == ["setosa", "other"]
+
+
+def test_surrogate_tree_is_drawn_with_all_leaves_and_its_fidelity(classified):
+    forest, X, y = classified
+    tree = analysis.surrogate_tree(forest, X, y, max_depth=2)
+    axes = plots.tree(tree)
+    texts = [text.get_text() for text in axes.texts]
+    assert sum("of the rows" in text and "\n" in text for text in texts) >= tree.n_leaves
+    assert "imitates the forest" in texts[-1]
+    assert sum(text in ("yes", "no") for text in texts) == 2 * (tree.n_leaves - 1)
+
+
+def test_surrogate_of_a_regression_is_drawn():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    forest = ObliqueForestRegressor(10, random_state=0, n_jobs=1).fit(X, X[:, 0])
+    tree = analysis.surrogate_tree(forest, X, max_depth=2)
+    bars = [bar for bar in plots.tree(tree).patches if bar.get_fill()]
+    assert len(bars) == tree.n_leaves
+
+
+def test_fan_chart_says_how_much_its_band_covers_and_what_is_across():
+    X = pd.DataFrame({"bmi": np.linspace(0, 1, 60)})
+    forest = ObliqueForestRegressor(20, projection="axis", random_state=0, n_jobs=1)
+    result = analysis.quantiles(forest.fit(X, X["bmi"]), X, X["bmi"])
+    axes = plots.fan_chart(result, x=X["bmi"])
+    low, high = result.values[:, 0], result.values[:, -1]
+    covered = 100 * np.mean((low <= X["bmi"]) & (X["bmi"] <= high))
+    words = axes.get_legend().get_title().get_text()
+    assert words == f"The 90 % band covers {covered:.3g} % of the 60 targets"
+    assert axes.get_xlabel() == "bmi"
+
+
+def test_curve_of_trees_and_margins_state_the_error(classified):
+    forest, X, y = classified
+    curve = analysis.out_of_bag_curve(forest, X, y)
+    axes = plots.out_of_bag_curve(curve)
+    assert title(axes) == f"Out-of-bag error {curve.loss[-1]:.3g} with 20 trees"
+    strength = analysis.strength_and_correlation(forest, X, y)
+    wrong = 100 * np.mean(strength.margins[~np.isnan(strength.margins)] < 0)
+    axes = plots.margins(strength)
+    assert title(axes) == f"Margins: {wrong:.1f} % of the rows are voted wrongly"
+    assert f"mean {strength.strength:.2f}" in [text.get_text() for text in axes.texts]
