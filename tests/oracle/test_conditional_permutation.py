@@ -5,11 +5,16 @@ import pandas as pd
 import pytest
 from support.false_alarms import assert_uniform
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
+from bevel import (
+    ObliqueBoostingRegressor,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    _core,
+)
 from bevel.analysis import importance
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.importances.groups import read_groups
-from bevel.analysis.importances.strata import LEAST_ROWS, strata_of
+from bevel.analysis.importances.strata import LEAST_ROWS, draw_order, strata_of
 
 
 def test_permutations_within_strata_are_equally_likely():
@@ -126,6 +131,22 @@ def test_conditional_importance_is_the_same_for_any_number_of_threads_and_takes_
         found.append(importance(forest, "permutation", X, labels, **options))
     assert found[0].repeats.tobytes() == found[1].repeats.tobytes()
     assert found[0].values[2] > 0.1
+
+
+def test_conditional_importance_of_boosting_permutes_within_strata():
+    X, y = data(400)
+    model = ObliqueBoostingRegressor(max_iter=30, random_state=0).fit(X[:300], y[:300])
+    rows, target = X[300:].reset_index(drop=True), y[300:]
+    options = {"out_of_bag": False, "random_state": 0}
+    plain = importance(model, "permutation", rows, target, **options).values
+    found = importance(model, "permutation", rows, target, conditional=True, **options)
+    assert "alike in the other features" in str(found)
+    assert found.values[0] < 0.5 * plain[0]
+    assert found.values[2] > 0.5 * plain[2]
+    strata = np.array([3, 1, 3, 3, 1], np.int32)
+    order = draw_order(np.random.default_rng(0), 5, strata)
+    assert sorted(order) == list(range(5))
+    assert (strata[order] == strata).all()
 
 
 @pytest.mark.parametrize(

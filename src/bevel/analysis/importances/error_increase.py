@@ -14,6 +14,7 @@ from bevel.analysis.accuracy.evaluation_rows import EvaluationRows
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.groups import Group, layers_of
 from bevel.analysis.importances.result import Importance
+from bevel.analysis.importances.strata import among
 from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.training.progress import Progress
 
@@ -152,15 +153,14 @@ def _sentence(
 ) -> str:
     """What the values are."""
     n_repeats = perturbation.n_repeats
-    among = "" if perturbation.strata is None else ", among rows alike in the other features"
     what = "classification error" if analysed.forest.n_classes else "mean squared error"
     whose = "of the forest" if error_of == "forest" else "of a tree"
     where = "given rows" if rows.out is None else "out-of-bag rows"
     over = "rows" if error_of == "forest" else "trees"
     spread = f"std over {n_repeats} repeats, " if n_repeats > 1 else ""
     return (
-        f"increase of the {what} ({error:.4g}) {whose} on {where}{among}; {spread}"
-        f"standard error over {over}"
+        f"increase of the {what} ({error:.4g}) {whose} on {where}{among(perturbation.strata)}; "
+        f"{spread}standard error over {over}"
     )
 
 

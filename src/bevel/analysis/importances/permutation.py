@@ -9,7 +9,7 @@ import numpy as np
 
 from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest
-from bevel.analysis.checks import check_count, check_flag
+from bevel.analysis.checks import check_count
 from bevel.analysis.importances.error_increase import (
     ErrorImportance,
     Perturbation,
@@ -17,13 +17,10 @@ from bevel.analysis.importances.error_increase import (
     measure,
 )
 from bevel.analysis.importances.groups import read_groups
-from bevel.analysis.importances.strata import strata_of
+from bevel.analysis.importances.strata import DEFAULT_STRATA, read_strata
 from bevel.data.row_weights import read_weights
-from bevel.errors import wrong_value
 
 __all__ = ["permutation"]
-
-DEFAULT_STRATA = 16
 
 
 def permutation(
@@ -91,13 +88,7 @@ def permutation(
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     weights = read_weights(sample_weight, None, None, len(rows.X))
     seed = int(np.random.default_rng(random_state).integers(2**64, dtype=np.uint64))
-    strata = None
-    if check_flag("conditional", conditional):
-        n_strata = check_count("n_strata", n_strata)
-        strata = strata_of(rows.X, analysed.forest.levels, chosen, n_strata, weights)
-    elif n_strata != DEFAULT_STRATA:
-        remedy = "Write conditional=True, or leave n_strata out."
-        raise wrong_value("n_strata", "left out unless conditional=True", n_strata, remedy)
+    strata = read_strata(analysed, rows.X, chosen, weights, conditional, n_strata)
     perturbation = Perturbation(
         "permutation",
         np.asfortranarray(rows.X),

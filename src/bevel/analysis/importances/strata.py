@@ -11,14 +11,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bevel._types import Float32s, Floats, Ints32
+from bevel.analysis.analysed_forest import AnalysedForest
+from bevel.analysis.checks import check_count, check_flag
 from bevel.analysis.importances.groups import Group
+from bevel.errors import wrong_value
 
-__all__ = ["strata_of"]
+__all__ = ["DEFAULT_STRATA", "among", "draw_order", "read_strata", "strata_of"]
 
+DEFAULT_STRATA = 16
 LEAST_ROWS = 10  # of a stratum
+
+
+def read_strata(
+    analysed: AnalysedForest,
+    X: Float32s,
+    groups: Sequence[Group],
+    weights: Floats | None,
+    conditional: bool,
+    n_strata: int,
+) -> Ints32 | None:
+    """Strata of the rows for each group, groups x rows; None unless they are asked for."""
+    if check_flag("conditional", conditional):
+        n_strata = check_count("n_strata", n_strata)
+        return strata_of(X, analysed.forest.levels, groups, n_strata, weights)
+    if n_strata != DEFAULT_STRATA:
+        remedy = "Write conditional=True, or leave n_strata out."
+        raise wrong_value("n_strata", "left out unless conditional=True", n_strata, remedy)
+    return None
+
+
+def among(strata: Ints32 | None) -> str:
+    """For the sentence that says what importances are."""
+    return "" if strata is None else ", among rows alike in the other features"
+
+
+def draw_order(
+    rng: np.random.Generator, n_rows: int, strata: Ints32 | None
+) -> npt.NDArray[np.int64]:
+    """A random permutation of rows, of those of the same stratum among each other."""
+    if strata is None:
+        return rng.permutation(n_rows)
+    order = np.empty(n_rows, np.int64)
+    order[np.argsort(strata, kind="stable")] = np.lexsort((rng.random(n_rows), strata))
+    return order
 
 
 def strata_of(
