@@ -44,7 +44,9 @@ def regressor(request):
 def classifier(request):
     X, y = table()
     labels = np.array(["low", "mid", "top"])[np.digitize(y, np.quantile(y, [0.3, 0.7]))]
-    return ObliqueForestClassifier(20, voting=request.param, random_state=0).fit(X, labels), X
+    return ObliqueForestClassifier(20, calibration=None, voting=request.param, random_state=0).fit(
+        X, labels
+    ), X
 
 
 def squeeze(forest, values):
