@@ -229,8 +229,8 @@ def _store_whole(
     source = table.native
     if source.dtype not in (np.float32, np.float64) or not source.flags.aligned:
         return None
-    _, facts = _core.store_columns(source, LARGEST_STORED, n_threads, X)
-    return facts
+    _, summary = _core.store_columns(source, LARGEST_STORED, n_threads, X)
+    return summary
 
 
 def _learn_numeric(

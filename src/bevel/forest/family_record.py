@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -82,10 +83,10 @@ class FamilyRecord:
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in HEAD)
         body = "".join(
-            "<tr>" + "".join(f"<td>{cell}</td>" for cell in _cells(row)) + "</tr>"
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(row)) + "</tr>"
             for row in self.rows()
         )
-        notes = "".join(f"<p>{note}</p>" for note in self.notes())
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
     def notes(self) -> list[str]:

@@ -22,7 +22,7 @@ from bevel.workflow.demo_problems import EXAMPLE_TARGET
 __all__ = [
     "Comparison",
     "as_csv",
-    "as_facts",
+    "as_dict",
     "as_html",
     "best_contenders",
     "headline",
@@ -97,7 +97,7 @@ def as_csv(comparison: Comparison) -> str:
     return text.getvalue()
 
 
-def as_facts(comparison: Comparison) -> dict[str, Any]:
+def as_dict(comparison: Comparison) -> dict[str, Any]:
     """The same as JSON can hold it."""
     return {
         "contenders": list(comparison.contenders),

@@ -12,11 +12,10 @@ import warnings
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
+from support.command_line import run
 
 import bevel
 from bevel.cli import error_handling
-from bevel.cli.app import app
 from bevel.report.fit_report import _on_zeros
 from bevel.workflow.advice import advise
 from bevel.workflow.fitting import Settings, fit
@@ -24,10 +23,6 @@ from bevel.workflow.labelled_rows import read_labelled_rows
 
 FAST = ("--trees", "20", "--jobs", "1")
 FEW = ("--budget", "60", "--first-trees", "10", "--jobs", "1")  # of `tune`
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(each) for each in arguments])
 
 
 def write_rows(path, header, rows):

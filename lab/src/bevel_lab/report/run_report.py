@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bevel.report.environment import environment_facts
-from bevel.report.page import PageSection, facts, figures, page, paragraph
+from bevel.report.environment import environment_lines
+from bevel.report.page import PageSection, definitions, figures, page, paragraph
 from bevel_lab.cells import FAILED, OK, SKIPPED
 from bevel_lab.protocols import PROTOCOLS
 from bevel_lab.protocols.claims import Verdict, check_claim
@@ -32,7 +32,7 @@ from bevel_lab.report.report_tables import (
 from bevel_lab.report.rounds import Round, rounds
 from bevel_lab.report.tally import Tally, contender
 from bevel_lab.running.store import ResultStore
-from bevel_lab.studies.report import as_repeats, study_facts, study_sections
+from bevel_lab.studies.report import as_repeats, study_sections, study_summary
 
 __all__ = ["Run", "read_run", "render", "summarise"]
 
@@ -215,7 +215,7 @@ def summarise(run: Run) -> dict[str, Any]:
             }
             for verdict in run.verdicts
         ],
-        "studies": study_facts(run.rows, run.labels),
+        "studies": study_summary(run.rows, run.labels),
         "paper": [{**asdict(line), "faithful": line.faithful} for line in agreements(run.pairs)],
         "mismatches": [
             {**asdict(pair), "reason": run.reasons[pair.data, pair.system]}
@@ -247,7 +247,7 @@ def render(run: Run, command: str) -> str:
         sections,
         "\n".join(filter(None, [first, command])),
         subtitle=str(run.description.get("sentence", "")),
-        made_with=environment_facts(run.description) or None,
+        made_with=environment_lines(run.description) or None,
     )
 
 
@@ -268,7 +268,7 @@ def _opening(run: Run) -> str:
         starts = len(run.description.get("starts", ()))
         again = f" (start {starts})" if starts > 1 else ""
         lines["started"] = str(run.description["started"]).replace("T", " ") + again
-    return _lead(run) + facts(lines)
+    return _lead(run) + definitions(lines)
 
 
 def _lead(run: Run) -> str:
