@@ -60,10 +60,14 @@ def _lines(facts: Mapping[str, Any]) -> dict[str, str]:
             labels
         )
     if facts["oob_score"] is not None:
-        lines["out-of-bag score"] = shorten(facts["oob_score"])
+        lines["out-of-bag score"] = _rounded(facts["oob_score"])
     for name, value in facts["parameters"].items():
         lines[name] = shorten(value, output.WIDTH)
     return lines
+
+
+def _rounded(score: Any) -> str:
+    return f"{score:.4g}" if isinstance(score, float) else shorten(score)
 
 
 def _features(facts: Mapping[str, Any]) -> str:
