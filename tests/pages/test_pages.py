@@ -120,7 +120,7 @@ def test_nothing_is_wider_than_the_window_or_too_small_to_read(
     assert found["n_pictures"] >= 1
 
 
-@pytest.mark.parametrize("name", ("iris_fit", "diabetes_fit", "report"))
+@pytest.mark.parametrize("name", ["iris_fit", "diabetes_fit", "report"])
 def test_first_screen_has_three_sentences_and_a_picture(name, chromium, pages, tmp_path):
     found = probed(chromium, tmp_path, pages[name], 1200)
     assert len(found["first"]) == 3
@@ -139,7 +139,7 @@ def test_dark_readers_get_light_text_on_dark_paper(chromium, pages, tmp_path):
     assert brightness(dark["ink"]) > brightness(dark["paper"])
 
 
-@pytest.mark.parametrize("name", ("iris_fit", "iris_explain"))
+@pytest.mark.parametrize("name", ["iris_fit", "iris_explain"])
 def test_printed_page_has_all_sections(name, chromium, pages, tmp_path):
     pdf = tmp_path / "page.pdf"
     opened(chromium, tmp_path, [f"--print-to-pdf={pdf}", pages[name].as_uri()])
