@@ -1,7 +1,7 @@
 """Peak memory of training: ``python -m benchmarks.memory``.
 
 A fresh interpreter imports everything, makes the caller's data (float32, C order, 1 000 000 × 28
-unless told otherwise), fits a small forest once so that lazy imports and thread pools are there,
+by default), fits a small forest once so that lazy imports and thread pools are there,
 and hands freed memory back to the system. Its resident memory at this point is the *baseline*:
 imports and the caller's arrays. The kernel's high-water mark is then reset, the forest grown, and
 

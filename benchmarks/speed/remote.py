@@ -1,7 +1,7 @@
-"""A system in another interpreter, which makes the same data itself and fits when told to.
+"""A system in another interpreter, which makes the same data itself and fits on request.
 
 `Remote` is this side. Run as ``python -m benchmarks.speed.remote``, this file is the worker: it
-makes the task's data (the same bits, from the same seeds), fits when told to, and replies with
+makes the task's data (the same bits, from the same seeds), fits on request, and replies with
 seconds. Needs NumPy and the library in question, nothing else.
 """
 
@@ -28,7 +28,7 @@ def start_request(name: str, data: Data, work: Work) -> dict[str, Any]:
 
 
 class Remote(RemoteSystem):
-    """A `System` that lives in the interpreter `python`."""
+    """A `System` that runs in the interpreter `python`."""
 
     def __init__(self, python: str, name: str, data: Data, work: Work) -> None:
         super().__init__(python, "benchmarks.speed.remote", name)
@@ -44,7 +44,7 @@ class Remote(RemoteSystem):
 
 
 class Worker:
-    """Makes a system when told to start, and then fits and describes it."""
+    """Makes a system at the first request, and then fits and describes it."""
 
     system: Any = None
 

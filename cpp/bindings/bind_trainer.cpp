@@ -177,7 +177,7 @@ Candidates sample_root(const Options& options, const DatasetView& data, const No
   return candidates;
 }
 
-// A table of which only the columns are known, for families that do not look at the data.
+// A table of which only the columns are known, for families that do not read the data.
 struct Columns {
   explicit Columns(const Vector<int32_t>& levels)
       : medians(levels.shape(0), 0.0f),

@@ -254,7 +254,7 @@ TEST_CASE("broken forests are refused, with the node at fault") {
   CHECK(error_message([](FlatForest& f) { f.right[0] = 0; }).starts_with("Node 0 of tree 0: "));
 }
 
-TEST_CASE("a forest read from columns gives the answers of the reference predictor") {
+TEST_CASE("a forest read from columns predicts as the reference predictor does") {
   const tests::Problem problem = tests::make_problem(300, 3);
   const FlatForest f = tests::grow(problem, tests::default_options(problem), 5, 1);
   const ForestArrays arrays = tests::arrays_of(f, problem);

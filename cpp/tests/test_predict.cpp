@@ -145,7 +145,7 @@ TEST_CASE("training rows of a tree without a bag end in leaves that were made of
     if (forest.right[node] < 0) CHECK_EQ(weight[node], forest.weight[node]);
 }
 
-TEST_CASE("a row alone gets the answer that it gets in a batch") {
+TEST_CASE("a single row has the same prediction as in a batch") {
   const tests::Problem problem = tests::make_problem(400, 3);
   const FlatForest forest = tests::grow(problem, with_family(problem, FamilyKind::rotation), 20, 1);
   const ForestArrays arrays = tests::arrays_of(forest, problem);

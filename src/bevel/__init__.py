@@ -1,4 +1,4 @@
-"""Oblique decision forests: trees that cut on the slant.
+"""Oblique decision forests: splits compare linear combinations of features with thresholds.
 
 >>> from bevel import ObliqueForestClassifier
 >>> from sklearn.datasets import load_iris

@@ -1,4 +1,4 @@
-"""Names and labels as text that a terminal, a log or a page can show without obeying it."""
+"""Escapes names and labels, so that terminals, logs and pages execute nothing in them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import train_test_split
 
 import bevel
-from bevel import ModelFileError, ObliqueBoostingClassifier, ObliqueBoostingRegressor, analysis
+from bevel import ModelFileError, ObliqueBoostingClassifier, ObliqueBoostingRegressor
 from bevel import projections as P
 
 Table = tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -154,7 +154,7 @@ def test_frame_with_text_and_missing_values_is_fitted() -> None:
     assert model.feature_importances_[1] > 0.99
 
 
-def test_callback_hears_of_all_iterations_and_its_error_ends_the_fit() -> None:
+def test_callback_is_called_for_all_iterations_and_its_error_ends_the_fit() -> None:
     X, y = load_diabetes(return_X_y=True)
     heard: list[tuple[int, int]] = []
     ObliqueBoostingRegressor(max_iter=5, callback=lambda *n: heard.append(n)).fit(X, y)
@@ -175,7 +175,7 @@ def test_callback_hears_of_all_iterations_and_its_error_ends_the_fit() -> None:
         ({"loss": "poisson"}, {"y": -1.0}, "at least 0"),
         ({"loss": "gamma"}, {"y": 0.0}, "positive"),
         ({"projection": "ridge"}, {}, "do not depend on the rows"),
-        ({"projection": "rotation"}, {}, "do not depend on the rows"),
+        ({"projection": P.RandomRotation(per="node")}, {}, "do not depend on the rows"),
         ({"learning_rate": 0.0}, {}, "learning_rate"),
         ({"max_iter": 0}, {}, "max_iter"),
         ({"subsample": 1.5}, {}, "subsample"),
@@ -212,7 +212,32 @@ def test_one_class_and_unknown_classes_raise(tumours: Table) -> None:
         ObliqueBoostingClassifier().fit(X, y, X_val=X, y_val=y + 1)
 
 
-def test_what_boosting_cannot_do_is_refused(tumours: Table) -> None:
-    model = ObliqueBoostingClassifier(max_iter=2).fit(*tumours)
-    with pytest.raises(TypeError, match="a fitted forest of Bevel"):
-        analysis.importance(model)
+@pytest.mark.parametrize(
+    "loss", ["squared_error", "absolute_error", "huber", "poisson", "gamma", "log_loss"]
+)
+def test_fit_that_diverges_stays_finite_and_can_be_saved(loss: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.exp(X[:, 0] + rng.normal(size=60))
+    of_classes = loss == "log_loss"
+    kind: Any = ObliqueBoostingClassifier if of_classes else ObliqueBoostingRegressor
+    settings = {"learning_rate": 10.0, "max_iter": 400, "l2_regularization": 0}
+    model = kind(loss=loss, min_samples_leaf=1, random_state=0, **settings)
+    model.fit(X, y > 1.0 if of_classes else y)
+    model.save(tmp_path / "model.bevel")
+    for each in (model, bevel.load(tmp_path / "model.bevel")):
+        predicted = each.predict_proba(3.0 * X) if of_classes else each.predict(3.0 * X)
+        assert np.isfinite(predicted).all()
+        assert np.isfinite(each.feature_importances_).all()
+
+
+def test_targets_and_weights_of_extreme_size_give_finite_predictions() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3))
+    large = np.where(X[:, 0] > 0, 1e60, 0.0)
+    weights = np.where(X[:, 1] > 0, 1e15, 1e-300)
+    for loss in ("squared_error", "absolute_error", "huber", "poisson"):
+        model = ObliqueBoostingRegressor(loss=loss, learning_rate=10.0, max_iter=50)
+        assert np.isfinite(model.fit(X, large, sample_weight=weights).predict(X)).all()
+    with pytest.raises(ValueError, match="up to 1e"):
+        ObliqueBoostingRegressor(max_iter=2).fit(X, large * 1e240)

@@ -254,7 +254,7 @@ def test_failure_names_its_place_and_carries_its_cause(estimator, failure):
     forest.set_params(projection="axis").fit(X, y)  # nothing is left of it
 
 
-def test_failure_in_the_middle_of_a_tree_tells_where():
+def test_failure_in_the_middle_of_a_tree_names_the_place():
     def fails_below(rng, X, y, weight):
         if len(X) < 20:
             raise OwnError("too few")

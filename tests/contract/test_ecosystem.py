@@ -123,7 +123,7 @@ def test_sample_weight_is_routed(estimator):
 
 
 @BOTH
-def test_tags_tell_what_is_supported(estimator):
+def test_tags_state_what_is_supported(estimator):
     tags = get_tags(estimator())
     assert tags.input_tags.allow_nan
     assert tags.input_tags.sparse

@@ -110,7 +110,7 @@ wide = rng.normal(size=(4000, 2500)).astype(np.float32); wide_label = rng.intege
 one = classifier(1, projection=P.RandomRotation(max_features=2500))
 interrupted("sparse", _core, "train", lambda: fit(sparse(100_000), narrow, label))
 small, small_label = narrow[:100], label[:100]
-for name in ("gaussian", "combination"):
+for name in ("sparse", "gaussian", "combination"):
     many = classifier(1, projection=name, n_projections=8_000_000)
     interrupted(f"many_{name}", _core, "train", lambda: fit(many, small, small_label))
 interrupted("rotation", _core, "train", lambda: fit(one, wide[:100], wide_label[:100]))
@@ -138,6 +138,40 @@ same = np.array_equal(warm.predict_proba(narrow), whole.predict_proba(narrow))
 said["warm_start_again"] = [0.0 if same else "not the same", 0]
 """
 
+BOOSTING = """
+import warnings
+from bevel import ObliqueBoostingClassifier, RotatedBoostingClassifier
+warnings.simplefilter("ignore")  # boosting keeps its iterations, and says so
+X = rng.normal(size=(4000, 20)); y = rng.integers(0, 2, 4000)
+def boosting(**settings):
+    settings |= {"n_jobs": N_JOBS, "random_state": 0, "early_stopping": False}
+    return ObliqueBoostingClassifier(**settings)
+wide = boosting(max_iter=10, projection="sparse", n_projections=200_000)
+interrupted("wide_boosting", _core, "boost", lambda: wide.fit(X, y))
+def fit_and_stop():
+    model = boosting(max_iter=1_000_000).fit(X, y)
+    assert 0 < model.n_iter_ < 1_000_000
+    raise KeyboardInterrupt
+interrupted("boosting", _core, "boost", fit_and_stop)
+model = boosting(max_iter=100).fit(X, y)
+many = np.broadcast_to(X[0], (4_000_000, 20))
+interrupted("boosting_predict", _core.PackedForest, "add_values", lambda: model.predict(many))
+class Endless:
+    def fit(self, X, y, sample_weight=None):
+        Endless.begin()
+        while True:
+            time.sleep(0.001)
+    def predict_proba(self, X):
+        pass
+    def begin():
+        pass
+from sklearn.base import BaseEstimator, ClassifierMixin
+class Learner(ClassifierMixin, BaseEstimator, Endless):
+    pass
+rotated = RotatedBoostingClassifier(n_groups=4, booster=Learner(), n_jobs=N_JOBS)
+interrupted("foreign_learner", Endless, "begin", lambda: rotated.fit(X, y))
+"""
+
 # Tables whose rows all lie in the same memory.
 TABLES = """
 from numpy.lib.stride_tricks import as_strided
@@ -159,7 +193,13 @@ rotate = lambda: _core.rotate_rows(rows, rotation, N_JOBS, rotated)
 interrupted("rotate", _core, "rotate_rows", rotate)
 """
 
-GROUPS = {"tables": TABLES, "prediction": PREDICTION, "analysis": ANALYSIS, "fits": FITS}
+GROUPS = {
+    "tables": TABLES,
+    "prediction": PREDICTION,
+    "analysis": ANALYSIS,
+    "fits": FITS,
+    "boosting": BOOSTING,
+}
 CASES = {
     "tables": ["scale", "draw_rotation", "rotate"],
     "prediction": [
@@ -180,6 +220,7 @@ CASES = {
     ],
     "fits": [
         "sparse",
+        "many_sparse",
         "many_gaussian",
         "many_combination",
         "rotation",
@@ -194,6 +235,7 @@ CASES = {
         "warm_forest",
         "warm_start_again",
     ],
+    "boosting": ["wide_boosting", "boosting", "boosting_predict", "foreign_learner"],
 }
 
 

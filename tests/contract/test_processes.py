@@ -171,7 +171,7 @@ def test_progress_bar_goes_to_standard_error(capsys):
 
 
 @BOTH
-def test_callback_hears_of_every_tree_and_may_stop_the_fit(estimator):
+def test_callback_is_called_for_every_tree_and_may_stop_the_fit(estimator):
     calls = []
     estimator(20, callback=lambda *args: calls.append(args)).fit(X, y)
     assert calls[-1] == (20, 20)

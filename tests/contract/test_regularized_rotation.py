@@ -116,7 +116,7 @@ def test_pickle_and_clone_keep_the_ensemble(estimator):
 
 
 @BOTH
-def test_pruned_and_slim_ensembles_know_the_rotations_of_their_trees(estimator, tmp_path):
+def test_pruned_and_slim_ensembles_keep_the_rotations_of_their_trees(estimator, tmp_path):
     ensemble = estimator(**SMALL, weighting="rre").fit(X, y)
     pruned = ensemble.prune_trees(7, X, y)
     assert pruned.trees_per_rotation_.sum() == len(pruned.rotation_of_tree_) == 7
@@ -277,13 +277,13 @@ def test_degenerate_rows_are_taken(estimator):
 
 
 @BOTH
-def test_attributes_ask_for_a_fit(estimator):
+def test_attributes_before_fit_raise(estimator):
     for name in ("rotations_", "trees_per_rotation_", "h_"):
         assert not hasattr(estimator(), name)
 
 
 @BOTH
-def test_callback_is_told_of_micro_forests_and_of_the_ensemble(estimator):
+def test_callback_is_called_for_micro_forests_and_of_the_ensemble(estimator):
     told = []
     ensemble = estimator(**SMALL, callback=lambda done, total: told.append((done, total)))
     ensemble.fit(X, y)

@@ -117,7 +117,7 @@ def test_rotation_seed_leaves_the_folds_alone_and_the_reverse():
 
 
 @ALL
-def test_pickle_answers_alike_and_clone_starts_anew(make):
+def test_pickle_predicts_alike_and_clone_is_unfitted(make):
     model = make().fit(X, target(make))
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(model.predict(X), again.predict(X))
@@ -162,7 +162,7 @@ def test_nominal_columns_are_never_rotated_and_missing_values_welcome(make, lear
     assert model.predict(new)[1] == "in"
 
 
-def test_learners_are_told_of_nominal_columns_where_they_listen():
+def test_learners_get_nominal_columns_where_they_take_them():
     model = stack(ObliqueForestClassifier(5)).fit(mixed_rows(X), Y)
     assert [forest.categorical_features for forest in model.level0_] == [[1]] * 3
     assert stack(TREE).fit(mixed_rows(X), Y).level0_[1].n_features_in_ == 2 + 3  # missing counts

@@ -129,7 +129,7 @@ def test_pruned_forest_refuses_what_needs_all_trees(estimator):
 
 @BOTH
 @pytest.mark.parametrize("mmap", [False, True])
-def test_pruned_and_slim_forests_are_saved_and_still_know_that_they_are(estimator, mmap, tmp_path):
+def test_pruned_and_slim_forests_are_saved_and_stay_marked_as_such(estimator, mmap, tmp_path):
     whole = estimator(20, random_state=0, warm_start=True).fit(X, y)
     whole.save(tmp_path / "whole.bevel")
     small = whole.prune_trees(5, X, y).slim()

@@ -15,6 +15,7 @@ from bevel import ModelFileError, analysis
 from bevel.estimators.registry import KINDS
 from bevel.files.summary import summarise
 
+from .analyses import ANALYSES, CHEAP
 from .models import Source
 from .verdicts import WrongAnswerError, check_answers, check_importances
 
@@ -23,6 +24,7 @@ from .verdicts import WrongAnswerError, check_answers, check_importances
 REFUSALS = (ValueError, TypeError)
 QUESTIONS_PER_FILE = 2
 SHARE_OF_STUDIES = 0.25
+SHARE_OF_ANALYSES = 0.15
 
 
 def exercise_file(
@@ -61,6 +63,9 @@ def exercise_file(
         summarise(path, KINDS)
         for study in _STUDIES:
             _ask(study, estimator, source)
+    if source.X is not None:
+        chosen = ANALYSES if rng.random() < SHARE_OF_ANALYSES else CHEAP
+        _ask(rng.choice(chosen), estimator, source.X, source.y)
     return answers
 
 
@@ -68,10 +73,13 @@ def rows_for(estimator: Any) -> np.ndarray:
     """Three rows that an estimator can read, whatever its columns are called."""
     n_features = estimator.n_features_in_
     rows = np.array([[0.5], [-2.0], [np.nan]]) * np.ones(n_features)
-    nominal = estimator.fitted_forest_.encoding.nominal
-    if not nominal:
+    encoding = estimator.fitted_forest_.encoding
+    nominal = encoding.nominal
+    if not nominal and not encoding.dates:
         return rows
     table = rows.astype(object)
+    for feature in encoding.dates:
+        table[:, feature] = [np.datetime64("2024-05-31"), np.datetime64("1066-10-14"), None]
     for feature, levels in nominal.items():
         labels = levels.labels
         seen = labels[0] if len(labels) else None
@@ -87,7 +95,8 @@ def _answer(ask: Callable[..., Any], estimator: Any, rows: Any, trusted: bool) -
         if trusted:
             raise
     except REFUSALS:
-        if not estimator.fitted_forest_.encoding.nominal:
+        encoding = estimator.fitted_forest_.encoding
+        if not encoding.nominal and not encoding.dates:
             raise
     return None
 

@@ -300,6 +300,50 @@ def change_rotations(file: ModelFile, rng: random.Random) -> str:
     return f"section {name}"
 
 
+def change_families(file: ModelFile, rng: random.Random) -> str:
+    """Names, figures and trees of the families that share a forest."""
+    record = file.header.get("families")
+    if not isinstance(record, dict) or rng.random() < 0.05:
+        names = [rng.choice(NAMES) for _ in range(rng.choice((1, 2, 5)))]
+        file.header["families"] = {"names": names, "left_out": []}
+        return "families that are none"
+    way = rng.randrange(5)
+    if way == 0:
+        record["names"][rng.randrange(len(record["names"]))] = rng.choice((*NAMES, *SCALARS))
+    elif way == 1:
+        pair = [rng.choice(NAMES), rng.choice((*NAMES, *SCALARS))]
+        record["left_out"] = [pair] * rng.choice((1, 2, 2000))
+    elif way == 2:
+        record[rng.choice(list(record))] = rng.choice((*SCALARS, ["x"] * 1001))
+    else:
+        name = rng.choice([name for name in file.arrays if name.startswith("families.")])
+        array = file.arrays[name]
+        edited = _edited(array, rng) if way == 3 else np.resize(array, rng.choice((0, 1, 100)))
+        file.arrays[name] = edited
+    return "families"
+
+
+def change_additive(file: ModelFile, rng: random.Random) -> str:
+    """Baselines and link of a boosted forest, or those of one that is none."""
+    links = ("identity", "exponential", "logistic", "softmax", "identity", "cauchit", "", None)
+    size = rng.choice((0, 1, 1, 2, 3, 1000))
+    numbers = (*REALS[:12], 700.0, 709.9, -745.2, 1e299, -1e299, 1e65, 1e60)
+    record = file.header.get("additive")
+    if not isinstance(record, dict):
+        baseline = [rng.choice(numbers) for _ in range(size)]
+        file.header["additive"] = {"baseline": baseline, "link": rng.choice(links)}
+        return "sums of trees that are none"
+    way = rng.randrange(4)
+    if way == 0:
+        record["link"] = rng.choice(links)
+    elif way == 1:
+        record["baseline"] = [rng.choice((*numbers, *SCALARS)) for _ in range(size)]
+    else:
+        place = rng.randrange(len(record["baseline"]))
+        record["baseline"][place] = rng.choice(numbers)
+    return "baselines and link"
+
+
 def change_targets(file: ModelFile, rng: random.Random) -> str:
     kept = [column for column in file.columns() if column.startswith("target_")]
     if not kept:
@@ -340,6 +384,8 @@ CHANGES: tuple[tuple[Change, float], ...] = (
     (share_section, 1),
     (splice, 2),
     (change_rotations, 2),
+    (change_families, 1.5),
+    (change_additive, 2),
     (change_targets, 2),
     (encode_otherwise, 2),
     (file_bombs.claim_many_trees, 0.03),

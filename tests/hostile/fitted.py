@@ -16,6 +16,7 @@ from support.model_files import estimator_of, file_of
 import bevel
 from bevel import analysis
 
+from .analyses import ANALYSES
 from .expressions import evaluate
 from .verdicts import WrongAnswerError, check_answers, check_importances
 
@@ -137,8 +138,11 @@ def _slimmed(estimator: Any, rows: Rows, answers: dict[str, np.ndarray]) -> None
 
 def _grown_on(estimator: Any, rows: Rows, _answers: Any) -> None:
     X, y, weight = rows
-    n_trees = int(estimator.n_estimators) + 2
-    estimator.set_params(warm_start=True, n_estimators=n_trees).fit(X, y, sample_weight=weight)
+    if hasattr(estimator, "n_iter_"):
+        estimator.set_params(warm_start=True, max_iter=estimator.n_iter_ + 2)
+    else:
+        estimator.set_params(warm_start=True, n_estimators=int(estimator.n_estimators) + 2)
+    estimator.fit(X, y, sample_weight=weight)
     predictions(estimator, X)
 
 
@@ -178,10 +182,11 @@ STUDIES: tuple[Callable[..., Any], ...] = (
     _of_rows(lambda e, X, y: str(analysis.strength_and_correlation(e, X, y))),
     lambda estimator, *_: str(analysis.tree_complexity(estimator)),
     _of_rows(lambda e, X, _y: e.decision_path(X)),
-    _of_rows(lambda e, X, y: e.prune_trees(1, X, y).predict(X)),
+    _of_rows(lambda e, X, y: hasattr(e, "prune_trees") and e.prune_trees(1, X, y).predict(X)),
     _of_rows(lambda e, X, _y: hasattr(e, "classes_") and e.predict_log_proba(X)),
     _of_rows(lambda e, X, y: e.score(X, y)),
     lambda estimator, *_: estimator.to_c(),
     lambda estimator, *_: estimator.forest_.tree(0).to_pandas(),
     lambda estimator, *_: (repr(estimator), repr(estimator.forest_)),
+    *(_of_rows(study) for study in ANALYSES),
 )

@@ -13,6 +13,10 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from bevel.parameters.boosting_parameters import (
+    BOOSTING_CLASSIFIER_PARAMETERS,
+    BOOSTING_REGRESSOR_PARAMETERS,
+)
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
@@ -31,7 +35,10 @@ PARAMETERS = {
     "ObliqueForestRegressor": REGRESSOR_PARAMETERS,
     "RegularizedRotationClassifier": ROTATION_CLASSIFIER_PARAMETERS,
     "RegularizedRotationRegressor": ROTATION_REGRESSOR_PARAMETERS,
+    "ObliqueBoostingClassifier": BOOSTING_CLASSIFIER_PARAMETERS,
+    "ObliqueBoostingRegressor": BOOSTING_REGRESSOR_PARAMETERS,
 }
+SHARES = (5, 4, 1, 1, 2, 3)
 SOUND_TARGETS = ("two", "three", "words", "numbers", "flags")
 # Of calls that take what a user gives; NotFittedError and ModelFileError are among them.
 REFUSALS = (ValueError, TypeError)
@@ -55,7 +62,7 @@ class InputCase:
 def make(number: int) -> InputCase:
     """The case of a number, always the same."""
     rng = random.Random(f"inputs {number}")
-    estimator = rng.choices(list(PARAMETERS), (5, 4, 1, 1))[0]
+    estimator = rng.choices(list(PARAMETERS), SHARES)[0]
     n_rows = rng.choice((1, 2, 3, 5, 10, 20, 20, 20, 30, 60))
     n_columns = rng.choice((1, 2, 4, 4, 4, 4, 6))
     seed = rng.randrange(10**6)
@@ -80,11 +87,9 @@ def make(number: int) -> InputCase:
 
 def _parameters(estimator: str, odd: bool, rng: random.Random) -> dict[str, str]:
     table = PARAMETERS[estimator]
-    chosen = {"n_estimators": rng.choice(("1", "2", "3")), "random_state": str(rng.randrange(100))}
+    chosen = {"random_state": str(rng.randrange(100)), **_sizes(estimator, rng)}
     chosen["n_jobs"] = rng.choice(("1", "1", "2", "None"))
-    if estimator.startswith("Regularized"):
-        chosen |= {"n_estimators": "6", "n_rotations": "2", "n_micro_trees": "2"}
-    elif rng.random() < 0.6:
+    if "projection" in table and rng.random() < 0.6:
         chosen["projection"] = value_of(table["projection"], rng)
     for name in rng.sample(list(table), rng.choice((1, 1, 2, 3)) if odd else rng.choice((0, 1))):
         chosen[name] = value_of(table[name], rng)
@@ -94,6 +99,16 @@ def _parameters(estimator: str, odd: bool, rng: random.Random) -> dict[str, str]
     return chosen
 
 
+def _sizes(estimator: str, rng: random.Random) -> dict[str, str]:
+    """Few trees; now and then enough for several families to be tried."""
+    if estimator.startswith("Regularized"):
+        return {"n_estimators": "6", "n_rotations": "2", "n_micro_trees": "2"}
+    if "Boosting" in estimator:
+        return {"max_iter": rng.choice(("1", "2", "3", "5")), "min_samples_leaf": "1"}
+    n_trees = ("12", "20", "40") if rng.random() < 0.2 else ("1", "2", "3")
+    return {"n_estimators": rng.choice(n_trees)}
+
+
 # What meets the data most, beyond its share among the parameters.
 OFTEN = {"class_weight": 0.08, "scale": 0.15, "oob_score": 0.1, "voting": 0.1, "threshold": 0.1}
 
@@ -101,6 +116,8 @@ OFTEN = {"class_weight": 0.08, "scale": 0.15, "oob_score": 0.1, "voting": 0.1, "
 def _target(estimator: str, odd: bool, rng: random.Random) -> str:
     if odd:
         return rng.choice(list(TARGETS))
+    if estimator == "ObliqueBoostingRegressor":
+        return rng.choice(("numbers", "numbers", "two", "positive"))
     return "numbers" if estimator.endswith("Regressor") else rng.choice(SOUND_TARGETS[:3])
 
 
@@ -144,7 +161,7 @@ def is_documented(error: BaseException) -> bool:
     text = str(error)
     if "incompatible function arguments" in text or "std::" in text:
         return False
-    of_user = ("Custom's function failed", "tick", "score")
+    of_user = ("Custom's function failed", "tick", "score", "to_c needs a forest whose trees")
     return isinstance(error, REFUSALS) or (
         isinstance(error, RuntimeError) and text.startswith(of_user)
     )

@@ -13,6 +13,8 @@ import pandas as pd
 from support.model_files import file_of
 
 from bevel import (
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRegressor,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     RegularizedRotationClassifier,
@@ -43,11 +45,13 @@ def sources() -> tuple[Source, ...]:
 
 
 def _grown() -> list[Source]:
-    few = {"n_estimators": 2, "max_depth": 3, "random_state": 1, "n_jobs": 1}
-    rotations = {**few, "n_estimators": 4, "n_rotations": 2, "n_micro_trees": 1}
+    small = {"max_depth": 3, "random_state": 1, "n_jobs": 1}
+    few = {**small, "n_estimators": 2}
+    rotations = {**small, "n_estimators": 4, "n_rotations": 2, "n_micro_trees": 1}
+    boosted = {**small, "max_iter": 3, "min_samples_leaf": 2}
     made = []
-    for name, (kind, parameters, X, y) in _recipes().items():
-        common = rotations if kind in _OF_ROTATIONS else few
+    for name, (kind, parameters, X, y) in (_recipes() | _newer_recipes()).items():
+        common = rotations if kind in _OF_ROTATIONS else boosted if kind in _BOOSTED else few
         weights = np.arange(N_ROWS) % 4 / 2.0 if "weighted" in name else None
         estimator = kind(**{**common, **parameters}).fit(X, y, sample_weight=weights)
         estimator = estimator.slim() if "slim" in name else estimator
@@ -55,6 +59,7 @@ def _grown() -> list[Source]:
     return made
 
 
+_BOOSTED = (ObliqueBoostingClassifier, ObliqueBoostingRegressor)
 _OF_ROTATIONS = (RegularizedRotationClassifier, RegularizedRotationRegressor)
 Recipe = tuple[Callable[..., Any], dict[str, Any], Any, Any]
 
@@ -63,7 +68,12 @@ def _recipes() -> dict[str, Recipe]:
     X, holes, table, y, text = _numbers(0.0), _numbers(0.2), _frame(), _target(), _labels()
     return {
         "axis": (ObliqueForestClassifier, {"projection": "axis", "voting": "hard"}, X, y > 0),
-        "sparse": (ObliqueForestClassifier, {"oob_score": True}, holes, text),
+        "sparse": (
+            ObliqueForestClassifier,
+            {"projection": "sparse", "oob_score": True},
+            holes,
+            text,
+        ),
         "weighted": (
             ObliqueForestClassifier,
             {"class_weight": {"no": 2, "yes": 0.5}, "scale": "minmax_clip"},
@@ -115,6 +125,32 @@ def _recipes() -> dict[str, Recipe]:
         "root": (ObliqueForestRegressor, {"min_samples_split": N_ROWS + 1}, X, y),
         "rotations": (RegularizedRotationClassifier, {}, holes, text),
         "rotation values": (RegularizedRotationRegressor, {"weighting": "oob"}, X, y),
+    }
+
+
+def _newer_recipes() -> dict[str, Recipe]:
+    """Families that are chosen by the data, boosting, and columns of dates."""
+    X, holes, table, y, text = _numbers(0.0), _numbers(0.2), _frame(), _target(), _labels()
+    dates = _frame().assign(
+        day=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(N_ROWS), "D")
+    )
+    axes = {"projection": "axis"}
+    return {
+        "families": (ObliqueForestClassifier, {"n_estimators": 24, "max_depth": 2}, holes, text),
+        "families of values": (ObliqueForestRegressor, {"n_estimators": 24, "max_depth": 2}, X, y),
+        "entropy": (ObliqueForestClassifier, {"criterion": "entropy"}, X, text),
+        "dates": (ObliqueForestClassifier, {"projection": "sparse"}, dates, text),
+        "boosted two weighted": (ObliqueBoostingClassifier, {}, holes, y > 0),
+        "boosted three": (ObliqueBoostingClassifier, {"max_iter": 2}, X, text),
+        "boosted nominal": (ObliqueBoostingClassifier, axes, table, y > 0),
+        "boosted values": (ObliqueBoostingRegressor, {"subsample": 0.8}, holes, y),
+        "boosted counts": (ObliqueBoostingRegressor, {"loss": "poisson"}, X, np.arange(N_ROWS) % 5),
+        "boosted quantile": (
+            ObliqueBoostingRegressor,
+            {"loss": "quantile", "quantile": 0.9, "early_stopping": True},
+            dates,
+            y,
+        ),
     }
 
 

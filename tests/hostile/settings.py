@@ -19,9 +19,6 @@ from bevel.parameters.constraints import (
 )
 from bevel.parameters.constraints import Function as FunctionConstraint
 
-# Floods of threads; the largest number that n_jobs gets otherwise is 64.
-ABSURD_JOBS = False
-
 ABSURD = ("2**63", "2**64", "-1", "10**400", "nan", "inf", "'abc'", "None", "[]", "{}", "1j")
 ABSURD += (
     "np.int64(-1)",
@@ -45,7 +42,16 @@ COSTLY = (
 )
 
 PROJECTIONS = (
-    *("'axis'", "'sparse'", "'combination'", "'gaussian'", "'rotation'", "'multirotation'"),
+    *(
+        "'auto'",
+        "'auto'",
+        "'axis'",
+        "'sparse'",
+        "'combination'",
+        "'gaussian'",
+        "'rotation'",
+        "'multirotation'",
+    ),
     *("'principal'", "'ridge'", "'lda'", "'logistic'", "'pls'", "'cca'"),
     *("P.Axis()", "P.SparseSigns(1)", "P.SparseSigns(100)", "P.SparseSigns(1e-300)"),
     *("P.SparseSigns(1e300)", "P.SparseSigns(nan)", "P.RandomCombination(1)"),
@@ -149,10 +155,26 @@ SPECIAL: Mapping[str, tuple[str, ...]] = {
         "np.random.RandomState(3)",
         "np.random.default_rng(1)",
     ),
-    "n_jobs": ("1", "2", "None", "-1", "-2", "-99", "0", "64", "-(2**63)", "-(10**30)"),
+    "n_jobs": (
+        "1",
+        "2",
+        "None",
+        "-1",
+        "-2",
+        "-99",
+        "0",
+        "64",
+        "-(2**63)",
+        "-(10**30)",
+        "2**31 - 1",
+    ),
     "oob_score": ("True", "False", "score", "bad_score", "wrong_score"),
     "callback": ("None", "tick", "failing_tick", "strict_tick"),
     "verbose": ("0", "1", "True", "2**40"),
+    "max_iter": ("'auto'", "1", "4", "60", "0", "10**6 + 1", "2**31", "2**63"),
+    "learning_rate": ("'auto'", "1.0", "10.0", "0.1", "1e-300", "5e-324", "0", "11.0", "nan"),
+    "l2_regularization": ("0", "0.0", "1e-300", "1e300", "1e308", "5e-324", "-1.0", "inf", "nan"),
+    "quantile": ("None", "0.5", "0.9", "5e-324", "1 - 2**-53", "0.0", "1.0", "nan"),
     "h": ("None", "1", "2", "0.5", "1e300", "5e-324", "2**63", "10**400"),
     "max_depth": ("None", "1", "2", "2**31 - 1", "2**31", "2**32", "2**63", "2**64"),
     "max_leaf_nodes": ("None", "2", "3", "2**31 - 1", "2**31", "2**32 + 1", "2**63", "2**64"),
@@ -166,18 +188,13 @@ def value_of(parameter: Parameter, rng: random.Random) -> str:
         return _absurd(parameter.name, rng)
     special = SPECIAL.get(parameter.name)
     if special is not None:
-        if parameter.name == "n_jobs" and ABSURD_JOBS:
-            special += ("2**31 - 1", "2**20", "2**63")
         return rng.choice(special)
     return rng.choice(_values(rng.choice(list(parameter.accepts)), parameter.name))
 
 
 def _absurd(name: str, rng: random.Random) -> str:
-    costly = name in COSTLY or (name == "n_jobs" and not ABSURD_JOBS)
-    allowed = [v for v in ABSURD if not (costly and v in ("2**63 - 1", "2**31"))]
-    if name == "n_jobs" and not ABSURD_JOBS:
-        allowed = [value for value in allowed if value not in ("2**63", "2**64", "10**400")]
-    return rng.choice(allowed)
+    costly = name in COSTLY
+    return rng.choice([v for v in ABSURD if not (costly and v in ("2**63 - 1", "2**31"))])
 
 
 def _values(constraint: Constraint, name: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ def shrink(spec: Spec, is_same: Callable[[Spec], bool]) -> Spec:
 
 def _parameters_less(spec: Spec) -> Iterator[tuple[str]]:
     for name in list(spec["parameters"]):
-        if name not in ("n_estimators", "random_state"):
+        if name not in ("n_estimators", "max_iter", "random_state"):
             yield (name,)
 
 

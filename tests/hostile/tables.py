@@ -114,6 +114,29 @@ def _times(rng: Rng, n: int, p: int) -> pd.DataFrame:
     return pd.DataFrame({"day": days, **{f"x{i}": rng.normal(size=n) for i in range(p - 1)}})
 
 
+def _dates(rng: Rng, n: int, p: int) -> Any:
+    """Dates of every kind: the earliest, the latest, none, in time zones, of several libraries."""
+    kind = rng.integers(6)
+    far = np.array(["0001-01-01", "9999-12-31", "1970-01-01", "NaT", "2024-05-31"], "M8[D]")
+    days = rng.choice(far, n)
+    numbers = {f"x{i}": rng.normal(size=n) for i in range(p - 1)}
+    if kind == 0:
+        return np.tile(days[:, None], p)
+    if kind == 1:
+        return pl.DataFrame({"day": days.astype("M8[ms]"), **numbers})
+    if kind == 2:
+        zone = rng.choice(["UTC", "Europe/Zurich", "Asia/Kathmandu"])
+        times = pd.date_range("2024-03-30", periods=n, freq="7h", tz=str(zone))
+        return pd.DataFrame({"time": times.where(rng.random(n) < 0.8), **numbers})
+    if kind == 3:
+        own = [None if np.isnat(day) else day.astype(object) for day in days]
+        return pd.DataFrame({"day": pd.Series(own, dtype=object), **numbers})
+    if kind == 4:
+        extremes = np.array([2**63 - 1, -(2**63) + 1, 0, 2**62], np.int64)
+        return rng.choice(extremes, (n, p)).view(rng.choice(["M8[ns]", "M8[us]", "M8[s]", "M8[Y]"]))
+    return pd.DataFrame({"span": pd.to_timedelta(rng.integers(0, 9, n), "h"), **numbers})
+
+
 def _sparse(rng: Rng, n: int, p: int) -> Any:
     made = sp.random(n, p, 0.4, rng.choice(["csr", "csc", "coo", "lil"]), random_state=rng)
     if made.nnz and made.format in ("csr", "csc", "coo") and rng.random() < 0.3:
@@ -182,6 +205,7 @@ TABLES: dict[str, Maker] = {
     "frame": _frame,
     "polars": _polars,
     "times": _times,
+    "dates": _dates,
     "no columns": lambda _rng, n, _p: np.empty((n, 0)),
     "no rows": lambda _rng, _n, p: np.empty((0, p)),
     "one dimension": lambda rng, n, p: _normal(rng, n, p)[:, 0],
@@ -212,6 +236,9 @@ def _column(dtype: str) -> Maker:
 TARGETS: dict[str, Maker] = {
     "numbers": lambda rng, n, _p: rng.normal(size=n),
     "two": lambda rng, n, _p: rng.integers(0, 2, n),
+    "positive": lambda rng, n, _p: rng.exponential(size=n),
+    "within the limit": lambda rng, n, _p: rng.choice([1e60, -1e60, 9e59, 0.0], n),
+    "counts": lambda rng, n, _p: rng.choice([0.0, 1.0, 1e15, 1e60], n),
     "three": lambda rng, n, _p: rng.integers(0, 3, n) - 1,
     "words": lambda rng, n, _p: rng.choice(["no", "perhaps", "yes"], n),
     "one": lambda _rng, n, _p: np.full(n, 4),

@@ -16,7 +16,7 @@ FEW = {"files": 300, "inputs": 100} if SANITIZED else {"files": 3000, "inputs": 
 
 
 @pytest.mark.parametrize("cases", FEW)
-def test_hostile_cases_are_refused_or_answered(tmp_path, cases):
+def test_hostile_cases_are_refused_or_give_results(tmp_path, cases):
     store = Store(tmp_path)
     Campaign(store, {cases: FEW[cases]}, n_jobs=1).run()
     tally = store.tally(cases)

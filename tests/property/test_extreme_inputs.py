@@ -14,7 +14,7 @@ LIMIT = 120
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_extreme_numbers_are_refused_or_give_finite_normalised_answers(seed: int) -> None:
+def test_extreme_numbers_are_refused_or_give_finite_normalised_predictions(seed: int) -> None:
     command = [sys.executable, str(SCRIPT), str(seed), "200"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert run.returncode == 0, run.stdout[-1000:] + run.stderr[-2000:]

@@ -159,7 +159,7 @@ def test_auto_equals_exact_on_any_data(family: str, data: Problem, seed: int) ->
 @pytest.mark.parametrize("family", FAMILIES)
 @settings(max_examples=25)
 @given(data=problems(tasks=("classes",), missing=False), seed=st.integers(0, 1000))
-def test_full_trees_recall_the_rows_that_can_be_told_apart(
+def test_full_trees_recall_the_rows_that_can_be_distinguished(
     family: str, data: Problem, seed: int
 ) -> None:
     """Without limits a leaf is pure unless its rows are copies of each other; oblique candidates

@@ -105,7 +105,7 @@ def fresh(X: np.ndarray) -> np.ndarray:
 @ROUTES
 @settings(max_examples=40)
 @given(problem=numeric_problems())
-def test_model_of_numbers_answers_what_the_forest_answers(
+def test_model_of_numbers_predicts_what_the_forest_predicts(
     route: str, problem: tuple[Any, np.ndarray, np.ndarray]
 ) -> None:
     forest, X, y = problem
@@ -117,7 +117,7 @@ def test_model_of_numbers_answers_what_the_forest_answers(
 
 @settings(max_examples=30)
 @given(problem=numeric_problems())
-def test_model_of_float32_answers_up_to_float32(
+def test_model_of_float32_predicts_up_to_float32(
     problem: tuple[Any, np.ndarray, np.ndarray],
 ) -> None:
     forest, X, y = problem
@@ -166,7 +166,7 @@ def nominal_problems(draw: st.DrawFn) -> tuple[Any, pd.DataFrame, pd.DataFrame, 
 @ROUTES
 @settings(max_examples=30)
 @given(problem=nominal_problems())
-def test_model_with_labels_answers_what_the_forest_answers(
+def test_model_with_labels_predicts_what_the_forest_predicts(
     route: str, problem: tuple[Any, pd.DataFrame, pd.DataFrame, np.ndarray]
 ) -> None:
     forest, X, rows, y = problem

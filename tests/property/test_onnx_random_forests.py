@@ -78,7 +78,7 @@ def rows_for(forest: FlatForest, n_rows: int) -> Any:
 @pytest.mark.parametrize("route", ["auto", "trees", "walk"])
 @settings(max_examples=40)
 @given(forest=drawn_forests(), hard=st.booleans())
-def test_model_of_a_drawn_forest_answers_what_the_forest_answers(
+def test_model_of_a_drawn_forest_predicts_what_the_forest_predicts(
     route: str, forest: FlatForest, hard: bool
 ) -> None:
     drawn, rows = DrawnForest(forest, hard), rows_for(forest, 37)
@@ -122,7 +122,7 @@ def test_missing_value_of_a_feature_of_weight_zero_goes_where_its_split_says() -
 
 @pytest.mark.parametrize("route", ["trees", "walk"])
 @pytest.mark.parametrize("n_rows", [0, 1, 99, 100, 101])
-def test_rows_in_many_blocks_are_answered_in_their_order(
+def test_rows_in_many_blocks_are_predicted_in_their_order(
     route: str, n_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leaves, "BLOCK_SIZE", 2000)

@@ -170,7 +170,7 @@ def striped_images(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.nda
     return images.reshape(n, -1), y
 
 
-def test_patches_see_lines_that_scattered_pixels_do_not() -> None:
+def test_patches_find_lines_that_scattered_pixels_do_not() -> None:
     """Thesis 3.3.8: on lines of random place patches are far ahead of their control."""
     rng = np.random.default_rng(0)
     X, y = striped_images(rng, 60)

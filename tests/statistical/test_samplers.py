@@ -64,7 +64,7 @@ def count_pairs(pairs: list[np.ndarray], p: int = P) -> np.ndarray:
 
 
 @pytest.mark.parametrize("n_entries", [3, 12, 17, 18, 30, 35])
-def test_signs_sampler_throws_the_entries_asked_for_into_different_cells(n_entries: int) -> None:
+def test_signs_sampler_puts_the_requested_entries_into_different_cells(n_entries: int) -> None:
     for directions in roots(("signs", 5, n_entries), n=100):
         assert sum(d.index.size for d in directions) == n_entries
         assert len(directions) <= 5

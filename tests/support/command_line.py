@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 from bevel.cli.app import app
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, [str(each) for each in arguments])
+def run(*arguments, **options):
+    return CliRunner().invoke(app, [str(each) for each in arguments], **options)
 
 
 def write_rows(path, names, columns):

@@ -11,7 +11,7 @@ def test_wrong_value_has_its_four_parts_in_order():
     assert str(error) == "n_jobs must be positive; got 0. Use None."
 
 
-def test_wrong_type_tells_the_type():
+def test_wrong_type_names_the_type():
     error = wrong_type("n_jobs", "an integer", "two", "Use None.")
     assert isinstance(error, TypeError)
     assert str(error) == "n_jobs must be an integer; got 'two' of type str. Use None."

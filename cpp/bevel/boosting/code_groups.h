@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "bevel/support/cancellable_fill.h"
 #include "bevel/support/huge_pages.h"
 
 namespace bevel {
@@ -21,7 +22,7 @@ class CodeGroups {
   void resize(size_t n_rows, size_t n_columns) {
     n_rows_ = n_rows;
     n_columns_ = n_columns;
-    codes_.resize(n_groups() * n_rows * kGroupColumns);
+    resize_in_steps(codes_, n_groups() * n_rows * kGroupColumns);
   }
 
   size_t n_rows() const { return n_rows_; }

@@ -12,7 +12,8 @@ namespace {
 // Below all scores, which bounds may make negative.
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-// Scores of the cuts after each of n prefixes, kNone where a side has too little. One division.
+// Scores of the cuts after each of n prefixes, kNone where a side has too little. One division, for
+// every prefix: a condition before it would keep it from being done for several at once.
 BEVEL_WIDE_LOOP void score_cuts(const double* gradient, const double* hessian, size_t n,
                                 double all_gradient, double all_hessian, double penalty,
                                 double min_hessian, double* scores) {
@@ -20,11 +21,13 @@ BEVEL_WIDE_LOOP void score_cuts(const double* gradient, const double* hessian, s
     const double right_gradient = all_gradient - gradient[i];
     const double right_hessian = all_hessian - hessian[i];
     const double left_weight = hessian[i] + penalty, right_weight = right_hessian + penalty;
-    const double score =
+    scores[i] =
         (gradient[i] * gradient[i] * right_weight + right_gradient * right_gradient * left_weight) /
         (left_weight * right_weight);
-    const bool allowed = (hessian[i] >= min_hessian) & (right_hessian >= min_hessian);
-    scores[i] = allowed ? score : kNone;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    const bool allowed = (hessian[i] >= min_hessian) & (all_hessian - hessian[i] >= min_hessian);
+    scores[i] = allowed ? scores[i] : kNone;
   }
 }
 
@@ -151,7 +154,7 @@ void CutSearch::search_levels(size_t column, const PackedSum* histogram, const u
   };
   std::array<Level, kCodes> levels;
   size_t n = 0;
-  // Rare levels are drawn towards zero: their mean says little.
+  // Rare levels are shrunk towards zero: their means are uncertain.
   const double smooth = 10.0 * hessian_of(node.sum) / static_cast<double>(node.n_rows);
   for (size_t code = 0; code < static_cast<size_t>(columns_.n_bins(column)); ++code)
     if (histogram[code] != 0)

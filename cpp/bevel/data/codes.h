@@ -1,5 +1,5 @@
-// Columns in one byte a value, a quarter of their size: for a first look at rows where the columns
-// themselves are far away in memory. A code gives two numbers between which the value lies.
+// Columns in one byte a value, a quarter of their size: for screening candidates where the
+// columns themselves do not fit the cache. A code gives two numbers between which the value lies.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The training data as the core sees it: one column-major float32 matrix, checked and never
+// The training data in the core: one column-major float32 matrix, checked and never
 // written.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Copies a table of the user's into the column-major float32 matrix that the core reads, and takes
-// down the summary of its columns on the way.
+// Copies the user's table into the column-major float32 matrix that the core reads, and summarises
+// its columns in the same pass.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct TablePlace {
   size_t row, column;
 };
 
-// Fills target (n_rows each column) and the summary of its columns, as long as they are in a cache.
+// Fills target (n_rows each column) and the summary of its columns, while they are in a cache.
 // The place of a number beyond the limit in size, infinities included, if there is one: the rest is
 // then left undone. NaN is allowed.
 template <class Number>

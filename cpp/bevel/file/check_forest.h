@@ -1,5 +1,5 @@
-// Whether arrays that come from elsewhere make a flat forest as the trainer would: whatever reads a
-// forest relies on it without further checks.
+// Checks that arrays from outside form a valid flat forest. All readers of a forest rely on this
+// and do not check again.
 #pragma once
 
 #include "bevel/predict/forest_arrays.h"

@@ -1,4 +1,4 @@
-// The bag of a tree: how often each row was drawn. Made anew from the seed wherever it is needed.
+// The bag of a tree: how often each row was drawn. Drawn again from the seed where it is needed.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct GrownTree {
   Candidates axes;
 };
 
-// Drops the axes that no node uses and numbers the others anew.
+// Drops the axes that no node uses and renumbers the others.
 GrownTree with_used_axes(NodeStore&& nodes, const Candidates& axes, int32_t n_features);
 
 FlatForest flatten(std::vector<GrownTree>& trees, bool is_regression);

@@ -84,7 +84,7 @@ struct GroupedRows;
 using PassTopLevels = void (*)(const TopLevels& top_levels, const GroupedRows& rows, Child* out);
 
 struct PackedForest {
-  // simd: the instruction set, "auto" for the best there is; answers do not depend on it.
+  // simd: the instruction set, "auto" for the best available; predictions do not depend on it.
   explicit PackedForest(const ForestArrays& forest, const std::string& simd = "auto");
 
   int32_t n_classes = 0;  // 0: regression

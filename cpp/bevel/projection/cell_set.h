@@ -7,14 +7,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "bevel/support/cancellable_fill.h"
+
 namespace bevel {
 
 // Numbers below 2^40, each at most once. Emptying it costs nothing: entries carry the epoch.
 class CellSet {
  public:
   void begin(size_t n_expected) {
-    const size_t size = std::bit_ceil(4 * n_expected + 8);
-    if (size > slots_.size()) slots_.assign(size, 0);
+    // A quarter full at most; a large one half, for it is the memory that takes the time.
+    const size_t spare = n_expected < (size_t{1} << 20) ? 4 : 2;
+    const size_t size = std::bit_ceil(spare * n_expected + 8);
+    if (size > slots_.size()) fill_with_zeros(slots_, size);
     if (++epoch_ == (uint64_t{1} << 24)) {
       std::fill(slots_.begin(), slots_.end(), 0);
       epoch_ = 1;

@@ -1,4 +1,4 @@
-// A node as the search sees it, and what the search found.
+// The input of a search, one node, and its result.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// A pool of threads that lives for one call: no thread outlives it, so fork() finds nothing to
-// break. Jobs (trees) are taken in order; idle threads take parts of a running job, and a thread
-// that waits for parts works on parts meanwhile. Results must not depend on which thread does what.
+// A pool of threads for one call. No thread outlives the call, so fork() is safe between calls.
+// Jobs (trees) are taken in order; idle threads take parts of a running job, and a thread that
+// waits for parts works on parts meanwhile. Results must not depend on which thread does what.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@
 
 namespace bevel {
 
-// A share of the outer cache: what is larger is far away.
+// A share of the outer cache.
 constexpr size_t kCacheBytes = size_t{4} << 20;
 
 inline bool exceeds_cache(const DatasetView& data) {
@@ -35,8 +35,8 @@ inline bool worth_copying(size_t features_per_node, size_t n_rows, size_t n_colu
   return features_per_node * expected_levels >= 2 * n_columns;
 }
 
-// Whether a first look by codes will save more than making the codes costs: columns stay where they
-// are, far away, and are read again and again by nodes of many rows.
+// Whether screening by codes will save more than computing the codes costs: columns that do not fit
+// the cache are read repeatedly by nodes of many rows.
 inline bool worth_coding(const Options& options, const DatasetView& data, size_t n_trees) {
   constexpr size_t kMinRows = 256;
   const auto n_columns = static_cast<size_t>(data.n_features);

@@ -1,4 +1,4 @@
-"""The laboratory: forests compared on equal terms, as plain results that others print or draw."""
+"""The papers' experiments and comparisons with other libraries; `bevel lab` runs them."""
 
 from bevel_lab.studies import (
     RankedRotations,

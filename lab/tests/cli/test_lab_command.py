@@ -20,12 +20,12 @@ from bevel_lab.running.store import ResultStore
 class InThisProcess:
     """Cells without worker processes, which take seconds to start."""
 
-    def __init__(self, bench, n_workers, n_jobs, timeout=None):  # noqa: ARG002
-        self.bench, self.n_jobs = bench, n_jobs
+    def __init__(self, runner, n_workers, n_jobs, timeout=None):  # noqa: ARG002
+        self.runner, self.n_jobs = runner, n_jobs
 
     def results(self, cells):
         for cell in cells:
-            yield self.bench.run(cell, self.n_jobs), 0.1
+            yield self.runner.run(cell, self.n_jobs), 0.1
 
 
 @pytest.fixture(autouse=True)

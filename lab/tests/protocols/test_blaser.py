@@ -10,7 +10,7 @@ from bevel_lab.protocols import PROTOCOLS
 from bevel_lab.protocols.blaser import categories_of, to_unit
 from bevel_lab.protocols.sets import open_set
 from bevel_lab.report.tally import contender
-from bevel_lab.running.bench import Bench
+from bevel_lab.running.cell_runner import CellRunner
 
 
 @pytest.mark.parametrize("name", ["blaser-1", "blaser-weights", "blaser-3"])
@@ -73,7 +73,7 @@ def test_rotation_ensembles_with_noise_are_those_of_the_tables_of_weights():
     assert (told["rr-rf"], told["random-forest"]) == (1, None)
 
 
-def test_forests_of_table_3_1_see_all_rows():
+def test_forests_of_table_3_1_use_all_rows():
     assert forest_settings("blaser-3", "bootstrap") == {
         "random-forest": False,
         "multi-rotation": False,
@@ -86,8 +86,8 @@ def test_trees_of_the_preset_have_the_sizes_of_table_2_3(data, nodes):
     plan = plan_of("blaser-weights", only=(data,), repeats=10, trees=200)
     plan = replace(plan, systems=("rotations-rre",))
     protocol = PROTOCOLS["blaser-weights"]
-    bench = Bench(protocol, plan, folder=None)
-    seen = [bench.run(cell, 1).metrics["complexity"] for cell in protocol.cells(plan)]
+    runner = CellRunner(protocol, plan, folder=None)
+    seen = [runner.run(cell, 1).metrics["complexity"] for cell in protocol.cells(plan)]
     assert np.mean(seen) == pytest.approx(nodes, abs=2.0)
 
 
@@ -96,9 +96,9 @@ def test_trees_without_bags_have_the_sizes_of_table_3_1(data, leaves):
     """In bags they have 5.5 and 4.2, 7.4 and 5.1."""
     plan = plan_of("blaser-3", only=(data,), repeats=10, trees=60)
     protocol = PROTOCOLS["blaser-3"]
-    bench = Bench(protocol, plan, folder=None)
+    runner = CellRunner(protocol, plan, folder=None)
     seen = {}
     for cell in protocol.cells(plan):
-        seen.setdefault(cell.system, []).append(bench.run(cell, 1).metrics["leaves"])
+        seen.setdefault(cell.system, []).append(runner.run(cell, 1).metrics["leaves"])
     assert np.mean(seen["random-forest"]) == pytest.approx(leaves[0], rel=0.2)
     assert np.mean(seen["multi-rotation"]) == pytest.approx(leaves[1], rel=0.2)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bevel_lab.protocols.claims import ABOUT, ABOVE, NOT_ABOVE, Claim, Side, judge
+from bevel_lab.protocols.claims import ABOUT, ABOVE, NOT_ABOVE, Claim, Side, check_claim
 from bevel_lab.protocols.splits import random_part, stratified_folds, training_rows
 
 
@@ -72,9 +72,9 @@ def rows_of(**errors):
 A_BELOW_B = Claim("a errs less", "", Side("a"), Side("b"))
 
 
-def test_claim_is_judged_by_the_interval_of_paired_differences():
+def test_claim_is_decided_by_the_interval_of_paired_differences():
     rows = rows_of(a=[0.1, 0.3, 0.5], b=[0.2, 0.41, 0.6])
-    verdict = judge(A_BELOW_B, rows)
+    verdict = check_claim(A_BELOW_B, rows)
     assert verdict.holds
     assert verdict.n_pairs == 3
     assert verdict.difference == pytest.approx(-0.31 / 3)
@@ -82,35 +82,37 @@ def test_claim_is_judged_by_the_interval_of_paired_differences():
     half = 4.302653 * 0.0057735 / np.sqrt(3)
     assert verdict.high - verdict.difference == pytest.approx(half, rel=1e-4)
     backwards = Claim("", "", Side("b"), Side("a"))
-    assert judge(backwards, rows).holds is False
+    assert check_claim(backwards, rows).holds is False
 
 
 def test_claim_within_the_noise_does_not_hold_but_is_not_above():
     rows = rows_of(a=[0.1, 0.3, 0.2], b=[0.3, 0.1, 0.19])
-    assert judge(A_BELOW_B, rows).holds is False
-    assert judge(Claim("", "", Side("a"), Side("b"), ABOVE), rows).holds is False
-    assert judge(Claim("", "", Side("a"), Side("b"), NOT_ABOVE), rows).holds is True
+    assert check_claim(A_BELOW_B, rows).holds is False
+    assert check_claim(Claim("", "", Side("a"), Side("b"), ABOVE), rows).holds is False
+    assert check_claim(Claim("", "", Side("a"), Side("b"), NOT_ABOVE), rows).holds is True
 
 
 def test_claim_of_equality_needs_the_whole_interval_inside_the_margin():
     rows = rows_of(a=[0.100, 0.201, 0.300], b=[0.101, 0.200, 0.301])
-    assert judge(Claim("", "", Side("a"), Side("b"), ABOUT, margin=0.01), rows).holds is True
-    assert judge(Claim("", "", Side("a"), Side("b"), ABOUT, margin=0.001), rows).holds is False
+    assert check_claim(Claim("", "", Side("a"), Side("b"), ABOUT, margin=0.01), rows).holds is True
+    assert (
+        check_claim(Claim("", "", Side("a"), Side("b"), ABOUT, margin=0.001), rows).holds is False
+    )
 
 
-def test_claim_without_two_pairs_is_not_judged():
-    assert judge(A_BELOW_B, rows_of(a=[0.1], b=[0.2])).holds is None
-    assert judge(A_BELOW_B, []).holds is None
+def test_claim_without_two_pairs_is_not_decided():
+    assert check_claim(A_BELOW_B, rows_of(a=[0.1], b=[0.2])).holds is None
+    assert check_claim(A_BELOW_B, []).holds is None
     failed = [*rows_of(a=[0.1, 0.2], b=[0.5]), row("b", 0.6, 1, status="failed")]
-    assert judge(A_BELOW_B, failed).n_pairs == 1
+    assert check_claim(A_BELOW_B, failed).n_pairs == 1
 
 
 def test_claim_about_a_level_or_a_share_of_the_other_side():
     rows = rows_of(a=[0.10, 0.11, 0.12], b=[0.30, 0.31, 0.32])
-    assert judge(Claim("", "", Side("a"), level=0.2), rows).holds is True
-    assert judge(Claim("", "", Side("a"), level=0.1), rows).holds is False
-    assert judge(Claim("", "", Side("a"), Side("b"), factor=0.5), rows).holds is True
-    assert judge(Claim("", "", Side("a"), Side("b"), factor=0.33), rows).holds is False
+    assert check_claim(Claim("", "", Side("a"), level=0.2), rows).holds is True
+    assert check_claim(Claim("", "", Side("a"), level=0.1), rows).holds is False
+    assert check_claim(Claim("", "", Side("a"), Side("b"), factor=0.5), rows).holds is True
+    assert check_claim(Claim("", "", Side("a"), Side("b"), factor=0.33), rows).holds is False
 
 
 def settings_rows():
@@ -126,16 +128,16 @@ def settings_rows():
 def test_sides_are_taken_in_their_settings():
     rows = settings_rows()
     with_noise = Claim("", "", Side("a", {"noise": 10}), Side("b", {"noise": 10}))
-    assert judge(with_noise, rows).difference == pytest.approx(-0.1)
+    assert check_claim(with_noise, rows).difference == pytest.approx(-0.1)
     change = Claim("", "", Side("a", {"noise": 10}), Side("a", {"noise": 0}), ABOVE)
-    assert judge(change, rows).difference == pytest.approx(0.1)
-    every = judge(A_BELOW_B, rows)
+    assert check_claim(change, rows).difference == pytest.approx(0.1)
+    every = check_claim(A_BELOW_B, rows)
     assert every.n_pairs == 6
 
 
 def test_change_since_a_setting_is_compared():
     claim = Claim("", "", Side("a", {"noise": 10}), Side("b", {"noise": 10}), since={"noise": 0})
-    verdict = judge(claim, settings_rows())
+    verdict = check_claim(claim, settings_rows())
     assert (verdict.left, verdict.right) == pytest.approx((0.1, 0.3))
 
 
@@ -147,7 +149,7 @@ def test_values_of_a_setting_that_is_averaged_are_one_observation():
         for group, shift in enumerate((0.01, 0.03))
     ]
     rows += [row("b", 0.1 * repeat + 0.05, repeat, setting={"group": 0}) for repeat in range(3)]
-    verdict = judge(claim, rows)
+    verdict = check_claim(claim, rows)
     assert verdict.n_pairs == 3
     assert verdict.difference == pytest.approx(-0.03)
     assert verdict.holds
@@ -155,7 +157,7 @@ def test_values_of_a_setting_that_is_averaged_are_one_observation():
 
 def test_spread_over_a_setting_is_compared():
     claim = Claim("", "", Side("a"), Side("b"), spread="noise")
-    verdict = judge(claim, settings_rows())
+    verdict = check_claim(claim, settings_rows())
     assert verdict.n_pairs == 3
     assert (verdict.left, verdict.right) == pytest.approx((0.1 / np.sqrt(2), 0.3 / np.sqrt(2)))
 
@@ -168,10 +170,10 @@ def test_data_sets_are_chosen_and_can_be_the_sample():
         for repeat in range(4)
     ]
     by_set = Claim("", "", Side("a"), Side("b"), by_set=True, without=("z",))
-    assert judge(by_set, rows).n_pairs == 2
-    assert judge(by_set, rows).difference == pytest.approx(-0.15)
+    assert check_claim(by_set, rows).n_pairs == 2
+    assert check_claim(by_set, rows).difference == pytest.approx(-0.15)
     only = Claim("", "", Side("a"), Side("b"), ABOVE, data=("z",))
-    assert judge(only, rows).holds is True
+    assert check_claim(only, rows).holds is True
 
 
 def test_sides_may_have_metrics_of_their_own():
@@ -181,4 +183,4 @@ def test_sides_may_have_metrics_of_their_own():
         for repeat in range(3)
     ]
     claim = Claim("", "", Side("a", metric="best"), Side("b", metric="worst"))
-    assert judge(claim, rows).difference == pytest.approx(-0.19)
+    assert check_claim(claim, rows).difference == pytest.approx(-0.19)

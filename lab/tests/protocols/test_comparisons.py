@@ -7,7 +7,7 @@ from lab_support.folders import plan_of, some_cells
 from bevel_lab.protocols import PROTOCOLS
 from bevel_lab.protocols.comparisons import n_repeats
 from bevel_lab.protocols.spectra import REPLICATES, replicate_groups
-from bevel_lab.running.bench import Bench
+from bevel_lab.running.cell_runner import CellRunner
 
 
 @pytest.mark.parametrize("name", ["axis-peers", "oblique-peers", "scales"])
@@ -37,9 +37,9 @@ def test_categories_take_no_numeric_sets():
 @pytest.mark.parametrize("name", ["categories", "menze-spectra"])
 def test_experiment_on_a_folder_runs_with_its_default_systems(name, folder):
     plan = plan_of(name, data=folder, quick=True, trees=5)
-    bench = Bench(PROTOCOLS[name], plan, folder=None)
+    runner = CellRunner(PROTOCOLS[name], plan, folder=None)
     for cell in some_cells(name, plan, len(plan.systems)):
-        result = bench.run(cell, 1)
+        result = runner.run(cell, 1)
         assert (result.status, result.message) == ("ok", "")
 
 

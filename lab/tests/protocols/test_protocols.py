@@ -20,7 +20,7 @@ from bevel_lab.protocols.measures import directions_of_trunk
 from bevel_lab.protocols.sets import all_sets, chosen_sets, open_set, prepared
 from bevel_lab.protocols.sporf import with_noise
 from bevel_lab.protocols.transforms import TRANSFORMS, transformed
-from bevel_lab.running.bench import Bench
+from bevel_lab.running.cell_runner import CellRunner
 from bevel_lab.systems import SYSTEMS
 from bevel_lab.systems.base import Task
 
@@ -129,9 +129,9 @@ def test_every_default_system_runs_in_a_quick_cell(name):
     for cell in protocol.cells(plan):
         if SYSTEMS[cell.system].kind == "ours":  # others have tests of their own, and take longer
             cells.setdefault(cell.system, cell)
-    bench = Bench(protocol, plan, folder=None)
+    runner = CellRunner(protocol, plan, folder=None)
     for cell in cells.values():
-        result = bench.run(cell, 1)
+        result = runner.run(cell, 1)
         assert result.status == "ok", result.message
         assert protocol.size(cell, plan) > 0
         assert 0.0 <= result.metrics["error"] <= 1.0
@@ -242,9 +242,9 @@ def test_density_is_not_tuned_where_it_is_studied():
     protocol = PROTOCOLS["lambda-sensitivity"]
     plan = plan_of("lambda-sensitivity", quick=True, trees=30, tune=True)
     cells = [cell for cell in protocol.cells(plan) if cell.data == "orthant"][:4]
-    bench = Bench(protocol, plan, folder=None)
+    runner = CellRunner(protocol, plan, folder=None)
     for cell in cells:
-        result = bench.run(cell, 1)
+        result = runner.run(cell, 1)
         assert result.status == "ok", result.message
         assert set(result.details["chosen"]) == {"n_projections"}
 
@@ -266,7 +266,7 @@ def test_directions_of_trunk_are_the_best_ones_and_their_bayes_errors():
     assert measured["top_fewest_features"] == 1
 
 
-def test_timing_asks_axes_for_p_candidates_at_most_and_one_thread_for_single_rows():
+def test_timing_gives_axes_p_candidates_at_most_and_one_thread_for_single_rows():
     protocol = PROTOCOLS["timing"]
     plan = plan_of("timing", quick=True)
     cells = list(protocol.cells(plan))
@@ -276,7 +276,7 @@ def test_timing_asks_axes_for_p_candidates_at_most_and_one_thread_for_single_row
     assert ("xgboost", "p") not in asked
     single = [cell for cell in cells if cell.setting["study"] == "prediction"]
     assert {protocol.parameters(cell, plan)["n_jobs"] for cell in single} == {1}
-    result = Bench(protocol, replace(plan, trees=2), folder=None).run(single[0], 1)
+    result = CellRunner(protocol, replace(plan, trees=2), folder=None).run(single[0], 1)
     assert result.metrics["seconds_single_row"] > 0.0
 
 
@@ -340,10 +340,10 @@ def test_digits_take_part_where_the_folder_has_them_and_are_missed_elsewhere(mni
     only = plan_of(name, data=mnist, quick=True, only=("digits 3-8",), trees=20)
     cells = list(protocol.cells(only))
     assert {cell.data for cell in cells} == {"digits 3-8"}
-    bench = Bench(protocol, only, folder=None)
+    runner = CellRunner(protocol, only, folder=None)
     ours = {cell.system: cell for cell in cells if SYSTEMS[cell.system].kind == "ours"}
     for cell in ours.values():
-        result = bench.run(cell, 1)
+        result = runner.run(cell, 1)
         assert result.status == "ok", result.message
     problem = protocol.load(cells[0].problem, only)
     assert problem.X_train.shape[1] == 784

@@ -7,7 +7,7 @@ from lab_support.folders import plan_of, some_cells
 from bevel.presets import stacked_rotation
 from bevel.workflow.metrics import log_loss
 from bevel_lab.protocols import PROTOCOLS, Plan
-from bevel_lab.running.bench import Bench
+from bevel_lab.running.cell_runner import CellRunner
 from bevel_lab.studies.layout import rotation_seed
 
 
@@ -48,7 +48,7 @@ def test_stack_of_the_study_is_the_preset_with_the_folds_and_seeds_of_its_cell(f
     cell = cells[3]
     assert (cell.fold, cell.setting) == (1, {"rotation_group": 1})
     protocol = PROTOCOLS["rotation-study"]
-    result = Bench(protocol, plan, folder=None).run(cell, 1)
+    result = CellRunner(protocol, plan, folder=None).run(cell, 1)
     assert result.status == "ok", result.message
     problem = protocol.load(cell.problem, plan)
     stack = stacked_rotation(
@@ -66,7 +66,7 @@ def test_stack_of_the_study_is_the_preset_with_the_folds_and_seeds_of_its_cell(f
 def test_stack_divides_the_rows_by_itself_where_a_group_has_two_folds(folder):
     plan, cells = stacks_of_the_study(folder, folds=2, trees=2)
     assert "cv" not in PROTOCOLS["rotation-study"].parameters(cells[0], plan)
-    result = Bench(PROTOCOLS["rotation-study"], plan, folder=None).run(cells[0], 1)
+    result = CellRunner(PROTOCOLS["rotation-study"], plan, folder=None).run(cells[0], 1)
     assert result.status == "ok", result.message
 
 

@@ -28,7 +28,7 @@ def page(folder):
     return render(read_run(folder), "bevel lab report run")
 
 
-def test_page_needs_nothing_else_and_tells_how_it_was_made(page):
+def test_page_needs_nothing_else_and_states_how_it_was_made(page):
     assert not re.search(r'(src|href)="(?!#|data:)', page)
     assert "bevel lab run sporf-uci --only &#x27;two words&#x27;" in page
     assert "bevel lab report run" in page

@@ -39,12 +39,17 @@ def scores(store):
 class PoolOfNone:
     """Runs cells in this process, which is quicker to start."""
 
-    def __init__(self, bench, n_workers, n_jobs, timeout=None):
-        self.bench, self.n_workers, self.n_jobs, self.timeout = bench, n_workers, n_jobs, timeout
+    def __init__(self, runner, n_workers, n_jobs, timeout=None):
+        self.runner, self.n_workers, self.n_jobs, self.timeout = (
+            runner,
+            n_workers,
+            n_jobs,
+            timeout,
+        )
 
     def results(self, cells):
         for cell in cells:
-            yield self.bench.run(cell, self.n_jobs), 1.0
+            yield self.runner.run(cell, self.n_jobs), 1.0
 
 
 @pytest.fixture
@@ -100,7 +105,7 @@ def test_time_limit_does_not_count_a_pause_of_the_whole_machine(monkeypatch):
     monkeypatch.setattr("bevel_lab.running.worker_pool.time.monotonic", lambda: next(clock))
     pool = WorkerPool(None, 1, 1, timeout=10.0)
     worker = SimpleNamespace(connection=None, is_busy=True, excused=0.0)
-    worker.excuse = lambda seconds: setattr(worker, "excused", seconds)
+    worker.extend_limit = lambda seconds: setattr(worker, "excused", seconds)
     pool._workers = [worker]
     pool._wait()
     assert worker.excused == pytest.approx(100.0)

@@ -74,7 +74,7 @@ def test_failures_are_done_until_they_are_forgotten(store):
     store.append(result(0))
     store.append(result(1, FAILED))
     assert len(store.done_keys()) == 2
-    assert store.forget_failures() == 1
+    assert store.delete_failures() == 1
     assert store.done_keys() == {result(0).cell.key}
     store.append(result(1))  # nothing of the failure is left in its way
     assert [row["status"] for row in store.frame()] == [OK, OK]

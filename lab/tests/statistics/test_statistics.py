@@ -195,7 +195,7 @@ def test_hyperparameter_ranks_equal_a_plain_loop():
     np.testing.assert_allclose(lab.hyperparameter_ranks(errors), np.median(by_set, axis=0))
 
 
-def test_best_or_alike_marks_the_best_and_what_wilcoxon_cannot_tell_from_it():
+def test_best_or_alike_marks_the_best_and_what_wilcoxon_cannot_distinguish_from_it():
     rng = np.random.default_rng(5)
     best = rng.normal(0.1, 0.01, 100)
     scores = [best + 0.02, best, best + rng.normal(0.0005, 0.01, 100), np.full(100, np.nan)]

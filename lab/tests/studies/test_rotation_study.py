@@ -121,7 +121,7 @@ def test_errors_are_counted_over_all_rows():
     assert result.best_rotation_seed == expected[result.best_rotation_group]
 
 
-def test_regression_is_judged_by_squared_errors():
+def test_regression_is_evaluated_by_squared_errors():
     result = rotation_study(Shifted(), X, X[:, 0], 2, 2, random_state=0)
     np.testing.assert_allclose(result.errors, 5.0)
     assert result.measure == "mean squared error"

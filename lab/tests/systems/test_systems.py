@@ -68,7 +68,7 @@ def test_xgboost_grid_is_that_of_appendix_b():
     assert len(tuning.settings(Task("classification", 100, 4, 2))) == 2 * 3 * 2 * 4 * 5
 
 
-def test_estimator_in_another_interpreter_answers_as_one_in_this():
+def test_estimator_in_another_interpreter_predicts_as_one_in_this():
     from sklearn.tree import DecisionTreeClassifier
 
     X, y = datasets.load_iris()

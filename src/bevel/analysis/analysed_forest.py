@@ -13,6 +13,7 @@ from bevel._types import Target
 from bevel.errors import NoOutOfBagError, wrong_type
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._reading import encode_rows
+from bevel.estimators.gradient_boosting.base import ObliqueBoosting
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
@@ -40,7 +41,7 @@ class AnalysedForest:
 
     Attributes
     ----------
-    estimator : ObliqueForest
+    estimator : ObliqueForest or ObliqueBoosting
         The fitted estimator.
     fitted : FittedForest
         Its forest, in memory.
@@ -50,7 +51,7 @@ class AnalysedForest:
         Name of the calling function, for messages.
     """
 
-    estimator: ObliqueForest
+    estimator: ObliqueForest | ObliqueBoosting
     fitted: FittedForest
     n_threads: int
     caller: str
@@ -125,9 +126,28 @@ class AnalysedForest:
             )
 
 
-def read_forest(estimator: object, caller: str) -> AnalysedForest:
-    """Read a fitted forest for the function `caller`; raises if it is not one."""
-    if not isinstance(estimator, ObliqueForest):
+def read_forest(estimator: object, caller: str, *, trees_only: bool = False) -> AnalysedForest:
+    """Read a fitted forest for the function `caller`; raises if it is not one.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted estimator, or what was read of one already.
+    caller : str
+        Name of the function, for messages.
+    trees_only : bool, default=False
+        Whether the function looks at single trees and their splits, so that it may have boosted
+        ones; others need trees that each predict the target.
+    """
+    if isinstance(estimator, AnalysedForest):
+        return estimator
+    if isinstance(estimator, ObliqueBoosting) and not trees_only:
+        raise TypeError(
+            f"{caller} needs a forest whose trees are averaged or vote, each grown on a bag; got "
+            f"{type(estimator).__name__}, whose trees add up. Use an ObliqueForest, or "
+            "importance, shapley_values, partial_dependence or tree_rules."
+        )
+    if not isinstance(estimator, ObliqueForest | ObliqueBoosting):
         remedy = "Pass an ObliqueForestClassifier or ObliqueForestRegressor, or a preset."
         raise wrong_type(f"The forest of {caller}", "a fitted forest of Bevel", estimator, remedy)
     check_is_fitted(estimator)

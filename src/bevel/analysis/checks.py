@@ -1,4 +1,4 @@
-"""What a call was given, held against what it takes: counts and switches."""
+"""Checks of arguments that several functions take: counts and flags."""
 
 from __future__ import annotations
 

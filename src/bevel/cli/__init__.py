@@ -1,4 +1,4 @@
-"""The command ``bevel``: thin verbs that parse, call and print, one file each."""
+"""The command ``bevel``: a file for each subcommand, which calls `workflow` and prints."""
 
 import sys
 

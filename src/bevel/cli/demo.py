@@ -20,7 +20,7 @@ from bevel.printable import printable
 from bevel.report.demo_report import (
     Comparison,
     as_csv,
-    as_facts,
+    as_dict,
     as_html,
     best_contenders,
     headline,
@@ -91,7 +91,7 @@ def demo(
     _write(out, comparison, _picture(size, seed), shlex.join(["bevel", "demo", *words]))
     _write_example(out, size, seed)
     if as_json:
-        output.print_json(as_facts(comparison) | {"files": [out / name for name in FILES]})
+        output.print_json(as_dict(comparison) | {"files": [out / name for name in FILES]})
     else:
         folder = printable(str(out))
         console.print(f"\nWritten to {folder}: {', '.join(FILES)}", markup=False, highlight=False)

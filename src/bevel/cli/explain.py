@@ -85,7 +85,7 @@ def explain(
     if out is not None:
         write_whole(out, [page.encode("utf-8")])
     if as_json_:
-        output.print_json(_facts(model, data, target, out, found))
+        output.print_json(_as_json(model, data, target, out, found))
     else:
         _print(data, out, found)
 
@@ -157,7 +157,7 @@ def _directions(directions: Directions) -> Table:
     return table
 
 
-def _facts(
+def _as_json(
     model: Path, data: Path, target: str | None, out: Path | None, found: Explanation
 ) -> dict[str, Any]:
     """All numbers."""

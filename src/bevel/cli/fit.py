@@ -140,7 +140,7 @@ def fit(
         words += _words({"--out": out, "--report": report, "--oob": oob}, {})
         _write_report(report, data.name, found, _command(data, found, words), out)
     if as_json_:
-        output.print_json(_facts(found, projection, density, out, report))
+        output.print_json(_as_json(found, projection, density, out, report))
     else:
         label = projection if density is None else f"{projection} of density {density:g}"
         _print(data, found, label, {"model": out, "report": report, "out of bag": oob})
@@ -179,7 +179,7 @@ def _write_report(
     write_whole(report, [page.encode("utf-8")])
 
 
-def _facts(
+def _as_json(
     found: FitResult,
     projection: str,
     density: float | None,

@@ -1,4 +1,4 @@
-"""Options that say what a forest is grown with."""
+"""Options for the parameters of a forest."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -147,7 +147,7 @@ def _read_weights(texts: Sequence[str]) -> Mapping[str, float] | str:
 def forest_arguments(
     projection: str, density: float | None, directions: str, parameters: Mapping[str, Any]
 ) -> list[str]:
-    """The options of a command line that say the same."""
+    """The same settings as arguments of a command line."""
     words = ["--projection", projection]
     words += [] if density is None else ["--density", f"{density:g}"]
     words += [] if directions == "auto" else ["--d", directions]

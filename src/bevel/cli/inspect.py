@@ -31,41 +31,48 @@ def inspect(
     ] = False,
 ) -> None:
     """Print what is inside a model file."""
-    facts = summarise(file, KINDS, verify)
+    summary = summarise(file, KINDS, verify)
     if as_json:
-        output.print_json(facts)
+        output.print_json(summary)
         return
-    output.print_lines(_lines(facts))
-    output.print_families(facts["families"], is_classifier=facts["classes"] is not None)
-    output.console().print(_columns(facts))
+    output.print_lines(_lines(summary))
+    output.print_families(summary["families"], is_classifier=summary["classes"] is not None)
+    output.console().print(_columns(summary))
 
 
-def _lines(facts: Mapping[str, Any]) -> dict[str, str]:
-    """The facts in words."""
-    checked = "everything" if facts["verified"] else "the header (--verify checks the rest)"
+def _lines(summary: Mapping[str, Any]) -> dict[str, str]:
+    """The summary as text."""
+    checked = "everything" if summary["verified"] else "the header (--verify checks the rest)"
     lines = {
-        "file": facts["file"],
-        "size": f"{facts['bytes']:,} bytes",
-        "format": f"version {facts['format_version']}, written by Bevel {facts['written_by']}",
+        "file": summary["file"],
+        "size": f"{summary['bytes']:,} bytes",
+        "format": f"version {summary['format_version']}, written by Bevel {summary['written_by']}",
         "checked": checked,
-        "estimator": facts["estimator"],
-        "trees": f"{facts['n_trees']:,} with {facts['n_nodes']:,} nodes",
-        "features": _features(facts),
-        "scaling": _settings(facts["scaler"]),
-        "seed": str(facts["seed"]),
+        "estimator": summary["estimator"],
+        "trees": f"{summary['n_trees']:,} with {summary['n_nodes']:,} nodes",
+        "features": _features(summary),
+        "scaling": _settings(summary["scaler"]),
+        "seed": str(summary["seed"]),
     }
-    if facts["classes"] is not None:
-        labels = [shorten(label, 30) for label in facts["classes"]["values"]]
-        lines["classes"] = f"{len(labels):,} of type {facts['classes']['dtype']}: " + join_names(
+    if summary["classes"] is not None:
+        labels = [shorten(label, 30) for label in summary["classes"]["values"]]
+        lines["classes"] = f"{len(labels):,} of type {summary['classes']['dtype']}: " + join_names(
             labels
         )
+<<<<<<< HEAD
     if facts["oob_score"] is not None:
         lines["out-of-bag score"] = _rounded(facts["oob_score"])
     for name, value in facts["parameters"].items():
+=======
+    if summary["oob_score"] is not None:
+        lines["out-of-bag score"] = shorten(summary["oob_score"])
+    for name, value in summary["parameters"].items():
+>>>>>>> main
         lines[name] = shorten(value, output.WIDTH)
     return lines
 
 
+<<<<<<< HEAD
 def _rounded(score: Any) -> str:
     return f"{score:.4g}" if isinstance(score, float) else shorten(score)
 
@@ -74,6 +81,12 @@ def _features(facts: Mapping[str, Any]) -> str:
     names = facts["feature_names"]
     nominal = len(facts["nominal"])
     text = f"{facts['n_features']:,}" + (f", {nominal:,} nominal" if nominal else "")
+=======
+def _features(summary: Mapping[str, Any]) -> str:
+    names = summary["feature_names"]
+    nominal = len(summary["nominal"])
+    text = f"{summary['n_features']:,}" + (f", {nominal:,} nominal" if nominal else "")
+>>>>>>> main
     return text if names is None else f"{text}: {join_names(names)}"
 
 
@@ -82,13 +95,13 @@ def _settings(described: Mapping[str, Any]) -> str:
     return " ".join([described["kind"], *switched_on])
 
 
-def _columns(facts: Mapping[str, Any]) -> Table:
+def _columns(summary: Mapping[str, Any]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("column", "encoding", "type"):
         table.add_column(name)
     for name in ("values", "bytes", "bits each"):
         table.add_column(name, justify="right")
-    for column in (*facts["columns"], *facts["other_sections"]):
+    for column in (*summary["columns"], *summary["other_sections"]):
         table.add_row(*_cells(column))
     return table
 

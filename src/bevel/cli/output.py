@@ -54,10 +54,10 @@ def silent(_text: str) -> None:
     """In place of `note` where notes are part of a JSON document."""
 
 
-def print_json(facts: object) -> None:
+def print_json(summary: object) -> None:
     """Print one JSON document; NaN and infinities, which JSON does not have, become null."""
     ascii_only = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    text = json.dumps(_plain(facts), indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    text = json.dumps(_plain(summary), indent=2, ensure_ascii=ascii_only, allow_nan=False)
     print(json_escaped(text))
 
 
@@ -88,11 +88,11 @@ def print_lines(lines: Mapping[str, str]) -> None:
     console().print(table)
 
 
-def print_families(facts: Mapping[str, Any] | None, *, is_classifier: bool) -> None:
+def print_families(summary: Mapping[str, Any] | None, *, is_classifier: bool) -> None:
     """Print the families that share the trees of a model, as `FamilyRecord.as_dict` gives them."""
-    if facts is None:
+    if summary is None:
         return
-    head, rows = family_rows(facts["families"], is_classifier=is_classifier)
+    head, rows = family_rows(summary["families"], is_classifier=is_classifier)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column(head[0])
     for name in head[1:]:
@@ -101,9 +101,13 @@ def print_families(facts: Mapping[str, Any] | None, *, is_classifier: bool) -> N
         table.add_row(*map(Text, map(printable, row)))
     screen = console()
     screen.print(table)
+<<<<<<< HEAD
     if all(each["error"] is None for each in facts["families"]):
         screen.print(NOT_COMPARED)
     for name, why in facts["left_out"].items():
+=======
+    for name, why in summary["left_out"].items():
+>>>>>>> main
         screen.print(Text(printable(f"left out: {name} ({why})")))
 
 

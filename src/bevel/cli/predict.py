@@ -67,7 +67,7 @@ def predict(
     if out is not None:
         write_whole(out, [found.to_csv().encode("utf-8")])
     if as_json:
-        output.print_json(_facts(model, found, out))
+        output.print_json(_as_json(model, found, out))
         return
     for text in found.notes:
         output.note(text)
@@ -78,14 +78,14 @@ def predict(
         print(printable(f"{len(found.values):,} predictions written to {out}"))
 
 
-def _facts(model: Path, found: Predictions, out: Path | None) -> dict[str, object]:
-    facts: dict[str, object] = {"model": model, "n_rows": len(found.values), "out": out}
+def _as_json(model: Path, found: Predictions, out: Path | None) -> dict[str, object]:
+    summary: dict[str, object] = {"model": model, "n_rows": len(found.values), "out": out}
     if out is None:
-        facts["predictions"] = found.values
+        summary["predictions"] = found.values
         if found.probabilities is not None:
-            facts |= {"classes": list(found.classes), "probabilities": found.probabilities}
+            summary |= {"classes": list(found.classes), "probabilities": found.probabilities}
         if found.interval is not None:
-            facts["interval"] = found.interval
+            summary["interval"] = found.interval
         if found.ids:
-            facts["ids"] = found.ids
-    return facts | {"notes": [as_flags(text) for text in found.notes]}
+            summary["ids"] = found.ids
+    return summary | {"notes": [as_flags(text) for text in found.notes]}

@@ -141,7 +141,7 @@ OPTIONS = {
 
 
 def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorator of a command: adds the options above, and passes what they say as `table`."""
+    """Decorator of a command: adds the options above and passes their values as `table`."""
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
@@ -184,7 +184,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def table_arguments(table: TableKeywords) -> list[str]:
-    """The options of a command line that say the same."""
+    """The same settings as arguments of a command line."""
     words = []
     for name, value in table.items():
         if name == "header":

@@ -1,4 +1,4 @@
-"""Terminals that do not have all our characters, such as those of Windows in code page 1252."""
+"""Replaces characters that the terminal cannot print, such as Windows in code page 1252."""
 
 import codecs
 import io

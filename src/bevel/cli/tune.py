@@ -121,7 +121,7 @@ def tune(
     if model is not None:
         found.model.save(model)
     if as_json:
-        output.print_json(_facts(found, out, model))
+        output.print_json(_as_json(found, out, model))
     else:
         _print(data, found, out, model)
 
@@ -168,7 +168,7 @@ def _fit_command(data: Path, found: TuneResult, out: Path) -> str:
     return f"bevel fit {shlex.quote(str(data))} --target {target} --params {shlex.quote(str(out))}"
 
 
-def _facts(found: TuneResult, out: Path | None, model: Path | None) -> dict[str, Any]:
+def _as_json(found: TuneResult, out: Path | None, model: Path | None) -> dict[str, Any]:
     def described(each: Candidate) -> dict[str, Any]:
         rounds = [vars(evaluation) for evaluation in each.rounds]
         return {"parameters": write_parameters(each.parameters), "rounds": rounds}

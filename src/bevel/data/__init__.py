@@ -1,1 +1,1 @@
-"""Tables of any kind, made safe to read without further checks."""
+"""Reads tables of any kind, checks them and encodes them as float32."""

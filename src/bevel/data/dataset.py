@@ -1,4 +1,4 @@
-"""Makes data safe to read without further checks: anything array-like in, one float32 matrix out.
+"""Checks and encodes tables: anything array-like in, one float32 matrix out.
 
 Numeric columns are scaled in float64 and stored in float32, which the core does in one pass;
 nominal columns hold level codes. Work goes tile by tile, so that no float64 copy of the whole table
@@ -229,8 +229,8 @@ def _store_whole(
     source = table.native
     if source.dtype not in (np.float32, np.float64) or not source.flags.aligned:
         return None
-    _, facts = _core.store_columns(source, LARGEST_STORED, n_threads, X)
-    return facts
+    _, summary = _core.store_columns(source, LARGEST_STORED, n_threads, X)
+    return summary
 
 
 def _learn_numeric(

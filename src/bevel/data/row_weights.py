@@ -1,7 +1,7 @@
 """Reads the weights of the training rows: sample weights times class weights.
 
 Weights are zero or more and the largest is from 1e-15 to 1e15, so that sums, squares of sums and
-what is stored in float32 are finite. A row of weight zero is as good as absent; a class whose rows
+what is stored in float32 are finite. A row of weight zero has no effect; a class whose rows
 all have weight zero is among the classes and has probability zero.
 """
 

@@ -1,4 +1,4 @@
-"""Simulated images, for directions that know which pixels are neighbours."""
+"""Simulated images, for directions on patches of neighbouring pixels."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Noise added to given data, to see which forests mind: corrupt cells, correlate features.
+"""Noise for given data, to test the sensitivity of forests: corrupt cells, correlate features.
 
 Each function takes one array or several, say of training and of test rows, and returns as many,
 new and float64; it draws for each row or cell, hence for each array, by itself. "Thesis" is

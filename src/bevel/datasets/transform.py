@@ -1,4 +1,4 @@
-"""Linear maps of the data, to see which forests mind: rotate, scale, or both.
+"""Linear maps of the data, to test which forests depend on them: rotate, scale, or both.
 
 Each function takes one array or several, say of training and of test rows, draws one map and
 applies it to all of them; it returns as many arrays, new and float64. "Thesis" is T. M. Tomita,

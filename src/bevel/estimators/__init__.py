@@ -1,4 +1,4 @@
-"""The scikit-learn face of the package."""
+"""The estimators, with the API of scikit-learn."""
 
 from bevel.estimators.boosting import RotatedBoostingClassifier, RotatedBoostingRegressor
 from bevel.estimators.classifier import ObliqueForestClassifier

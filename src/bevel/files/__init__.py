@@ -1,4 +1,4 @@
-"""The model file: how a trained estimator lies on disk, and how it is read back.
+"""The model file: writes a fitted estimator to disk and reads it back.
 
 `docs/reference/file_format.md` describes it field by field. Nothing in a file is ever executed.
 """

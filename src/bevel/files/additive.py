@@ -12,7 +12,7 @@ from bevel.files.faults import damaged
 from bevel.files.sections import Sections
 from bevel.files.values.fields import Fields, check_kind
 from bevel.files.values.scalars import decode_scalar, encode_scalar
-from bevel.forest.additive import LINKS, Additive
+from bevel.forest.additive import LARGEST_BASELINE, LINKS, Additive
 from bevel.forest.boosting_record import BoostingRecord
 
 __all__ = ["decode_additive", "encode_additive"]
@@ -66,6 +66,6 @@ def _check_intervals(record: BoostingRecord | None, link: str) -> None:
 
 def _number(value: object) -> float:
     number = float(check_kind("header.additive.baseline", value, float))
-    if not -1e300 < number < 1e300:
-        raise damaged("header.additive.baseline", "finite numbers", number)
+    if not abs(number) <= LARGEST_BASELINE:
+        raise damaged("header.additive.baseline", f"at most {LARGEST_BASELINE:g} in size", number)
     return number

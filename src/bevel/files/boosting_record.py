@@ -1,4 +1,4 @@
-"""What boosting remembers of its fit, in a header field and sections.
+"""The record of a boosting fit, in a header field and sections.
 
 "record": {"n_training": 100, "n_validation": 100, "calibration": {"n_rows": 50, "n_ends": 1,
         "is_weighted": false, "power": 0.0}}

@@ -1,4 +1,4 @@
-"""What a forest knows of the families that share its trees, in a header field and sections.
+"""The families that share the trees of a forest, in a header field and sections.
 
 "families": {"names": ["axis", "sparse"], "left_out": [["lda", "needs ..."]]}
         and sections "families.errors", "families.standard_errors", "families.weights" and
@@ -16,6 +16,7 @@ from bevel.files.faults import damaged
 from bevel.files.sections import Sections
 from bevel.files.values.fields import Fields, check_kind
 from bevel.forest.family_record import FamilyRecord
+from bevel.printable import printable
 
 __all__ = ["FIRST_VERSION", "decode_families", "encode_families"]
 
@@ -79,7 +80,11 @@ def _list(value: object) -> list[Any]:
 
 
 def _text(value: object) -> str:
-    return check_kind("A name or reason of families", value, str)
+    """A name or a reason, both of which end up on terminals."""
+    text = check_kind("A name or reason of families", value, str)
+    if text != printable(text):
+        raise damaged("A name or reason of families", "plain text", text)
+    return text
 
 
 def _pair(value: object) -> tuple[str, str]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from bevel._types import Arrays
 from bevel.files.additive import decode_additive, encode_additive
+from bevel.files.calibration import decode_power
 from bevel.files.columns.targets import decode_targets, encode_targets
 from bevel.files.columns.trees import FileForest, MappedFile, decode_trees, encode_trees
 from bevel.files.families import FIRST_VERSION as FIRST_WITH_FAMILIES
@@ -106,6 +107,7 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         "columns": encode_trees(fitted.forest, arrays),
         "targets": encode_targets(fitted.kept_targets, arrays),
         "families": encode_families(fitted.families, arrays),
+        "calibration_power": float(fitted.power),
     }
     if fitted.rotations is not None:
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
@@ -153,7 +155,7 @@ def read_model(
     kind = kinds[name]
     values = decode_parameters(header.take("parameters", dict), kind.parameters, sections)
     n_features = header.take_count("n_features", 1, MOST_FEATURES)
-    facts = _decode_facts(header, sections, kind, n_features)
+    fields = _decode_header(header, sections, kind, n_features)
     score = decode_scalar(header.take_any("oob_score"))
     encoding = decode_table(header, sections, n_features)
     columns = decode_trees(header, sections)
@@ -162,10 +164,12 @@ def read_model(
     families = None
     if layout.version >= FIRST_WITH_FAMILIES:
         families = decode_families(header.take_any("families"), sections, n_trees)
+    averages_classes = kind.is_classifier and not kind.is_additive
+    power = decode_power(header, layout.version, averages_classes=averages_classes)
     additive = None
     if kind.is_additive:
-        additive = decode_additive(header, sections, layout.version, facts["classes"], n_trees)
-    n_classes = 0 if facts["classes"] is None or additive else len(facts["classes"])
+        additive = decode_additive(header, sections, layout.version, fields["classes"], n_trees)
+    n_classes = 0 if fields["classes"] is None or additive else len(fields["classes"])
     forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
     targets = decode_targets(header, sections, layout, forest)
     header.finish()
@@ -173,7 +177,7 @@ def read_model(
     fitted = FittedForest(
         predictor=MappedFile(forest) if mapped else _read_forest(forest),
         encoding=encoding,
-        **facts,
+        **fields,
         hard=values.get("voting") == "hard",
         class_weight=values.get("class_weight"),
         tuned_out_of_bag=_tuned_out_of_bag(values),
@@ -181,6 +185,7 @@ def read_model(
         rotations=rotations,
         additive=additive,
         families=families,
+        power=power,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)
@@ -198,7 +203,7 @@ def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
     return tuned_out_of_bag(read_projection(values["projection"], values["n_projections"]))
 
 
-def _decode_facts(
+def _decode_header(
     header: Fields, sections: Sections, kind: StorableKind, n_features: int
 ) -> dict[str, Any]:
     """The header's entries on columns, classes and bags."""

@@ -1,4 +1,4 @@
-"""Takes verified arrays out of a file, and sees that none is left over."""
+"""Takes verified arrays out of a file, and checks that none is left over."""
 
 from __future__ import annotations
 

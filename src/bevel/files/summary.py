@@ -1,4 +1,4 @@
-"""What is inside a model file, as plain facts."""
+"""The contents of a model file as a dictionary."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ def summarise(
         return {
             "file": os.fspath(path),
             "verified": verify,
-            **_facts(contents, kinds[stored.name]),
+            **_summary(contents, kinds[stored.name]),
             "families": None if families is None else families.as_dict(),
+            "calibration_power": stored.fitted.power,
         }
 
 
-def _facts(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]:
+def _summary(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]:
     layout = read_layout(contents)
     header = layout.header
     columns = header["columns"] | (header.get("targets") or {})

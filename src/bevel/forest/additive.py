@@ -14,7 +14,18 @@ from bevel.data.dataset import Reading
 from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 
-__all__ = ["LINKS", "Additive", "AdditiveRowPredictor", "add_trees"]
+__all__ = [
+    "LARGEST_BASELINE",
+    "LINKS",
+    "MOST_EXPONENT",
+    "Additive",
+    "AdditiveRowPredictor",
+    "add_trees",
+]
+
+# Positive means are between 1e-100 and 1e100, in training too (kMostExponent in losses.h).
+MOST_EXPONENT = 230.0
+LARGEST_BASELINE = 1e65  # as of leaf values in files
 
 LINKS = ("identity", "exponential", "sorted", "logistic", "softmax")
 
@@ -50,7 +61,9 @@ class Additive:
         """
         if self.link == "sorted":
             return np.sort(raw, axis=1)
-        return exponentials(raw[:, 0]) if self.link == "exponential" else raw[:, 0]
+        if self.link == "exponential":
+            return exponentials(np.clip(raw[:, 0], -MOST_EXPONENT, MOST_EXPONENT))
+        return raw[:, 0]
 
     def probabilities(self, raw: Floats) -> Floats:
         """Class probabilities from the sums of the outputs."""

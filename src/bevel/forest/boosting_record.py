@@ -1,4 +1,4 @@
-"""What boosting remembers of its fit: the learning curve, and residuals of the validation rows."""
+"""The record of a boosting fit: the learning curve, and residuals of the validation rows."""
 
 from __future__ import annotations
 

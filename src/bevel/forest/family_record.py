@@ -1,4 +1,4 @@
-"""What a forest of several families remembers of them: `families_`."""
+"""The record of the families that share the trees of a forest: `families_`."""
 
 from __future__ import annotations
 

@@ -14,21 +14,22 @@ from bevel.forest.flat_forest import FlatForest
 __all__ = ["gain_importances", "gain_shares"]
 
 
-def gain_importances(forest: FlatForest) -> Floats:
+def gain_importances(forest: FlatForest, *, normalised: bool = True) -> Floats:
     """Breiman's gain (Gini) importance of each feature, summing to one.
 
     The gain of a split is credited to the features of its direction in proportion to the absolute
     values of their coefficients, through the axes of a rotation too. As in scikit-learn, each tree
     is normalised before averaging, and trees without splits do not count; zeros if none has any.
+    Trees that add up are not normalised: later ones have less to explain.
     """
     forest.check_not_slim("feature_importances_")
     total = np.zeros(forest.n_features)
-    for share in gain_shares(forest):
+    for share in gain_shares(forest, normalised=normalised):
         total += share
     return total / total.sum() if total.sum() > 0.0 else total
 
 
-def gain_shares(forest: FlatForest) -> Iterator[Floats]:
+def gain_shares(forest: FlatForest, *, normalised: bool = True) -> Iterator[Floats]:
     """Share of each feature in the gain of a tree, tree after tree, those without splits left out.
 
     The forest must not be slim.
@@ -36,7 +37,7 @@ def gain_shares(forest: FlatForest) -> Iterator[Floats]:
     for tree in np.flatnonzero(np.diff(forest.tree_offset) > 1):
         credit = _tree_importances(forest, int(tree))
         if credit.sum() > 0.0:
-            yield credit / credit.sum()
+            yield credit / credit.sum() if normalised else credit
 
 
 def _tree_importances(forest: FlatForest, tree: int) -> Floats:

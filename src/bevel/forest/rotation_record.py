@@ -1,4 +1,4 @@
-"""What a regularised rotation ensemble remembers of its rotations."""
+"""The record of the rotations of a regularised rotation ensemble."""
 
 from __future__ import annotations
 

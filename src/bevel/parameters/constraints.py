@@ -1,4 +1,4 @@
-"""What values a parameter may take, as data: checked, and described in messages and docstrings."""
+"""The values that a parameter may take: checked, and described in messages and docstrings."""
 
 from __future__ import annotations
 

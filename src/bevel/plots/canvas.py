@@ -1,4 +1,4 @@
-"""The house style of all pictures, and the axes they are drawn on: given ones or new ones.
+"""The common style of all plots, and the axes they are drawn on: given ones or new ones.
 
 New figures belong to pyplot, so that notebooks and `pyplot.show` show them; inside `detached` they
 do not. Their layout is constrained: labels, titles and legends stay inside the picture.

@@ -1,4 +1,4 @@
-"""The plane as a model of two features sees it: what all pictures of it share."""
+"""Predictions of a model of two features over the plane: shared by the plots of it."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

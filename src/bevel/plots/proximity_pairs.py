@@ -1,4 +1,4 @@
-"""Rows as a forest sees them: their principal coordinates in pairs, and what these explain."""
+"""Principal coordinates of proximities in pairs, and the share that they explain."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

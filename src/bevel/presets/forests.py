@@ -101,7 +101,7 @@ def frank(*, task: str = "classification", **parameters: Any) -> Forest:
 
 @preset("RR-RF", BLASER, "sections 1.4 to 1.6")
 def rr_rf(*, flip: bool = False, task: str = "classification", **parameters: Any) -> Forest:
-    """Random rotation random forest: each tree sees the features rotated at random.
+    """Random rotation random forest: each tree is grown on randomly rotated features.
 
     The trees are those of `random_forest`, with the defaults of R's randomForest (1.6.3). Features
     are first scaled to [0, 1] and cut to it, the basic scaling of 1.6.2, which had the best mean
@@ -152,7 +152,7 @@ def rr_et(*, flip: bool = False, task: str = "classification", **parameters: Any
 
 @preset("Rotation Forest", RODRIGUEZ, "sections 2 and 3")
 def rotation_forest(*, task: str = "classification", **parameters: Any) -> Forest:
-    """Rotation Forest: each tree sees the principal components of random groups of 3 features.
+    """Rotation Forest: each tree is grown on principal components of random groups of features.
 
     10 trees on all rows, all components at every node, class shares averaged as in the paper;
     features are scaled to [0, 1] as in WEKA, with which its experiments were made. Departs: the

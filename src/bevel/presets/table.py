@@ -1,4 +1,4 @@
-"""The machinery of `bevel.presets`: its table, and an estimator from the settings of a paper."""
+"""Implements `bevel.presets`: its table, and an estimator from the settings of a paper."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Turns the words for a number of things ("sqrt", "p**2", 0.5, 7) into that number.
 
 The same words serve `n_projections` (draws per node) and `n_features` of a projection (features per
-draw). Whether the number can be honoured is for the caller to say.
+draw). The caller checks whether there are so many.
 """
 
 from __future__ import annotations

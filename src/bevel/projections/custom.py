@@ -1,4 +1,4 @@
-"""SparseDirections of the user's own."""
+"""Directions that the user supplies: a function or a matrix."""
 
 from __future__ import annotations
 

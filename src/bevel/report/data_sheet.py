@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bevel.data.columns import Columns
-from bevel.report.page import TableCell, bullets, facts, paragraph, table
+from bevel.report.page import TableCell, bullets, definitions, paragraph, table
 from bevel.report.score_text import number
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 
@@ -43,7 +43,7 @@ def _size(data: LabelledRows) -> str:
     if data.task != CLASSIFICATION:
         low, middle, high = np.quantile(data.y, [0.0, 0.5, 1.0])
         lines["target"] = f"{data.target}, {number(low)} to {number(high)}, median {number(middle)}"
-    return facts(lines)
+    return definitions(lines)
 
 
 def _target(data: LabelledRows) -> str:

@@ -1,4 +1,4 @@
-"""A comparison of a few contenders as CSV, as plain facts and as a page: what the demo writes."""
+"""The output of the demo: a comparison as CSV, as a dictionary and as a page."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ from bevel.workflow.demo_problems import EXAMPLE_TARGET
 __all__ = [
     "Comparison",
     "as_csv",
-    "as_facts",
+    "as_dict",
     "as_html",
     "best_contenders",
     "headline",
@@ -97,7 +97,7 @@ def as_csv(comparison: Comparison) -> str:
     return text.getvalue()
 
 
-def as_facts(comparison: Comparison) -> dict[str, Any]:
+def as_dict(comparison: Comparison) -> dict[str, Any]:
     """The same as JSON can hold it."""
     return {
         "contenders": list(comparison.contenders),

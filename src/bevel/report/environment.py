@@ -11,7 +11,7 @@ from typing import Any
 
 from bevel.training.threads import count_threads
 
-__all__ = ["WITH_PEERS", "describe_environment", "environment_facts"]
+__all__ = ["WITH_PEERS", "describe_environment", "environment_lines"]
 
 OWN = ("bevel", "numpy", "scipy", "scikit-learn")
 WITH_PEERS = (*OWN, "xgboost", "lightgbm", "catboost", "ydf", "aeon", "sktime")
@@ -35,8 +35,8 @@ def describe_environment(packages: Sequence[str] = OWN) -> dict[str, Any]:
     }
 
 
-def environment_facts(description: Mapping[str, Any]) -> dict[str, str]:
-    """Versions and machine of such a record, as facts for a page."""
+def environment_lines(description: Mapping[str, Any]) -> dict[str, str]:
+    """Versions and machine of such a record, as lines for a page."""
     words = {"memory_gb": "GB of memory:", "processor": "on", "cores": "cores:", "system": "under"}
     known = {**description.get("versions", {}), **description.get("machine", {})}
     return {words.get(name, name): str(what) for name, what in known.items() if what}

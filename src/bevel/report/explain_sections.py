@@ -86,7 +86,7 @@ def _effects(found: Explanation) -> str:
     if some.standard_error is not None:
         text += " Bands are 95 % intervals over forests grown on other rows."
         if any(each.n_below_zero for each in found.effects):
-            text += " Where they are narrowest, the trees are too few to tell how wide they are."
+            text += " Where they are narrowest, there are too few trees to estimate their width."
     text += " All pictures have the same scale; marks at the bottom are tenths of the rows."
     heights = explain_figures.shared_heights(found.effects)
     drawn = [

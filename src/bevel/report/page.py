@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bevel.printable import printable
-from bevel.report.environment import describe_environment, environment_facts
+from bevel.report.environment import describe_environment, environment_lines
 
 __all__ = [
     "PageSection",
@@ -31,8 +31,8 @@ __all__ = [
     "beside",
     "bullets",
     "code",
+    "definitions",
     "escaped",
-    "facts",
     "figure",
     "figures",
     "link",
@@ -91,7 +91,7 @@ def page(
         Versions and machine; None takes those of this process.
     """
     template = Template(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
-    made_with = environment_facts(describe_environment()) if made_with is None else made_with
+    made_with = environment_lines(describe_environment()) if made_with is None else made_with
     return template.substitute(
         title=escaped(title),
         subtitle=escaped(subtitle),
@@ -127,7 +127,7 @@ def beside(words: str, drawing: str) -> str:
     return f'<div class="beside"><div>{words}</div>{drawing}</div>'
 
 
-def facts(lines: Mapping[str, object]) -> str:
+def definitions(lines: Mapping[str, object]) -> str:
     """Names and values, as a list of two columns."""
     items = (
         f"<dt>{escaped(name)}</dt><dd>{escaped(str(what))}</dd>" for name, what in lines.items()

@@ -1,4 +1,4 @@
-"""What all figures share: an empty canvas in the house style, and its way to SVG text."""
+"""The canvas of all figures, with common styles, and its conversion to SVG text."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Numbers as a person would write them: as few digits as the meaning allows."""
+"""Numbers as text, with as few digits as necessary."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def significant(value: float) -> int:
 
 
 def written(value: float) -> str:
-    """A number in text, with as many digits as tell it from all others, and a true minus."""
+    """A number in text, with enough digits to identify it, and a minus sign (U+2212)."""
     return repr(float(value)).removesuffix(".0").replace("-", MINUS)
 
 

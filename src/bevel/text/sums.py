@@ -1,4 +1,4 @@
-"""Weighted sums of features as a person would write them."""
+"""Weighted sums of features as text."""
 
 from __future__ import annotations
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import get_ident
 from typing import TypeVar
 
 from sklearn import config_context, get_config
@@ -12,6 +15,8 @@ from bevel import _core
 from bevel.training.progress import Progress
 
 __all__ = ["run_jobs"]
+
+SECONDS_BETWEEN_INTERRUPTS, SECONDS_BETWEEN_LOOKS = 1.0, 0.01
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -23,8 +28,9 @@ def run_jobs(
     """Results of `work` on each job, in the order of the jobs.
 
     Threads suffice, since learners that are worth waiting for compute outside the interpreter; they
-    share the data, and need nothing to be pickled. An error or Ctrl-C cancels the jobs at hand if
-    they are Bevel's, and else ends the run once they are done.
+    share the data, and need nothing to be pickled. An error or Ctrl-C ends the jobs at hand:
+    Bevel's own are cancelled, and the threads of other learners raise KeyboardInterrupt as soon as
+    they run Python again.
 
     Parameters
     ----------
@@ -54,10 +60,16 @@ def _run(
     settings = get_config()  # scikit-learn keeps them for each thread
     cancellation = _core.CancellationToken()  # signals reach the main thread only
 
+    threads: set[int] = set()  # that work on a job
+
     def work_with_settings(job: Job) -> Result:
-        with config_context(**settings):
-            result: Result = cancellation.run(lambda: work(job))
-            return result
+        threads.add(get_ident())
+        try:
+            with config_context(**settings):
+                result: Result = cancellation.run(lambda: work(job))
+                return result
+        finally:
+            threads.discard(get_ident())
 
     executor = ThreadPoolExecutor(min(n_threads, len(jobs)))
     try:
@@ -67,7 +79,26 @@ def _run(
                 progress(len(results))
     except BaseException:
         cancellation.cancel()
+        executor.shutdown(wait=False, cancel_futures=True)
+        _interrupt(threads)
         raise
     finally:
         executor.shutdown(cancel_futures=True)
     return results
+
+
+def _interrupt(threads: set[int]) -> None:
+    """Raise KeyboardInterrupt in threads until they have left their jobs.
+
+    A thread that computes outside the interpreter raises it when it is back there.
+    """
+    raised = 0.0
+    while threads:
+        if time.monotonic() - raised > SECONDS_BETWEEN_INTERRUPTS:
+            raised = time.monotonic()
+            for thread in tuple(threads):
+                if not ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
+                ):
+                    threads.discard(thread)  # it has ended
+        time.sleep(SECONDS_BETWEEN_LOOKS)

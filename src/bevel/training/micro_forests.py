@@ -1,4 +1,4 @@
-"""Micro-forests: a few trees of each of several kinds, which decide who gets the other trees.
+"""Micro-forests: a few trees of each kind, whose losses decide how many more trees it gets.
 
 Kind k grows the trees from k · U on, where U is the size of a micro-forest. A bag depends on the
 seed and the number of a tree alone, so all that draws bags again works as for any forest.

@@ -41,7 +41,7 @@ class NotebookBar:
         self._show(label, n_done, n_total, time_text)
 
     def close(self) -> None:
-        """Say that work has ended before its time."""
+        """Show that the work was stopped early."""
         if self._last is not None:
             label, n_done, n_total, _ = self._last
             self._last = None

@@ -1,7 +1,7 @@
-"""Rotated views of a table, for learners that are not ours: numeric features rotated, nominal not.
+"""Rotated views of a table, for learners of other libraries: numeric features rotated, nominal not.
 
 A view is made of rows as a dataset holds them: numeric features scaled before they are rotated
-(Blaser, thesis 1.6.2: a rotation minds units and outliers), and missing values replaced by the
+(Blaser, thesis 1.6.2: a rotation depends on units and outliers), and missing values replaced by the
 median of the training rows (1.6.1), since a rotation would spread them over the row. Nominal
 columns have no angle: they keep their level codes or become indicators, and are never rotated.
 """

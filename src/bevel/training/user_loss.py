@@ -1,4 +1,4 @@
-"""A loss of the user's own: what its function returns is checked before the core sees it."""
+"""A user-defined loss: the arrays that it returns are checked before the core reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does going oblique help on this data?
+"""Do oblique splits help on this data?
 
 The model is compared with a forest that cuts along the axes: as many trees, the same seed and the
 same rows left out, so that the differences are paired row by row. The figures of the model are its

@@ -1,4 +1,4 @@
-"""Fits forests to a table as the verbs need them: with out-of-bag predictions, their course over
+"""Fits forests to a table for the commands: with out-of-bag predictions, their course over
 the trees, and cross-validation."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Columns that name rows and say nothing about new ones: row numbers, keys, free text.
+"""Identifier columns, which do not generalise to new rows: row numbers, keys, free text.
 
-A forest learns them by heart: where a file is sorted by the target, a row number predicts it.
+A forest overfits to them: where a file is sorted by the target, a row number predicts it.
 """
 
 from __future__ import annotations

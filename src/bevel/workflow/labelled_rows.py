@@ -271,7 +271,7 @@ def _without_keys(
     kept = [name for name in X.names if name not in names]
     listed = join_names([f"{key.name!r} ({key.why})" for key in keys])
     if not kept:
-        return X, [f"No feature says more than which row is which: {listed}."]
+        return X, [f"Every feature only identifies rows: {listed}."]
     return X.select(kept), [f"Left out, because they name rows: {listed}; `keep_id` keeps them."]
 
 

@@ -135,7 +135,7 @@ def test_bias_of_a_line_on_a_parabola_is_what_the_line_cannot_bend():
     assert result.squared_error == result.squared_bias + result.variance
 
 
-def test_rows_that_are_left_out_are_judged_by_those_that_did_not_see_them():
+def test_rows_that_are_left_out_are_evaluated_by_models_not_fitted_to_them():
     X, y = trunk(60, 4, random_state=0)
 
     class Memory(Coin):
@@ -153,7 +153,7 @@ def test_rows_that_are_left_out_are_judged_by_those_that_did_not_see_them():
     assert result.classes.bias == result.classes.systematic_effect
 
 
-def test_frames_with_nominal_columns_give_the_same_answer_twice():
+def test_frames_with_nominal_columns_give_the_same_result_twice():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=50), "b": pd.Categorical(rng.choice(["u", "v"], 50))})
     y = np.where((X["a"] > 0) == (X["b"] == "u"), "yes", "no")
@@ -253,7 +253,7 @@ class Fickle(ClassifierMixin, BaseEstimator):
         return np.tile(shares, (len(X), 1))
 
 
-def test_predicted_classes_that_no_judged_row_has_count_as_wrong_answers():
+def test_predicted_classes_that_no_evaluated_row_has_count_as_wrong_predictions():
     X = np.zeros((40, 1))
     y = np.repeat(["a", "b"], 20)
     result = bias_and_variance(Fickle(), X, y, X_test=X, y_test=y, n_repeats=30, random_state=3)

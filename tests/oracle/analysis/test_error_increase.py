@@ -235,7 +235,7 @@ def test_errors_of_the_forest_equal_a_loop_over_disturbed_tables(
         np.testing.assert_array_equal(a, b)
 
 
-def test_random_forests_of_these_tests_change_their_answers() -> None:
+def test_random_forests_of_these_tests_change_their_predictions() -> None:
     """Otherwise the loops above would agree on zeros."""
     for setting in SETTINGS.keys() - {"one row"}:
         _, increase = naive_tree_errors(ask(5, 3, **SETTINGS[setting]), True)

@@ -162,7 +162,7 @@ def test_correlation_of_residuals_on_new_rows_is_the_mean_over_all_pairs_of_tree
 
 @EACH_REGRESSOR
 @pytest.mark.parametrize("step", [7, 1000])
-def test_correlation_of_residuals_out_of_bag_is_of_pairs_that_both_judge_the_row(
+def test_correlation_of_residuals_out_of_bag_is_of_pairs_that_both_evaluate_the_row(
     monkeypatch, options, step
 ):
     forest = fitted_regressor(**options)

@@ -128,7 +128,7 @@ def test_shapley_values_are_the_same_bits_for_any_number_of_threads(exact):
 
 
 @pytest.mark.parametrize("exact", [ALWAYS, NEVER], ids=["exact", "sampled"])
-def test_shapley_value_of_a_feature_that_no_split_asks_or_that_is_alike_is_zero(exact):
+def test_shapley_value_of_a_feature_that_no_split_reads_or_that_is_alike_is_zero(exact):
     rng = np.random.default_rng(2)
     data = training_data(rng, 100, 0)
     forest = grow_on(data, "combination", 5)

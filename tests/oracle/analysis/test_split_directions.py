@@ -131,7 +131,9 @@ def test_gini_of_features_is_the_gain_of_directions_divided_by_weights() -> None
     assert directions.std is None
 
 
-def test_rows_with_equal_fingerprints_are_still_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_with_equal_fingerprints_are_still_distinguished(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     good = split_directions._prints
     monkeypatch.setattr(
         split_directions,

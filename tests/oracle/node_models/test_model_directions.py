@@ -150,7 +150,7 @@ def test_node_of_fewer_rows_than_features_follows_its_model(kind: str, n_classes
 
 @pytest.mark.parametrize("n_classes", TASKS.values(), ids=TASKS.keys())
 @pytest.mark.parametrize("kind", MODELS)
-def test_model_of_a_random_subspace_knows_its_features_only(kind: str, n_classes: int) -> None:
+def test_model_of_a_random_subspace_uses_its_features_only(kind: str, n_classes: int) -> None:
     """Three of ten: all coefficients differ from 0, so that the entries are the subspace."""
     if n_classes == 0 and kind == "logistic":
         pytest.skip("classes only")

@@ -211,7 +211,7 @@ def test_class_of_a_single_row_is_no_trouble() -> None:
 
 
 @pytest.mark.parametrize("per_node", [False, True])
-def test_rows_that_differ_by_rounding_alone_are_not_told_apart(per_node: bool) -> None:
+def test_rows_that_differ_by_rounding_alone_are_not_distinguished(per_node: bool) -> None:
     """All features are one number, up to float32; labels are noise. Across it there is no split."""
     rng = np.random.default_rng(0)
     t = rng.normal(size=200)

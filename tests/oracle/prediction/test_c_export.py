@@ -84,7 +84,7 @@ def fitted(y: np.ndarray, n_classes: int, X: Any, **values: Any) -> Any:
     return ObliqueForestClassifier(**values).fit(X, np.digitize(y, edges))
 
 
-def test_every_projection_answers_as_python_does(tmp_path: Path) -> None:
+def test_every_projection_predicts_as_python_does(tmp_path: Path) -> None:
     X, y = training_rows()
     models = {}
     for name, projection in PROJECTIONS.items():
@@ -97,7 +97,7 @@ def test_every_projection_answers_as_python_does(tmp_path: Path) -> None:
         compiled.assert_equal(name, rows, rows)
 
 
-def test_every_scale_answers_as_python_does(
+def test_every_scale_predicts_as_python_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = training_rows()
@@ -166,7 +166,7 @@ def test_numbers_that_python_refuses_count_as_the_largest_it_takes(tmp_path: Pat
 
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=4, phases=[Phase.generate])  # a smaller seed is no simpler forest
-def test_random_forests_answer_as_python_does(seed: int) -> None:
+def test_random_forests_predict_as_python_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     models = {f"m{number}": random_estimator(rng) for number in range(20)}
     with TemporaryDirectory() as folder:
@@ -274,7 +274,7 @@ def test_texts_of_classes_and_names_of_columns_cannot_break_the_file(tmp_path: P
     assert name(-1) is name(len(texts)) is None
 
 
-def test_labels_of_5000_characters_can_be_asked_for(tmp_path: Path) -> None:
+def test_labels_of_5000_characters_can_be_read(tmp_path: Path) -> None:
     long = ["é'\"\\" * 1250 + end for end in "ab"]
     frame = pd.DataFrame({"x": [*long, "c"] * 5})
     model = ObliqueForestClassifier(3, random_state=0, n_jobs=1).fit(frame, [0, 1, 1] * 5)

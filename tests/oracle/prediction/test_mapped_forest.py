@@ -47,7 +47,7 @@ def assert_answers_are_those_of_the_reference(forest: Forest, X: np.ndarray) -> 
 
 @pytest.mark.parametrize("n_classes", TASKS.values(), ids=TASKS.keys())
 @pytest.mark.parametrize("family", FAMILIES)
-def test_mapped_forest_answers_as_the_reference_does(family: str, n_classes: int) -> None:
+def test_mapped_forest_predicts_as_the_reference_does(family: str, n_classes: int) -> None:
     rng = np.random.default_rng(n_classes)
     data = training_data(rng, 300, n_classes)
     forest = grow_on(data, family)
@@ -55,7 +55,7 @@ def test_mapped_forest_answers_as_the_reference_does(family: str, n_classes: int
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 17, 100])
-def test_mapped_forest_of_any_number_of_classes_answers_as_the_reference_does(
+def test_mapped_forest_of_any_number_of_classes_predicts_as_the_reference_does(
     n_classes: int,
 ) -> None:
     rng = np.random.default_rng(n_classes)
@@ -65,7 +65,7 @@ def test_mapped_forest_of_any_number_of_classes_answers_as_the_reference_does(
     assert_answers_are_those_of_the_reference(grow(data, how, 6), X[:200].astype(np.float32))
 
 
-def test_threads_answer_as_one_does() -> None:
+def test_threads_predict_as_one_does() -> None:
     rng = np.random.default_rng(0)
     data = training_data(rng, 500, 5)
     forest = grow_on(data, "mixed", n_trees=25)
@@ -82,7 +82,7 @@ def test_columns_give_back_the_forest(family: str, n_classes: int) -> None:
         assert back.arrays()[name].tobytes() == array.tobytes()
 
 
-def test_slimmed_forest_answers_too() -> None:
+def test_slimmed_forest_predicts_too() -> None:
     rng = np.random.default_rng(0)
     data = training_data(rng, 300, 2)
     forest = grow_on(data, "mixed")
@@ -103,7 +103,7 @@ def test_paths_are_those_of_the_flat_forest() -> None:
 
 @pytest.mark.parametrize("n_classes", [0, 1, 2, 7])
 @pytest.mark.parametrize("seed", range(10))
-def test_mapped_forest_of_every_kind_of_node_answers_as_the_reference_does(
+def test_mapped_forest_of_every_kind_of_node_predicts_as_the_reference_does(
     seed: int, n_classes: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -149,7 +149,7 @@ def damaged(rng: np.random.Generator, column: Column) -> Column:
 
 @pytest.mark.parametrize("n_classes", TASKS.values(), ids=TASKS.keys())
 @pytest.mark.parametrize("family", ["axis", "signs", "two_rotations", "categorical", "mixed"])
-def test_damaged_columns_give_an_error_or_an_answer(family: str, n_classes: int) -> None:
+def test_damaged_columns_give_an_error_or_a_prediction(family: str, n_classes: int) -> None:
     rng = np.random.default_rng(n_classes)
     data = training_data(rng, 120, n_classes)
     forest, X = flat(grow_on(data, family)), new_rows(rng, data, 20)

@@ -73,7 +73,7 @@ def test_plain_and_mapped_walks_lead_where_the_oracle_says(problem):
 
 @settings(max_examples=300, deadline=None)
 @given(problems())
-def test_packed_walks_answer_as_the_oracle_says_alone_and_in_batches(problem):
+def test_packed_walks_predict_as_the_oracle_says_alone_and_in_batches(problem):
     forest, X = problem
     expected = naive_answers(forest, X)
     packed = PackedPredictor(forest).packed
@@ -85,7 +85,7 @@ def test_packed_walks_answer_as_the_oracle_says_alone_and_in_batches(problem):
 
 @pytest.mark.parametrize("simd", SIMD_LEVELS)
 @pytest.mark.parametrize("keep_signs", [True, False])
-def test_crowns_of_every_instruction_set_answer_as_the_oracle_says(simd, keep_signs):
+def test_top_levels_of_every_instruction_set_predict_as_the_oracle_says(simd, keep_signs):
     """Blocks with and without rows that overflow, below, at and above whole groups of rows."""
     if simd not in available_simd_levels():
         pytest.skip(f"this machine has no {simd}")
@@ -150,7 +150,7 @@ def stump(index, weight, threshold, missing_left) -> FlatForest:
 
 
 @pytest.mark.parametrize("scale", [None, "standard", "minmax"])
-def test_estimator_answers_a_row_alike_alone_in_a_batch_from_a_file_and_by_its_leaves(
+def test_estimator_predicts_a_row_alike_alone_in_a_batch_from_a_file_and_by_its_leaves(
     scale, tmp_path: Path
 ):
     rng = np.random.default_rng(0)
@@ -181,7 +181,7 @@ def shares_of(forest: FlatForest, leaves: np.ndarray) -> np.ndarray:
     return sums / forest.n_trees
 
 
-def test_row_predictor_answers_doubles_beyond_float32_as_the_infinities_they_become():
+def test_row_predictor_treats_doubles_beyond_float32_as_the_infinities_they_become():
     rng = np.random.default_rng(1)
     forest = huge_forest(rng, n_features=5, n_classes=3, n_trees=20, kinds=("signs", "weights"))
     encoding = Encoding(IdentityScaler(), {}, forest.levels, forest.medians)
@@ -193,7 +193,7 @@ def test_row_predictor_answers_doubles_beyond_float32_as_the_infinities_they_bec
 
 
 @needs_compiler
-def test_c_export_of_huge_forests_answers_as_the_oracle_says(tmp_path: Path):
+def test_c_export_of_huge_forests_predicts_as_the_oracle_says(tmp_path: Path):
     """Rows up to the largest number that is stored: the file cuts others, which Python refuses."""
     rng = np.random.default_rng(2)
     estimators = {}

@@ -61,14 +61,14 @@ def problems(draw):
 
 @settings(max_examples=300, deadline=None)
 @given(problems(), st.integers(1, 3), st.booleans())
-def test_random_forests_answer_as_the_plain_walk(problem, n_threads, hard):
+def test_random_forests_predict_as_the_plain_walk(problem, n_threads, hard):
     forest, X = problem
     assert_agrees(PackedPredictor(forest), X, n_threads, hard)
 
 
 @pytest.mark.parametrize("projection", FAMILIES, ids=str)
 @pytest.mark.parametrize("n_classes", [0, 2, 7])
-def test_grown_forests_answer_as_the_plain_walk(projection, n_classes):
+def test_grown_forests_predict_as_the_plain_walk(projection, n_classes):
     rng = np.random.default_rng(n_classes)
     X = np.round(rng.normal(size=(200, 9)), 1).astype(np.float32)
     X[rng.random(X.shape) < 0.05] = np.nan

@@ -117,7 +117,7 @@ def test_custom_directions_that_overflow_on_the_training_rows_raise(is_function)
         forest.fit(X, [0, 1, 0, 1])
 
 
-def test_custom_directions_are_judged_by_the_numeric_columns_they_read():
+def test_custom_directions_are_checked_on_the_numeric_columns_they_read():
     """Large coefficients are fine on small features, whatever the other columns hold."""
     rng = np.random.default_rng(0)
     X = np.column_stack((rng.integers(0, 3, 60), rng.normal(size=60) * 1e30, rng.normal(size=60)))

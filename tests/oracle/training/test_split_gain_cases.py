@@ -23,7 +23,7 @@ from support.split_problems import (
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 0])
-def test_split_with_missing_values_may_tell_them_from_all_others(n_classes: int) -> None:
+def test_split_with_missing_values_may_separate_them_from_all_others(n_classes: int) -> None:
     x = np.array([1.0, 2.0, np.nan, 3.0, np.nan, 4.0])
     missing = np.isnan(x)
     data = problem(x[:, None], missing.astype(float if n_classes == 0 else int), n_classes)

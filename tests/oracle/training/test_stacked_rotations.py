@@ -80,7 +80,7 @@ class GriddedMemory(Memory):
 
 @pytest.mark.parametrize("param_grid", GRIDS)
 @pytest.mark.parametrize("cv", [5, PredefinedSplit(FOLD), StratifiedKFold(3)])
-def test_level1_never_hears_of_a_row_from_a_model_that_has_seen_it(cv, param_grid):
+def test_level1_never_gets_a_row_from_a_model_fitted_to_it(cv, param_grid):
     # A model that had seen a row would give its class away by a one.
     rows = level1_rows(X, Y, GriddedMemory(), cv=cv, param_grid=param_grid)
     assert np.all(rows == 0.5)
@@ -109,7 +109,7 @@ def test_models_of_the_end_have_seen_all_rows():
 
 
 @pytest.mark.parametrize("scale", ["minmax", "quantile", "standard", "rank", None])
-def test_what_level1_hears_of_a_fold_does_not_depend_on_its_labels_or_other_rows(scale):
+def test_input_of_level1_for_a_fold_does_not_depend_on_its_labels_or_other_rows(scale):
     before = level1_rows(X, Y, KNeighborsClassifier(7), scale=scale)
     held_out = FOLD == 2
     labels = np.where(held_out, 1 - Y, Y)
@@ -123,7 +123,7 @@ def test_what_level1_hears_of_a_fold_does_not_depend_on_its_labels_or_other_rows
     np.testing.assert_array_equal(after[others], before[others])
 
 
-def test_search_for_settings_sees_no_row_that_is_held_out():
+def test_search_for_settings_uses_no_row_that_is_held_out():
     searched = {"param_grid": {"var_smoothing": [1e-9, 10.0]}, "n_rotations": 1}
     before = level1_rows(X, Y, GaussianNB(), **searched)
     held_out = FOLD == 1
@@ -193,7 +193,7 @@ def test_settings_are_the_most_accurate_of_out_of_bag_rows():
         assert model.get_params()["max_depth"] == setting["max_depth"]
 
 
-def test_settings_are_judged_by_rows_that_their_models_have_not_seen():
+def test_settings_are_evaluated_on_rows_outside_the_fit():
     # A third of the labels is wrong: who learns them by heart is right on rows it has seen alone.
     rng = np.random.default_rng(4)
     rows = rng.normal(size=(150, 2))
@@ -266,7 +266,7 @@ def small_regression(n_jobs):
 
 
 @pytest.mark.parametrize("make", [small_stack, small_boosting, small_regression])
-def test_answers_are_the_same_for_any_number_of_threads(make):
+def test_predictions_are_the_same_for_any_number_of_threads(make):
     question = "predict_proba" if make is not small_regression else "predict"
     answers = [getattr(make(n_jobs).fit(X, Y), question)(X) for n_jobs in (1, 3)]
     np.testing.assert_array_equal(answers[0], answers[1])

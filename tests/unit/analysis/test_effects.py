@@ -44,7 +44,9 @@ def regressor(request):
 def classifier(request):
     X, y = table()
     labels = np.array(["low", "mid", "top"])[np.digitize(y, np.quantile(y, [0.3, 0.7]))]
-    return ObliqueForestClassifier(20, voting=request.param, random_state=0).fit(X, labels), X
+    return ObliqueForestClassifier(20, calibration=None, voting=request.param, random_state=0).fit(
+        X, labels
+    ), X
 
 
 def squeeze(forest, values):
@@ -300,3 +302,13 @@ def test_standard_errors_need_bags():
     forest = ObliqueForestRegressor(3, bootstrap=False, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="bootstrap=True"):
         analysis.partial_dependence(forest, X, 0, standard_error=True)
+
+
+def test_effect_of_a_nominal_column_without_labels_is_refused():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "none": pd.Series([None] * 4, dtype="str")})
+    forest = ObliqueForestRegressor(5, projection="axis", categorical_features=["none"])
+    forest.fit(frame, [1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(ValueError, match="A grid of none needs values"):
+        analysis.partial_dependence(forest, frame, "none")
+    with pytest.raises(ValueError, match="values of none must be a sequence of labels"):
+        analysis.partial_dependence(forest, frame, "none", values=[])

@@ -87,7 +87,7 @@ def test_weights_of_bags_balanced_by_class_are_the_formula():
     np.testing.assert_allclose(weights.toarray(), slow, rtol=0, atol=1e-13)
 
 
-def test_weights_know_missing_values_and_nominal_columns():
+def test_weights_handle_missing_values_and_nominal_columns():
     for rows, new in ((HOLES, HOLES[:9]), (frame(X), frame(NEW))):
         forest = ObliqueForestRegressor(**FEW).fit(rows, Y)
         weights = forest_weights(forest, rows, Y, new)

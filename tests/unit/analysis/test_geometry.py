@@ -106,7 +106,7 @@ def test_bayes_error_of_trunk_is_that_of_the_best_rule_along_its_best_direction(
     assert error[3] == pytest.approx(0.5, abs=1e-4)
 
 
-def test_bayes_error_of_trunk_wants_features_as_they_are():
+def test_bayes_error_of_trunk_needs_unscaled_features():
     X, y = datasets.trunk(100, random_state=0)
     scaled = ObliqueForestClassifier(3, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="Fit with scale=None"):

@@ -221,7 +221,7 @@ def test_anova_without_records_says_how_to_record():
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, "0.01", True])
-def test_anova_wants_a_probability(alpha):
+def test_anova_needs_a_probability(alpha):
     forest, _, _ = grown(P.LDA(record=True))
     with pytest.raises((ValueError, TypeError), match="alpha must be a number in"):
         importance(forest, "anova", alpha=alpha)

@@ -243,7 +243,7 @@ def test_permutations_of_neighbouring_groups_and_repeats_are_unrelated() -> None
 
 
 @BOTH
-def test_slim_loaded_and_mapped_forests_answer_like_the_forest(importance, tmp_path) -> None:
+def test_slim_loaded_and_mapped_forests_predict_like_the_forest(importance, tmp_path) -> None:
     X, y = classes()
     forest = small_classifier().fit(X, y)
     extra = {} if importance is negation_importance else {"random_state": 5}

@@ -53,7 +53,7 @@ def test_proximity_of_one_row_is_one(classifier):
     assert proximity(classifier, X[:1], kind="all", k=3).matrix.toarray().tolist() == [[1.0]]
 
 
-def test_proximity_under_a_constant_target_is_one_wherever_a_tree_judges():
+def test_proximity_under_a_constant_target_is_one_wherever_a_tree_counts():
     fitted = ObliqueForestRegressor(30, random_state=0).fit(X, np.ones(90))
     result = proximity(fitted, X, np.ones(90))
     assert np.count_nonzero(result.matrix == 1.0) == 90 * 90 - 2 * result.n_unjudged
@@ -244,7 +244,7 @@ def test_outlier_scores_of_a_regression_take_all_rows_as_one_class(regressor):
     np.testing.assert_allclose(result.raw, 90 / (matrix**2).sum(axis=1))
 
 
-def test_rows_that_no_tree_judges_have_no_outlier_score_and_change_no_other():
+def test_rows_that_no_tree_evaluates_have_no_outlier_score_and_change_no_other():
     few = ObliqueForestRegressor(4, random_state=0).fit(X, VALUES)
     never = ~training_rows_of(few.fitted_forest_, encode_rows(few, X), VALUES, "test").out.any(
         axis=1

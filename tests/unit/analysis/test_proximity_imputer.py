@@ -65,7 +65,7 @@ def test_imputer_is_closer_to_the_truth_than_the_median():
 
 
 @pytest.mark.parametrize(("kind", "knows"), [("oob", False), ("all", True)])
-def test_a_filled_value_knows_its_rows_own_class_unless_it_is_out_of_bag(kind, knows):
+def test_a_filled_value_depends_on_the_class_of_its_row_unless_it_is_out_of_bag(kind, knows):
     rows = np.flatnonzero(MISSING.any(axis=1))[:10]
     imputer = ProximityImputer(FOREST, kind=kind, n_rounds=1)
     before = imputer.fit_transform(X, CLASSES)

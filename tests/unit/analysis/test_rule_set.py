@@ -9,6 +9,7 @@ from sklearn.datasets import load_diabetes, load_iris
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import rule_set, surrogate_tree
+from bevel.analysis.rules.tests_of_rows import sql_value
 
 FOREST = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
 
@@ -150,3 +151,16 @@ def test_arguments_out_of_range_are_refused(fitted):
         surrogate_tree(forest, X, max_depth=9)
     with pytest.raises(ValueError, match="overlap must be"):
         rule_set(forest, X, y, overlap=2.0)
+
+
+def test_sql_of_no_rules_and_of_infinite_numbers_is_refused():
+    X, y = load_iris(return_X_y=True)
+    forest = ObliqueForestClassifier(**FOREST).fit(X, y)
+    none = rule_set(forest, X, y, min_coverage=1.0)
+    assert len(none) == 0
+    with pytest.raises(ValueError, match="to_sql needs at least one rule"):
+        none.to_sql("rows")
+    for value in (np.inf, np.float32(-np.inf), float("nan")):
+        with pytest.raises(ValueError, match="A number in SQL must be finite"):
+            sql_value(value)
+    assert sql_value(np.float64(0.1)) == "0.1"

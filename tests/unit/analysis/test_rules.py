@@ -245,7 +245,7 @@ def test_top_rules_of_a_regression_say_means_and_deviations():
         assert spread == pytest.approx(target[rows].std())
 
 
-def test_a_tree_without_splits_says_its_answer():
+def test_a_tree_without_splits_prints_its_prediction():
     table, _ = numbers(20)
     forest = grown(table, np.full(20, "same"))
     assert str(forest.forest_.tree(0)).splitlines() == [
@@ -312,7 +312,7 @@ def test_many_terms_are_counted_rather_than_written():
     assert " + 18 more terms " in best
 
 
-def test_a_single_tree_answers_as_the_tree_of_the_forest_does():
+def test_a_single_tree_predicts_as_the_tree_of_the_forest_does():
     table, y = numbers()
     forest = grown(table, y)
     tree, leaves = single_tree(forest, -1), forest.apply(table)[:, -1]

@@ -30,7 +30,7 @@ def forest(n_trees=20, **parameters):
 
 
 @EACH_JUDGE
-def test_judges_say_the_same_of_saved_mapped_and_slim_forests_and_with_threads(judge, tmp_path):
+def test_measures_are_the_same_for_saved_mapped_and_slim_forests_and_with_threads(judge, tmp_path):
     fitted = forest(60, n_jobs=1).fit(X, Y)
     expected = repr(judge(fitted, X, Y))
     fitted.save(tmp_path / "model.bevel")
@@ -42,7 +42,7 @@ def test_judges_say_the_same_of_saved_mapped_and_slim_forests_and_with_threads(j
 
 
 @EACH_JUDGE
-def test_judges_refuse_forests_without_bags_and_rows_of_another_fit(judge):
+def test_measures_refuse_forests_without_bags_and_rows_of_another_fit(judge):
     with pytest.raises(NoOutOfBagError, match="Fit with bootstrap=True"):
         judge(forest(bootstrap=False).fit(X, Y), X, Y)
     with pytest.raises(NoOutOfBagError, match="chose its penalties"):
@@ -54,7 +54,7 @@ def test_judges_refuse_forests_without_bags_and_rows_of_another_fit(judge):
 
 
 @EACH_JUDGE
-def test_judges_refuse_a_forest_whose_only_row_is_in_every_bag(judge):
+def test_measures_refuse_a_forest_whose_only_row_is_in_every_bag(judge):
     with pytest.raises(NoOutOfBagError):
         judge(forest().fit(X[:1], Y[:1]), X[:1], Y[:1])
 

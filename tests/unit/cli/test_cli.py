@@ -171,7 +171,7 @@ def test_inspect_and_json_name_the_families_that_share_the_trees(tmp_path):
     assert [each["family"] for each in facts["families"]["families"]] == [*forest.families_.names]
 
 
-def test_inspect_prints_nothing_that_a_terminal_would_obey(model_file):
+def test_inspect_prints_nothing_that_a_terminal_would_execute(model_file):
     header, data = split(model_file.read_bytes())
     header["bevel"] = header["feature_names"][0] = "\x1b[2Jgone"
     model_file.write_bytes(seal(header, bytes(data)))

@@ -55,7 +55,7 @@ def case(tmp_path_factory):
     return folder, model
 
 
-def test_page_answers_every_question_and_stands_alone(case, tmp_path):
+def test_page_has_every_section_and_stands_alone(case, tmp_path):
     folder, _ = case
     out = tmp_path / "page.html"
     result = run(
@@ -117,7 +117,7 @@ def test_numbers_are_those_of_the_analyses(case):
         assert row["true"] == y[row["row"] - 1]
 
 
-def test_new_rows_are_judged_by_all_trees(case):
+def test_new_rows_are_evaluated_by_all_trees(case):
     folder, model = case
     asked = ("explain", folder / "model.bevel", folder / "new.csv", "--json")
     facts = json.loads(run(*asked, "--target", "label").stdout)
@@ -162,7 +162,7 @@ def test_rows_keep_their_numbers_when_some_have_no_target(case, tmp_path):
         (["--out", "none/page.html"], "folder none does not exist"),
     ],
 )
-def test_mistakes_are_answered_in_one_line(case, arguments, message):
+def test_mistakes_give_an_error_of_one_line(case, arguments, message):
     folder, _ = case
     result = run("explain", folder / "model.bevel", folder / "new.csv", *arguments)
     assert result.exit_code == 1
@@ -171,7 +171,7 @@ def test_mistakes_are_answered_in_one_line(case, arguments, message):
     assert result.stdout == ""
 
 
-def test_classes_that_the_model_does_not_know_are_refused(case, tmp_path):
+def test_classes_unknown_to_the_model_are_refused(case, tmp_path):
     folder, _ = case
     text = (folder / "new.csv").read_text("utf-8").replace(",yes", ",maybe")
     other = tmp_path / "other.csv"
@@ -316,7 +316,7 @@ def test_chosen_rows_are_those_of_a_slow_search():
     assert min(leads, key=leads.get) != min(tops, key=tops.get)  # doubt is not a low probability
 
 
-def test_telling_tree_is_that_of_a_slow_search():
+def test_most_explanatory_tree_is_that_of_a_slow_search():
     X, y = mixed_columns(200)
     y = np.where(np.random.default_rng(2).random(200) < 0.2, "no", y)
     model = bevel.ObliqueForestClassifier(12, random_state=0, n_jobs=1).fit(X, y)
@@ -344,7 +344,7 @@ def test_shapley_importance_is_the_mean_over_all_rows_if_they_are_few():
     np.testing.assert_allclose(found.importances[-1].values, exact, atol=1e-9)
 
 
-def test_row_that_no_tree_may_judge_is_explained_but_not_scored():
+def test_row_that_no_tree_may_evaluate_is_explained_but_not_scored():
     X, y = mixed_columns(40)
     model = bevel.ObliqueForestClassifier(2, random_state=0, n_jobs=1).fit(X, y)
     in_both = (

@@ -116,7 +116,7 @@ def test_chart_of_many_rows_is_of_some_and_says_so_and_all_are_counted(monkeypat
     assert kept <= rows
 
 
-def test_regression_from_files_tells_coverage_in_terminal_json_and_page(tmp_path):
+def test_regression_from_files_prints_coverage_in_terminal_json_and_page(tmp_path):
     X, y = number_columns()
     cells = [["" if v != v else v for v in column] for column in X.values]
     data = write_rows(tmp_path / "d.csv", [*X.names, "y"], [*cells, y])

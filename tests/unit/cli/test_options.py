@@ -5,11 +5,10 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from support.command_line import run
 
 import bevel
 from bevel.cli import output
-from bevel.cli.app import app
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import table_arguments
 from bevel.cli.terminal import write_any_text
@@ -23,10 +22,6 @@ ROWS = [
     for row, (x, z, w) in enumerate(RNG.normal(size=(60, 3)) ** [1, 1, 2])
 ]
 TEXT = "\n".join(["sample,batch,x,z,weight,y,price", *ROWS]) + "\n"
-
-
-def run(*arguments, **options):
-    return CliRunner().invoke(app, [str(each) for each in arguments], **options)
 
 
 @pytest.fixture

@@ -12,11 +12,10 @@ import warnings
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
+from support.command_line import run
 
 import bevel
 from bevel.cli import error_handling
-from bevel.cli.app import app
 from bevel.report.fit_report import _on_zeros
 from bevel.workflow.advice import advise
 from bevel.workflow.fitting import Settings, fit
@@ -24,10 +23,6 @@ from bevel.workflow.labelled_rows import read_labelled_rows
 
 FAST = ("--trees", "20", "--jobs", "1")
 FEW = ("--budget", "60", "--first-trees", "10", "--jobs", "1")  # of `tune`
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(each) for each in arguments])
 
 
 def write_rows(path, header, rows):
@@ -158,7 +153,7 @@ def test_report_of_a_regression_shows_residuals(tmp_path):
     assert "Confusion" not in html
 
 
-def test_advice_knows_a_slanted_boundary_from_a_straight_one(slanted):
+def test_advice_distinguishes_a_slanted_boundary_from_a_straight_one(slanted):
     settings = Settings(n_trees=100, n_jobs=1)
     data = read_labelled_rows(slanted, "label")
     oblique = advise(data, settings, fit(data, settings).out_of_bag)
@@ -201,7 +196,7 @@ def test_two_columns_are_enough_and_ten_thousand_not_too_many(tmp_path):
         (["--target", "class", "--task", "regression"], "must hold numbers"),
     ],
 )
-def test_mistakes_are_answered_in_one_line(mixed, arguments, message):
+def test_mistakes_give_an_error_of_one_line(mixed, arguments, message):
     result = run("fit", mixed, *arguments, *FAST)
     assert result.exit_code == 1
     assert re.search(message, result.stderr)
@@ -210,7 +205,7 @@ def test_mistakes_are_answered_in_one_line(mixed, arguments, message):
     assert result.stdout == ""
 
 
-def test_constant_target_and_absent_file_are_answered_in_one_line(tmp_path):
+def test_constant_target_and_absent_file_give_an_error_of_one_line(tmp_path):
     constant = write_rows(tmp_path / "c.csv", ["x", "y"], [[i, "same"] for i in range(9)])
     result = run("fit", constant, "--target", "y")
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
@@ -283,7 +278,7 @@ def test_help_of_every_verb_has_examples():
         assert "--debug" in result.output
 
 
-def test_surprises_ask_to_be_reported(capsys):
+def test_unexpected_errors_request_a_report(capsys):
     def broken():
         raise KeyError("what")
 

@@ -6,19 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from support.command_line import run
 
 import bevel
 from bevel import projections as P
-from bevel.cli.app import app
 from bevel.tuning.parameter_file import read_parameter_file, write_parameter_file
 from bevel.workflow.labelled_rows import read_labelled_rows
 
 FEW = ("--budget", "60", "--first-trees", "10", "--jobs", "1")
-
-
-def run(*arguments: object):
-    return CliRunner().invoke(app, [str(each) for each in arguments])
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def test_no_false_alarm_among_columns_in_random_order():
     assert find_row_numbers(table, np.zeros(2000, np.int32), y, 2) == []
 
 
-def test_rows_too_few_to_tell_are_not_warned_of():
+def test_rows_too_few_to_decide_are_not_warned_of():
     assert found(np.arange(8), np.repeat([0, 1], 4), 2) == []
 
 

@@ -48,7 +48,7 @@ def test_bars_pixels_are_as_often_white_in_both_classes():
 
 
 @pytest.mark.parametrize("n_lines", [0, 4, -1])
-def test_bars_that_cannot_be_told_apart_are_refused(n_lines):
+def test_bars_that_cannot_be_distinguished_are_refused(n_lines):
     with pytest.raises(ValueError, match=r"n_lines must be at least 1 and below image_size \(4\)"):
         datasets.bars(10, 4, n_lines)
 

@@ -128,7 +128,7 @@ def test_comment_text_cannot_end_the_comment():
     assert len(comment_text("x" * 1000)) < 70
 
 
-def test_steps_of_a_forest_are_those_found_by_hand(forest):
+def test_steps_of_a_forest_are_those_of_a_hand_computed_example(forest):
     leaves = leaf_predictions(forest, hard=False)
     walk = steps(forest, leaves.of_node)
     # Splits are nodes 0, 2 and 5; the leaf that is half and half is the first of its kind.

@@ -51,7 +51,7 @@ def test_model_of_numbers_takes_one_matrix(dtype, kind):
     ]
 
 
-def test_regressor_answers_one_value_for_each_row():
+def test_regressor_predicts_one_value_for_each_row():
     forest = ObliqueForestRegressor(3, random_state=0).fit(X, X[:, 0])
     model = forest.to_onnx()
     assert signature(model.graph.output) == [("prediction", "FLOAT", ["n"])]

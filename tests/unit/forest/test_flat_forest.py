@@ -162,7 +162,7 @@ def test_slim_forest_refuses_what_needs_gains_or_weights(forest, ask):
         ask(forest.slim())
 
 
-def test_slim_forest_answers_what_needs_neither(forest):
+def test_slim_forest_predicts_without_either(forest):
     slim = forest.slim()
     assert np.array_equal(slim.depth, forest.depth)
     assert slim.tree(0).max_depth == 2

@@ -32,7 +32,7 @@ def predictor(forest):
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_leaves_of_rows_are_those_found_by_hand(predictor, n_threads):
+def test_leaves_of_rows_are_those_of_a_hand_computed_example(predictor, n_threads):
     assert predictor.leaves(ROWS, n_threads).tolist() == LEAVES
 
 

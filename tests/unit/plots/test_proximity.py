@@ -40,7 +40,7 @@ def test_pairs_of_two_forests_are_drawn_on_their_sides_of_the_diagonal():
     assert is_rendered(grid[0, 0].figure)
 
 
-def test_classes_are_told_apart_by_colour_and_marker_with_a_key():
+def test_classes_are_distinguished_by_colour_and_marker_with_a_key():
     labels = np.array(["a", "b", "c"])[np.arange(30) % 3]
     figure = proximity_pairs(coordinates(), labels=labels)[0, 0].figure
     groups = figure.axes[1].collections
@@ -50,7 +50,7 @@ def test_classes_are_told_apart_by_colour_and_marker_with_a_key():
     assert is_rendered(figure)
 
 
-def test_numbers_are_told_by_shade_and_their_range():
+def test_numbers_are_shown_by_shade_and_their_range():
     figure = proximity_pairs(coordinates(), labels=np.arange(30.0))[0, 0].figure
     assert figure.get_supxlabel() == "dark: 0 · pale: 29"
     assert is_rendered(figure)

@@ -44,7 +44,7 @@ def inside_figure(axes):
 
 
 @pytest.mark.parametrize("projection", ["axis", "sparse"])
-def test_a_tree_is_drawn_with_all_its_rules_and_answers_side_by_side(projection):
+def test_a_tree_is_drawn_with_all_its_rules_and_predictions_side_by_side(projection):
     X, y = plane(3)
     forest = fitted(X, y, projection=projection)
     rules = tree_rules(forest, max_depth=4)

@@ -6,7 +6,16 @@ import subprocess
 
 import pytest
 
-from bevel.report.page import PageSection, TableCell, facts, figure, page, paragraph, picture, table
+from bevel.report.page import (
+    PageSection,
+    TableCell,
+    definitions,
+    figure,
+    page,
+    paragraph,
+    picture,
+    table,
+)
 
 SVG = """<?xml version="1.0"?>
 <svg width="9" height="9"><defs><path id="a"/></defs><use href="#a"/></svg>"""
@@ -15,7 +24,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 
 def test_whatever_is_given_as_text_is_escaped():
     evil = "<script>alert(1)</script>"
-    parts = [paragraph(evil), facts({evil: evil}), table([evil], [[evil], [TableCell(evil)]])]
+    parts = [paragraph(evil), definitions({evil: evil}), table([evil], [[evil], [TableCell(evil)]])]
     parts += [figure(SVG, evil), picture(b"", evil, evil)]
     body = "".join(parts)
     html = page(evil, [PageSection(evil, body)], evil, subtitle=evil, made_with={evil: evil})

@@ -74,7 +74,7 @@ def test_nested_dictionaries_of_a_deep_tree_are_refused_and_of_a_pruned_one_are_
     assert len(json.dumps(tree.rules(max_depth=200).to_dict())) > 10_000
 
 
-def test_way_of_a_row_and_top_rules_of_a_deep_tree_are_told(deep):
+def test_way_of_a_row_and_top_rules_of_a_deep_tree_are_written(deep):
     estimator, X, y = deep
     assert "tree 0 of 1" in str(path_rules(estimator, X[:1]))
     assert len(str(top_rules(estimator, X, y))) < 10_000

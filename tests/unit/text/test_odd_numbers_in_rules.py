@@ -42,7 +42,7 @@ def test_negative_zero_is_written_as_zero():
 @pytest.mark.parametrize("value", [0.0, -0.0, LARGEST, -LARGEST, 1e-45])
 @pytest.mark.parametrize("n_entries", [1, 2, 3])
 @pytest.mark.parametrize("scale", [None, "standard", "quantile", "rank"])
-def test_odd_coefficients_are_told(value, n_entries, scale):
+def test_odd_coefficients_are_written(value, n_entries, scale):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
     estimator = ObliqueForestClassifier(1, scale=scale, random_state=0, n_jobs=1).fit(X, y)
@@ -62,7 +62,7 @@ def test_odd_coefficients_are_told(value, n_entries, scale):
     assert repr(importance(estimator, "projection"))
 
 
-def test_direction_of_zeros_is_told_as_such():
+def test_direction_of_zeros_is_written_as_such():
     estimator, _, _ = estimator_with(chain(1))
     forest = estimator.forest_
     weight = np.where(forest.right >= 0, -0.0, 1.0).astype(np.float32)
@@ -72,7 +72,7 @@ def test_direction_of_zeros_is_told_as_such():
 
 @pytest.mark.parametrize("weight", [1e15, 1e-15])
 @pytest.mark.parametrize("kind", [ObliqueForestClassifier, ObliqueForestRegressor])
-def test_forest_of_extreme_weights_is_told_and_saved(weight, kind, tmp_path):
+def test_forest_of_extreme_weights_is_written_and_saved(weight, kind, tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
     forest = kind(5, random_state=0, n_jobs=1).fit(X, y, sample_weight=np.full(60, weight))

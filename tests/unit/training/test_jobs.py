@@ -58,3 +58,22 @@ def test_one_job_runs_in_the_calling_thread():
     assert run_jobs(lambda _: threading.current_thread(), [0], 4, quiet()) == [
         threading.current_thread()
     ]
+
+
+def test_error_interrupts_jobs_that_run_python_code():
+    begun, ended = threading.Event(), threading.Event()
+
+    def work(job: int) -> None:
+        if job == 0:
+            begun.wait()
+            raise KeyError("first")
+        begun.set()
+        try:
+            while True:  # for ever, unless it is interrupted
+                time.sleep(0.001)
+        finally:
+            ended.set()
+
+    with pytest.raises(KeyError, match="first"):
+        run_jobs(work, range(2), 2, quiet())
+    assert ended.is_set()

@@ -27,7 +27,7 @@ def test_defaults_grow_full_trees_on_bootstraps():
     assert (options.min_samples_split, options.min_samples_leaf) == (2, 1)
 
 
-def test_regression_is_told_by_the_criterion():
+def test_regression_is_recognised_by_the_criterion():
     values = {name: parameter.default for name, parameter in REGRESSOR_PARAMETERS.items()}
     values["projection"] = "axis"
     options = resolve_options(values, read_projection("axis", "auto"), TableShape(9, 30, 0), 0)
@@ -60,7 +60,7 @@ def test_bag_larger_than_the_table_raises():
         resolve(max_samples=101)
 
 
-def test_leaf_budget_grows_best_first_unless_told_otherwise():
+def test_leaf_budget_grows_best_first_by_default():
     assert resolve(max_leaf_nodes=8).growth == "best_first"
     assert resolve(max_leaf_nodes=8, growth="breadth_first").growth == "breadth_first"
 

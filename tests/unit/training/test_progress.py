@@ -61,7 +61,7 @@ def test_log_file_gets_a_line_for_every_tenth():
     assert "\r" not in stream.getvalue()
 
 
-def test_callback_hears_of_all_trees():
+def test_callback_is_called_for_all_trees():
     calls = []
     progress = Progress(5, 20, bar=False, callback=lambda *args: calls.append(args))
     progress(0)

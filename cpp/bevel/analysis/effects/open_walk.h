@@ -91,7 +91,7 @@ class OpenRows {
 // Variants of a grid. A region of the grid has a span of points on each of its lines, which run
 // along the first axis. Where the projected value rises or falls along both axes, the parts of a
 // region on both sides of a split are regions too: no node is visited twice. Points are evaluated
-// by the slope of the split; those too near to the threshold to tell, by the split itself.
+// by the slope of the split; those too near to the threshold, by the split itself.
 template <class Node, bool kHasMissing>
 class GridWalk : public OpenRows<Node, kHasMissing> {
  public:

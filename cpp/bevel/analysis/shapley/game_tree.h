@@ -1,4 +1,4 @@
-// One tree, as Shapley values read it: the features that each split asks for, and what each leaf
+// One tree, as Shapley values read it: the features that each split reads, and what each leaf
 // predicts.
 #pragma once
 
@@ -61,7 +61,7 @@ class GameTree {
   // Place of a feature of the forest.
   int32_t local(int32_t feature) const { return local_[static_cast<size_t>(feature)]; }
 
-  // Calls visit(feature of the forest) for each feature that a split asks for, maybe repeatedly.
+  // Calls visit(feature of the forest) for each feature that a split reads, possibly repeatedly.
   template <class Visit>
   void each_feature(size_t node, Visit visit) const {
     const size_t at = offset_ + node;
@@ -88,7 +88,7 @@ class GameTree {
   const LeafOutput& leaf_output_;
   size_t n_columns_, tree_ = 0, offset_ = 0;
   bool is_axis_aligned_ = true;
-  std::vector<int32_t> local_;  // by feature of the forest; -1: not asked for
+  std::vector<int32_t> local_;  // by feature of the forest; -1: not read
   std::vector<int32_t> features_;
   std::vector<GameSplit> splits_;
   std::vector<double> leaf_values_;  // leaves x columns

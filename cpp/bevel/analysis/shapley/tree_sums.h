@@ -9,7 +9,7 @@ namespace bevel {
 
 class TreeSums {
  public:
-  // Whether the background rows are drawn: then their spread tells the variance.
+  // Whether the background rows are drawn: then their spread estimates the variance.
   explicit TreeSums(bool is_drawn) : is_drawn_(is_drawn) {}
 
   void begin(size_t size) {

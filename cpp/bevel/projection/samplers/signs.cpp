@@ -29,12 +29,13 @@ class SignsSampler : public Sampler {
 
  private:
   static constexpr size_t kWorkOfCell = 8;
+  static constexpr size_t kBlock = 1 << 16;  // cells between polls
 
   static void draw_cells(uint64_t n, uint64_t p, uint64_t d, Stream& stream,
                          SamplerScratch& scratch) {
     scratch.cells.begin(n);
-    scratch.column.resize(n);
-    scratch.row.resize(n);
+    resize_in_steps(scratch.column, n);
+    resize_in_steps(scratch.row, n);
     for (size_t k = 0; k < n;) {
       poll_cancellation_at(k, kWorkOfCell);
       // The high half of x d is the column; its low half, uniform again, gives the row.
@@ -60,7 +61,11 @@ class SignsSampler : public Sampler {
   void emit(Stream& stream, SamplerScratch& scratch, Candidates& out) const {
     auto& next = scratch.next_entry;
     next.assign(static_cast<size_t>(n_draws_), 0);
-    for (int32_t column : scratch.column) ++next[column];
+    const size_t n = scratch.column.size();
+    for (size_t first = 0; first < n; first += kBlock) {
+      poll_cancellation(std::min(kBlock, n - first));
+      for (size_t k = first; k < std::min(first + kBlock, n); ++k) ++next[scratch.column[k]];
+    }
     uint32_t end = out.offset.back();
     for (uint32_t& n : next) {
       const uint32_t start = end;

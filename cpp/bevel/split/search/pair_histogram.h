@@ -73,7 +73,7 @@ class PairHistogramSearch {
       binnings_.push_back({binning, context.candidate});
   }
 
-  // A first look through numbers by codes (split/search/screening.h); their rows are the node's.
+  // Screening by codes (split/search/screening.h); their rows are the node's.
   ScreeningBound screening(const CodedValues& coded, size_t n) {
     ScreeningBound result;
     if (coded.range.low >= coded.range.high) return result;

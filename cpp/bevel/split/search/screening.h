@@ -1,5 +1,6 @@
-// A first look at candidates through the codes of their columns, where the columns are far away in
-// memory: most candidates cannot win whatever the bytes leave open, and are never read.
+// Screens candidates by the one-byte codes of their columns, where the columns do not fit the
+// cache. Most candidates cannot win whatever the exact values are, and their columns are never
+// read.
 #pragma once
 
 #include <algorithm>

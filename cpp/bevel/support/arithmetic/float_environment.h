@@ -1,5 +1,5 @@
-// Arithmetic as IEEE 754 has it, whatever other libraries have made of the process: some switch
-// denormals off when they are loaded, and a forest must not depend on what else is loaded.
+// IEEE 754 arithmetic even if other libraries have changed the floating-point environment: some
+// flush denormals to zero when they are loaded, and a forest must not depend on that.
 #pragma once
 
 #include <cfenv>

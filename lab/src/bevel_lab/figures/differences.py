@@ -70,7 +70,7 @@ def _draw_swarm(
 def swarm(values: ArrayLike, diameter: float, reach: float) -> NDArray[np.float64]:
     """Offsets that keep dots of a diameter from covering each other, each as near to 0 as it can.
 
-    Offsets stop at ± `reach`: where a crowd is larger than the room, dots do overlap there.
+    Offsets stop at ± `reach`: beyond it dots overlap.
     """
     given = np.asarray(values, dtype=np.float64)
     offsets = np.zeros(len(given))

@@ -14,9 +14,9 @@ from bevel_lab.protocols import (
     transforms,
 )
 from bevel_lab.protocols.base import Plan, Problem, Protocol
-from bevel_lab.protocols.claims import Claim, Side, Verdict, judge
+from bevel_lab.protocols.claims import Claim, Side, Verdict, check_claim
 
-__all__ = ["PROTOCOLS", "Claim", "Plan", "Problem", "Protocol", "Side", "Verdict", "judge"]
+__all__ = ["PROTOCOLS", "Claim", "Plan", "Problem", "Protocol", "Side", "Verdict", "check_claim"]
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol

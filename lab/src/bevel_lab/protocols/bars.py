@@ -1,4 +1,4 @@
-"""Images: directions that know which pixels are neighbours (Tomita's thesis, 3.3.8).
+"""Images: directions on patches of neighbouring pixels (Tomita's thesis, 3.3.8).
 
 The thesis has images of bars; pairs of handwritten digits are added where a folder has MNIST.
 """

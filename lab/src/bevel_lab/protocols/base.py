@@ -1,4 +1,4 @@
-"""What an experiment is to the lab: which cells it has, and how the rows of a cell are made.
+"""The definition of an experiment: its cells, and how the rows of a cell are made.
 
 The functions of a protocol are called in worker processes: they must live at the top of a module,
 and depend on their arguments alone.
@@ -145,7 +145,7 @@ class Protocol:
     figures : tuple of str
         What the results support, by name, for the report.
     claims : tuple of Claim
-        What the paper says of them, to be held against the results (`claims.judge`).
+        Claims of the paper, to be compared with the results (`claims.check_claim`).
     """
 
     name: str

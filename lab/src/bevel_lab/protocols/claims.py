@@ -1,4 +1,4 @@
-"""What a paper says of its results, in a form that results can be held against.
+"""Claims of a paper, in a form that can be compared with results.
 
 A claim compares two sides, each a system in some of the settings. Sides are paired wherever all
 else is equal (data set, repeat, fold and the other settings); the claim holds if the whole 95 %
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bevel_lab.cells import OK, canonical
 from bevel_lab.statistics.differences import paired_interval
 
-__all__ = ["Claim", "Side", "Verdict", "judge"]
+__all__ = ["Claim", "Side", "Verdict", "check_claim"]
 
 Row: TypeAlias = Mapping[str, Any]
 Unit: TypeAlias = tuple[Any, ...]  # data set, repeat, fold, other settings
@@ -134,7 +134,7 @@ class Verdict:
         return f"{self.left:.4g}{right}: {interval}, {self.n_pairs} pairs"
 
 
-def judge(claim: Claim, rows: Sequence[Row]) -> Verdict:
+def check_claim(claim: Claim, rows: Sequence[Row]) -> Verdict:
     """Hold a claim against the results of a run.
 
     Parameters

@@ -71,14 +71,14 @@ def random_part(
         part[rng.permutation(n_rows)[:n_kept]] = True
         if all(_is_whole(column, part) for column in categories):
             return part
-    return _mended(part, categories, rng)
+    return _repaired(part, categories, rng)
 
 
 def _is_whole(column: NDArray[np.integer[Any]], part: NDArray[np.bool_]) -> bool:
     return len(np.unique(column[part])) == len(np.unique(column))
 
 
-def _mended(
+def _repaired(
     part: NDArray[np.bool_],
     categories: Sequence[NDArray[np.integer[Any]]],
     rng: np.random.Generator,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,19 +59,22 @@ def paper_trees(cell: Cell, plan: Plan) -> Mapping[str, Any]:
     return fully_grown_trees(cell, plan, N_TREES)
 
 
-SPORF_UCI = Protocol(
-    "sporf-uci",
-    f"{SPORF}, 5.1, Figure 5 and Table 1",
-    "Five-fold error and kappa on classification sets of a folder, tuned by the paper's grid.",
+experiment_on_sets = partial(
+    Protocol,
     default_systems=("sporf", "random-forest", "xgboost", "rr-rf", "ccf"),
-    cells=uci_cells,
-    load=load_fold,
     parameters=paper_trees,
     size=size,
     source=SETS,
     tuned=True,
     grids=SPORF_GRIDS,
     tuning_trees=TUNING_TREES,
+)
+SPORF_UCI = experiment_on_sets(
+    "sporf-uci",
+    f"{SPORF}, 5.1, Figure 5 and Table 1",
+    "Five-fold error and kappa on classification sets of a folder, tuned by the paper's grid.",
+    cells=uci_cells,
+    load=load_fold,
     figures=("effect-sizes", "ranks", "critical-difference", "paper"),
     claims=(
         *(
@@ -133,19 +137,12 @@ def with_noise(problem: Problem, n_dimensions: int, seed: int) -> Problem:
 
 
 MOST = {"noise_dims": NOISE_DIMENSIONS[-1]}
-NOISE_DIMS = Protocol(
+NOISE_DIMS = experiment_on_sets(
     "noise-dims",
     f"{SPORF}, 5.3 and Figure 7",
     "Kappa on data sets with 10, 100 and 1000 normal features added that mean nothing.",
-    default_systems=("sporf", "random-forest", "xgboost", "rr-rf", "ccf"),
     cells=noise_cells,
     load=load_noisy,
-    parameters=paper_trees,
-    size=size,
-    source=SETS,
-    tuned=True,
-    grids=SPORF_GRIDS,
-    tuning_trees=TUNING_TREES,
     figures=("kappa-against-noise",),
     claims=(
         *(

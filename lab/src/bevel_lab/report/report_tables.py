@@ -20,11 +20,11 @@ __all__ = [
     "agreement_table",
     "claims_table",
     "data_tables",
+    "failures_table",
     "left_out_list",
     "mismatch_table",
     "paper_table",
     "standings_tables",
-    "troubles_table",
 ]
 
 Labels = Mapping[str, str]
@@ -234,7 +234,7 @@ def claims_table(verdicts: Sequence[Verdict]) -> str:
         [
             verdict.claim.text,
             verdict.claim.source,
-            TableCell(_judgement(verdict), strong=verdict.holds is False),
+            TableCell(_verdict_text(verdict), strong=verdict.holds is False),
             verdict.words if verdict.n_pairs else "",
         ]
         for verdict in verdicts
@@ -250,7 +250,7 @@ def claims_table(verdicts: Sequence[Verdict]) -> str:
     return paragraph(note, kind="note") + table(head, rows, sortable=False)
 
 
-def _judgement(verdict: Verdict) -> str:
+def _verdict_text(verdict: Verdict) -> str:
     if verdict.holds is None:
         return "not enough results"
     if verdict.holds:
@@ -259,7 +259,7 @@ def _judgement(verdict: Verdict) -> str:
     return "FAILS (undecided)" if verdict.low <= margin <= verdict.high else "FAILS"
 
 
-def troubles_table(
+def failures_table(
     rows: Sequence[Mapping[str, Any]], absent: Mapping[str, str], labels: Labels
 ) -> str:
     """Absent systems, then failed and skipped cells, those of one system and message together."""

@@ -1,4 +1,4 @@
-"""The report of a run: what was done, who did how well, on what, and how that sits with the paper.
+"""The report of a run: the systems, their results by data set, and the comparison with the paper.
 
 `read_run` collects all that it is made of, `summarise` gives the numbers as plain values, `render`
 the page.
@@ -11,11 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bevel.report.environment import environment_facts
-from bevel.report.page import PageSection, facts, figures, page, paragraph
+from bevel.report.environment import environment_lines
+from bevel.report.page import PageSection, definitions, figures, page, paragraph
 from bevel_lab.cells import FAILED, OK, SKIPPED
 from bevel_lab.protocols import PROTOCOLS
-from bevel_lab.protocols.claims import Verdict, judge
+from bevel_lab.protocols.claims import Verdict, check_claim
 from bevel_lab.report.drawings import STUDY, comparison_figures, setting_figures
 from bevel_lab.report.published import Pair, Published, agreements, pairs, read_published
 from bevel_lab.report.reasons import find_index, known_reasons
@@ -23,16 +23,16 @@ from bevel_lab.report.report_tables import (
     agreement_table,
     claims_table,
     data_tables,
+    failures_table,
     left_out_list,
     mismatch_table,
     paper_table,
     standings_tables,
-    troubles_table,
 )
 from bevel_lab.report.rounds import Round, rounds
 from bevel_lab.report.tally import Tally, contender
 from bevel_lab.running.store import ResultStore
-from bevel_lab.studies.report import as_repeats, study_facts, study_sections
+from bevel_lab.studies.report import as_repeats, study_sections, study_summary
 
 __all__ = ["Run", "read_run", "render", "summarise"]
 
@@ -150,7 +150,7 @@ def read_run(
     reference: str | None = None,
     data: str | Path | None = None,
 ) -> Run:
-    """Read the results of a run folder, and judge the claims of its protocol.
+    """Read the results of a run folder, and check the claims of its protocol.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def read_run(
         rows,
         description,
         reference,
-        [judge(claim, rows) for claim in claims],
+        [check_claim(claim, rows) for claim in claims],
         None if paper is None else read_published(paper, measure),
         find_index(Path(data) if data else None, Path(paper) if paper else None),
     )
@@ -215,7 +215,7 @@ def summarise(run: Run) -> dict[str, Any]:
             }
             for verdict in run.verdicts
         ],
-        "studies": study_facts(run.rows, run.labels),
+        "studies": study_summary(run.rows, run.labels),
         "paper": [{**asdict(line), "faithful": line.faithful} for line in agreements(run.pairs)],
         "mismatches": [
             {**asdict(pair), "reason": run.reasons[pair.data, pair.system]}
@@ -238,7 +238,7 @@ def render(run: Run, command: str) -> str:
         sections.append(PageSection("Data sets", data_tables(run.tally, run.labels)))
     troubles = [row for row in run.rows if row["status"] != OK]
     if troubles or run.absent:
-        table = troubles_table(troubles, run.absent, run.labels)
+        table = failures_table(troubles, run.absent, run.labels)
         sections.append(PageSection("Failed and skipped", table))
     started = run.description.get("command")
     first = shlex.join(started) if isinstance(started, list) else str(started or "")
@@ -247,7 +247,7 @@ def render(run: Run, command: str) -> str:
         sections,
         "\n".join(filter(None, [first, command])),
         subtitle=str(run.description.get("sentence", "")),
-        made_with=environment_facts(run.description) or None,
+        made_with=environment_lines(run.description) or None,
     )
 
 
@@ -268,7 +268,7 @@ def _opening(run: Run) -> str:
         starts = len(run.description.get("starts", ()))
         again = f" (start {starts})" if starts > 1 else ""
         lines["started"] = str(run.description["started"]).replace("T", " ") + again
-    return _lead(run) + facts(lines)
+    return _lead(run) + definitions(lines)
 
 
 def _lead(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""Who did how well over all cases of a run: one line per system, against a reference."""
+"""Results of the systems over all cases of a run: one line per system, against a reference."""
 
 from dataclasses import dataclass
 

@@ -24,7 +24,7 @@ class MemoryRise:
     def __init__(self) -> None:
         gc.collect()
         _return_free_memory()
-        self._known = _forget_peak()
+        self._known = _reset_peak()
         self._level = _status("VmRSS") if self._known else math.nan
 
     def mb(self) -> float:
@@ -37,7 +37,7 @@ def _status(field: str) -> float:
     return int(match[1]) * 1024 / 1e6 if match else math.nan
 
 
-def _forget_peak() -> bool:
+def _reset_peak() -> bool:
     try:
         RESET_PEAK.write_text("5")
     except OSError:

@@ -15,7 +15,7 @@ from bevel.report.environment import WITH_PEERS, describe_environment
 from bevel.training.threads import count_threads
 from bevel_lab.cells import FAILED, OK, SKIPPED, Cell, Result
 from bevel_lab.protocols.base import Plan, Protocol
-from bevel_lab.running.bench import Bench
+from bevel_lab.running.cell_runner import CellRunner
 from bevel_lab.running.remaining import RemainingTime
 from bevel_lab.running.steps import Step
 from bevel_lab.running.store import ResultStore
@@ -91,14 +91,14 @@ def run(
         plan = replace(plan, systems=tuple(name for name in plan.systems if name not in absent))
         cells = _cells(protocol, plan)
         if retry:
-            store.forget_failures()
+            store.delete_failures()
         done = store.done_keys()
         n_cells = len(done | {cell.key for cell in cells})
         store.begin({**_description(protocol, plan, jobs, absent), "n_cells": n_cells})
         missing = [cell for cell in cells if cell.key not in done]
-        bench = Bench(protocol, plan, store.folder, keep_predictions, interpreters)
+        runner = CellRunner(protocol, plan, store.folder, keep_predictions, interpreters)
         counts = {OK: 0, FAILED: 0, SKIPPED: 0}
-        for step in _steps(bench, missing, store, jobs, timeout):
+        for step in _steps(runner, missing, store, jobs, timeout):
             counts[step.result.status] += 1
             if progress is not None:
                 progress(step)
@@ -176,20 +176,24 @@ def _with_setting(cells: Sequence[Cell], name: str, values: Sequence[str]) -> li
 
 
 def _steps(
-    bench: Bench, cells: Sequence[Cell], store: ResultStore, jobs: int, timeout: float | None
+    runner: CellRunner,
+    cells: Sequence[Cell],
+    store: ResultStore,
+    jobs: int,
+    timeout: float | None,
 ) -> Iterator[Step]:
     """Run the cells, small ones first; each result is stored before it is shown."""
 
     def size(cell: Cell) -> int:
-        return bench.protocol.size(cell, bench.plan)
+        return runner.protocol.size(cell, runner.plan)
 
-    inside = [cell for cell in cells if bench.protocol.one_at_a_time or size(cell) >= LARGE]
+    inside = [cell for cell in cells if runner.protocol.one_at_a_time or size(cell) >= LARGE]
     large = {cell.key for cell in inside}
     beside = [cell for cell in cells if cell.key not in large]
     remaining = RemainingTime(cells, size)
     n_done = 0
     for part, n_workers, n_jobs in ((beside, jobs, 1), (inside, 1, jobs)):
-        for result, seconds in WorkerPool(bench, n_workers, n_jobs, timeout).results(part):
+        for result, seconds in WorkerPool(runner, n_workers, n_jobs, timeout).results(part):
             store.append(result)
             n_done += 1
             remaining.finished(result.cell, seconds * n_jobs)

@@ -85,7 +85,7 @@ class ResultStore:
             )
             connection.executemany("INSERT INTO metrics VALUES (?, ?, ?)", metrics)
 
-    def forget_failures(self) -> int:
+    def delete_failures(self) -> int:
         """Remove failed cells, so that they are run again; returns how many there were."""
         with self._connect() as connection:
             failed = "SELECT key FROM results WHERE status = ?"

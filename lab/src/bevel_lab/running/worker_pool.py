@@ -1,4 +1,4 @@
-"""Worker processes that run cells: several at once, each under a time limit, none trusted to live.
+"""Worker processes that run cells: several at once, each under a time limit, any of which may die.
 
 Every cell runs in a worker, even when there is one worker only: a cell that takes too long, runs
 out of memory or crashes costs its worker, not the run. Workers die with the process that started
@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from bevel_lab.cells import Cell, Result
-from bevel_lab.running.bench import Bench, failed
+from bevel_lab.running.cell_runner import CellRunner, failed
 
 __all__ = ["WorkerPool"]
 
@@ -33,7 +33,7 @@ class WorkerPool:
 
     Parameters
     ----------
-    bench : Bench
+    runner : CellRunner
         Is sent to every worker; what it holds must be importable there.
     n_workers : int
     n_jobs : int
@@ -43,9 +43,9 @@ class WorkerPool:
     """
 
     def __init__(
-        self, bench: Bench, n_workers: int, n_jobs: int, timeout: float | None = None
+        self, runner: CellRunner, n_workers: int, n_jobs: int, timeout: float | None = None
     ) -> None:
-        self.bench = bench
+        self.runner = runner
         self.n_workers = n_workers
         self.n_jobs = n_jobs
         self.timeout = timeout
@@ -55,7 +55,7 @@ class WorkerPool:
         """Results as they come, each with the seconds that it took its worker."""
         queue = list(reversed(list(cells)))
         try:
-            self._workers = [Worker(self.bench) for _ in range(min(self.n_workers, len(queue)))]
+            self._workers = [Worker(self.runner) for _ in range(min(self.n_workers, len(queue)))]
             while queue or any(worker.cell for worker in self._workers):
                 for worker in self._workers:
                     if worker.is_idle and queue:
@@ -66,7 +66,7 @@ class WorkerPool:
                     if not worker.is_alive:
                         self._workers.remove(worker)
                         if queue:
-                            self._workers.append(Worker(self.bench))
+                            self._workers.append(Worker(self.runner))
                     if outcome is not None:
                         yield outcome
         finally:
@@ -89,7 +89,7 @@ class WorkerPool:
         pause = time.monotonic() - start - POLL_SECONDS
         if pause > LONGEST_HICCUP:
             for worker in self._workers:
-                worker.excuse(pause)
+                worker.extend_limit(pause)
 
     def _look_at(self, worker: "Worker") -> tuple[Result, float] | None:
         cell = worker.cell
@@ -118,14 +118,14 @@ class WorkerPool:
 class Worker:
     """The near end of a worker process."""
 
-    bench: Bench
+    runner: CellRunner
     cell: Cell | None = field(default=None, init=False)
     is_alive: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
         context = multiprocessing.get_context("spawn")  # no inherited threads, locks or pipes
         self.connection, far = context.Pipe()
-        self._process = context.Process(target=_serve, args=(far, self.bench), daemon=False)
+        self._process = context.Process(target=_serve, args=(far, self.runner), daemon=False)
         with _without_interrupts():
             self._process.start()
         far.close()
@@ -146,7 +146,7 @@ class Worker:
         """Since the cell was begun; of the last one when there is none."""
         return self._seconds if self.cell is None else time.monotonic() - self._begun
 
-    def excuse(self, seconds: float) -> None:
+    def extend_limit(self, seconds: float) -> None:
         """Do not count a pause."""
         self._begun += seconds
 
@@ -181,19 +181,19 @@ class Worker:
         return self._process.exitcode
 
 
-def _serve(connection: Connection, bench: Bench) -> None:
+def _serve(connection: Connection, runner: CellRunner) -> None:
     """Main loop of a worker process: run cells until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the starter
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)  # whatever a cell starts can be ended with it
     threading.Thread(target=_die_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")  # of constant columns, rare classes: nobody reads them here
-    _write_messages_to(bench.folder / MESSAGES_FILE)
+    _write_messages_to(runner.folder / MESSAGES_FILE)
     connection.send(READY)
     while True:
         try:
             cell, n_jobs = connection.recv()
-            connection.send(bench.run(cell, n_jobs))
+            connection.send(runner.run(cell, n_jobs))
         except (EOFError, OSError):
             return
 

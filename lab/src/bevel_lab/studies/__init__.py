@@ -1,4 +1,4 @@
-"""Studies of one's own data: do rotations matter on it, and which ones (Blaser 2.4 and 3.3)."""
+"""Studies of a data set: whether rotations matter, and which ones (Blaser 2.4 and 3.3)."""
 
 from bevel_lab.studies.ranking import RankedRotations, rank_rotations
 from bevel_lab.studies.result import RotationGain, RotationStudy, read_studies

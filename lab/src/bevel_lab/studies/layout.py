@@ -1,7 +1,7 @@
 """The cells of a rotation study: fold group × fold × rotation group, as the lab's store holds them.
 
 A fold group is a repeat; what a cell draws for itself follows from it and the fold, so that all
-rotation groups meet the same folds and the same luck. A rotation group is a seed.
+rotation groups use the same folds and random numbers. A rotation group is a seed.
 """
 
 from collections.abc import Iterator

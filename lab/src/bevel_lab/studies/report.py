@@ -15,7 +15,7 @@ from bevel_lab.studies.result import RotationStudy, read_studies
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["as_repeats", "study_facts", "study_sections"]
+__all__ = ["as_repeats", "study_sections", "study_summary"]
 
 Labels = Mapping[str, str]
 Rows = Sequence[Mapping[str, Any]]
@@ -62,7 +62,7 @@ def study_sections(rows: Rows, labels: Labels, reference: str | None = None) -> 
     ]
 
 
-def study_facts(rows: Rows, labels: Labels) -> list[dict[str, Any]]:
+def study_summary(rows: Rows, labels: Labels) -> list[dict[str, Any]]:
     """The same for machines."""
     return [
         {

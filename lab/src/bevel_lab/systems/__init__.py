@@ -10,7 +10,7 @@ from bevel_lab.systems.base import Estimator, Grid, System, Task
 __all__ = ["ALIASES", "SYSTEMS", "Estimator", "Grid", "System", "Task", "find_systems"]
 
 SYSTEMS: dict[str, System] = {
-    system.name: system for room in (ours, baselines, peers) for system in room.systems()
+    system.name: system for module in (ours, baselines, peers) for system in module.systems()
 }
 # What the papers call them.
 ALIASES = {"rf": "random-forest", "et": "extra-trees", "f-rc": "forest-rc", "xgb": "xgboost"}

@@ -1,4 +1,4 @@
-"""What a system is to the lab: a name, a way to make an estimator, and what its paper tunes."""
+"""The definition of a system: a name, a function that makes an estimator, and its tuning grid."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Other projects' systems; each needs its package, here or in an interpreter of its own."""
+"""Systems of other libraries; each needs its package, in this interpreter or in another one."""
 
 from collections.abc import Callable
 from functools import partial
@@ -186,7 +186,7 @@ def _rotation_forest(
     **setting: Any,
 ) -> Estimator:
     fixed = {"random_state": task.random_state, "n_jobs": task.n_jobs, "n_estimators": n_trees}
-    return _here_or_there(module, name, {**fixed, **setting}, python)
+    return _local_or_remote(module, name, {**fixed, **setting}, python)
 
 
 def _treeple(
@@ -201,10 +201,10 @@ def _treeple(
         "n_jobs": task.n_jobs,
         **setting,
     }
-    return _here_or_there("treeple", "ObliqueRandomForest" + _kind(task), parameters, python)
+    return _local_or_remote("treeple", "ObliqueRandomForest" + _kind(task), parameters, python)
 
 
-def _here_or_there(
+def _local_or_remote(
     module: str, name: str, parameters: dict[str, Any], python: str | None
 ) -> Estimator:
     """An estimator in this interpreter, or in the one given."""

@@ -1,4 +1,4 @@
-"""Another interpreter, and an estimator in it, for packages that cannot live beside ours.
+"""Another interpreter, and an estimator in it, for packages that cannot be installed beside Bevel.
 
 This side sends requests to `remote_worker.py`, which runs there. Messages are lines of JSON, each
 followed by the arrays it announces, in NumPy's own format. Times are taken by the worker: the

@@ -46,8 +46,8 @@ class Tuned:
         """Choose, then fit on all rows; ``details_`` has what was tried and chosen."""
         start = time.perf_counter()
         tried = list(self.grid.settings(self.task))
-        judge = self._out_of_bag if self.grid.by == "oob" else self._cross_validated
-        errors = [judge(setting, X, y) for setting in tried]
+        error_of = self._out_of_bag if self.grid.by == "oob" else self._cross_validated
+        errors = [error_of(setting, X, y) for setting in tried]
         best = int(np.argmin(errors))
         self.details_ = {
             "chosen": dict(tried[best]),

@@ -1,4 +1,4 @@
-"""ydf's random forests behind scikit-learn's face."""
+"""ydf's random forests with scikit-learn's API."""
 
 import logging
 from collections.abc import Mapping

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from bevel import _core
 from bevel._types import Bools, Float32s, Floats, Ints32
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.boosted_sums import explains_sums
 from bevel.analysis.checks import check_count
 from bevel.analysis.effects.columns import (
     EffectColumn,
@@ -34,6 +35,7 @@ __all__ = ["Bins", "accumulated_local_effects", "local_effects"]
 BINS = {1: 20, 2: 10}
 
 
+@explains_sums
 def accumulated_local_effects(
     forest: object,
     X: Any,

@@ -10,6 +10,7 @@ import numpy as np
 from bevel import _core
 from bevel._types import Float32s, Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.boosted_sums import explains_sums
 from bevel.analysis.effects.columns import (
     EffectColumn,
     encode_column,
@@ -30,6 +31,7 @@ from bevel.errors import wrong_type, wrong_value
 __all__ = ["effect_along"]
 
 
+@explains_sums
 def effect_along(
     forest: object,
     X: Any,

@@ -10,6 +10,7 @@ from scipy.stats.mstats import mquantiles
 
 from bevel._types import Array, Float32s, Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.boosted_sums import explains_sums
 from bevel.analysis.checks import check_count
 from bevel.analysis.effects.columns import (
     EffectColumn,
@@ -35,6 +36,7 @@ RESOLUTION = {1: 100, 2: 25}
 MOST_INDIVIDUAL = 2**27  # numbers of individual curves: 1 GB
 
 
+@explains_sums
 def partial_dependence(
     forest: object,
     X: Any,
@@ -251,7 +253,7 @@ def _choose_grid(
 ) -> Array:
     """The grid of one feature: scikit-learn's rule."""
     if column.levels is not None:
-        return column.levels if given is None else np.asarray(given, dtype=object)
+        return _chosen_levels(column, given)
     if given is not None:
         grid = np.asarray(given, np.float64)
         if grid.ndim != 1 or len(grid) == 0 or np.isnan(grid).any():
@@ -260,10 +262,7 @@ def _choose_grid(
         return grid
     known = column.known
     if len(known) == 0:
-        raise ValueError(
-            f"A grid of {column.name} needs values that are not missing; got none in X. Pass "
-            "values=."
-        )
+        raise _no_values(column)
     distinct = np.unique(known)
     if len(distinct) < resolution:
         return distinct
@@ -276,6 +275,23 @@ def _choose_grid(
             "Widen them, or pass values=.",
         )
     return np.linspace(low, high, resolution)
+
+
+def _chosen_levels(column: EffectColumn, given: Any) -> Array:
+    """The grid of a nominal feature: the given labels, or all."""
+    grid = np.asarray(column.levels if given is None else given, dtype=object)
+    if grid.ndim != 1 or (len(grid) == 0 and given is not None):
+        required = "a sequence of labels"
+        raise wrong_value(f"values of {column.name}", required, given, "Leave it out.")
+    if len(grid) == 0:  # the fit saw missing values only
+        raise _no_values(column)
+    return grid
+
+
+def _no_values(column: EffectColumn) -> ValueError:
+    return ValueError(
+        f"A grid of {column.name} needs values that are not missing; got none. Pass values=."
+    )
 
 
 def quantiles_of(column: EffectColumn) -> Floats | None:

@@ -12,6 +12,7 @@ import numpy as np
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.effects.trends import read_trends
 from bevel.analysis.importances.anova import anova
+from bevel.analysis.importances.boosted_permutation import permutation_of_boosting
 from bevel.analysis.importances.corrected import corrected
 from bevel.analysis.importances.error_increase import ErrorImportance
 from bevel.analysis.importances.gini import gini
@@ -25,6 +26,9 @@ from bevel.analysis.importances.t_test import t_test
 from bevel.errors import join_names, wrong_value
 
 __all__ = ["KINDS", "Directions", "ErrorImportance", "Importance", "importance"]
+
+# Kinds that boosted trees have a meaning for.
+OF_BOOSTING = ("gini", "permutation", "projection", "rotation", "split_frequency", "t_test")
 
 # A function of the analysed, of X and y where it has such parameters, and of options of its own.
 KINDS: dict[str, Callable[..., Importance | Directions]] = {
@@ -86,6 +90,7 @@ def importance(
           permuted among the rows, as `ErrorImportance`. Options `out_of_bag` (True; False: any
           rows), `error_of` ("forest" or "tree"), `groups`, `n_repeats` (5), `sample_weight`,
           `random_state`, `verbose`; `docs/reference/permutation.md`.
+          Boosting has no bags: pass other rows than those of the fit, and `out_of_bag=False`.
         - "negation": the same when the weights of a feature change sign. Options `out_of_bag`,
           `error_of`, `groups`, `sample_weight`, `verbose`.
     X, y : array-like, default=None
@@ -118,7 +123,9 @@ def importance(
     measure, caller = KINDS[kind], f'importance(kind="{kind}")'
     rows = _rows_for(measure, caller, X, y)
     _check_options(measure, caller, options)
-    analysed = read_forest(forest, caller)
+    analysed = read_forest(forest, caller, trees_only=kind in OF_BOOSTING)
+    if kind == "permutation" and analysed.fitted.additive is not None:
+        measure = permutation_of_boosting
     found = measure(analysed, *rows, **options)
     return found if effects_on is None else _with_effects(found, analysed, effects_on)
 

@@ -1,4 +1,4 @@
-"""Impurity importance without the bias towards features of many values: twins that know nothing.
+"""Impurity importance corrected for the bias towards features of many values.
 
 Nembrini, König and Wright 2018, "The revival of the Gini importance?" (Bioinformatics 34): the
 actual impurity reduction. Every feature gets a twin, its own values with the rows shuffled, and a

@@ -19,8 +19,8 @@ __all__ = ["correlated_groups"]
 def correlated_groups(forest: object, X: Any, *, threshold: float = 0.7) -> dict[str, list[int]]:
     """Groups of features whose ranks are correlated.
 
-    Permuting one of two features that say the same does little harm, so that both seem to matter
-    little. Permuting them together tells what the group is worth.
+    Permuting one of two redundant features hardly raises the error, so that both seem to matter
+    little. Permuting them together measures the importance of the group.
 
     Parameters
     ----------

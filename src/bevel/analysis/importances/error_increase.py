@@ -1,4 +1,4 @@
-"""By how much the error rises when features are disturbed: what permutation and negation share."""
+"""The increase of the error when features are perturbed: shared by permutation and negation."""
 
 from __future__ import annotations
 

@@ -17,11 +17,14 @@ def gini(analysed: AnalysedForest) -> Importance:
     """
     forest = analysed.forest
     forest.check_not_slim(analysed.caller)
+    adds_up = analysed.fitted.additive is not None
     _, spread = mean_and_spread(gain_shares(forest), forest.n_features)
     return Importance(
         "gini",
         analysed.names,
-        gain_importances(forest),
-        "share of the impurity that splits remove; std over trees",
-        std=spread,
+        gain_importances(forest, normalised=not adds_up),
+        "share of the loss that splits remove, over all trees"
+        if adds_up
+        else "share of the impurity that splits remove; std over trees",
+        std=None if adds_up else spread,
     )

@@ -1,4 +1,4 @@
-"""Features that are disturbed together."""
+"""Groups of features that are perturbed together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leaves that rows share: the one way from a fitted forest to proximities, block by block."""
+"""Leaves that rows share, from which proximities are computed block by block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as points whose distances are those that a forest sees: principal coordinates."""
+"""Principal coordinates: rows as points whose distances approximate one minus the proximity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prototypes: what a typical row of each class looks like to a forest."""
+"""Prototypes: typical rows of each class, by proximity."""
 
 from __future__ import annotations
 

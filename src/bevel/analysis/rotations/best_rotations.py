@@ -1,4 +1,4 @@
-"""A multi-rotation forest grown anew on the rotations that helped it most (thesis, 3.2.3)."""
+"""A multi-rotation forest grown again on the rotations that helped it most (thesis, 3.2.3)."""
 
 from __future__ import annotations
 

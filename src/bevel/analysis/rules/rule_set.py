@@ -113,6 +113,11 @@ class RuleSet(PrintedText):
 
     def to_sql(self, table: str) -> str:
         """A query with a column ``rule_1``, ``rule_2``, ...: 1 where a row fulfils a rule."""
+        if not self.rules:
+            raise ValueError(
+                "to_sql needs at least one rule; got a set of none. Raise max_terms or max_depth "
+                "of rule_set, or lower min_coverage."
+            )
         columns = [
             f"  CASE WHEN {' AND '.join(test.sql(self.names) for test in rule.tests)} "
             f"THEN 1 ELSE 0 END AS rule_{place}"

@@ -1,4 +1,4 @@
-"""Conditions on a row in the user's own units: evaluated, as text and as SQL, always alike."""
+"""Conditions on a row in the user's units: evaluated, and written as text and as SQL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from bevel._types import Array, Bools
 from bevel.analysis.rules.original_columns import missing_in
-from bevel.errors import join_names
+from bevel.errors import join_names, wrong_value
 from bevel.printable import printable
 from bevel.text.decimals import written
 
@@ -137,7 +137,15 @@ def sql_value(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "1" if value else "0"
     if isinstance(value, int | float | np.number):
-        return repr(value.item() if isinstance(value, np.generic) else value)
+        number = value.item() if isinstance(value, np.generic) else value
+        if not math.isfinite(number):
+            raise wrong_value(
+                "A number in SQL",
+                "finite, for infinities have no literal",
+                number,
+                "Replace such labels before fit.",
+            )
+        return repr(number)
     return "'" + str(value).replace("'", "''") + "'"
 
 

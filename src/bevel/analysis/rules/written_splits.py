@@ -1,4 +1,4 @@
-"""The splits of a tree as tests of rows: what is written is what is evaluated."""
+"""The splits of a tree as conditions on rows, evaluated as they are written."""
 
 from __future__ import annotations
 

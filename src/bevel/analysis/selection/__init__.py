@@ -1,1 +1,1 @@
-"""Choice of features by what a forest makes of them."""
+"""Feature selection by the importances of forests."""

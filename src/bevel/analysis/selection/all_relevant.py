@@ -35,7 +35,7 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     In each round a forest is grown on the features and on a *shadow* of each, its values shuffled
     among the rows. A feature that is more important than the best shadow has a hit. A feature with
     more hits than a fair coin would give is confirmed, one with fewer is rejected and left out of
-    later rounds. Features that say the same are all kept: the selection is of all relevant
+    later rounds. Redundant features are all kept: the selection is of all relevant
     features, not of the fewest that predict well.
 
     Parameters

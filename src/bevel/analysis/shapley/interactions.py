@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import read_forest
+from bevel.analysis.boosted_sums import explains_sums
 from bevel.analysis.printing import PrintedText, data_frame
 from bevel.analysis.shapley.arguments import check_limits, rows_as_given, single_output
 from bevel.analysis.shapley.background import read_background
@@ -121,6 +122,7 @@ class ShapleyInteractions(PrintedText):
     __repr__ = __str__
 
 
+@explains_sums
 def shapley_interactions(
     forest: object,
     X: Any,

@@ -17,6 +17,7 @@ import numpy as np
 
 from bevel import _core
 from bevel.analysis.analysed_forest import read_forest
+from bevel.analysis.boosted_sums import explains_sums
 from bevel.analysis.shapley.arguments import (
     check_count,
     check_limits,
@@ -32,6 +33,7 @@ from bevel.training.progress import Progress
 __all__ = ["shapley_values"]
 
 
+@explains_sums
 def shapley_values(
     forest: object,
     X: Any,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -16,19 +16,19 @@ from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.estimators._doc_link import LinksToDocuments
-from bevel.estimators._grown import FEW_ROWS, GrownTrees
 from bevel.estimators._named_parameters import NamedParameters
-from bevel.estimators._reading import TableInput, encode_rows
+from bevel.estimators._reading import TableInput
+from bevel.estimators.gradient_boosting.boosted_trees import BoostedTrees, _additive, _record
 from bevel.estimators.gradient_boosting.validation import append_rows, check_validation, hold_out
 from bevel.files.model import StoredEstimator
-from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
+from bevel.forest.additive import Additive, add_trees
 from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.joining import join_forests
-from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
+from bevel.forest.predictor import PackedPredictor
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
-from bevel.projections.families import TableShape, combines_units, read_projection
+from bevel.projections.families import combines_units, read_projection
 from bevel.training.boosting import (
     BoostingFit,
     BoostingOptions,
@@ -52,7 +52,7 @@ from bevel.training.user_loss import UserLoss, constant_of_least_loss
 
 
 class ObliqueBoosting(
-    GrownTrees,
+    BoostedTrees,
     NamedParameters,
     TableInput,
     LinksToDocuments,
@@ -126,11 +126,15 @@ class ObliqueBoosting(
             dataset, target = self._with_validation(
                 dataset, target, X_val, y_val, sample_weight_val
             )
-        refits = False
-        if X_val is None:
+            refits = False
+        else:
             target, refits = self._hold_out(target, seed)
         options = self._options(table.n_rows, target.validates is not None, before)
-        constraints = self._constraints(table, dataset)
+        constraints = read_constraints(
+            self.monotonic_cst, self.interaction_cst, table, dataset.encoding.levels
+        )
+        if hasattr(self, "classes_"):
+            constraints.check_classes(len(self.classes_))
         fitted = self._boost(dataset, target, constraints, options, seed, before, n_threads)
         self._fitted = self._assemble(dataset, target, fitted, seed, before)
         if refits and not fitted.interrupted:
@@ -204,62 +208,6 @@ class ObliqueBoosting(
         known, own = _record(first), _record(whole)
         record = replace(known, training_score=own.training_score)
         return replace(whole, additive=replace(_additive(whole), record=record))
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations that are kept."""
-        fitted = self.fitted_forest_
-        return int(fitted.forest.n_trees // _additive(fitted).n_outputs)
-
-    @property
-    def train_score_(self) -> Floats:
-        """Minus the mean loss on the training rows, after each iteration."""
-        return np.array(_record(self.fitted_forest_).training_score)
-
-    @property
-    def validation_score_(self) -> Floats:
-        """Minus the mean loss on the validation rows; empty if there were none."""
-        return np.array(_record(self.fitted_forest_).validation_score)
-
-    @property
-    def baseline_prediction_(self) -> Floats:
-        """What the outputs start from, before any tree."""
-        return np.array(_additive(self.fitted_forest_).baseline)
-
-    @property
-    def predictor_(self) -> AdditiveRowPredictor:  # type: ignore[override]
-        """The trees for servers: no checks, any thread; see `AdditiveRowPredictor`."""
-        self.verify()
-        fitted = self.fitted_forest_
-        return AdditiveRowPredictor(
-            fitted.packed_predictor, fitted.encoding.reading, _additive(fitted)
-        )
-
-    def _raw(self, X: Any) -> Floats:
-        """Sums of the trees of each row and output."""
-        if self._is_plain(X):
-            fitted = self._fitted
-            n_threads = 1 if len(X) < FEW_ROWS else count_threads(self.n_jobs)
-            predictor, reading = fitted.packed_predictor, fitted.encoding.reading
-            try:
-                return add_trees(predictor, _additive(fitted), X, n_threads, reading)
-            except NumberTooLargeError:
-                pass  # the slower conversion raises an error that names the place
-        rows = encode_rows(self, X)
-        fitted = self._fitted
-        n_threads = count_threads(self.n_jobs)
-        return add_trees(fitted.packed_predictor, _additive(fitted), rows, n_threads)
-
-    def _staged_raw(self, X: Any) -> Iterator[Floats]:
-        """The same after each iteration."""
-        rows = encode_rows(self, X)
-        fitted, n_threads = self._fitted, count_threads(self.n_jobs)
-        additive, predictor = _additive(fitted), fitted.packed_predictor
-        out = np.tile(np.asarray(additive.baseline), (len(rows), 1))
-        step = additive.n_outputs
-        for first in range(0, fitted.forest.n_trees, step):
-            add_some_trees(predictor, rows, range(first, first + step), n_threads, out)
-            yield out.copy()
 
     def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
         check_validation(
@@ -365,18 +313,6 @@ class ObliqueBoosting(
             first_iter=n_before,
         )
 
-    def _constraints(self, table: Table, dataset: Dataset) -> FeatureConstraints:
-        constraints = read_constraints(
-            self.monotonic_cst, self.interaction_cst, table, dataset.encoding.levels
-        )
-        n_outputs = self._loss()[2]
-        if constraints.monotone and n_outputs > 1 and hasattr(self, "classes_"):
-            raise ValueError(
-                "monotonic_cst needs one output: a regression or two classes; got "
-                f"{n_outputs} classes. Leave it out, or fit a model for each class."
-            )
-        return constraints
-
     def _quantiles(self) -> list[float]:
         """The levels that the loss predicts or cuts at, if it has any."""
         return [0.5]
@@ -400,11 +336,7 @@ class ObliqueBoosting(
         n_threads: int,
         again: bool = False,
     ) -> BoostingFit:
-        n_rows, n_features = dataset.X.shape
-        n_nominal = int(np.count_nonzero(dataset.encoding.levels))
-        shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
-        levels = dataset.encoding.levels
-        families = resolve_directions(self._members(), shape, constraints, levels)
+        families = resolve_directions(self._members(), dataset, constraints)
         sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)
@@ -447,18 +379,3 @@ class ObliqueBoosting(
         return StoredEstimator(
             type(self).__name__, self.get_params(deep=False), self.fitted_forest_, None
         )
-
-
-def _additive(fitted: FittedForest) -> Additive:
-    assert fitted.additive is not None
-    return fitted.additive
-
-
-def _record(fitted: FittedForest) -> BoostingRecord:
-    record = _additive(fitted).record
-    if record is None:
-        raise AttributeError(
-            "The learning curve needs a model that was saved by Bevel 0.2 or later, or fitted "
-            "here; got one from an older file. Fit it again."
-        )
-    return record

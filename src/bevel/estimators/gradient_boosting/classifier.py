@@ -13,7 +13,8 @@ from bevel._types import Floats
 from bevel.data.row_weights import read_weights
 from bevel.data.target import read_labels
 from bevel.errors import shorten
-from bevel.estimators.gradient_boosting.base import ObliqueBoosting, _additive
+from bevel.estimators.gradient_boosting.base import ObliqueBoosting
+from bevel.estimators.gradient_boosting.boosted_trees import _additive
 from bevel.estimators.registry import savable
 from bevel.parameters.boosting_parameters import BOOSTING_CLASSIFIER_PARAMETERS
 from bevel.parameters.constraints import Parameter

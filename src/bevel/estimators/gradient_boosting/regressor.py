@@ -15,7 +15,8 @@ from bevel.data.dataset import Dataset
 from bevel.data.row_weights import read_weights
 from bevel.data.target import read_numbers
 from bevel.errors import shorten, wrong_type, wrong_value
-from bevel.estimators.gradient_boosting.base import ObliqueBoosting, _additive
+from bevel.estimators.gradient_boosting.base import ObliqueBoosting
+from bevel.estimators.gradient_boosting.boosted_trees import _additive
 from bevel.estimators.registry import savable
 from bevel.forest.additive import add_trees
 from bevel.forest.boosting_record import Calibration

@@ -1,4 +1,4 @@
-"""What is exported: the facts of a fitted estimator that its C file needs."""
+"""The part of a fitted estimator that its C file needs."""
 
 from __future__ import annotations
 
@@ -46,6 +46,11 @@ class Model:
     def hard(self) -> bool:
         """Whether trees vote."""
         return self.fitted.hard
+
+    @property
+    def power(self) -> float:
+        """That mean class shares are raised to."""
+        return self.fitted.power
 
     @property
     def feature_names(self) -> Sequence[str] | None:

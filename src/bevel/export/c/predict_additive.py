@@ -85,6 +85,7 @@ double model_predict(const double *features)
 {
     double sum;
     model_sums(features, &sum);
+    sum = sum > 230.0 ? 230.0 : sum < -230.0 ? -230.0 : sum; /* means are finite numbers */
     return model_exp(sum);
 }
 """

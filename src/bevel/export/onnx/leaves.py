@@ -116,7 +116,7 @@ def _choose(forest: FlatForest, votes: Votes, route: Route) -> Way:
         return trees
     walk = WalkRoute.of(splits)
     is_fast = trees.cost <= TREES_FAVOUR * walk.cost
-    return trees if is_fast and trees.can_tell(votes.leaf_id) else walk
+    return trees if is_fast and trees.can_encode(votes.leaf_id) else walk
 
 
 def _n_columns(forest: FlatForest) -> int:

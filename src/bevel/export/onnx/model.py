@@ -16,7 +16,7 @@ from bevel.export.onnx.inputs import write_inputs
 from bevel.export.onnx.leaves import Route, write_sums
 from bevel.export.onnx.votes import read_sums, read_votes
 from bevel.files.atomic import write_whole
-from bevel.forest.additive import Additive
+from bevel.forest.additive import MOST_EXPONENT, Additive
 from bevel.forest.fitted_forest import FittedForest
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def to_onnx(
         n_values = 1 if fitted.additive is None else fitted.additive.n_outputs
         declared = _write_value(graph, means, outputs[0], dtype, n_values)
     else:
-        declared = _write_classes(graph, means, fitted.classes, outputs, dtype)
+        declared = _write_classes(graph, means, fitted, outputs, dtype)
     model = _assemble(graph, inputs, declared, target_opset, name)
     _describe(model, forest.n_trees, names)
     return model
@@ -113,7 +113,8 @@ def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
     """Values or probabilities from the sums of boosted trees."""
     raw = graph.add("Add", sums, graph.constant(np.array(additive.baseline)))
     if additive.link == "exponential":
-        return graph.add("Exp", raw)
+        ends = (graph.constant(np.array(end)) for end in (-MOST_EXPONENT, MOST_EXPONENT))
+        return graph.add("Exp", graph.add("Clip", raw, *ends))
     if additive.link == "identity":
         return raw
     if additive.link == "sorted":
@@ -125,17 +126,32 @@ def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
 
 
 def _write_classes(
-    graph: Graph, means: str, classes: npt.NDArray[Any], outputs: list[str], dtype: str
+    graph: Graph, means: str, fitted: FittedForest, outputs: list[str], dtype: str
 ) -> list[Any]:
     label, probabilities = outputs
+    classes = fitted.classes
+    assert classes is not None
     best = graph.add("ArgMax", means, axis=1, keepdims=0)
     table = _label_table(classes)
     graph.add("Gather", graph.constant(table), best, output=label)
-    graph.add("Cast", means, to=graph.element_type(dtype), output=probabilities)
+    shares = _write_power(graph, means, fitted.power)
+    graph.add("Cast", shares, to=graph.element_type(dtype), output=probabilities)
     return [
         _declare(graph, label, table.dtype, ["n"]),
         _declare(graph, probabilities, dtype, ["n", len(classes)]),
     ]
+
+
+def _write_power(graph: Graph, shares: str, power: float) -> str:
+    """Shares raised to a power and divided by their sum; see `bevel.forest.calibration`."""
+    if power == 1.0:
+        return shares
+    whole, has_root = divmod(int(2.0 * power), 2)
+    raised = graph.add("Sqrt", shares) if has_root else shares
+    for _ in range(whole if has_root else whole - 1):
+        raised = graph.add("Mul", raised, shares)
+    total = graph.add("ReduceSum", raised, graph.constant(np.array([1])), keepdims=1)
+    return graph.add("Div", raised, total)
 
 
 def _label_table(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -180,9 +196,9 @@ def _assemble(
 
 def _describe(model: onnx.ModelProto, n_trees: int, names: Any) -> None:
     """Facts for whoever opens the file: trees, and the columns in the order of the inputs."""
-    facts = {"n_trees": str(n_trees)}
+    entries = {"n_trees": str(n_trees)}
     if names is not None:
-        facts["feature_names"] = json.dumps([str(column) for column in names])
-    for key, value in facts.items():
+        entries["feature_names"] = json.dumps([str(column) for column in names])
+    for key, value in entries.items():
         entry = model.metadata_props.add()
         entry.key, entry.value = key, value

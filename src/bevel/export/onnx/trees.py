@@ -77,7 +77,7 @@ class TreesRoute:
         columns = ADDED_NS * added + MATRIX_NS * in_matrices + COLUMN_NS * self.n_columns
         return columns + TREE_NS * self.splits.forest.n_trees
 
-    def can_tell(self, leaf_id: npt.NDArray[np.int64]) -> bool:
+    def can_encode(self, leaf_id: npt.NDArray[np.int64]) -> bool:
         """Whether the float32 output of the operator distinguishes all leaves of a tree."""
         right, offset = self.splits.forest.right, self.splits.forest.tree_offset
         last = leaf_id[offset[1:] - 1]  # the last node in preorder is a leaf

@@ -1,1 +1,1 @@
-"""Reads tables from files as people have them."""
+"""Reads tables from CSV, TSV and Parquet files."""

@@ -1,4 +1,4 @@
-"""What a column of text means that is neither of plain numbers nor of dates of ISO 8601."""
+"""Interprets columns of text that are neither plain numbers nor ISO 8601 dates."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def test_copies_of_a_name_are_numbered_but_no_target(write):
         read_labelled_rows(path, "a")
 
 
-def test_days_and_months_that_cannot_be_told_apart_are_asked_for(write):
+def test_days_and_months_that_cannot_be_distinguished_are_asked_for(write):
     path = write("when,y\n" + "3/4/2024,u\n5/6/2024,v\n" * 20)
     with pytest.raises(
         ValueError, match=r"'3/4/2024', of which the day.*`types={'when': \"dmy\"}`"

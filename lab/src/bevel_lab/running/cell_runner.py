@@ -1,4 +1,4 @@
-"""One cell from beginning to end: make the rows, fit, predict, score, and never raise."""
+"""Runs one cell: makes the rows, fits, predicts and scores; an error becomes a failed result."""
 
 import hashlib
 import os
@@ -21,14 +21,14 @@ from bevel_lab.systems import SYSTEMS
 from bevel_lab.systems.base import System, Task
 from bevel_lab.systems.tuning import Tuned
 
-__all__ = ["Bench", "failed"]
+__all__ = ["CellRunner", "failed"]
 
 LONGEST_MESSAGE = 500
 UNSEEN = -1  # code of a test label that training has not seen: always wrong
 
 
 @dataclass
-class Bench:
+class CellRunner:
     """Runs the cells of a protocol, one at a time, in the process it lives in.
 
     Attributes
