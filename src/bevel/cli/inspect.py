@@ -59,34 +59,21 @@ def _lines(summary: Mapping[str, Any]) -> dict[str, str]:
         lines["classes"] = f"{len(labels):,} of type {summary['classes']['dtype']}: " + join_names(
             labels
         )
-<<<<<<< HEAD
-    if facts["oob_score"] is not None:
-        lines["out-of-bag score"] = _rounded(facts["oob_score"])
-    for name, value in facts["parameters"].items():
-=======
     if summary["oob_score"] is not None:
-        lines["out-of-bag score"] = shorten(summary["oob_score"])
+        lines["out-of-bag score"] = _rounded(summary["oob_score"])
     for name, value in summary["parameters"].items():
->>>>>>> main
         lines[name] = shorten(value, output.WIDTH)
     return lines
 
 
-<<<<<<< HEAD
 def _rounded(score: Any) -> str:
     return f"{score:.4g}" if isinstance(score, float) else shorten(score)
 
 
-def _features(facts: Mapping[str, Any]) -> str:
-    names = facts["feature_names"]
-    nominal = len(facts["nominal"])
-    text = f"{facts['n_features']:,}" + (f", {nominal:,} nominal" if nominal else "")
-=======
 def _features(summary: Mapping[str, Any]) -> str:
     names = summary["feature_names"]
     nominal = len(summary["nominal"])
     text = f"{summary['n_features']:,}" + (f", {nominal:,} nominal" if nominal else "")
->>>>>>> main
     return text if names is None else f"{text}: {join_names(names)}"
 
 

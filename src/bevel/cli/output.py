@@ -101,13 +101,9 @@ def print_families(summary: Mapping[str, Any] | None, *, is_classifier: bool) ->
         table.add_row(*map(Text, map(printable, row)))
     screen = console()
     screen.print(table)
-<<<<<<< HEAD
-    if all(each["error"] is None for each in facts["families"]):
+    if all(each["error"] is None for each in summary["families"]):
         screen.print(NOT_COMPARED)
-    for name, why in facts["left_out"].items():
-=======
     for name, why in summary["left_out"].items():
->>>>>>> main
         screen.print(Text(printable(f"left out: {name} ({why})")))
 
 

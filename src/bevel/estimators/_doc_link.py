@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib.metadata import metadata
 
-<<<<<<< HEAD
 __all__ = ["DOCUMENTATION", "LinksToDocuments", "published_at"]
 
 
@@ -21,10 +20,6 @@ def published_at(urls: Iterable[str]) -> str:
 # Where the documents of docs/ are published, from `project.urls` of pyproject.toml. While there is
 # no such entry nothing is published, and estimators are shown without a link.
 DOCUMENTATION = published_at(metadata("bevel").get_all("Project-URL") or ())
-=======
-# Where the documents of docs/ are published. The address is defined here only.
-DOCUMENTATION = "https://bevel.readthedocs.io/en/stable"
->>>>>>> main
 
 
 class LinksToDocuments:
