@@ -34,6 +34,10 @@ def family_table(model: Any) -> str:
     return table(header, rows, caption=caption, numeric={1, 2, 3, 4}, sortable=False)
 
 
+def _size(advice: Advice) -> str:
+    return f"{advice.n_trees:,} trees each, " if advice.n_trees else ""
+
+
 def advice_table(advice: Advice | None) -> str:
     """The model and the forest that it is compared with."""
     if advice is None:
@@ -48,7 +52,7 @@ def advice_table(advice: Advice | None) -> str:
         for line in advice.lines
     ]
     caption = (
-        f"{advice.by.capitalize()}, {advice.n_trees:,} trees each, with the same rows left out. "
+        f"{advice.by.capitalize()}, {_size(advice)}with the same rows left out. "
         "Gain: 95 % interval of that over cuts along the axes, in points, paired row by row."
     )
     return table(["forest", what, "gain"], rows, caption=caption, numeric={1, 2}, sortable=False)

@@ -152,6 +152,28 @@ DEFAULTS = comparison(
     n_trees=N_DEFAULT_TREES,
 )
 
+BOOSTING_PEERS = {
+    "xgboost": "XGBoost",
+    "lightgbm": "LightGBM",
+    "catboost": "CatBoost",
+    "hist-gb": "scikit-learn's HistGradientBoosting",
+}
+
+BOOSTING = comparison(
+    "boosting-peers",
+    "Error of Bevel's boosting and its peers without tuning, on all sets.",
+    {"bevel-boosting": NOTHING, **dict.fromkeys(BOOSTING_PEERS, NOTHING)},
+    claims=tuple(
+        Claim(
+            f"Bevel's boosting errs less than {label}",
+            *("no margin", Side("bevel-boosting"), Side(name), BELOW),
+            by_set=True,
+        )
+        for name, label in BOOSTING_PEERS.items()
+    ),
+    keep=any_columns,
+)
+
 AXIS_PEERS = comparison(
     "axis-peers",
     "Error of Bevel's axis forest and of scikit-learn's random forest on numeric sets.",
@@ -231,4 +253,4 @@ CATEGORIES = comparison(
     source=FOLDER,
 )
 
-PROTOCOLS = (DEFAULTS, AXIS_PEERS, OBLIQUE_PEERS, SCALE, LISTS, CATEGORIES)
+PROTOCOLS = (DEFAULTS, BOOSTING, AXIS_PEERS, OBLIQUE_PEERS, SCALE, LISTS, CATEGORIES)
