@@ -228,6 +228,8 @@ def _write_effects(axes: "Axes", best: Importance, ends: NDArray[np.float64]) ->
     for number, effect in enumerate(best.effect.tolist()):
         of = "" if best.effect_of is None else f" {best.effect_of[number]}"
         sign = "▲" if effect > 0 else "▼"
+        if best.direction is not None and best.direction[number] == "mixed":
+            sign = "▲▼"
         known = np.isfinite(effect) and effect != 0.0
         labels.append(f"  {sign} {effect:+.2g}{of}".replace("-", "−") if known else "")
     for number, label in enumerate(labels):
