@@ -121,6 +121,19 @@ def test_out_of_bag_curves_are_means_over_trees_that_have_not_seen_the_row(regre
         np.testing.assert_allclose(alone.values, trees.mean(axis=1), rtol=1e-9)
 
 
+@pytest.mark.parametrize("features", ["a", ["a", "b"]])
+def test_out_of_bag_means_are_weighted_means_of_individual_curves(regressor, features):
+    forest, X, y = regressor
+    weights = np.random.default_rng(3).uniform(0, 2, len(X))
+    options = {"out_of_bag": True, "y": y, "grid_resolution": 5}
+    single = analysis.partial_dependence(forest, X, features, kind="individual", **options)
+    mean = analysis.partial_dependence(forest, X, features, sample_weight=weights, **options)
+    curves = single.individual
+    known = ~np.isnan(curves.reshape(len(X), -1)[:, 0])
+    expected = np.average(curves[known], axis=0, weights=weights[known])
+    np.testing.assert_allclose(mean.values, expected, rtol=1e-9)
+
+
 def _tree_values(forest, row, grid):
     """Grid points x trees."""
     flat, values = forest.forest_, []
