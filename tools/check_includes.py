@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "boosting": [
         *("support", "random", "data", "options.h", "projection"),
         *("split/kernels/kernels.h", "split/projection_bound.h"),
-        *("tree/node_store.h", "tree/value_bounds.h", "forest/flat_forest.h"),
+        *("tree/growth.h", "tree/node_store.h", "tree/value_bounds.h", "forest/flat_forest.h"),
     ],
     # A finished forest: its arrays and flags, and bags drawn again; no samplers, no searches.
     "predict": [

@@ -3,6 +3,7 @@
     python -m benchmarks.speed --treeple-python /path/to/python
     python -m benchmarks.speed --rows quick
     python -m benchmarks.speed --only ydf --repeats 5
+    python -m benchmarks.speed --only boost --processor-time --threads 1
     python -m benchmarks.speed --only rotation --rotation-python /path/to/python
     python -m benchmarks.speed --against /path/to/other/python     # another build of Bevel
 
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from benchmarks.speed import N_THREADS
+from benchmarks.speed import N_THREADS, systems
 from benchmarks.speed.remote import Remote
 from benchmarks.speed.rows import ROWS, Row, quick, select
 from benchmarks.speed.systems import Described, System, make_system
@@ -43,7 +44,10 @@ LEAST_SECONDS, MOST_PAIRS = 6.0, 25
 
 def main() -> None:
     options = parse()
+    systems.use_processor_time = options.processor_time
     rows = select(ROWS, options.only)
+    if options.most_rows:
+        rows = tuple(dataclasses.replace(row, n_rows=min(row.n, options.most_rows)) for row in rows)
     if options.rows == "quick":
         rows = tuple(quick(row) for row in rows)
     if options.against:
@@ -63,7 +67,7 @@ def main() -> None:
     print(markdown(HEADER, cells))
     print(
         "\nTwo figures: Bevel / peer. Seconds: smallest of interleaved fits, "
-        f"{N_THREADS} threads each (rows named threads: the peer is Bevel with 1). Peers: "
+        f"{options.threads} threads each (rows named threads: the peer is Bevel with 1). Peers: "
         + ", ".join(f"{name} {version}" for name, version in peers.items())
     )
     print("\n".join(skipped))
@@ -94,6 +98,15 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--against", help="interpreter that has another build of Bevel; replaces the peers"
     )
+    parser.add_argument(
+        "--processor-time",
+        action="store_true",
+        help="add up the time of all processors, on a machine that does other work as well",
+    )
+    parser.add_argument(
+        "--threads", type=int, default=N_THREADS, help=f"of both sides ({N_THREADS})"
+    )
+    parser.add_argument("--most-rows", type=int, help="training rows at most, on both sides")
     parser.add_argument("--out", type=Path, default=machine.ROOT / "benchmarks/results/speed.csv")
     return parser.parse_args()
 
@@ -120,7 +133,7 @@ def measure(row: Row, options: argparse.Namespace) -> dict[str, Any]:
     """Run one row; the fields of its CSV line."""
     data = make(row.task, row.n, n_test=held_out(row))
     n_features = data.X.shape[1]
-    work = dataclasses.replace(row.work(n_features), scale=options.scale)
+    work = dataclasses.replace(row.work(n_features), scale=options.scale, n_threads=options.threads)
     bevel = make_system("bevel", data, work)
     peer = make_peer(row, data, options)
     try:
@@ -138,7 +151,7 @@ def measure(row: Row, options: argparse.Namespace) -> dict[str, Any]:
         "n": len(data.X),
         "p": n_features,
         "trees": row.n_trees,
-        "threads": N_THREADS,
+        "threads": options.threads,
         "mode": row.mode,
         "split_search": row.split_search,
         "scale": options.scale,
@@ -165,6 +178,8 @@ def held_out(row: Row) -> int:
 
 def make_peer(row: Row, data: Data, options: argparse.Namespace) -> System:
     work = row.peer_work(data.X.shape[1])
+    if work.n_threads == N_THREADS:
+        work = dataclasses.replace(work, n_threads=options.threads)
     if row.peer == "bevel":
         work = dataclasses.replace(work, scale=options.scale, split_search=row.split_search)
     if options.against:

@@ -17,7 +17,8 @@ class Work:
 
     # "sparse": ±1 on `density` features on average; "axis": single features; "ridge" (tuned out of
     # bag), "ridge-gcv", "lda", "cca": models of √p features; "rotation": PCA of groups of 3;
-    # "patches": of 1 to 5 by 1 to 5 pixels of a square image.
+    # "patches": of 1 to 5 by 1 to 5 pixels of a square image; "boost-axis", "boost-sparse":
+    # boosting, see `boosting.py`, n_trees iterations with d directions for each (ydf: each node).
     mode: str
     d: int  # directions drawn at each node
     n_trees: int
@@ -76,6 +77,15 @@ def patch_entries(length: int, longest: int = 5) -> float:
 
 SIX_TIMES_SLOWER = 0.167
 
+# Rows and iterations. A hundred classes are a hundred trees for each iteration.
+BOOSTED = (
+    ("higgs28", 100_000, 100),
+    ("higgs28", 1_000_000, 100),
+    ("regression20", 200_000, 100),
+    ("many100", 20_000, 10),
+    ("wide5000", 2_000, 100),
+)
+
 ROWS = (
     Row("sparse-ydf-parity20", "parity20", "sparse", "p", "ydf", 10, 20),
     Row("sparse-ydf-higgs28", "higgs28", "sparse", "p", "ydf", 10, 20),
@@ -127,6 +137,23 @@ ROWS = (
         peer_mode="sparse",
         peer_density=patch_entries(28),
     ),
+    *(
+        Row(f"boost-{peer}-{task}-{n}", task, "boost-axis", "p", peer, *bounds, n_rows=n, n_trees=k)
+        for task, n, k in BOOSTED
+        for peer, bounds in (("lightgbm", (1, 1.5)), ("xgboost", (1, 1.5)), ("catboost", (3, 8)))
+    ),
+    *(
+        Row(
+            f"boost-sparse-axis-{task}-{n}",
+            *(task, "boost-sparse", "p", "bevel", 0.25, 0.5),
+            n_rows=n,
+            n_trees=n_trees,
+            peer_mode="boost-axis",
+        )
+        for task, n, n_trees in BOOSTED
+    ),
+    Row("boost-sparse-ydf-higgs28", "higgs28", "boost-sparse", "p", "ydf", 10, 30),
+    Row("boost-sparse-ydf-regression20", "regression20", "boost-sparse", "p", "ydf", 10, 30),
 )
 
 # Seconds instead of minutes: shows that everything runs, ratios only roughly.

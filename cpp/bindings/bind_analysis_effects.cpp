@@ -110,7 +110,7 @@ nb::ndarray<nb::numpy, double> curves_of_rows(const PackedForest& forest, RowMaj
 
 nb::ndarray<nb::numpy, double> curves_of_trees(const PackedForest& forest, RowMajorMatrix X,
                                                nb::object variants, Vector<int32_t> group,
-                                               size_t n_groups,
+                                               size_t n_groups, size_t n_parts,
                                                std::optional<Vector<double>> weights, bool hard,
                                                std::optional<TreeMask> is_evaluated, int n_threads,
                                                nb::object progress) {
@@ -118,19 +118,19 @@ nb::ndarray<nb::numpy, double> curves_of_trees(const PackedForest& forest, RowMa
   require(group.shape(0) == X.shape(0), "[effects] length of group");
   for (const int32_t g : as_span(group))
     require(g < static_cast<int32_t>(n_groups), "[effects] group out of range");
+  require(1 <= n_parts && n_parts <= forest.n_trees(), "[effects] number of parts");
   require(!weights || weights->shape(0) == X.shape(0), "[effects] length of weights");
   RowGroups groups{as_span(group), {}, n_groups};
   if (weights) groups.weight = as_span(*weights);
-  const size_t n_trees = forest.n_trees(), k = arguments.n_columns();
-  const size_t g = arguments.n_variants();
-  std::vector<double> out(n_trees * n_groups * k * g);
+  const size_t k = arguments.n_columns(), g = arguments.n_variants();
+  std::vector<double> out(n_parts * n_groups * k * g);
   Reporter reporter(std::move(progress));
   run_cancellable(reporter, [&] {
     tree_curves(
-        forest, arguments.rows, arguments.given, groups, arguments.options,
+        forest, arguments.rows, arguments.given, groups, n_parts, arguments.options,
         [&reporter](size_t done) { return reporter(done); }, out.data());
   });
-  return to_numpy(std::move(out), {n_trees, n_groups, k, g});
+  return to_numpy(std::move(out), {n_parts, n_groups, k, g});
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ void bind_analysis_effects(nb::module_& m) {
         nb::arg("variants"), nb::arg("hard"), nb::arg("is_evaluated").noconvert().none(),
         nb::arg("n_threads"), nb::arg("progress").none());
   m.def("tree_curves", &curves_of_trees, nb::arg("forest"), nb::arg("X").noconvert(),
-        nb::arg("variants"), nb::arg("group").noconvert(), nb::arg("n_groups"),
+        nb::arg("variants"), nb::arg("group").noconvert(), nb::arg("n_groups"), nb::arg("n_parts"),
         nb::arg("weights").noconvert().none(), nb::arg("hard"),
         nb::arg("is_evaluated").noconvert().none(), nb::arg("n_threads"),
         nb::arg("progress").none());

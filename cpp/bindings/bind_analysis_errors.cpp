@@ -15,6 +15,8 @@ namespace {
 
 using TreeMask = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+using Strata = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 // Which features are replaced together, and by what.
 struct Replacement {
   Vector<int32_t> group;
@@ -22,6 +24,7 @@ struct Replacement {
   size_t n_repeats;
   bool permutes;
   uint64_t seed;
+  std::optional<Strata> strata;  // of each group, for each row
 };
 
 // The arguments of a call, kept alive and checked against each other.
@@ -44,6 +47,9 @@ class ErrorArguments {
     require(how.group.shape(0) == p && how.n_repeats > 0, "[errors] groups");
     for (int32_t g : as_span(how.group))
       require(-1 <= g && g < static_cast<int32_t>(how.key.shape(0)), "[errors] group out of range");
+    require(!how.strata || (how.permutes && how.strata->shape(0) == how.key.shape(0) &&
+                            how.strata->shape(1) == n),
+            "[errors] shape of strata");
     require(!weights || weights->shape(0) == n, "[errors] length of weights");
     require(!is_evaluated ||
                 (is_evaluated->shape(0) == n && is_evaluated->shape(1) == forest.n_trees()),
@@ -58,8 +64,11 @@ class ErrorArguments {
   }
 
   Perturbation perturbation() const {
-    return {X_.data(),         replacement_.data(), X_.shape(0),   as_span(how_.group),
-            as_span(how_.key), how_.n_repeats,      how_.permutes, how_.seed};
+    std::span<const int32_t> strata;
+    if (how_.strata) strata = {how_.strata->data(), how_.strata->size()};
+    return {X_.data(),           replacement_.data(), X_.shape(0),
+            as_span(how_.group), as_span(how_.key),   how_.n_repeats,
+            how_.permutes,       how_.seed,           strata};
   }
   EvaluatedRows rows() const {
     EvaluatedRows rows;
@@ -125,9 +134,12 @@ nb::tuple errors_of_forest(const PackedForest& forest, RowMajorMatrix X, ColumnM
 }
 
 nb::ndarray<nb::numpy, uint32_t> permutation(uint64_t seed, uint64_t tree, uint64_t key,
-                                             uint64_t repeat, size_t n_rows) {
+                                             uint64_t repeat, size_t n_rows,
+                                             std::optional<Vector<int32_t>> strata) {
+  require(!strata || strata->shape(0) == n_rows, "[permutation] length of strata");
   std::vector<uint32_t> order(n_rows);
-  draw_permutation(seed, tree, key, repeat, order);
+  draw_permutation(seed, tree, key, repeat, strata ? as_span(*strata) : std::span<const int32_t>(),
+                   order);
   return to_numpy(std::move(order));
 }
 
@@ -138,10 +150,11 @@ void bind_analysis_errors(nb::module_& m) {
       .def(
           "__init__",
           [](Replacement* self, Vector<int32_t> group, Vector<uint64_t> key, size_t n_repeats,
-             bool permutes,
-             uint64_t seed) { new (self) Replacement{group, key, n_repeats, permutes, seed}; },
+             bool permutes, uint64_t seed, std::optional<Strata> strata) {
+            new (self) Replacement{group, key, n_repeats, permutes, seed, strata};
+          },
           nb::arg("group").noconvert(), nb::arg("key").noconvert(), nb::arg("n_repeats"),
-          nb::arg("permutes"), nb::arg("seed"));
+          nb::arg("permutes"), nb::arg("seed"), nb::arg("strata").noconvert().none() = nb::none());
   m.def("tree_errors", &errors_of_trees, nb::arg("forest"), nb::arg("X").noconvert(),
         nb::arg("replacement").noconvert(), nb::arg("how"), nb::arg("target"),
         nb::arg("weights").noconvert().none(), nb::arg("is_evaluated").noconvert().none(),
@@ -151,5 +164,5 @@ void bind_analysis_errors(nb::module_& m) {
         nb::arg("weights").noconvert().none(), nb::arg("is_evaluated").noconvert().none(),
         nb::arg("hard"), nb::arg("n_threads"), nb::arg("progress").none());
   m.def("permutation", &permutation, nb::arg("seed"), nb::arg("tree"), nb::arg("key"),
-        nb::arg("repeat"), nb::arg("n_rows"));
+        nb::arg("repeat"), nb::arg("n_rows"), nb::arg("strata").noconvert().none() = nb::none());
 }

@@ -3,6 +3,7 @@
 
 #include "arrays.h"
 #include "bevel/predict/packed_predictor.h"
+#include "bevel/predict/share_power.h"
 #include "bevel/support/check.h"
 #include "forest_view.h"
 #include "reporter.h"
@@ -112,4 +113,11 @@ void bind_packed(nb::module_& m) {
       .def_prop_ro("nbytes", &PackedForest::nbytes);
   bind_predictions<float>(packed);
   bind_predictions<double>(packed);
+  m.def(
+      "raise_shares",
+      [](nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> shares, int halves) {
+        require(halves >= 1 && halves <= kMostHalves, "[raise_shares] no such power");
+        raise_shares(shares.data(), shares.shape(0), shares.shape(1), halves);
+      },
+      nb::arg("shares").noconvert(), nb::arg("halves"));
 }

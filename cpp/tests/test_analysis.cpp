@@ -32,9 +32,9 @@ std::vector<float> by_rows(const tests::Table& table) {
 
 TEST_CASE("a permutation holds every row once and depends on all it is drawn for") {
   std::vector<uint32_t> order(50), same(50), other(50);
-  draw_permutation(1, 2, 3, 0, order);
-  draw_permutation(1, 2, 3, 0, same);
-  draw_permutation(1, 2, 3, 1, other);
+  draw_permutation(1, 2, 3, 0, {}, order);
+  draw_permutation(1, 2, 3, 0, {}, same);
+  draw_permutation(1, 2, 3, 1, {}, other);
   CHECK(order == same);
   CHECK(order != other);
   std::sort(order.begin(), order.end());

@@ -183,6 +183,8 @@ class Scaler:
         target: npt.NDArray[np.float32],
     ) -> None: ...
 
+def raise_shares(shares: npt.NDArray[np.float64], halves: int) -> None: ...
+
 class PackedForest:
     def __init__(self, view: ForestView, simd: str = "auto") -> None: ...
     @property
@@ -233,6 +235,7 @@ class Replacement:
         n_repeats: int,
         permutes: bool,
         seed: int,
+        strata: npt.NDArray[np.int32] | None = None,
     ) -> None: ...
 
 def tree_errors(
@@ -259,7 +262,12 @@ def forest_errors(
     progress: Callable[[int], None] | None,
 ) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
 def permutation(
-    seed: int, tree: int, key: int, repeat: int, n_rows: int
+    seed: int,
+    tree: int,
+    key: int,
+    repeat: int,
+    n_rows: int,
+    strata: npt.NDArray[np.int32] | None = None,
 ) -> npt.NDArray[np.uint32]: ...
 
 # Rows of the result are the axes that a tree of a rotation forest of this seed draws.
@@ -509,6 +517,7 @@ def tree_curves(
     variants: FeatureGrid | RowVariants,
     group: npt.NDArray[np.int32],
     n_groups: int,
+    n_parts: int,
     weights: npt.NDArray[np.float64] | None,
     hard: bool,
     is_evaluated: npt.NDArray[np.bool_] | None,

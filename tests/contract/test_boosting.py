@@ -175,7 +175,7 @@ def test_callback_is_called_for_all_iterations_and_its_error_ends_the_fit() -> N
         ({"loss": "poisson"}, {"y": -1.0}, "at least 0"),
         ({"loss": "gamma"}, {"y": 0.0}, "positive"),
         ({"projection": "ridge"}, {}, "do not depend on the rows"),
-        ({"projection": "rotation"}, {}, "do not depend on the rows"),
+        ({"projection": P.RandomRotation(per="node")}, {}, "do not depend on the rows"),
         ({"learning_rate": 0.0}, {}, "learning_rate"),
         ({"max_iter": 0}, {}, "max_iter"),
         ({"subsample": 1.5}, {}, "subsample"),

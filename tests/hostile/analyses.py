@@ -14,6 +14,7 @@ from bevel.analysis.rules.tests_of_rows import quoted
 from .verdicts import WrongAnswerError, check_answers
 
 FEW = 5  # rows that are explained one by one
+MOST_TREES = 2000  # of which standard errors take trees x trees numbers
 
 
 def _effect(name: str, effect: Any) -> None:
@@ -26,6 +27,8 @@ def _surface(e: Any, X: Any, _y: Any) -> None:
 
 
 def _curves(e: Any, X: Any, _y: Any) -> None:
+    if e.forest_.n_trees > MOST_TREES:
+        return
     effect = analysis.partial_dependence(
         e, X, [0], kind="both", grid_resolution=6, standard_error=True
     )
@@ -68,6 +71,8 @@ def _path_shapley(e: Any, X: Any, _y: Any) -> None:
 
 
 def _must_add_up(e: Any, X: Any, found: Any) -> None:
+    if hasattr(e, "n_iter_"):
+        return  # values of boosting add up to its sums, not to its predictions
     is_classifier = hasattr(e, "classes_")
     predicted = e.predict_proba(X) if is_classifier else e.predict(X)
     total = found.base_values + found.values.sum(axis=1)
@@ -138,7 +143,8 @@ def _calibration(e: Any, X: Any, y: Any) -> None:
 
 
 def _errors(e: Any, X: Any, _y: Any) -> None:
-    str(analysis.predict_standard_error(e, X))
+    if e.forest_.n_trees <= MOST_TREES:
+        str(analysis.predict_standard_error(e, X))
 
 
 def _neighbours(e: Any, X: Any, y: Any) -> None:

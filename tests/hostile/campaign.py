@@ -65,7 +65,9 @@ class Campaign:
                 for worker in ready(busy, 0.2):
                     if self._listen(worker) and not self._begin(worker, tasks):
                         busy.remove(worker)
-                for worker in [each for each in busy if each.is_stuck()]:
+                # A worker may have ended its task while this process kept an example.
+                heard = ready(busy, 0.0) if busy else []
+                for worker in [w for w in busy if w not in heard and w.is_stuck()]:
                     self._lose(worker, "hang")
                     self._begin(worker, tasks)
                 if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:

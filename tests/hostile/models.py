@@ -66,10 +66,10 @@ Recipe = tuple[Callable[..., Any], dict[str, Any], Any, Any]
 
 def _recipes() -> dict[str, Recipe]:
     X, holes, table, y, text = _numbers(0.0), _numbers(0.2), _frame(), _target(), _labels()
-    sparse = {"projection": "sparse", "oob_score": True}
+    sparse = {"projection": "sparse"}
     return {
         "axis": (ObliqueForestClassifier, {"projection": "axis", "voting": "hard"}, X, y > 0),
-        "sparse": (ObliqueForestClassifier, sparse, holes, text),
+        "sparse": (ObliqueForestClassifier, {**sparse, "oob_score": True}, holes, text),
         "weighted": (
             ObliqueForestClassifier,
             {"class_weight": {"no": 2, "yes": 0.5}, "scale": "minmax_clip"},

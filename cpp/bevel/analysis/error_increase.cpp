@@ -87,12 +87,18 @@ class TreeJob {
   void draw_donors(size_t tree, ErrorScratch& place) const {
     const size_t m = place.rows.size();
     place.donors.resize(perturbation_.n_variants() * m);
-    for (size_t g = 0; g < perturbation_.n_groups(); ++g)
+    std::vector<int32_t> strata;
+    for (size_t g = 0; g < perturbation_.n_groups(); ++g) {
+      if (const auto of_all = perturbation_.strata_of(g); !of_all.empty()) {
+        strata.resize(m);
+        for (size_t i = 0; i < m; ++i) strata[i] = of_all[place.rows[i]];
+      }
       for (size_t r = 0; r < perturbation_.n_repeats; ++r) {
         poll_cancellation(m);
-        draw_permutation(perturbation_.seed, tree, perturbation_.key[g], r,
+        draw_permutation(perturbation_.seed, tree, perturbation_.key[g], r, strata,
                          {&place.donors[perturbation_.variant(g, r) * m], m});
       }
+    }
   }
 
   void read_block(ErrorScratch& place, size_t first, size_t n) const {
@@ -307,8 +313,9 @@ std::vector<uint32_t> draw_donors(const Perturbation& perturbation, int n_thread
   const size_t n = perturbation.n_rows, n_repeats = perturbation.n_repeats;
   std::vector<uint32_t> donors(perturbation.n_variants() * n);
   ThreadPool pool(n_threads, perturbation.n_variants(), [&](int, size_t variant) {
-    draw_permutation(perturbation.seed, 0, perturbation.key[variant / n_repeats],
-                     variant % n_repeats, {&donors[variant * n], n});
+    const size_t group = variant / n_repeats;
+    draw_permutation(perturbation.seed, 0, perturbation.key[group], variant % n_repeats,
+                     perturbation.strata_of(group), {&donors[variant * n], n});
   });
   pool.run([&](size_t) { return progress(0); });
   return donors;

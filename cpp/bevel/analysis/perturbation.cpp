@@ -3,19 +3,38 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "bevel/predict/row_source.h"
 #include "bevel/random/stream.h"
 
 namespace bevel {
 
+namespace {
+
+void shuffle(std::span<uint32_t> order, Stream& stream) {
+  for (size_t left = order.size(); left > 1; --left)  // Fisher and Yates
+    std::swap(order[left - 1], order[stream.below(left)]);
+}
+
+}  // namespace
+
 void draw_permutation(uint64_t seed, uint64_t tree, uint64_t group_key, uint64_t repeat,
-                      std::span<uint32_t> order) {
+                      std::span<const int32_t> strata, std::span<uint32_t> order) {
   const NodeKey group = mix(root_key(seed, tree) + group_key * 0xa0761d6478bd642fULL);
   Stream stream(mix(group + repeat * 0xe7037ed1a0b428dbULL), Purpose::permutation);
   std::iota(order.begin(), order.end(), 0u);
-  for (size_t left = order.size(); left > 1; --left)  // Fisher and Yates
-    std::swap(order[left - 1], order[stream.below(left)]);
+  if (strata.empty()) return shuffle(order, stream);
+  std::vector<uint32_t> takers(order.begin(), order.end());
+  std::stable_sort(takers.begin(), takers.end(),
+                   [&](uint32_t a, uint32_t b) { return strata[a] < strata[b]; });
+  std::vector<uint32_t> givers(takers);
+  for (size_t first = 0, last; first < takers.size(); first = last) {
+    last = first + 1;
+    while (last < takers.size() && strata[takers[last]] == strata[takers[first]]) ++last;
+    shuffle(std::span(givers).subspan(first, last - first), stream);
+  }
+  for (size_t i = 0; i < takers.size(); ++i) order[takers[i]] = givers[i];
 }
 
 bool is_plain(const Perturbation& perturbation, const PackedForest& forest) {

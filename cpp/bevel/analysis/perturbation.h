@@ -22,17 +22,23 @@ struct Perturbation {
   size_t n_repeats;
   bool permutes;  // whether rows take their replacement from one another
   uint64_t seed;
+  // n_groups x n_rows: rows take it from rows of the same stratum; empty: from any.
+  std::span<const int32_t> strata;
 
   size_t n_groups() const { return key.size(); }
   size_t n_variants() const { return n_groups() * n_repeats; }
+  // Of all rows for a group; empty if there are none.
+  std::span<const int32_t> strata_of(size_t of_group) const {
+    return strata.empty() ? strata : strata.subspan(of_group * n_rows, n_rows);
+  }
   // Number of a group and a repeat together.
   size_t variant(size_t of_group, size_t repeat) const { return of_group * n_repeats + repeat; }
 };
 
 // A permutation of 0, ..., order.size() - 1, all of them as likely; of a tree, a group and a
-// repeat.
+// repeat. With `strata`, one for each number, only numbers of the same stratum change places.
 void draw_permutation(uint64_t seed, uint64_t tree, uint64_t group_key, uint64_t repeat,
-                      std::span<uint32_t> order);
+                      std::span<const int32_t> strata, std::span<uint32_t> order);
 
 // Whether no value is missing, or so large that a sum at a split may overflow.
 bool is_plain(const Perturbation& perturbation, const PackedForest& forest);

@@ -81,7 +81,7 @@ void code_numbers(const float* values, size_t n, const ColumnBins& bins, uint8_t
     const float value = values[i];
     size_t position = 0;
     for (size_t step = kCodes / 2; step > 0; step /= 2)
-      position += edges[position + step - 1] < value ? step : 0;
+      position += step & (size_t{0} - size_t{edges[position + step - 1] < value});
     codes[i * kGroupColumns] = static_cast<uint8_t>(value == value ? position : missing);
   }
 }

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "bevel/boosting/binned_columns.h"
+#include "bevel/boosting/histogram_splitter.h"
 #include "bevel/boosting/quantiser.h"
 #include "bevel/boosting/team.h"
 #include "bevel/boosting/tree_columns.h"
-#include "bevel/boosting/tree_grower.h"
 #include "bevel/random/stream.h"
 #include "bevel/support/check.h"
 #include "bevel/support/thread_pool.h"
@@ -50,8 +50,8 @@ class Booster {
   // On a worker of the pool.
   void run(ThreadPool& pool, int worker, std::atomic<size_t>& n_done) {
     Team team(pool, worker);
-    TreeGrower grower(boosting_, *columns_, team);
-    grower_ = &grower;
+    HistogramSplitter splitter(boosting_, *columns_, team);
+    splitter_ = &splitter;
     for (int64_t i = 0; i < boosting_.max_iter; ++i) {
       grow_iteration(static_cast<uint64_t>(boosting_.first_iter + i), team);
       n_whole_ = static_cast<size_t>(i) + 1;
@@ -87,13 +87,14 @@ class Booster {
   }
 
   void grow_iteration(uint64_t iteration, Team& team) {
-    loss_.begin_iteration(raw_, training_);
+    loss_.begin_iteration(raw_, training_, team);
     draw_rows(iteration);
     columns_->draw(iteration, bag_, team);
     for (size_t k = 0; k < n_outputs_; ++k) trees_.push_back({grow_tree(iteration, k, team), {}});
-    loss_.end_iteration(raw_);
-    result_.training_loss.push_back(loss_.mean(raw_, training_));
-    if (!validation_.empty()) result_.validation_loss.push_back(loss_.mean(raw_, validation_));
+    loss_.end_iteration(raw_, training_, validation_, team);
+    result_.training_loss.push_back(loss_.mean(raw_, training_, team));
+    if (!validation_.empty())
+      result_.validation_loss.push_back(loss_.mean(raw_, validation_, team));
   }
 
   // The rows that the trees of an iteration are grown on, and those that only pass them.
@@ -118,8 +119,8 @@ class Booster {
   NodeStore grow_tree(uint64_t iteration, size_t output, Team& team) {
     team.run_blocks(bag_.size(), kBlockRows, [&](size_t first, size_t last) {
       poll_cancellation((last - first) * 16);
-      for (size_t i = first; i < last; ++i)
-        gradients_[bag_[i]] = loss_.gradient(raw_, bag_[i], output);
+      const std::span<const uint32_t> block(bag_.data() + first, last - first);
+      loss_.gradients(raw_, block, output, gradients_);
     });
     rows_.rows = bag_;
     rows_.others = others_;
@@ -133,7 +134,7 @@ class Booster {
       rules.min_hessian = std::max(rules.min_hessian,
                                    static_cast<double>(rules.min_rows) * quantised.largest_hessian);
     GrownBoostingTree tree =
-        grower_->grow(rows_, rules, quantised.scales, quantised.largest_hessian);
+        splitter_->grow(rows_, rules, quantised.scales, quantised.largest_hessian);
     set_leaves(tree, output, team);
     return std::move(tree.nodes);
   }
@@ -214,7 +215,7 @@ class Booster {
   RawPredictions raw_;
   std::vector<Gradient> gradients_;  // by row
   BoostingRows rows_;
-  TreeGrower* grower_ = nullptr;
+  HistogramSplitter* splitter_ = nullptr;
   std::vector<GrownTree> trees_;
   size_t n_whole_ = 0, best_ = 0;  // iterations done; the best one
   BoostingResult result_;

@@ -6,10 +6,12 @@
 
 #include "bevel/support/arithmetic/exponential.h"
 #include "bevel/support/arithmetic/logarithm.h"
+#include "bevel/support/cancellation.h"
 
 namespace bevel {
 namespace {
 
+constexpr size_t kBlockRows = 4096;
 constexpr double kSmallestShare = 1e-15;
 
 // Means are between 1e-100 and 1e100, so that their sums and squares times weights are finite.
@@ -92,7 +94,7 @@ void Loss::evaluate(const RawPredictions& raw) {
   if (source_) source_->evaluate(raw.values, gradients_, losses_);
 }
 
-void Loss::begin_iteration(const RawPredictions& raw, std::span<const uint32_t> rows) {
+void Loss::begin_iteration(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team) {
   if (gradients_.empty()) evaluate(raw);  // later iterations have those of the end before
   if (options_.loss == LossKind::huber) {
     std::vector<std::pair<double, double>> sizes;
@@ -101,16 +103,42 @@ void Loss::begin_iteration(const RawPredictions& raw, std::span<const uint32_t> 
     delta_ = weighted_quantile(sizes, options_.quantiles[0]);
     if (first_delta_ < 0.0) first_delta_ = delta_;
   }
+  if (log_sums_.empty()) set_log_sums(raw, rows, team);
+}
+
+void Loss::end_iteration(const RawPredictions& raw, std::span<const uint32_t> training,
+                         std::span<const uint32_t> validation, Team& team) {
+  evaluate(raw);
+  set_log_sums(raw, training, team);
+  set_log_sums(raw, validation, team);
+}
+
+void Loss::set_log_sums(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team) {
   if (options_.loss != LossKind::multinomial) return;
+  // Output after output for a block of rows at a time, so that memory is read in its order.
   log_sums_.resize(raw.n_rows);
+  team.run_blocks(rows.size(), kBlockRows, [&](size_t first, size_t last) {
+    poll_cancellation((last - first) * static_cast<size_t>(options_.n_outputs) * 16);
+    set_log_sums_of_block(raw, rows.subspan(first, last - first));
+  });
+}
+
+void Loss::set_log_sums_of_block(const RawPredictions& raw, std::span<const uint32_t> rows) {
   const auto n_outputs = static_cast<size_t>(options_.n_outputs);
-  for (const uint32_t row : rows) {
-    double largest = raw.output(0)[row];
-    for (size_t k = 1; k < n_outputs; ++k) largest = std::max(largest, raw.output(k)[row]);
-    double sum = 0.0;
-    for (size_t k = 0; k < n_outputs; ++k) sum += fixed_exp(raw.output(k)[row] - largest);
-    log_sums_[row] = largest + fixed_log(sum);
-  }
+  std::vector<double> largest(rows.size()), sum(rows.size(), 0.0);
+  for (size_t i = 0; i < rows.size(); ++i) largest[i] = raw.output(0)[rows[i]];
+  for (size_t k = 1; k < n_outputs; ++k)
+    for (size_t i = 0; i < rows.size(); ++i)
+      largest[i] = std::max(largest[i], raw.output(k)[rows[i]]);
+  for (size_t k = 0; k < n_outputs; ++k)
+    for (size_t i = 0; i < rows.size(); ++i)
+      sum[i] += fixed_exp(raw.output(k)[rows[i]] - largest[i]);
+  for (size_t i = 0; i < rows.size(); ++i) log_sums_[rows[i]] = largest[i] + fixed_log(sum[i]);
+}
+
+void Loss::gradients(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output,
+                     std::vector<Gradient>& out) const {
+  for (const uint32_t row : rows) out[row] = gradient(raw, row, output);
 }
 
 Gradient Loss::gradient(const RawPredictions& raw, size_t row, size_t output) const {
@@ -160,14 +188,8 @@ double Loss::of_row(const RawPredictions& raw, size_t row) const {
       return 0.5 * residual * residual;
     case LossKind::log_loss:
       return softplus(x) - y * x;
-    case LossKind::multinomial: {
-      const auto n_outputs = static_cast<size_t>(options_.n_outputs);
-      double largest = x;
-      for (size_t k = 1; k < n_outputs; ++k) largest = std::max(largest, raw.output(k)[row]);
-      double sum = 0.0;
-      for (size_t k = 0; k < n_outputs; ++k) sum += fixed_exp(raw.output(k)[row] - largest);
-      return largest + fixed_log(sum) - raw.output(static_cast<size_t>(y))[row];
-    }
+    case LossKind::multinomial:
+      return log_sums_[row] - raw.output(static_cast<size_t>(y))[row];
     case LossKind::absolute_error:
       return std::fabs(residual);
     case LossKind::quantile: {
@@ -192,12 +214,21 @@ double Loss::of_row(const RawPredictions& raw, size_t row) const {
   return 0.0;
 }
 
-double Loss::mean(const RawPredictions& raw, std::span<const uint32_t> rows) const {
+double Loss::mean(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team) const {
+  std::vector<std::pair<double, double>> blocks((rows.size() + kBlockRows - 1) / kBlockRows);
+  team.run_blocks(rows.size(), kBlockRows, [&](size_t first, size_t last) {
+    poll_cancellation((last - first) * static_cast<size_t>(options_.n_outputs) * 16);
+    auto& [sum, total] = blocks[first / kBlockRows];
+    for (const uint32_t row : rows.subspan(first, last - first)) {
+      const double weight = target_.weight(row);
+      sum += weight * of_row(raw, row);
+      total += weight;
+    }
+  });
   double sum = 0.0, total = 0.0;
-  for (const uint32_t row : rows) {
-    const double weight = target_.weight(row);
-    sum += weight * of_row(raw, row);
-    total += weight;
+  for (const auto& block : blocks) {
+    sum += block.first;
+    total += block.second;
   }
   return sum / total;
 }

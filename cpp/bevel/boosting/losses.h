@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bevel/boosting/boosting_options.h"
+#include "bevel/boosting/team.h"
 
 namespace bevel {
 
@@ -53,13 +54,15 @@ class Loss {
   // The constant of each output that is best on these rows.
   std::vector<double> baseline(std::span<const uint32_t> rows) const;
   // Called before the trees of an iteration: what all of them share.
-  void begin_iteration(const RawPredictions& raw, std::span<const uint32_t> rows);
+  void begin_iteration(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team);
   // Called after them, before the loss is measured.
-  void end_iteration(const RawPredictions& raw) { evaluate(raw); }
-  // Of one row and output, times the row's weight.
-  Gradient gradient(const RawPredictions& raw, size_t row, size_t output) const;
-  // Mean over rows.
-  double mean(const RawPredictions& raw, std::span<const uint32_t> rows) const;
+  void end_iteration(const RawPredictions& raw, std::span<const uint32_t> training,
+                     std::span<const uint32_t> validation, Team& team);
+  // Of rows and an output, times the row's weight; by row of the data.
+  void gradients(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output,
+                 std::vector<Gradient>& out) const;
+  // Mean over rows, added up in blocks that do not depend on the threads.
+  double mean(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team) const;
   // Whether leaves take a quantile of the residuals instead of a Newton step.
   bool renews_leaves() const {
     return options_.loss == LossKind::absolute_error || options_.loss == LossKind::quantile ||
@@ -70,10 +73,13 @@ class Loss {
 
  private:
   void evaluate(const RawPredictions& raw);
+  void set_log_sums(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team);
+  void set_log_sums_of_block(const RawPredictions& raw, std::span<const uint32_t> rows);
   // The quantile that an output predicts, of losses that renew leaves.
   double share(size_t output) const {
     return options_.loss == LossKind::quantile ? options_.quantiles[output] : 0.5;
   }
+  Gradient gradient(const RawPredictions& raw, size_t row, size_t output) const;
   double of_row(const RawPredictions& raw, size_t row) const;
 
   const BoostingOptions& options_;
@@ -81,7 +87,8 @@ class Loss {
   const LossSource* source_;
   std::vector<Gradient> gradients_;  // user: by row, at the present predictions
   std::vector<double> losses_;
-  std::vector<double> log_sums_;  // multinomial: by row, log of the sum of exponentials
+  // multinomial: by row, log of the sum of exponentials of the present predictions
+  std::vector<double> log_sums_;
   // huber: residuals beyond it count by their size; that of the first iteration measures the loss,
   // which falls as long as the model gets better.
   double delta_ = 0.0, first_delta_ = -1.0;

@@ -14,6 +14,7 @@ class Team {
   Team(ThreadPool& pool, int worker) : pool_(pool), worker_(worker) {}
 
   int size() const { return pool_.size(); }
+  void throw_if_cancelled() const { pool_.throw_if_cancelled(); }
   // Calls task(0) .. task(n - 1), on several threads where `parallel`, and returns when all are
   // done. Tasks are taken in order; which thread does one must not matter.
   template <class Task>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bevel/projection/tree_axes.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {
@@ -43,8 +44,12 @@ void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team
   code_directions(rows, team);
   groups_.clear();
   const CodeGroups& features = features_.codes();
-  for (size_t g = 0; g < features.n_groups(); ++g)
-    groups_.push_back({features.group(g), g * kGroupColumns, features.width(g)});
+  for (size_t g = 0; g < features.n_groups(); ++g) {
+    const auto first = active_.begin() + static_cast<ptrdiff_t>(g * kGroupColumns);
+    const auto last = first + static_cast<ptrdiff_t>(features.width(g));
+    if (std::find(first, last, 1) != last)  // else no tree cuts them
+      groups_.push_back({features.group(g), g * kGroupColumns, features.width(g)});
+  }
   for (size_t g = 0; g < codes_.n_groups() && directions_.size() > 0; ++g)
     groups_.push_back({codes_.group(g), n_features_ + g * kGroupColumns, codes_.width(g)});
   offsets_.assign(1, 0);
@@ -64,11 +69,22 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
     constraints_.restrict(options_.families[f].kind, first, stream, drawn);
     samplers_[f]->end_node(scratch_[f]);
   }
+  // Axes of rotations that are drawn for each tree; samplers refer to them beyond the features.
+  Candidates axes;
+  if (options_.any_family(&Family::per_tree)) {
+    Stream rotations(root_key(options_.seed, tree), Purpose::rotation);
+    const TrainingRowData nothing;
+    draw_tree_axes(options_, data_, {rows, nothing}, rotations, axes);
+  }
   active_.assign(n_features_, 0);
   directions_.clear();
   for (size_t c = 0; c < drawn.size(); ++c) {
-    if (drawn.n_nonzeros(c) == 1)
-      active_[static_cast<size_t>(*drawn.indices(c))] = 1;
+    const auto first = static_cast<size_t>(*drawn.indices(c));
+    if (first >= n_features_) {
+      if (!bound_.may_overflow(axes, first - n_features_, first - n_features_ + 1))
+        append(directions_, axes, first - n_features_);
+    } else if (drawn.n_nonzeros(c) == 1)
+      active_[first] = 1;
     else if (!bound_.may_overflow(drawn, c, c + 1))
       append(directions_, drawn, c);
   }

@@ -20,8 +20,10 @@ using Index = Eigen::Index;
 
 void LinearModel::fit(const NodeSample& sample) {
   sample_ = &sample;
-  rows_.standardise(sample);
-  responses_.set(sample, rows_);
+  const bool same_rows = sample.rows_number != 0 && sample.rows_number == rows_number_;
+  rows_number_ = sample.rows_number;
+  rows_.standardise(sample, same_rows);
+  if (!same_rows) responses_.set(sample, rows_);
   empty_ = sample.n < 2 || rows_.size == 0 || responses_.total_square() == 0.0;
   if (empty_) return;
   by_rows_ = sample.n - 1 <= rows_.size;

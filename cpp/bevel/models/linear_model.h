@@ -12,6 +12,7 @@
 // the classes, and Fisher's discriminants at alpha = 0.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -76,6 +77,7 @@ class LinearModel {
   static constexpr double kSmallestFreedom = 1e-6;
 
   const NodeSample* sample_ = nullptr;
+  uint64_t rows_number_ = 0;  // of the last sample
   StandardRows rows_;
   Responses responses_;
   bool empty_ = true;     // nothing varies, or nothing is to be predicted

@@ -24,6 +24,9 @@ struct NodeSample {
   int32_t n_classes = 0;       // 0: regression
   std::vector<int32_t> label;  // n, below n_classes: classification
   std::vector<double> target;  // n: regression
+  // Samples of one number differ in their features only: rows, weights, labels and targets are the
+  // same. 0: not known.
+  uint64_t rows_number = 0;
 
   // Sets the sizes; values of features are then written with row(i)[feature].
   void resize(size_t n_rows, size_t n_features) {

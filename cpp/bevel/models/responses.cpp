@@ -50,6 +50,7 @@ void Responses::set_target(const NodeSample& sample, const StandardRows& rows) {
 void Responses::set(const NodeSample& sample, const StandardRows& rows) {
   width_ = stride_ = 1;
   total_square_ = centre_ = scale_ = 0.0;
+  has_y_ = false;
   if (sample.n_classes > 0)
     set_classes(sample, rows.total_weight);
   else
@@ -79,9 +80,12 @@ void Responses::column(const NodeSample& sample, const StandardRows& rows, const
 void Responses::cross_products(const NodeSample& sample, const StandardRows& rows,
                                std::vector<double>& out) {
   if (width_ == 1) {
-    const double one = 1.0;
-    y_.resize(sample.n);
-    column(sample, rows, &one, y_.data());
+    if (!has_y_) {
+      const double one = 1.0;
+      y_.resize(sample.n);
+      column(sample, rows, &one, y_.data());
+      has_y_ = true;
+    }
     out.resize(rows.stride);
     transposed_times(rows.matrix(), y_.data(), out.data());
     return;

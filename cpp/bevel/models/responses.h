@@ -34,6 +34,7 @@ class Responses {
   double total_square_ = 0.0, centre_ = 0.0, scale_ = 0.0;
   std::vector<double> class_weight_, class_scale_;  // W_k, 1 / sqrt(W_k)
   std::vector<double> sums_, y_;
+  bool has_y_ = false;
 };
 
 }  // namespace bevel

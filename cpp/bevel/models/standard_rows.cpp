@@ -4,6 +4,7 @@
 
 #include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
+#include "bevel/support/wide_loops.h"
 
 namespace bevel {
 namespace {
@@ -12,8 +13,8 @@ constexpr size_t kManyRows = 4096;  // fewer are soon done
 constexpr double kSmallestSpread = 1.0 / (1 << 23);
 
 // out[j] = sum of w[i] (x[i][j] - mean[j])^2
-void squares_block(const NodeSample& sample, const double* mean, double* out, size_t column) {
-  if (sample.n >= kManyRows) poll_cancellation(sample.n * kBlock);
+BEVEL_WIDE_LOOP void squares_block(const NodeSample& sample, const double* mean, double* out,
+                                   size_t column) {
   double sum[kBlock] = {}, centre[kBlock];
   for (size_t j = 0; j < kBlock; ++j) centre[j] = mean[column + j];
   const double* row = sample.values.data() + column;
@@ -27,13 +28,21 @@ void squares_block(const NodeSample& sample, const double* mean, double* out, si
   for (size_t j = 0; j < kBlock; ++j) out[column + j] = sum[j];
 }
 
+// A block of columns of all rows: to = root_weight (from - mean) factor.
+BEVEL_WIDE_LOOP void fill_block(const double* from, size_t n, size_t stride,
+                                const double* root_weight, const double* mean, const double* factor,
+                                double* to) {
+  double centre[kBlock], scale[kBlock];
+  for (size_t j = 0; j < kBlock; ++j) centre[j] = mean[j];
+  for (size_t j = 0; j < kBlock; ++j) scale[j] = factor[j];
+  for (size_t i = 0; i < n; ++i, from += stride, to += stride)
+    for (size_t j = 0; j < kBlock; ++j) to[j] = root_weight[i] * ((from[j] - centre[j]) * scale[j]);
+}
+
 }  // namespace
 
 void StandardRows::weigh(const NodeSample& sample) {
   n = sample.n;
-  n_features = sample.m;
-  features.clear();
-  sd.clear();
   total_weight = 0.0;
   root_weight.resize(n);
   for (size_t i = 0; i < n; ++i) {
@@ -41,6 +50,12 @@ void StandardRows::weigh(const NodeSample& sample) {
     root_weight[i] = std::sqrt(sample.weight[i]);
   }
   BEVEL_CHECK(n == 0 || (total_weight > 0.0 && std::isfinite(total_weight)));
+}
+
+void StandardRows::find_means(const NodeSample& sample) {
+  n_features = sample.m;
+  features.clear();
+  sd.clear();
   mean_.resize(sample.stride);
   factor_.resize(sample.stride);
   transposed_times({sample.values.data(), n, sample.stride}, sample.weight.data(), mean_.data());
@@ -54,14 +69,8 @@ void StandardRows::fill(const NodeSample& sample) {
   if (size == n_features) {
     for (size_t column = 0; column < stride; column += kBlock) {
       if (n >= kManyRows) poll_cancellation(n * kBlock);
-      const double* from = sample.values.data() + column;
-      double* to = z.data() + column;
-      double centre[kBlock], factor[kBlock];
-      for (size_t j = 0; j < kBlock; ++j) centre[j] = mean_[column + j];
-      for (size_t j = 0; j < kBlock; ++j) factor[j] = factor_[column + j];
-      for (size_t i = 0; i < n; ++i, from += stride, to += stride)
-        for (size_t j = 0; j < kBlock; ++j)
-          to[j] = root_weight[i] * ((from[j] - centre[j]) * factor[j]);
+      fill_block(sample.values.data() + column, n, stride, root_weight.data(),
+                 mean_.data() + column, factor_.data() + column, z.data() + column);
     }
     return;
   }
@@ -77,10 +86,14 @@ void StandardRows::fill(const NodeSample& sample) {
   }
 }
 
-void StandardRows::standardise(const NodeSample& sample) {
-  weigh(sample);
-  for (size_t column = 0; column < sample.stride; column += kBlock)
+void StandardRows::standardise(const NodeSample& sample, bool same_rows) {
+  if (!same_rows) weigh(sample);
+  BEVEL_CHECK(n == sample.n);
+  find_means(sample);
+  for (size_t column = 0; column < sample.stride; column += kBlock) {
+    if (n >= kManyRows) poll_cancellation(n * kBlock);
     squares_block(sample, mean_.data(), factor_.data(), column);
+  }
   for (size_t j = 0; j < n_features; ++j) {
     const double deviation = std::sqrt(factor_[j] / total_weight);
     if (!(deviation > kSmallestSpread * std::fabs(mean_[j]))) continue;
@@ -93,6 +106,7 @@ void StandardRows::standardise(const NodeSample& sample) {
 
 void StandardRows::centre(const NodeSample& sample) {
   weigh(sample);
+  find_means(sample);
   for (size_t j = 0; j < n_features; ++j) {
     features.push_back(j);
     sd.push_back(1.0);

@@ -19,7 +19,8 @@ struct StandardRows {
 
   // A feature whose sd is at most the rounding of float32 (2^-23) times its |mean| is taken as
   // constant: projected values are float32, where it could only add noise. It gets coefficient 0.
-  void standardise(const NodeSample& sample);
+  // same_rows: as in the last call, with the same weights; only the features are others.
+  void standardise(const NodeSample& sample, bool same_rows = false);
   // Centred and weighted, but neither scaled nor dropped: sd is 1.
   void centre(const NodeSample& sample);
 
@@ -30,6 +31,7 @@ struct StandardRows {
 
  private:
   void weigh(const NodeSample& sample);
+  void find_means(const NodeSample& sample);
   void fill(const NodeSample& sample);
 
   std::vector<double> mean_, factor_;  // of all features, padded

@@ -14,8 +14,16 @@ void Sampler::end_node(SamplerScratch&) const {}
 
 namespace {
 
+// Whether the first perfect cut of a node is the one that is taken, and nothing that is drawn after
+// it matters: every cut is searched for, all are allowed, and no other family reads the stream.
+bool first_perfect_cut_wins(const Options& options) {
+  return options.families.size() == 1 && options.threshold == ThresholdRule::best &&
+         options.split_search != SplitSearch::histogram && options.min_samples_leaf <= 1 &&
+         options.min_weight_leaf == 0.0;
+}
+
 std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetView& data,
-                                           Stream& forest) {
+                                           const Options& options, Stream& forest) {
   switch (family.kind) {
     case FamilyKind::axis:
       return make_list_sampler(data.numeric, family.n_draws);
@@ -40,7 +48,7 @@ std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetVi
     case FamilyKind::logistic:
     case FamilyKind::pls:
     case FamilyKind::cca:
-      return make_model_sampler(family, data);
+      return make_model_sampler(family, data, first_perfect_cut_wins(options));
     case FamilyKind::custom:
       return make_custom_sampler(family, data);
   }
@@ -59,7 +67,7 @@ Samplers make_samplers(const Options& options, const DatasetView& data) {
   int32_t next_axis = data.n_features;
   for (const Family& family : options.families) {
     if (!family.per_tree()) {
-      samplers.push_back(make_node_sampler(family, data, forest));
+      samplers.push_back(make_node_sampler(family, data, options, forest));
       continue;
     }
     std::vector<int32_t> axes(static_cast<size_t>(count_tree_axes(family, data)));

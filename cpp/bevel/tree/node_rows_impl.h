@@ -74,16 +74,7 @@ size_t TreeBuilder<Criterion>::partition(const NodeItem& item, const SplitRecord
   } else {
     kernels_.partition_rows(rows, n, goes_left, w.rows.data());
   }
-  size_t left = 0, right = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const auto carried = stats[i];
-    stats[left] = carried;
-    w.stats[right] = carried;
-    left += goes_left[i];
-    right += !goes_left[i];
-  }
-  std::copy_n(w.stats.data(), right, stats + left);
-  return item.start + left;
+  return item.start + partition_stably(stats, n, goes_left, w.stats.data());
 }
 
 template <class Criterion>

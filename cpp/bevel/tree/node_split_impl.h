@@ -24,9 +24,7 @@ template <class Criterion>
 bool TreeBuilder<Criterion>::begin_node(const NodeItem& item, Workspace<Criterion>& w) {
   const size_t n = item.end - item.start;
   w.criterion.begin_node(tree_->stats.data() + item.start, n);
-  if (n < static_cast<size_t>(std::max<int64_t>(2, options_.min_samples_split))) return false;
-  if (n < 2 * limits_.min_rows || w.criterion.weight() < 2.0 * limits_.min_weight) return false;
-  if (options_.max_depth >= 0 && item.depth >= options_.max_depth) return false;
+  if (!node_limits_.allow_split(n, w.criterion.weight(), item.depth)) return false;
   if (options_.threshold == ThresholdRule::purely_random) return true;  // purity is not looked at
   return !w.criterion.pure() && !(w.criterion.is_regression() && same_targets(item, w));
 }

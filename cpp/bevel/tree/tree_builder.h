@@ -1,4 +1,4 @@
-// Grows one tree: decides which node to split next and when to stop.
+// Grows one tree of a forest: depth first by itself, otherwise in the order of growth.h.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include "bevel/projection/sampler.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/support/thread_pool.h"
+#include "bevel/tree/growth.h"
 #include "bevel/tree/node_store.h"
 #include "bevel/tree/tree_data.h"
 #include "bevel/tree/workspace.h"
@@ -47,18 +48,20 @@ class TreeBuilder {
     NodeStore nodes;
     std::vector<Graft> grafts;
   };
-  struct FrontierNode {
-    NodeItem item;
+  // A node that waits for its turn, with the best split that was found.
+  struct WaitingNode {
+    NodeItem item{};
     SplitRecord split;
-    bool splittable = false;
-    int32_t left = -1, right = -1;
+    bool has_split = false;
+
+    double gain() const { return split.gain; }
+    bool is_splittable() const { return has_split; }
   };
+  // The builder at work on such nodes, see growth.h.
+  struct FrontierSplitter;
 
   Subtree grow_depth_first(const NodeItem& root, int worker);
-  NodeStore grow_frontier(int worker);
-  size_t next_in_frontier(const std::vector<FrontierNode>& nodes, std::vector<int32_t>& frontier,
-                          Stream& stream) const;
-  NodeStore to_preorder(const std::vector<FrontierNode>& nodes, Workspace<Criterion>& w);
+  NodeStore grow_in_order(int worker);
 
   NodeItem root() const;
   // Sets the criterion's totals; false when the node must be a leaf whatever its candidates.
@@ -123,7 +126,8 @@ class TreeBuilder {
   std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces_;
   const Kernels& kernels_;
   ThreadPool& pool_;
-  Limits limits_;
+  Limits limits_;  // of the sides of a split
+  NodeLimits node_limits_;
   size_t touched_per_node_;  // features read for one row of a node
   bool exceeds_cache_;       // too large for a cache
 

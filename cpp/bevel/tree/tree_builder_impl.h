@@ -1,5 +1,6 @@
-// Definitions of TreeBuilder, included by the one file that compiles them: here which node is grown
-// next and when to stop, elsewhere how a node is split, where its rows go and what leaves hold.
+// Definitions of TreeBuilder, included by the one file that compiles them: here depth-first growth,
+// and the work on a node for the orders of growth.h; elsewhere how a node is split, where its rows
+// go and what leaves hold.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +37,9 @@ TreeBuilder<Criterion>::TreeBuilder(const Options& options, const DatasetView& d
       touched_per_node_(features_per_node(options)),
       exceeds_cache_(exceeds_cache(data)) {
   limits_.min_rows = static_cast<size_t>(std::max<int64_t>(1, options.min_samples_leaf));
+  node_limits_.max_depth = options.max_depth;
+  node_limits_.min_rows = static_cast<size_t>(std::max<int64_t>(2, options.min_samples_split));
+  node_limits_.min_side_rows = limits_.min_rows;
 }
 
 // Every split sends rows to both sides. Were one to send none, the node would be its own child for
@@ -59,7 +63,8 @@ template <class Criterion>
 NodeStore TreeBuilder<Criterion>::grow(TreeData<Criterion>& tree, int worker) {
   tree_ = &tree;
   limits_.min_weight = options_.min_weight_leaf * tree.total_weight;
-  if (options_.growth != Growth::depth_first) return grow_frontier(worker);
+  node_limits_.min_side_weight = limits_.min_weight;
+  if (options_.growth != Growth::depth_first) return grow_in_order(worker);
   Subtree whole = grow_depth_first(root(), worker);
   return assemble(std::move(whole.nodes), std::move(whole.grafts));
 }
@@ -136,83 +141,55 @@ typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_firs
   return result;
 }
 
-// With a budget of leaves the nodes that wait are a frontier, and the rule of growth chooses among
-// them: the largest gain, the oldest, or any.
 template <class Criterion>
-NodeStore TreeBuilder<Criterion>::grow_frontier(int worker) {
-  Workspace<Criterion>& w = *workspaces_[worker];
-  std::vector<FrontierNode> nodes;
-  std::vector<int32_t> frontier;
-  auto add = [&](const NodeItem& item) {
-    const auto id = static_cast<int32_t>(nodes.size());
-    nodes.push_back({item, {}, false, -1, -1});
-    nodes[id].splittable = begin_node(item, w) && find_split(item, w, worker, nodes[id].split);
-    if (nodes[id].splittable) frontier.push_back(id);
-    return id;
-  };
-  add(root());
-  const auto budget = options_.max_leaf_nodes > 0 ? static_cast<size_t>(options_.max_leaf_nodes)
-                                                  : tree_->rows.size();
-  Stream stream(tree_->root, Purpose::leaf);
-  for (size_t n_leaves = 1; n_leaves < budget && !frontier.empty();) {
-    pool_.throw_if_cancelled();
-    const size_t id = next_in_frontier(nodes, frontier, stream);
-    const NodeItem item = nodes[id].item;
-    const size_t middle = partition(item, nodes[id].split, project(item, nodes[id].split, w), w);
-    if (!is_inside(middle, item)) continue;  // stays a leaf
-    ++n_leaves;
+struct TreeBuilder<Criterion>::FrontierSplitter {
+  TreeBuilder& builder;
+  Workspace<Criterion>& w;
+  int worker;
+
+  void throw_if_cancelled() { builder.pool_.throw_if_cancelled(); }
+  void search(WaitingNode& node) {
+    node.has_split =
+        builder.begin_node(node.item, w) && builder.find_split(node.item, w, worker, node.split);
+  }
+  void search_root(WaitingNode& root) { search(root); }
+  void search_children(WaitingNode&, WaitingNode& left, WaitingNode& right) {
+    search(left);
+    search(right);
+  }
+  void end_node(WaitingNode&) {}
+  bool split(const WaitingNode& node, WaitingNode& left, WaitingNode& right) {
+    const NodeItem& item = node.item;
+    const float* values = builder.project(item, node.split, w);
+    const size_t middle = builder.partition(item, node.split, values, w);
+    if (!builder.is_inside(middle, item)) return false;
     const int32_t depth = item.depth + 1;
-    NodeItem left{item.start, middle, child_key(item.key, false), depth, -1, 0, false};
-    NodeItem right{middle, item.end, child_key(item.key, true), depth, -1, 0, false};
-    split_out_of_bag_rows(item, nodes[id].split, w, left, right);
-    const int32_t left_id = add(left);
-    const int32_t right_id = add(right);
-    nodes[id].left = left_id;
-    nodes[id].right = right_id;
+    left.item = {item.start, middle, child_key(item.key, false), depth, -1, 0, false};
+    right.item = {middle, item.end, child_key(item.key, true), depth, -1, 0, false};
+    builder.split_out_of_bag_rows(item, node.split, w, left.item, right.item);
+    return true;
   }
-  return to_preorder(nodes, w);
-}
-
-// Takes the next node to split out of the frontier. Ties of the gain go to the older node.
-template <class Criterion>
-size_t TreeBuilder<Criterion>::next_in_frontier(const std::vector<FrontierNode>& nodes,
-                                                std::vector<int32_t>& frontier,
-                                                Stream& stream) const {
-  auto worse = [&nodes](int32_t a, int32_t b) {
-    const double gain_a = nodes[a].split.gain, gain_b = nodes[b].split.gain;
-    return gain_a != gain_b ? gain_a < gain_b : a > b;
-  };
-  size_t position = 0;  // breadth first: nodes are created level by level, the oldest is next
-  if (options_.growth == Growth::best_first)
-    position = static_cast<size_t>(std::max_element(frontier.begin(), frontier.end(), worse) -
-                                   frontier.begin());
-  if (options_.growth == Growth::random_leaf)
-    position = static_cast<size_t>(stream.below(frontier.size()));
-  const int32_t id = frontier[position];
-  frontier.erase(frontier.begin() + static_cast<ptrdiff_t>(position));
-  return static_cast<size_t>(id);
-}
+};
 
 template <class Criterion>
-NodeStore TreeBuilder<Criterion>::to_preorder(const std::vector<FrontierNode>& nodes,
-                                              Workspace<Criterion>& w) {
-  NodeStore store;
-  std::vector<std::pair<int32_t, int32_t>> stack{{0, -1}};  // node, whose right child it is
-  while (!stack.empty()) {
-    const auto [id, parent] = stack.back();
-    stack.pop_back();
-    if (parent >= 0) store.right[parent] = static_cast<int32_t>(store.size());
-    const FrontierNode& from = nodes[id];
-    w.criterion.begin_node(tree_->stats.data() + from.item.start, from.item.end - from.item.start);
-    const int32_t node = store.open(node_weight(w), w.criterion.is_regression());
-    if (from.left < 0) {
-      emit_leaf(from.item, store, node, w);
-      continue;
-    }
-    store.set_split(node, from.split);
-    stack.emplace_back(from.right, node);
-    stack.emplace_back(from.left, -1);
-  }
+NodeStore TreeBuilder<Criterion>::grow_in_order(int worker) {
+  Workspace<Criterion>& w = *workspaces_[worker];
+  FrontierSplitter splitter{*this, w, worker};
+  WaitingNode start;
+  start.item = root();
+  const auto nodes =
+      grow_frontier(splitter, std::move(start), {options_.growth, options_.max_leaf_nodes},
+                    Stream(tree_->root, Purpose::leaf));
+  NodeStore store = to_preorder(nodes, [&](NodeStore& out, const WaitingNode& from, bool is_leaf) {
+    const NodeItem& item = from.item;
+    w.criterion.begin_node(tree_->stats.data() + item.start, item.end - item.start);
+    const int32_t node = out.open(node_weight(w), w.criterion.is_regression());
+    if (is_leaf)
+      emit_leaf(item, out, node, w);
+    else
+      out.set_split(node, from.split);
+    return node;
+  });
   fill_single_row_leaves(store, w);
   return store;
 }

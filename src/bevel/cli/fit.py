@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,16 +31,26 @@ from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.report.score_text import score_line
 from bevel.workflow import FitResult
+from bevel.workflow.fitting import BOOSTING, FOREST
 from bevel.workflow.predicting import out_of_bag_predictions
 from bevel.workflow.scores import as_json
 from bevel.workflow.tables.options import TableKeywords
 
 __all__ = ["EXAMPLES", "fit"]
 
+
+class ModelName(StrEnum):
+    """What is fitted."""
+
+    forest = FOREST
+    boosting = BOOSTING
+
+
 EXAMPLES = output.examples(
     "bevel fit iris.csv --target species --out iris.bevel --report iris.html",
     "bevel fit prices.parquet --target price --task regression --trees 500 --keep-targets",
     "bevel fit cells.tsv --target type --drop plate --nominal batch --class-weight rare=5",
+    "bevel fit prices.parquet --target price --model boosting --out prices.bevel",
     "zcat big.csv.gz | bevel fit - --target y --d 0.5 --max-depth 12 --json",
 )
 
@@ -54,9 +65,18 @@ def fit(
         Path | None, typer.Option(help="CSV of the out-of-bag predictions to write.")
     ] = None,
     task: Task = TaskName.auto,
+    model: Annotated[
+        ModelName, typer.Option(help="Averaged trees, or gradient boosting.")
+    ] = ModelName.forest,
     trees: Annotated[
-        int, typer.Option(min=1, help="Number of trees.", rich_help_panel=forest.PANEL)
-    ] = 300,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of trees, 300 by default; of boosting the iterations, by default as many "
+            "as held-out rows find best.",
+            rich_help_panel=forest.PANEL,
+        ),
+    ] = None,
     projection: forest.ProjectionNames = "auto",
     density: forest.Density = None,
     d: forest.Directions = "auto",
@@ -100,6 +120,7 @@ def fit(
     where that is no matter of course. Columns that name rows are left out.
     """
     output.check_free([out, report, oob], force=force)
+    _check_model(model, oob, criterion)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
     parameters = forest.forest_parameters(max_depth, min_samples_leaf, criterion, class_weight)
@@ -108,6 +129,7 @@ def fit(
             source,
             target,
             task=task,
+            model=str(model),
             projection=forest.read_projection(projection, density),
             n_projections=forest.read_directions(d),
             n_estimators=trees,
@@ -146,6 +168,17 @@ def fit(
         _print(data, found, label, {"model": out, "report": report, "out of bag": oob})
 
 
+def _check_model(model: ModelName, oob: Path | None, criterion: str | None) -> None:
+    if model != ModelName.boosting:
+        return
+    for option, given in (("--oob", oob), ("--criterion", criterion)):
+        if given is not None:
+            raise ValueError(
+                f"{option} belongs to --model forest; got --model boosting, whose trees have no "
+                "bags and lower a loss. Leave out one of the two."
+            )
+
+
 def _words(
     single: dict[str, Path | str | None], repeated: dict[str, Sequence[str] | None]
 ) -> list[str]:
@@ -163,7 +196,9 @@ def _command(data: Path, found: FitResult, words: Sequence[str]) -> str:
     """The command line that makes a fit again, with whatever was guessed spelled out."""
     rows, settings = found.rows, found.settings
     begin = ["bevel", "fit", str(data), "--target", rows.target, "--task", rows.task]
-    begin += ["--trees", str(settings.n_trees), "--seed", str(settings.seed)]
+    begin += [] if settings.model == FOREST else ["--model", settings.model]
+    begin += ["--trees", str(settings.n_trees)] if settings.n_trees else []
+    begin += ["--seed", str(settings.seed)]
     return shlex.join([*begin, *words])
 
 
@@ -195,7 +230,8 @@ def _as_json(
         "n_features": n_features,
         "nominal": [rows.X.names[index] for index in rows.X.nominal],
         "classes": rows.classes,
-        "n_trees": found.settings.n_trees,
+        "model_kind": found.settings.model,
+        "n_trees": found.model.forest_.n_trees,
         "projection": projection,
         "density": density,
         "n_projections": found.settings.n_projections,
@@ -212,6 +248,14 @@ def _as_json(
     }
 
 
+def _grown(found: FitResult, projection: str) -> dict[str, str]:
+    """What was grown, in a line under its name."""
+    rest = f"projection {projection}, grown in {found.seconds:.2f} s"
+    if found.settings.model == FOREST:
+        return {"forest": f"{found.model.n_estimators:,} trees, {rest}"}
+    return {"boosting": f"{found.model.n_iter_:,} iterations, {rest}"}
+
+
 def _families(found: FitResult) -> dict[str, Any] | None:
     record = getattr(found.model, "families_", None)
     return None if record is None else record.as_dict()
@@ -222,8 +266,7 @@ def _print(data: Path, found: FitResult, projection: str, files: dict[str, Path 
         "data": "standard input" if str(data) == "-" else str(data),
         "size": found.rows.describe(),
         "target": found.rows.describe_target(),
-        "forest": f"{found.model.n_estimators:,} trees, projection {projection}, "
-        f"grown in {found.seconds:.2f} s",
+        **_grown(found, projection),
     }
     for name, estimate in found.scores.items():
         lines[f"{found.scored_by} {name}"] = score_line(name, estimate)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
@@ -21,6 +22,7 @@ from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
+from bevel.forest.calibration import raise_to_power
 from bevel.forest.family_record import FamilyRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
@@ -35,6 +37,7 @@ from bevel.projections.families import (
     read_projection,
     tuned_out_of_bag,
 )
+from bevel.training.automatic.candidates import shared_scale
 from bevel.training.options import (
     TrainingOptions,
     check_combinations,
@@ -122,10 +125,36 @@ class ObliqueForest(
             rotations=rotations,
             families=families,
         )
-        if self.oob_score:
-            estimates = predict_out_of_bag(self._fitted, dataset.X, n_threads, target.weights)
-            self._set_out_of_bag(estimates, target)
+        self._use_out_of_bag_rows(dataset, target, self._calibrates(values, options), n_threads)
         return self
+
+    def _calibrates(self, values: Mapping[str, Any], options: TrainingOptions) -> bool:
+        """Whether the power of the probabilities is to be chosen."""
+        how = values.get("calibration")
+        if how == "auto":
+            bags = self._fitted.bags
+            leaves_out = bags is not None and options.leaves_rows_out(bags.n_rows)
+            return self._fitted.families is not None and leaves_out
+        return how is not None
+
+    def _use_out_of_bag_rows(
+        self, dataset: Dataset, target: TrainingTarget, calibrates: bool, n_threads: int
+    ) -> None:
+        """Choose the power of the probabilities, and remember out-of-bag estimates."""
+        if not (calibrates or self.oob_score):
+            return
+        estimates = predict_out_of_bag(self._fitted, dataset.X, n_threads, target.weights)
+        if calibrates:
+            power = self._power_of(estimates, target)
+            raise_to_power(estimates.predictions, power)
+            self._fitted = replace(self._fitted, power=power)
+        if self.oob_score:
+            estimates.warn_of_unknown()
+            self._set_out_of_bag(estimates, target)
+
+    def _power_of(self, estimates: OutOfBag, target: TrainingTarget) -> float:  # noqa: ARG002
+        """The power of the probabilities; 1 in regression, which has none."""
+        return 1.0
 
     @property
     def families_(self) -> FamilyRecord:
@@ -181,9 +210,14 @@ class ObliqueForest(
         n_threads = count_threads(self.n_jobs)
         if before is not None:
             return encode_dataset(table, before.encoding, n_threads)
-        combines = not members or combines_units(members)  # families chosen later combine units
-        scale = automatic_scale(combines) if self.scale == "auto" else self.scale
-        return learn_dataset(table, self.categorical_features, scale, n_threads)
+        return learn_dataset(table, self.categorical_features, self._scale_for(members), n_threads)
+
+    def _scale_for(self, members: Sequence[Member]) -> str | None:
+        if self.scale != "auto":
+            return self.scale  # type: ignore[no-any-return]
+        if not members:
+            return shared_scale(regression=self.criterion == "squared_error")
+        return automatic_scale(combines_units(members))
 
     def _bags(
         self, options: TrainingOptions, n_rows: int, before: FittedForest | None
@@ -192,13 +226,15 @@ class ObliqueForest(
         bags = Bags(n_rows, options.bag_size, options.replace, options.seed)
         if before is None or before.bags == bags:
             return bags
-        if self.oob_score:
+        calibrates = getattr(self, "calibration", None) == "power"
+        if self.oob_score or calibrates:
+            asked, off = ("calibration", None) if calibrates else ("oob_score", False)
             # Out-of-bag estimates draw the bags of all trees again, which must be of one kind.
             old = before.bags and (before.bags.n_rows, before.bags.size, before.bags.replace)
             raise ValueError(
-                "oob_score with warm_start needs the same number of rows, max_samples and replace "
+                f"{asked} with warm_start needs the same number of rows, max_samples and replace "
                 f"in every fit; got {(n_rows, bags.size, bags.replace)} after {old} (rows, draws, "
-                "replace). Keep them, or set oob_score=False."
+                f"replace). Keep them, or set {asked}={off}."
             )
         return None
 

@@ -194,7 +194,8 @@ class GrownTrees:
         """The forest for servers: no checks, any thread; see `RowPredictor`."""
         self.verify()  # a mapped file is not to be walked without checks
         fitted = self.fitted_forest_
-        return RowPredictor(fitted.packed_predictor, fitted.encoding.reading, fitted.hard)
+        reading = fitted.encoding.reading
+        return RowPredictor(fitted.packed_predictor, reading, fitted.hard, fitted.power)
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:

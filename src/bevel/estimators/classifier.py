@@ -14,6 +14,7 @@ from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.target import read_labels
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators.registry import savable
+from bevel.forest.calibration import choose_power, raise_to_power
 from bevel.forest.out_of_bag import OutOfBag
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, documented
@@ -43,6 +44,9 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     {columns}
     {trees}
     {families}
+    calibration_power_ : float
+        The power that `predict_proba` raises the mean class shares of the trees to; 1 changes
+        nothing.
     oob_score_ : float
         Accuracy, or what `oob_score` computes, of the out-of-bag predictions.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes_)
@@ -62,7 +66,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
 
     def __init__(
         self,
-        n_estimators: int = 300,
+        n_estimators: int = 500,
         *,
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
@@ -81,6 +85,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         max_samples: int | float | None = None,
         replace: bool = True,
         voting: str = "soft",
+        calibration: str | None = "auto",
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Mapping[Any, float] | str | None = None,
@@ -109,6 +114,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         self.max_samples = max_samples
         self.replace = replace
         self.voting = voting
+        self.calibration = calibration
         self.scale = scale
         self.categorical_features = categorical_features
         self.class_weight = class_weight
@@ -146,12 +152,18 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         Returns
         -------
         ndarray of shape (n_rows, n_classes_)
-            Mean over the trees of class shares (soft voting) or of votes (hard voting).
+            Mean over the trees of class shares (soft voting) or of votes (hard voting), raised to
+            the power `calibration_power_` and divided by their sum.
         """
         shares: npt.NDArray[np.float64] = self._predict_with(
             "probabilities", X, self.voting == "hard"
         )
-        return shares
+        return raise_to_power(shares, self._fitted.power)
+
+    @property
+    def calibration_power_(self) -> float:
+        """The power that the mean class shares of the trees are raised to; 1 changes nothing."""
+        return self.fitted_forest_.power
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Logarithms of the class probabilities; minus infinity for zero.
@@ -190,6 +202,11 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
                 f"y must have the classes of the first fit when warm_start=True "
                 f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
             )
+
+    def _power_of(self, estimates: OutOfBag, target: TrainingTarget) -> float:
+        known = estimates.known
+        weights = None if target.weights is None else target.weights[known]
+        return choose_power(estimates.predictions[known], target.values[known], weights)
 
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         self.oob_decision_function_ = estimates.predictions

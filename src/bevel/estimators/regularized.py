@@ -47,6 +47,8 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
         As those of `ObliqueForestClassifier`.
     forest_, fitted_forest_, predictor_, oob_score_, oob_decision_function_
         As those of `ObliqueForestClassifier`.
+    calibration_power_ : float
+        1: probabilities of these ensembles are not calibrated.
 
     Examples
     --------

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from bevel._types import Arrays
 from bevel.files.additive import decode_additive, encode_additive
+from bevel.files.calibration import decode_power
 from bevel.files.columns.targets import decode_targets, encode_targets
 from bevel.files.columns.trees import FileForest, MappedFile, decode_trees, encode_trees
 from bevel.files.families import FIRST_VERSION as FIRST_WITH_FAMILIES
@@ -106,6 +107,7 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         "columns": encode_trees(fitted.forest, arrays),
         "targets": encode_targets(fitted.kept_targets, arrays),
         "families": encode_families(fitted.families, arrays),
+        "calibration_power": float(fitted.power),
     }
     if fitted.rotations is not None:
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
@@ -162,6 +164,8 @@ def read_model(
     families = None
     if layout.version >= FIRST_WITH_FAMILIES:
         families = decode_families(header.take_any("families"), sections, n_trees)
+    averages_classes = kind.is_classifier and not kind.is_additive
+    power = decode_power(header, layout.version, averages_classes=averages_classes)
     additive = None
     if kind.is_additive:
         additive = decode_additive(header, sections, layout.version, fields["classes"], n_trees)
@@ -181,6 +185,7 @@ def read_model(
         rotations=rotations,
         additive=additive,
         families=families,
+        power=power,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)

@@ -38,6 +38,7 @@ def summarise(
             "verified": verify,
             **_summary(contents, kinds[stored.name]),
             "families": None if families is None else families.as_dict(),
+            "calibration_power": stored.fitted.power,
         }
 
 

@@ -85,6 +85,8 @@ class FittedForest:
         have values in their leaves, whether there are classes or not.
     families : FamilyRecord or None
         Of a forest whose families share the trees (`projection="auto"`).
+    power : float
+        That mean class shares are raised to (`calibration`); 1 leaves them as they are.
     """
 
     predictor: Predictor
@@ -100,6 +102,7 @@ class FittedForest:
     rotations: RotationRecord | None = None
     additive: Additive | None = None
     families: FamilyRecord | None = None
+    power: float = 1.0
 
     @property
     def forest(self) -> FlatForest:

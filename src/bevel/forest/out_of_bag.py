@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
+from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.training_rows import known_bags
 
@@ -32,6 +33,17 @@ class OutOfBag:
     predictions: Floats
     known: npt.NDArray[np.bool_]
 
+    def warn_of_unknown(self) -> None:
+        """Warn if some rows were in every bag."""
+        if not self.known.all():
+            warnings.warn(
+                f"Some inputs do not have OOB scores ({np.count_nonzero(~self.known)} of "
+                f"{len(self.known)} rows). This probably means too few trees were used to compute "
+                "any reliable OOB estimates. Their estimates are NaN; grow more trees.",
+                UserWarning,
+                stacklevel=3,
+            )
+
     def score(
         self,
         metric: Callable[[npt.NDArray[Any], npt.NDArray[Any]], float],
@@ -50,7 +62,7 @@ def predict_out_of_bag(
     n_threads: int,
     weights: Floats | None = None,
 ) -> OutOfBag:
-    """Predict the training rows of a forest out of bag; warns if some were in every bag.
+    """Predict the training rows of a forest out of bag.
 
     Parameters
     ----------
@@ -69,12 +81,4 @@ def predict_out_of_bag(
     known = n_trees > 0
     predictions = np.full(sums.shape, np.nan)
     predictions[known] = sums[known] / n_trees[known, None]
-    if not known.all():
-        warnings.warn(
-            f"Some inputs do not have OOB scores ({np.count_nonzero(~known)} of {len(known)} "
-            "rows). This probably means too few trees were used to compute any reliable OOB "
-            "estimates. Their estimates are NaN; grow more trees.",
-            UserWarning,
-            stacklevel=2,
-        )
-    return OutOfBag(predictions, known)
+    return OutOfBag(raise_to_power(predictions, fitted.power), known)

@@ -18,6 +18,7 @@ from bevel import _core
 from bevel._types import AnyFloats, Float32s, Floats, Ints32
 from bevel.data.dataset import Reading
 from bevel.errors import wrong_type, wrong_value
+from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["NumberTooLargeError", "PackedPredictor", "RowPredictor"]
@@ -125,6 +126,8 @@ class RowPredictor:
         How rows are scaled.
     hard : bool
         Whether trees vote.
+    power : float, default=1
+        That mean class shares are raised to, see `bevel.forest.calibration`.
 
     Notes
     -----
@@ -145,9 +148,12 @@ class RowPredictor:
     array([[1., 0., 0.]])
     """
 
-    __slots__ = ("_hard", "_n_classes", "_n_features", "_packed", "_reading")
+    __slots__ = ("_hard", "_n_classes", "_n_features", "_packed", "_power", "_reading")
 
-    def __init__(self, predictor: PackedPredictor, reading: Reading, hard: bool) -> None:
+    def __init__(
+        self, predictor: PackedPredictor, reading: Reading, hard: bool, power: float = 1.0
+    ) -> None:
+        self._power = power
         self._packed = predictor.packed
         self._n_classes = predictor.forest.n_classes
         self._n_features = predictor.forest.n_features
@@ -177,7 +183,7 @@ class RowPredictor:
             self._packed.predict_proba(X, *self._reading, self._hard, n_threads, out)
         except (TypeError, ValueError) as error:
             raise self._refused(X, out, "float64") from error
-        return out
+        return raise_to_power(out, self._power)
 
     def predict(
         self, X: AnyFloats, out: npt.NDArray[Any] | None = None, n_threads: int = 1

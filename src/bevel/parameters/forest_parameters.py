@@ -184,7 +184,7 @@ _DATA = [
         'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
         '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
         '"auto" scales only when features that may be in different units are combined, by '
-        '"quantile" (docs/design/scale.md).',
+        '"quantile" (docs/design/scale.md); with projection="auto" a classifier by "minmax".',
     ),
     Parameter(
         "categorical_features",
@@ -248,7 +248,7 @@ _CLASSIFIER = [
         "auto",
         [StrOptions(("auto", "gini", "entropy"))],
         'Impurity whose decrease is the gain of a split. "auto" is "gini"; with projection="auto" '
-        "each family has the one that suits it.",
+        'it is "entropy".',
     ),
     Parameter(
         "voting",
@@ -265,6 +265,18 @@ _CLASSIFIER = [
         'inversely to their frequency; "balanced_subsample" does so within each bag. In a dict, '
         "classes without a weight have weight 1, and a class of weight 0 is never predicted.",
     ),
+]
+
+_CALIBRATION = [
+    Parameter(
+        "calibration",
+        "auto",
+        [NoneOption(), StrOptions(("auto", "power"))],
+        'How the mean shares of the trees become probabilities. "power" raises them to a power '
+        "that is chosen on out-of-bag rows, and divides them by their sum; predicted classes stay "
+        'the same. None leaves them as they are. "auto" is "power" with projection="auto" where '
+        "bags leave rows out, and None otherwise. See `calibration_power_`.",
+    )
 ]
 
 _REGRESSOR = [
@@ -351,7 +363,14 @@ def _table(*groups: Sequence[Parameter]) -> dict[str, Parameter]:
 
 
 CLASSIFIER_PARAMETERS = _table(
-    _FOREST, _CLASSIFIER[:1], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN
+    [replace(_FOREST[0], default=500), *_FOREST[1:]],
+    _CLASSIFIER[:1],
+    _SPLITS,
+    _BAGS,
+    [*_CLASSIFIER[1:2], *_CALIBRATION],
+    _DATA,
+    _CLASSIFIER[2:],
+    _RUN,
 )
 REGRESSOR_PARAMETERS = _table(_FOREST, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _REGRESSOR[1:], _RUN)
 _GINI = replace(

@@ -19,6 +19,7 @@ so; these departures are common to all:
   are compared by squared error, and trees are averaged.
 """
 
+from bevel.presets.boosting import rotated_boosting, sparse_boosting
 from bevel.presets.forests import (
     ccf,
     extra_trees,
@@ -53,11 +54,13 @@ __all__ = [
     "random_point",
     "random_side",
     "regularized_rotation",
+    "rotated_boosting",
     "rotation_forest",
     "rr_et",
     "rr_gbm",
     "rr_rf",
     "s_rerf",
+    "sparse_boosting",
     "sporf",
     "stacked_rotation",
 ]

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bevel.estimators import (
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRegressor,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     RotatedBoostingClassifier,
@@ -21,6 +23,7 @@ from bevel.projections.base import check_option
 __all__ = [
     "Boosting",
     "Forest",
+    "GradientBoosting",
     "Preset",
     "PresetTable",
     "check_names",
@@ -31,6 +34,8 @@ __all__ = [
 
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
 Boosting = RotatedBoostingClassifier | RotatedBoostingRegressor
+GradientBoosting = ObliqueBoostingClassifier | ObliqueBoostingRegressor
+Made = Forest | Boosting | GradientBoosting | StackedRotationClassifier
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Preset:
     system: str
     paper: str
     section: str
-    make: Callable[..., Forest | Boosting | StackedRotationClassifier]
+    make: Callable[..., Made]
 
 
 class PresetTable(tuple[Preset, ...]):
@@ -57,7 +62,7 @@ class PresetTable(tuple[Preset, ...]):
         return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
-Make = TypeVar("Make", bound=Callable[..., Forest | Boosting | StackedRotationClassifier])
+Make = TypeVar("Make", bound=Callable[..., Made])
 
 _SHARED_PARAMETERS = """
 task : {"classification", "regression"}, default="classification"

@@ -24,6 +24,7 @@ __all__ = [
     "draw_calibration",
     "draw_confusion",
     "draw_curve",
+    "draw_learning_curve",
     "draw_predicted",
     "draw_residuals",
     "draw_roc",
@@ -145,6 +146,27 @@ def draw_calibration(codes: AnyInts, probabilities: Floats, labels: Sequence[str
 def draw_curve(curve: OutOfBagCurve) -> str:
     """Out-of-bag loss against the number of trees."""
     return _drawn(lambda axes: plots.out_of_bag_curve(curve, ax=axes))
+
+
+def draw_learning_curve(training: Floats, validation: Floats) -> str:
+    """Loss of boosting against the number of iterations."""
+
+    def draw(axes: Axes) -> None:
+        axes.plot(np.arange(1, len(training) + 1), training, color=GREY, label="training rows")
+        if len(validation):
+            best = int(np.argmin(validation)) + 1
+            axes.plot(
+                np.arange(1, len(validation) + 1),
+                validation,
+                color=ACCENT,
+                ls=LINES[1],
+                label="held-out rows",
+            )
+            axes.axvline(best, color=INK, lw=1, ls=LINES[3])
+            axes.legend(frameon=False)
+        axes.set(xlabel="iterations", ylabel="mean loss")
+
+    return _drawn(draw)
 
 
 def draw_predicted(y: Floats, predicted: Floats, target: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from bevel._types import Floats
 from bevel.report import fit_figures
+from bevel.report.boosting_report import boosting_sections, gain_importance, learning_curve
 from bevel.report.data_sheet import data_sheet
 from bevel.report.explain_sections import explain_sections
 from bevel.report.family_table import advice_table, family_table
@@ -29,7 +30,7 @@ from bevel.report.score_text import interval, score
 from bevel.workflow import FitResult
 from bevel.workflow.advice import Advice, advise, rivals_of
 from bevel.workflow.explaining import N_STEPS, OnStep, explain
-from bevel.workflow.fitting import Settings, coded, cross_validate
+from bevel.workflow.fitting import BOOSTING, Settings, coded, cross_validate
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.metrics import row_log_losses
 
@@ -41,7 +42,8 @@ ROW_WITHOUT_VOTES = float(row_log_losses(np.zeros(1))[0])  # its log loss
 
 def n_steps(fitted: FitResult) -> int:
     """How many times `fit_report` reports progress."""
-    return _n_folds(fitted) + len(rivals_of(fitted.rows, fitted.settings)) + N_STEPS
+    n_explained = 0 if fitted.settings.model == BOOSTING else N_STEPS
+    return _n_folds(fitted) + len(rivals_of(fitted.rows, fitted.settings)) + n_explained
 
 
 def _n_folds(fitted: FitResult) -> int:
@@ -82,6 +84,8 @@ def fit_report(
         on_rival=lambda done, rival: on_step(n_done + done, f"comparing with {rival}"),
     )
     n_done += len(rivals_of(data, settings))
+    if settings.model == BOOSTING:
+        return _boosting_page(name, fitted, command, model_file, evaluated, advice)
     found = explain(
         fitted.model,
         data.X,
@@ -105,6 +109,34 @@ def fit_report(
     forest = f"{settings.n_trees:,} trees, projection {_projection(settings)}, seed {settings.seed}"
     title = f"{data.target}, predicted from {name}"
     return page(title, sections, command, subtitle=f"A forest of {forest}.")
+
+
+def _boosting_page(
+    name: str,
+    fitted: FitResult,
+    command: str,
+    model_file: str,
+    evaluated: Floats,
+    advice: Advice | None,
+) -> str:
+    """The page of a boosting model, which has no bags and no trees that predict by themselves."""
+    data, by, model = fitted.rows, fitted.scored_by, fitted.model
+    gains = gain_importance(model)
+    lead = "".join(paragraph(each, kind="lead") for each in headline(fitted, advice, (gains,)))
+    sections = [
+        PageSection("", beside(lead, first_picture(data, evaluated, by))),
+        PageSection("How good is it?", _scores(fitted, evaluated)),
+        *boosting_sections(fitted, gains),
+        PageSection("Predictions", predictions(data, evaluated, by, learning_curve(model))),
+        PageSection("Mistakes", mistakes(data, evaluated, by)),
+        PageSection("Which directions?", _directions(fitted, advice)),
+        PageSection("Data", data_sheet(data, model)),
+        PageSection("How to use it", model_use(data, model_file)),
+    ]
+    what = f"{model.n_iter_:,} iterations, projection {_projection(fitted.settings)}"
+    title = f"{data.target}, predicted from {name}"
+    subtitle = f"Gradient boosting, {what}, seed {fitted.settings.seed}."
+    return page(title, sections, command, subtitle=subtitle)
 
 
 def _evaluated(fitted: FitResult, on_step: OnStep) -> Floats:
@@ -132,7 +164,7 @@ def _scores(fitted: FitResult, evaluated: Floats) -> str:
     ]
     how = {
         "out-of-bag": "Out-of-bag: each row by the trees that did not see it.",
-        "cross-validated": f"Cross-validated in {N_FOLDS} folds, by forests like this one: no row "
+        "cross-validated": f"Cross-validated in {N_FOLDS} folds, by models like this one: no row "
         "is out of the bags of its trees.",
     }[fitted.scored_by]
     caption = (

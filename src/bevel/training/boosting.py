@@ -17,6 +17,7 @@ from bevel.forest.flat_forest import FlatForest
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member, TableShape, resolve_families
 from bevel.projections.features import Axis, SparseSigns
+from bevel.projections.rotations import RandomRotation
 from bevel.training.feature_constraints import FeatureConstraints, check_directions
 from bevel.training.progress import Progress
 from bevel.training.trainer import native_family
@@ -25,7 +26,10 @@ from bevel.training.user_loss import UserLoss
 __all__ = ["BoostingFit", "BoostingOptions", "BoostingTarget", "boost", "resolve_directions"]
 
 # Families whose directions do not depend on the rows of a node.
-KINDS = ("axis", "signs", "combination", "patches", "multirotation", "custom", "categorical")
+KINDS = (
+    *("axis", "signs", "combination", "patches", "rotation", "multirotation", "custom"),
+    "categorical",
+)
 
 
 @dataclass(frozen=True)
@@ -84,10 +88,7 @@ class BoostingFit:
 
 
 def resolve_directions(
-    members: Sequence[Member] | None,
-    shape: TableShape,
-    constraints: FeatureConstraints,
-    levels: npt.NDArray[np.int32],
+    members: Sequence[Member] | None, dataset: Dataset, constraints: FeatureConstraints
 ) -> list[FamilySpec]:
     """The samplers of an iteration.
 
@@ -95,34 +96,40 @@ def resolve_directions(
     ----------
     members : sequence of Member or None
         From `bevel.projections.families.read_projection`; None for the default.
-    shape : TableShape
-        Size of the training table.
+    dataset : Dataset
+        Training rows.
     constraints : FeatureConstraints
         What the directions must hold.
-    levels : ndarray of int32
-        Levels of each column, 0 for numeric ones.
     """
+    levels = dataset.encoding.levels
+    n_rows, n_features = dataset.X.shape
+    n_nominal = int(np.count_nonzero(levels))
+    shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
     if members is None:
         members = [Member(Axis(), "p"), *_combinations(shape)]
-    members = [
-        Member(m.projection, "p", m.by_name)
-        if isinstance(m.projection, Axis) and m.n_projections == "auto"
-        else m
-        for m in members
-    ]
+    members = [_with_all_axes(member, shape) for member in members]
     families = resolve_families(members, shape, regression=True)
     for member, family in zip(members, families, strict=False):
-        per_node = family.kind == "custom" and family.source is not None
+        per_node = family.per_node or family.source is not None
         if family.kind not in KINDS or per_node:
             required = (
                 "made of directions that do not depend on the rows of a node: axis, sparse, "
-                "combination, multirotation, Patches or Custom(matrix)"
+                "combination, rotation, multirotation, Patches or Custom(matrix)"
             )
             got = shorten(member.projection)
             remedy = 'Use for example projection="auto", or an ObliqueForest.'
             raise wrong_value("projection", required, got, remedy)
     check_directions(constraints, members, families, levels)
     return families
+
+
+def _with_all_axes(member: Member, shape: TableShape) -> Member:
+    """Where the number is left to the library, all features or axes of a rotation take part."""
+    projection = member.projection
+    if member.n_projections != "auto" or not isinstance(projection, Axis | RandomRotation):
+        return member
+    most = projection.most_draws(shape.n_numeric) or shape.n_numeric
+    return Member(projection, most + shape.n_nominal, member.by_name)
 
 
 def _combinations(shape: TableShape) -> list[Member]:

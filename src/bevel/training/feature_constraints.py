@@ -40,6 +40,14 @@ class FeatureConstraints:
     def __bool__(self) -> bool:
         return bool(self.monotone or self.groups)
 
+    def check_classes(self, n_classes: int) -> None:
+        """Raise if a classifier cannot hold them."""
+        if self.monotone and n_classes > 2:
+            raise ValueError(
+                "monotonic_cst needs one output: a regression or two classes; got "
+                f"{n_classes} classes. Leave it out, or fit a model for each class."
+            )
+
 
 def read_constraints(
     monotonic_cst: Any, interaction_cst: Any, table: Table, levels: npt.NDArray[np.int32]

@@ -105,23 +105,41 @@ def _check_out_of_bag(values: Mapping[str, Any], members: Sequence[Member]) -> N
             f"{shorten(tuned[0])} needs bootstrap=True: it chooses its penalty on out-of-bag rows; "
             'got bootstrap=False. Set bootstrap=True, or use Ridge(tune="gcv").'
         )
-    if not values["oob_score"]:
+    asks = _asks_for_out_of_bag(values)
+    if not asks:
         return
-    if tuned:
+    if tuned and values["oob_score"]:
         raise NoOutOfBagError(
             f"oob_score must be False with {shorten(tuned[0])}, which has seen the out-of-bag rows "
             f'when it chose its penalty; got {values["oob_score"]}. Use Ridge(tune="gcv"), or '
             "estimate the score by cross-validation."
+        )
+    if tuned:
+        raise NoOutOfBagError(
+            f"calibration must be None with {shorten(tuned[0])}, which has seen the out-of-bag "
+            'rows when it chose its penalty; got "power". Use Ridge(tune="gcv").'
         )
     if not values["bootstrap"]:
         takes_all_rows = any(m.projection.takes_all_rows for m in members)
         why = ' (as CCA(bootstrap="projection") has it)' if takes_all_rows else ""
         remedy = "use CCA(bootstrap=None)" if takes_all_rows else "Set bootstrap=True"
         raise NoOutOfBagError(
-            "oob_score needs bootstrap=True: without a bag no row is ever out of it; got "
-            f"bootstrap=False{why}. {remedy[0].upper()}{remedy[1:]}, or estimate the score by "
-            "cross-validation."
+            f"{asks} needs bootstrap=True: without a bag no row is ever out of it; got "
+            f"bootstrap=False{why}. {remedy[0].upper()}{remedy[1:]}, or {_OTHERWISE[asks]}."
         )
+
+
+_OTHERWISE = {
+    "oob_score": "estimate the score by cross-validation",
+    'calibration="power"': "leave calibration out",
+}
+
+
+def _asks_for_out_of_bag(values: Mapping[str, Any]) -> str:
+    """The parameter that needs out-of-bag rows; empty if none does."""
+    if values["oob_score"]:
+        return "oob_score"
+    return 'calibration="power"' if values.get("calibration") == "power" else ""
 
 
 def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[tuple[bool, str]]:
@@ -231,8 +249,8 @@ def resolve_options(
         families=tuple(families),
         seed=seed,
     )
-    asks = "oob_score" if values["oob_score"] else 'Ridge(tune="oob")'
-    wanted = values["oob_score"] or any(m.projection.needs_out_of_bag for m in members)
+    asks = _asks_for_out_of_bag(values) or 'Ridge(tune="oob")'
+    wanted = _asks_for_out_of_bag(values) or any(m.projection.needs_out_of_bag for m in members)
     if wanted and not options.leaves_rows_out(shape.n_rows):
         raise NoOutOfBagError(
             f"{asks} needs rows out of the bag: a bag of all rows without replacement leaves "

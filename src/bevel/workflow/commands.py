@@ -14,12 +14,19 @@ from typing import Any, Unpack
 
 from bevel._types import Floats
 from bevel.analysis.results import OutOfBagCurve
-from bevel.errors import join_names, nearest
+from bevel.errors import join_names, nearest, wrong_value
 from bevel.estimators.loading import load
 from bevel.tuning.results import TuningResult
 from bevel.workflow import explaining, fitting
 from bevel.workflow.explaining import Explanation
-from bevel.workflow.fitting import Settings, check_keep_targets, score_fitted
+from bevel.workflow.fitting import (
+    BOOSTING,
+    FOREST,
+    MODELS,
+    Settings,
+    check_keep_targets,
+    score_fitted,
+)
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows, read_labelled_rows
 from bevel.workflow.model_rows import read_model_rows
 from bevel.workflow.predicting import Predictions, predict_file
@@ -96,9 +103,10 @@ def fit(
     target: str,
     *,
     task: str = "auto",
+    model: str = FOREST,
     projection: Any = "auto",
     n_projections: int | float | str = "auto",
-    n_estimators: int = 300,
+    n_estimators: int | None = None,
     params: PathOrText | None = None,
     keep_targets: bool = False,
     parameters: Mapping[str, Any] | None = None,
@@ -124,8 +132,12 @@ def fit(
         Column to predict.
     task : {"auto", "classification", "regression"}
         "auto" is classification for words and for up to ten distinct whole numbers.
+    model : {"forest", "boosting"}, default="forest"
+        What is fitted: averaged trees, or gradient boosting. Boosting has no out-of-bag rows; its
+        scores are cross-validated.
     projection, n_projections, n_estimators, keep_targets, n_jobs
-        As in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`.
+        As in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`. `n_estimators` is
+        300 for forests by default; for boosting it is `max_iter`.
     params : path, default=None
         JSON file of further parameters, which `bevel tune --out` writes; `projection` and
         `n_projections` must then be left out.
@@ -165,7 +177,9 @@ def fit(
     if keep_targets:
         check_keep_targets(rows)
     others = _known_classes(dict(parameters or {}), rows)
-    settings = Settings(projection, n_projections, n_estimators, random_state, n_jobs, others)
+    _check_model(model, params, keep_targets)
+    n_trees = n_estimators or (300 if model == FOREST else 0)
+    settings = Settings(projection, n_projections, n_trees, random_state, n_jobs, others, model)
     if params is not None:
         settings = with_parameter_file(settings, Path(params), rows)
     fitted = fitting.fit(
@@ -191,6 +205,21 @@ def fit(
         fitted.out_of_bag,
         fitted.curve,
     )
+
+
+def _check_model(model: str, params: PathOrText | None, keep_targets: bool) -> None:
+    if model not in MODELS:
+        raise wrong_value("model", '"forest" or "boosting"', model, "Check the spelling.")
+    if model == BOOSTING and keep_targets:
+        raise ValueError(
+            "`keep_targets` belongs to forests; got it with boosting, whose intervals come from "
+            "its held-out rows. Leave it out."
+        )
+    if model == BOOSTING and params is not None:
+        raise ValueError(
+            "`params` holds parameters that `tune` has found for a forest; got it with boosting. "
+            "Leave it out, or fit a forest."
+        )
 
 
 def _source(data: PathOrText | Source) -> Path | Source:

@@ -33,6 +33,7 @@ from bevel.analysis.results import (
 )
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
+from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
 from bevel.workflow.main_effects import find_main_effects
 from bevel.workflow.representative_rows import RepresentativeRow, find_representative_rows
@@ -260,7 +261,7 @@ def _draw(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArr
 def _predict(
     analysed: AnalysedForest, rows: EvaluationRows, met: str
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Prediction for each row, and whether it is of trees that have not seen the row.
+    """Mean over the trees for each row, and whether it is of trees that have not seen the row.
 
     A row in every bag that was requested gets the prediction of all trees.
     """
@@ -276,7 +277,8 @@ def _predict(
 
 def _scores(analysed: AnalysedForest, target: Target, predicted: Floats) -> dict[str, Estimate]:
     if analysed.classes is not None:
-        return classification_scores(target.astype(np.int32), predicted)
+        probabilities = raise_to_power(np.array(predicted), analysed.fitted.power)
+        return classification_scores(target.astype(np.int32), probabilities)
     y = target.astype(np.float64)
     if np.all(y == y[0]):  # no variance that could be explained
         return {"mean absolute error": mean_estimate(np.abs(y - predicted[:, 0]))}

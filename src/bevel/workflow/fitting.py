@@ -16,11 +16,19 @@ from bevel._types import Floats
 from bevel.analysis import out_of_bag_curve
 from bevel.analysis.results import OutOfBagCurve
 from bevel.errors import NoOutOfBagError
-from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators import (
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRegressor,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+)
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.scores import Estimate, classification_scores, regression_scores
 
 __all__ = [
+    "BOOSTING",
+    "FOREST",
+    "MODELS",
     "Fitted",
     "Settings",
     "check_keep_targets",
@@ -32,6 +40,9 @@ __all__ = [
 ]
 
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
+Boosting = ObliqueBoostingClassifier | ObliqueBoostingRegressor
+FOREST, BOOSTING = "forest", "boosting"
+MODELS = (FOREST, BOOSTING)
 OnTree = Callable[[int, int], object]
 OnFold = Callable[[int, int], object]
 
@@ -46,10 +57,11 @@ class Settings:
 
     projection: Any = "auto"
     n_projections: int | float | str = "auto"
-    n_trees: int = 300
+    n_trees: int = 300  # iterations of boosting; 0: as many as it finds best
     seed: int = 0
     n_jobs: int | None = None
     others: Mapping[str, Any] = field(default_factory=dict)  # parameters of the forest, by name
+    model: str = FOREST
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +81,27 @@ class Fitted:
         Out-of-bag loss against the number of trees, if requested and known.
     """
 
-    model: Forest
+    model: Forest | Boosting
     out_of_bag: Floats | None
     seconds: float
     curve: OutOfBagCurve | None = None
 
 
-def make(data: LabelledRows, settings: Settings, **parameters: Any) -> Forest:
-    """An unfitted forest for the task of the data."""
+def make(data: LabelledRows, settings: Settings, **parameters: Any) -> Any:
+    """An unfitted forest for the task of the data, or an unfitted boosting."""
+    if settings.model == BOOSTING:
+        boosting = (
+            ObliqueBoostingClassifier if data.task == CLASSIFICATION else ObliqueBoostingRegressor
+        )
+        return boosting(
+            max_iter=settings.n_trees or "auto",
+            projection=settings.projection,
+            n_projections=settings.n_projections,
+            random_state=settings.seed,
+            n_jobs=settings.n_jobs,
+            **settings.others,
+            **parameters,
+        )
     kind = ObliqueForestClassifier if data.task == CLASSIFICATION else ObliqueForestRegressor
     return kind(
         n_estimators=settings.n_trees,
@@ -101,6 +126,8 @@ def fit(
 
     `keep_targets` keeps the training targets in a regressor, for quantiles.
     """
+    if settings.model == BOOSTING:
+        return _boost(data, settings, on_tree)
     kept = {"keep_targets": True} if keep_targets else {}
     model = make(data, settings, oob_score=True, callback=on_tree or _do_nothing, **kept)
     start = time.perf_counter()
@@ -117,6 +144,14 @@ def fit(
     if curve and predictions is not None and not np.isnan(predictions).all():
         course = out_of_bag_curve(model, data.X, data.y)
     return Fitted(model, predictions, seconds, course)
+
+
+def _boost(data: LabelledRows, settings: Settings, on_tree: OnTree | None) -> Fitted:
+    model = make(data, settings, callback=on_tree or _do_nothing)
+    start = time.perf_counter()
+    model.fit(data.X, data.y, data.weights)
+    seconds = time.perf_counter() - start
+    return Fitted(model.set_params(callback=None), None, seconds)
 
 
 def _fit_quietly(model: Forest, data: LabelledRows) -> None:

@@ -133,6 +133,8 @@ def _check_interval(model: Any, classes: npt.NDArray[Any] | None) -> None:
             "`interval` must be used with a regressor; the model is a classifier. Leave it out, or "
             "ask for `proba`."
         )
+    if model.fitted_forest_.additive is not None:
+        return  # boosting says itself what it lacks
     if model.fitted_forest_.targets is None:
         raise ValueError(
             "`interval` needs a model that keeps the training targets; this one does not. Fit it "

@@ -126,7 +126,7 @@ def test_tree_curves_are_weighted_sums_over_the_rows_of_each_group(hard):
     weights, values = rng.uniform(0, 2, len(X)), grid_values(rng, 0, 7)
     out = rng.random((len(X), 4)) < 0.7
     sums = _core.tree_curves(
-        predictor.packed, X, core_grid([2], [values]), group, 3, weights, hard, out, 2, None
+        predictor.packed, X, core_grid([2], [values]), group, 3, 4, weights, hard, out, 2, None
     )
     for tree in range(4):
         single = predict_with(take_trees(forest, [tree]), hard)
@@ -134,6 +134,12 @@ def test_tree_curves_are_weighted_sums_over_the_rows_of_each_group(hard):
         for g in range(3):
             expected = curves[(group == g) & out[:, tree]].sum(axis=0)
             np.testing.assert_allclose(sums[tree, g], expected, atol=1e-12)
+    parts = _core.tree_curves(
+        predictor.packed, X, core_grid([2], [values]), group, 3, 3, weights, hard, out, 2, None
+    )
+    of_trees = [sums[[0]], sums[[1]], sums[[2, 3]]]
+    expected = np.array([trees.sum(axis=0) for trees in of_trees])
+    np.testing.assert_allclose(parts, expected, atol=1e-12)
 
 
 def test_row_curves_are_means_over_the_trees_that_evaluate_a_row_and_nan_without_any():
@@ -163,7 +169,7 @@ def test_curves_are_the_same_bits_for_any_number_of_threads():
     grid, group = core_grid([0, 1], [values, values]), np.zeros(130, np.int32)
     rows = [_core.row_curves(packed, X, grid, False, None, n, None) for n in (1, 3)]
     trees = [
-        _core.tree_curves(packed, X, grid, group, 1, None, False, None, n, None) for n in (1, 3)
+        _core.tree_curves(packed, X, grid, group, 1, 3, None, False, None, n, None) for n in (1, 3)
     ]
     assert rows[0].tobytes() == rows[1].tobytes()
     assert trees[0].tobytes() == trees[1].tobytes()

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.forest.calibration import POWERS
 from bevel.projections.families import TableShape
-from bevel.training.automatic.candidates import candidates_for
+from bevel.training.automatic.candidates import candidates_for, shared_scale
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 4)).astype(np.float32)
@@ -38,7 +39,7 @@ def test_every_tree_is_that_of_its_family_alone(task):
             projection=candidate.projection,
             n_projections=candidate.n_projections,
             criterion=candidate.criterion,
-            scale="quantile",
+            scale=shared_scale(regression=task == "numbers"),
             random_state=0,
         ).fit(X, y)
         for number in np.flatnonzero(record.of_tree == family):
@@ -51,7 +52,7 @@ def test_every_tree_is_that_of_its_family_alone(task):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_errors_are_those_of_the_micro_forests_on_rows_that_all_predict(task, weighted):
     y, candidates = TARGETS[task], families_of(task)
-    n_micro = 80 // (2 * len(candidates))
+    n_micro = 80 // max(10, 2 * len(candidates))
     weight = np.where(np.arange(len(X)) % 7 == 0, 0.0, 1.0 + np.arange(len(X)) % 3)
     weight = weight if weighted else None
     forest = KINDS[task](80, random_state=0).fit(X, y, sample_weight=weight)
@@ -63,7 +64,7 @@ def test_errors_are_those_of_the_micro_forests_on_rows_that_all_predict(task, we
             projection=candidate.projection,
             n_projections=candidate.n_projections,
             criterion=candidate.criterion,
-            scale="quantile",
+            scale=shared_scale(regression=task == "numbers"),
             random_state=0,
         ).fit(X, y, sample_weight=weight)
         predicted = [[] for _ in X]
@@ -83,6 +84,26 @@ def test_errors_are_those_of_the_micro_forests_on_rows_that_all_predict(task, we
         share = None if weight is None else weight[known]
         expected = np.average(loss, weights=share)
         assert forest.families_.errors[family] == pytest.approx(expected, rel=1e-9)
+    means = [np.array([np.mean(each[row], axis=0) for row in known]) for each in sums]
+    share = np.ones(len(known)) if weight is None else weight[known]
+    expected = naive_weights(task, means, y[known], share / share.sum())
+    np.testing.assert_allclose(forest.families_.weights, expected, rtol=1e-6)
+
+
+def naive_weights(task: str, means: list, truth, share):
+    """exp(−2Δ/σ), where losses of classes are Brier scores with the best power of each family."""
+    losses = []
+    for each in means:
+        if task == "numbers":
+            losses.append((each[:, 0] - truth) ** 2)
+            continue
+        raised = [each**power / (each**power).sum(axis=1, keepdims=True) for power in POWERS]
+        brier = [0.5 * ((shares - np.eye(3)[truth]) ** 2).sum(axis=1) for shares in raised]
+        losses.append(min(brier, key=lambda values: values @ share))
+    least = min(losses, key=lambda values: values @ share)
+    noise = np.sqrt((((least - least @ share) * share) ** 2).sum())
+    weights = [np.exp(-2.0 * (loss @ share - least @ share) / noise) for loss in losses]
+    return np.array(weights) / sum(weights)
 
 
 def tree_predictions(estimator, number: int):

@@ -44,7 +44,9 @@ def regressor(request):
 def classifier(request):
     X, y = table()
     labels = np.array(["low", "mid", "top"])[np.digitize(y, np.quantile(y, [0.3, 0.7]))]
-    return ObliqueForestClassifier(20, voting=request.param, random_state=0).fit(X, labels), X
+    return ObliqueForestClassifier(20, calibration=None, voting=request.param, random_state=0).fit(
+        X, labels
+    ), X
 
 
 def squeeze(forest, values):
@@ -117,6 +119,19 @@ def test_out_of_bag_curves_are_means_over_trees_that_have_not_seen_the_row(regre
         expected = trees[:, out[row]].mean(axis=1)
         np.testing.assert_allclose(effect.individual[row], expected, rtol=1e-9)
         np.testing.assert_allclose(alone.values, trees.mean(axis=1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("features", ["a", ["a", "b"]])
+def test_out_of_bag_means_are_weighted_means_of_individual_curves(regressor, features):
+    forest, X, y = regressor
+    weights = np.random.default_rng(3).uniform(0, 2, len(X))
+    options = {"out_of_bag": True, "y": y, "grid_resolution": 5}
+    single = analysis.partial_dependence(forest, X, features, kind="individual", **options)
+    mean = analysis.partial_dependence(forest, X, features, sample_weight=weights, **options)
+    curves = single.individual
+    known = ~np.isnan(curves.reshape(len(X), -1)[:, 0])
+    expected = np.average(curves[known], axis=0, weights=weights[known])
+    np.testing.assert_allclose(mean.values, expected, rtol=1e-9)
 
 
 def _tree_values(forest, row, grid):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, plots
 from bevel.analysis.importances.corrections import correct
 
 
@@ -129,11 +129,43 @@ def test_importances_have_signs_of_effects():
     assert found.effect[0] > 1 > 0 > -1 > found.effect[1]
     assert np.abs(found.effect[2:]).max() < 0.5
     assert "+" in repr(found)
+    assert found.direction[:2].tolist() == ["rises", "falls"]
+    assert "rises" in repr(found)
+    assert "falls" in found._repr_html_()
     both = ObliqueForestClassifier(30, random_state=0).fit(X, y > 0)
     assert np.sign(analysis.importance(both, "gini", effects_on=X).effect[:2]).tolist() == [1, -1]
     three = ObliqueForestClassifier(30, random_state=0).fit(X, np.digitize(y, [-1, 1]))
     with_class = analysis.importance(three, "split_frequency", effects_on=X)
     assert set(with_class.effect_of) <= {"0", "1", "2"}
+
+
+def test_effect_that_turns_is_mixed_and_nominal_features_have_no_direction():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.uniform(-1, 1, 300), "b": rng.choice(["u", "v"], 300)})
+    forest = ObliqueForestRegressor(30, random_state=0).fit(X, X["a"] ** 2)
+    found = analysis.importance(forest, "gini", effects_on=X)
+    assert found.direction.tolist() == ["mixed", ""]
+    drawn = [text.get_text() for text in plots.importance_bars(found).texts]
+    assert any("▲▼" in text for text in drawn)
+
+
+@pytest.mark.parametrize("kind", ["gini", "split_frequency", "t_test", "corrected", "permutation"])
+def test_every_kind_of_importance_shows_directions(kind):
+    X, y = problem(120)
+    forest = ObliqueForestRegressor(20, random_state=0).fit(X, y)
+    rows = (X, y) if kind in ("t_test", "corrected", "permutation") else ()
+    found = analysis.importance(forest, kind, *rows, effects_on=X)
+    assert found.direction[:2].tolist() == ["rises", "falls"]
+    assert "falls" in str(found)
+    assert "direction" in found.to_pandas().columns
+
+
+def test_importance_test_shows_directions():
+    X, y = problem(120)
+    forest = ObliqueForestRegressor(20, random_state=0).fit(X, y)
+    found = analysis.importance_test(forest, X, y, n_permutations=5, effects_on=X, random_state=0)
+    assert found.direction[:2].tolist() == ["rises", "falls"]
+    assert found.p_values is not None
 
 
 def test_signs_are_refused_for_groups_and_directions():

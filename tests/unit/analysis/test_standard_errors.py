@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from support.false_alarms import assert_mean
+from support.model_files import estimator_of, file_of
+from support.mutations import seal, split
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
@@ -149,3 +151,11 @@ def test_forests_without_bags_of_their_own_are_refused(options, match):
     forest = ObliqueForestRegressor(**{**FEW, **options}).fit(X, Y)
     with pytest.raises(ValueError, match=match):
         predict_standard_error(forest, NEW)
+
+
+def test_forest_that_claims_more_rows_than_memory_can_hold_is_refused():
+    forest = ObliqueForestRegressor(**FEW).fit(X, Y)
+    header, data = split(file_of(forest))
+    header["bags"] = [2**31 - 1, 2**31 - 1, True]
+    with pytest.raises(ValueError, match="needs trees times trees, and trees times training rows"):
+        predict_standard_error(estimator_of(seal(header, bytes(data))), NEW)

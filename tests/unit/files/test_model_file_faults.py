@@ -343,7 +343,7 @@ def test_files_that_are_not_there_or_empty_say_so(tmp_path):
 
 def test_prelude_is_as_documented(source):
     magic, version, _, header_length, file_length = PRELUDE.unpack_from(source)
-    assert (magic, version, file_length) == (b"\x89BEVEL\r\n", 4, len(source))
+    assert (magic, version, file_length) == (b"\x89BEVEL\r\n", VERSION, len(source))
     assert source[32:33] == b"{"
     assert source[32 + header_length - 1 : 32 + header_length] == b"}"
 
@@ -397,6 +397,9 @@ def test_kept_targets_of_a_classifier_are_refused():
 def test_files_of_version_1_have_no_field_for_targets():
     header, data = split(file_of(small_models()["sparse"][0]))
     assert header["targets"] is None
+    assert header.pop("calibration_power") == 1.0
+    assert_refused(seal(header, bytes(data)), match='the field "calibration_power"')
+    assert estimator_of(seal(header, bytes(data), version=4)).calibration_power_ == 1.0
     assert header.pop("families") is None
     assert_refused(seal(header, bytes(data), version=1), match="Fields of header")
     assert estimator_of(seal(header, bytes(data), version=2)).n_features_in_ == 4
@@ -404,3 +407,10 @@ def test_files_of_version_1_have_no_field_for_targets():
     assert estimator_of(seal(header, bytes(data), version=1)).n_features_in_ == 4
     assert_refused(seal(header, bytes(data), version=2), match='the field "targets"')
     assert_refused(seal(header, bytes(data)), match='the field "families"')
+
+
+@pytest.mark.parametrize("power", [0.0, -1.0, 1.25, 7.0, 1e300, 2, "2", None])
+def test_powers_are_those_of_calibration(power):
+    header, data = split(file_of(small_models()["sparse"][0]))
+    header["calibration_power"] = power
+    assert_refused(seal(header, bytes(data)), match="calibration_power")

@@ -23,7 +23,13 @@ from bevel.projections.families import TableShape, read_projection, resolve_fami
 TASKS = ("classification", "regression")
 NAMES = [preset.name for preset in presets.TABLE]
 # Estimators of their own, with tests of their own below.
-ENSEMBLES = ["regularized_rotation", "stacked_rotation", "rr_gbm"]
+ENSEMBLES = [
+    "regularized_rotation",
+    "stacked_rotation",
+    "rr_gbm",
+    "sparse_boosting",
+    "rotated_boosting",
+]
 FORESTS = [name for name in NAMES if name not in ENSEMBLES]
 OWN = {"s_rerf": {"shape": 4}}  # what a preset cannot do without
 
@@ -334,3 +340,29 @@ def test_presets_of_ensembles_fit_and_predict():
 def test_presets_of_ensembles_refuse_what_they_do_not_know(name, parameters, message):
     with pytest.raises((TypeError, ValueError), match=message):
         make(name, **parameters)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_sparse_boosting_cuts_along_sparse_projections_only(task):
+    model = presets.sparse_boosting(task=task, random_state=0, max_iter=5)
+    assert (model.projection, model.n_projections, model.scale) == ("sparse", "p", None)
+    X, y = load_iris(return_X_y=True)
+    assert model.fit(X, y).score(X, y) > 0.3  # five steps of 0.05 in regression
+    with pytest.raises(TypeError, match="Did you mean"):
+        presets.sparse_boosting(task=task, max_iters=3)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_rotated_boosting_has_the_settings_of_rr_gbm_on_trees_of_bevel(task):
+    own = presets.rotated_boosting(task=task, random_state=1, n_groups=3)
+    theirs = presets.rr_gbm(task=task, random_state=1, n_groups=3)
+    assert type(own) is type(theirs)
+    assert own.scale == theirs.scale
+    booster, other = own.booster, theirs.booster
+    assert type(booster).__name__.startswith("ObliqueBoosting")
+    assert booster.max_iter == other.n_estimators == 50
+    for name in ("learning_rate", "subsample", "min_samples_leaf"):
+        assert getattr(booster, name) == getattr(other, name)
+    assert booster.max_leaf_nodes == 2
+    X, y = load_iris(return_X_y=True)
+    assert own.fit(X, y).score(X, y) > 0.8

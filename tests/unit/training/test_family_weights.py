@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bevel.forest.calibration import POWERS
 from bevel.training.automatic.weights import (
     DECAY,
     Evidence,
@@ -85,3 +86,24 @@ def test_evidence_without_known_rows_is_unknown():
     result = measure([np.zeros((3, 1))] * 2, np.zeros(3, bool), np.zeros(3), 0, None)
     assert np.isnan(result.errors).all()
     assert np.isnan(result.noise)
+
+
+def test_calibrated_losses_are_brier_scores_with_the_best_power_of_each_family():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 3, 60)
+    sharp = 0.2 * rng.dirichlet(np.ones(3), 60) + 0.8 * np.eye(3)[truth]
+    spread = np.sqrt(sharp) / np.sqrt(sharp).sum(axis=1, keepdims=True)
+    known, weights = rng.random(60) < 0.8, rng.random(60)
+    result = measure([sharp, spread], known, truth, 3, weights, calibrated=True)
+    plain = measure([sharp, spread], known, truth, 3, weights)
+    for family, shares in enumerate((sharp, spread)):
+        scores = []
+        for power in POWERS:
+            raised = shares**power / (shares**power).sum(axis=1, keepdims=True)
+            brier = 0.5 * ((raised - np.eye(3)[truth]) ** 2).sum(axis=1)
+            scores.append(np.average(brier[known], weights=weights[known]))
+        assert result.losses[family] == pytest.approx(min(scores))
+        assert result.errors[family] == plain.errors[family]
+    # Votes that are spread lose Brier score, and nothing once they are raised to a power.
+    assert plain.losses[1] > 2 * plain.losses[0]
+    assert result.losses[1] < 0.01 * plain.losses[1]

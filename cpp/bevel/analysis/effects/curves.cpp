@@ -8,6 +8,7 @@
 
 #include "bevel/analysis/effects/open_splits.h"
 #include "bevel/analysis/effects/open_walk.h"
+#include "bevel/predict/tree_range.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/support/thread_pool.h"
 #include "bevel/support/wide_loops.h"
@@ -34,7 +35,8 @@ BEVEL_WIDE_LOOP void add_to_all(double amount, size_t n, double* sums) {
   for (size_t i = 0; i < n; ++i) sums[i] += amount;
 }
 
-// What a leaf adds to k x n_variants sums.
+// What a leaf adds to k x n_variants sums: to each variant of a run, or to the differences between
+// each variant and the one before, which costs the same for runs of any length.
 class LeafSums {
  public:
   LeafSums(const PackedForest& forest, bool hard, size_t n_variants)
@@ -43,10 +45,30 @@ class LeafSums {
   size_t width() const { return static_cast<size_t>(std::max(1, forest_.n_classes)) * n_variants_; }
 
   void add(int32_t leaf, double weight, size_t first, size_t last, double* sums) const {
-    auto add = [&](int32_t column, double amount) {
+    each(leaf, [&](int32_t column, double amount) {
       add_to_all(weight * amount, last - first,
                  sums + static_cast<size_t>(column) * n_variants_ + first);
-    };
+    });
+  }
+
+  void add_differences(int32_t leaf, double weight, size_t first, size_t last,
+                       double* differences) const {
+    each(leaf, [&](int32_t column, double amount) {
+      double* of_column = differences + static_cast<size_t>(column) * n_variants_;
+      of_column[first] += weight * amount;
+      if (last < n_variants_) of_column[last] -= weight * amount;
+    });
+  }
+
+  // Sums in place of differences.
+  void add_up(double* differences) const {
+    for (size_t i = 0; i < width(); ++i)
+      if (i % n_variants_ != 0) differences[i] += differences[i - 1];
+  }
+
+ private:
+  template <class Add>
+  void each(int32_t leaf, Add add) const {
     if (forest_.n_classes == 0) return add(0, forest_.leaf_value[static_cast<size_t>(leaf)]);
     if (hard_ || leaf < forest_.n_classes) return add(forest_.vote_of(leaf), 1.0);
     const auto i = static_cast<size_t>(leaf - forest_.n_classes);
@@ -54,7 +76,6 @@ class LeafSums {
       add(forest_.share_class[e], static_cast<double>(forest_.share[e]));
   }
 
- private:
   const PackedForest& forest_;
   const bool hard_;
   const size_t n_variants_;
@@ -77,7 +98,9 @@ class Curves {
     for (size_t tree = 0; tree < forest_.n_trees(); ++tree) {
       choose(tree, first, last, [](size_t) { return true; }, chosen);
       for (const uint32_t i : chosen) ++n_trees[i];
-      run(walk, tree, chosen, [&](uint32_t i) { return Target{1.0, out + (first + i) * width()}; });
+      run(walk, tree, chosen, [&](uint32_t i, int32_t leaf, size_t from, size_t to) {
+        leaf_sums_.add(leaf, 1.0, from, to, out + (first + i) * width());
+      });
     }
     for (size_t row = first; row < last; ++row) {
       const int32_t n = n_trees[row - first];
@@ -86,27 +109,26 @@ class Curves {
     }
   }
 
-  void add_tree(Walk& walk, size_t tree, const RowGroups& groups, double* out) const {
+  void add_trees(Walk& walk, TreeRange trees, const RowGroups& groups, double* out) const {
     std::fill(out, out + groups.n_groups * width(), 0.0);
     std::vector<uint32_t> chosen;
     for (size_t first = 0; first < rows_.n_rows; first += kRowsOfBlock) {
       const size_t last = std::min(rows_.n_rows, first + kRowsOfBlock);
-      choose(tree, first, last, [&](size_t row) { return groups.group[row] >= 0; }, chosen);
       walk.read(rows_.values, first, last - first);
-      run(walk, tree, chosen, [&](uint32_t i) {
-        const size_t row = first + i, group = static_cast<size_t>(groups.group[row]);
-        return Target{groups.weight.empty() ? 1.0 : groups.weight[row], out + group * width()};
-      });
+      for (size_t tree = trees.begin; tree < trees.end; ++tree) {
+        choose(tree, first, last, [&](size_t row) { return groups.group[row] >= 0; }, chosen);
+        run(walk, tree, chosen, [&](uint32_t i, int32_t leaf, size_t from, size_t to) {
+          const size_t row = first + i, group = static_cast<size_t>(groups.group[row]);
+          const double weight = groups.weight.empty() ? 1.0 : groups.weight[row];
+          leaf_sums_.add_differences(leaf, weight, from, to, out + group * width());
+        });
+      }
     }
+    for (size_t group = 0; group < groups.n_groups; ++group)
+      leaf_sums_.add_up(out + group * width());
   }
 
  private:
-  // Where the predictions of a row are added, and their weight.
-  struct Target {
-    double weight;
-    double* sums;
-  };
-
   template <class Wanted>
   void choose(size_t tree, size_t first, size_t last, Wanted wanted,
               std::vector<uint32_t>& chosen) const {
@@ -117,14 +139,11 @@ class Curves {
         chosen.push_back(static_cast<uint32_t>(row - first));
   }
 
-  // Adds the predictions of a tree for the variants of some rows of the block.
-  template <class TargetOf>
-  void run(Walk& walk, size_t tree, std::span<const uint32_t> chosen, TargetOf target_of) const {
+  // Calls add(row of the block, leaf, first, last) for runs of variants of some rows of the block.
+  template <class Add>
+  void run(Walk& walk, size_t tree, std::span<const uint32_t> chosen, Add add) const {
     poll_cancellation(chosen.size() * (kWorkOfWalk + width()));
-    walk.run(tree, chosen, [&](uint32_t i, int32_t leaf, size_t first, size_t last) {
-      const Target target = target_of(i);
-      leaf_sums_.add(leaf, target.weight, first, last, target.sums);
-    });
+    walk.run(tree, chosen, add);
   }
 
   const PackedForest& forest_;
@@ -209,13 +228,15 @@ void row_curves(const PackedForest& forest, const PlainRows& rows, const Variant
 }
 
 void tree_curves(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
-                 const RowGroups& groups, const CurveOptions& options,
+                 const RowGroups& groups, size_t n_parts, const CurveOptions& options,
                  const CurveProgress& progress, double* out) {
   const LeafSums leaf_sums(forest, options.hard, n_variants_of(variants));
+  const auto first_tree = [&](size_t part) { return part * forest.n_trees() / n_parts; };
   with_walk(forest, rows, variants, [&](const auto& walk) {
     const Curves<std::remove_cvref_t<decltype(walk)>> curves(forest, rows, options, leaf_sums);
-    run_jobs(walk, forest.n_trees(), options.n_threads, progress, [&](auto& own, size_t tree) {
-      curves.add_tree(own, tree, groups, out + tree * groups.n_groups * curves.width());
+    run_jobs(walk, n_parts, options.n_threads, progress, [&](auto& own, size_t part) {
+      curves.add_trees(own, {first_tree(part), first_tree(part + 1)}, groups,
+                       out + part * groups.n_groups * curves.width());
     });
   });
 }

@@ -34,15 +34,16 @@ struct CurveOptions {
 void row_curves(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
                 const CurveOptions& options, const CurveProgress& progress, double* out);
 
-// Weighted sums over the rows of a group, for each tree: n_trees x n_groups x k x n_variants. Rows
-// of group -1 do not count. Steps are trees.
+// Weighted sums over the rows of a group and the trees of a part of the forest: n_parts x n_groups
+// x k x n_variants. Parts are equally many trees in a row, one tree each if there are as many. Rows
+// of group -1 do not count. Steps are parts.
 struct RowGroups {
   std::span<const int32_t> group;
   std::span<const double> weight;  // empty: all 1
   size_t n_groups = 1;
 };
 void tree_curves(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
-                 const RowGroups& groups, const CurveOptions& options,
+                 const RowGroups& groups, size_t n_parts, const CurveOptions& options,
                  const CurveProgress& progress, double* out);
 
 }  // namespace bevel

@@ -123,6 +123,7 @@ class GridWalk : public OpenRows<Node, kHasMissing> {
   struct Region {
     Child at;
     size_t first_line, n_lines;
+    Span hull;  // the points of all its spans
   };
   // Sides of a split by its children.
   using Side = int;
@@ -132,7 +133,7 @@ class GridWalk : public OpenRows<Node, kHasMissing> {
   void part(uint32_t i, Add add) {
     row_ = this->row(i);
     spans_.assign(grid_.size(1), {0, static_cast<uint32_t>(grid_.size(0))});
-    regions_.assign(1, {this->at_[i], 0, grid_.size(1)});
+    regions_.assign(1, {this->at_[i], 0, grid_.size(1), spans_[0]});
     while (!regions_.empty()) {
       Region region = regions_.back();
       regions_.pop_back();
@@ -141,12 +142,24 @@ class GridWalk : public OpenRows<Node, kHasMissing> {
       do region.at = this->pass_closed(region.at, row_);
       while (region.at >= 0 && passes_whole(region));
       if (region.at >= 0) continue;
-      for (size_t k = 0; k < region.n_lines; ++k) {
-        const size_t line = (region.first_line + k) * grid_.size(0);
-        if (!current_[k].empty())
-          add(~region.at, line + current_[k].first, line + current_[k].last);
-      }
+      add_lines(region, add);
     }
+  }
+
+  // Spans that follow each other, of whole lines, are one run.
+  template <class Add>
+  void add_lines(const Region& region, Add add) const {
+    size_t first = 0, last = 0;
+    for (size_t k = 0; k < region.n_lines; ++k) {
+      if (current_[k].empty()) continue;
+      const size_t line = (region.first_line + k) * grid_.size(0);
+      if (line + current_[k].first != last) {
+        if (first < last) add(~region.at, first, last);
+        first = line + current_[k].first;
+      }
+      last = line + current_[k].last;
+    }
+    if (first < last) add(~region.at, first, last);
   }
 
   void set(int axis, size_t point, float* row) const {
@@ -161,7 +174,14 @@ class GridWalk : public OpenRows<Node, kHasMissing> {
       cut_points(region);
       return false;
     }
-    if (!is_erratic) distance_ = distance_of(region.at);
+    if (!is_erratic) {
+      distance_ = distance_of(region.at);
+      const auto side = side_of_box(region);
+      if (side >= 0) {
+        region.at = this->walk_.children(region.at)[static_cast<size_t>(side)];
+        return true;
+      }
+    }
     for (Spans& spans : sides_) spans.assign(region.n_lines, {});
     if (split_->flags & OpenSplit::kSecond)
       cut_lines(region);
@@ -178,6 +198,22 @@ class GridWalk : public OpenRows<Node, kHasMissing> {
     return true;
   }
 
+  // The side of all points between the outermost of the region; -1 if they are not known to have
+  // one.
+  Side side_of_box(const Region& region) const {
+    double low = distance_, high = distance_;
+    const auto add = [&](int axis, size_t first, size_t last) {
+      const double one = split_->slope[axis] * grid_.beyond_first(axis, first);
+      const double other = split_->slope[axis] * grid_.beyond_first(axis, last);
+      low += std::min(one, other);
+      high += std::max(one, other);
+    };
+    add(0, region.hull.first, region.hull.last - 1);
+    if (grid_.n_axes() == 2) add(1, region.first_line, region.first_line + region.n_lines - 1);
+    if (low > split_->slack) return 1;
+    return high < -split_->slack ? 0 : -1;
+  }
+
   static bool any_in(const Spans& spans) {
     return std::any_of(spans.begin(), spans.end(), [](Span span) { return !span.empty(); });
   }
@@ -188,7 +224,11 @@ class GridWalk : public OpenRows<Node, kHasMissing> {
     while (spans[last - 1].empty()) --last;
     spans_.insert(spans_.end(), spans.begin() + static_cast<std::ptrdiff_t>(first),
                   spans.begin() + static_cast<std::ptrdiff_t>(last));
-    regions_.push_back({at, first_line + first, last - first});
+    Span hull = spans[first];
+    for (size_t k = first; k < last; ++k)
+      if (!spans[k].empty())
+        hull = {std::min(hull.first, spans[k].first), std::max(hull.last, spans[k].last)};
+    regions_.push_back({at, first_line + first, last - first, hull});
   }
 
   // Projected value less threshold, where the open features have the first values of the grid.
@@ -243,7 +283,7 @@ class GridWalk : public OpenRows<Node, kHasMissing> {
   void cut_lines(const Region& region) {
     const bool follows = !(split_->flags & OpenSplit::kErratic) && split_->slope[0] != 0.0f;
     const Side first_side = split_->slope[0] > 0.0f ? 0 : 1;
-    uint32_t place = hull().first;
+    uint32_t place = region.hull.first;
     for (size_t k = 0; k < region.n_lines; ++k) {
       const Span span = current_[k];
       const size_t line = region.first_line + k;
@@ -260,17 +300,9 @@ class GridWalk : public OpenRows<Node, kHasMissing> {
     }
   }
 
-  // The points of all spans.
-  Span hull() const {
-    Span hull{static_cast<uint32_t>(grid_.size(0)), 0};
-    for (const Span span : current_)
-      if (!span.empty()) hull = {std::min(hull.first, span.first), std::max(hull.last, span.last)};
-    return hull;
-  }
-
   // Where the split does not read the second axis.
   void cut_alike(const Region& region) {
-    const auto [first, place] = find_cut(region.at, hull(), region.first_line);
+    const auto [first, place] = find_cut(region.at, region.hull, region.first_line);
     for (size_t k = 0; k < region.n_lines; ++k)
       if (!current_[k].empty()) cut(k, first, place);
   }
@@ -282,7 +314,7 @@ class GridWalk : public OpenRows<Node, kHasMissing> {
     const bool alike = !(split_->flags & OpenSplit::kSecond);
     const size_t n_groups = alike ? 1 : region.n_lines;
     for (size_t group = 0; group < n_groups; ++group) {
-      const Span all = alike ? hull() : current_[group];
+      const Span all = alike ? region.hull : current_[group];
       const size_t line = region.first_line + group;
       for (uint32_t first = all.first; first < all.last;) {
         const Side way = side(region.at, first, line);

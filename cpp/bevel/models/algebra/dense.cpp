@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bevel/support/cancellation.h"
+#include "bevel/support/wide_loops.h"
 
 namespace bevel {
 namespace {
@@ -10,33 +11,43 @@ namespace {
 // Loops over fewer rows are polled for cancellation by their callers.
 constexpr size_t kManyRows = 4096;
 
-void poll_if_many(size_t n_rows) {
-  if (n_rows >= kManyRows) poll_cancellation(n_rows * 2 * kBlock);
+void poll_if_many(size_t n_rows, size_t n_columns) {
+  if (n_rows >= kManyRows) poll_cancellation(n_rows * n_columns);
 }
 
-// W columns at once, their sums in registers.
-template <size_t W>
-void transposed_times_block(ConstMatrix a, const double* v, double* out, size_t column) {
-  poll_if_many(a.n_rows);
-  double sum[W] = {};
-  const double* row = a.data + column;
-  for (size_t i = 0; i < a.n_rows; ++i, row += a.stride)
-    for (size_t j = 0; j < W; ++j) sum[j] += v[i] * row[j];
-  for (size_t j = 0; j < W; ++j) out[column + j] = sum[j];
+// Columns in blocks, their sums in registers.
+BEVEL_WIDE_LOOP void transposed_times_loop(ConstMatrix a, const double* v, double* out,
+                                           size_t column) {
+  constexpr size_t W = 2 * kBlock;
+  for (; column + W <= a.stride; column += W) {
+    double sum[W] = {};
+    const double* row = a.data + column;
+    for (size_t i = 0; i < a.n_rows; ++i, row += a.stride)
+      for (size_t j = 0; j < W; ++j) sum[j] += v[i] * row[j];
+    for (size_t j = 0; j < W; ++j) out[column + j] = sum[j];
+  }
+  for (; column < a.stride; column += kBlock) {
+    double sum[kBlock] = {};
+    const double* row = a.data + column;
+    for (size_t i = 0; i < a.n_rows; ++i, row += a.stride)
+      for (size_t j = 0; j < kBlock; ++j) sum[j] += v[i] * row[j];
+    for (size_t j = 0; j < kBlock; ++j) out[column + j] = sum[j];
+  }
 }
 
-template <size_t W>
-void subtract_outer_block(Matrix a, const double* v, const double* s, size_t column) {
-  poll_if_many(a.n_rows);
-  double factor[W];
-  for (size_t j = 0; j < W; ++j) factor[j] = s[column + j];
-  double* row = a.data + column;
-  for (size_t i = 0; i < a.n_rows; ++i, row += a.stride)
-    for (size_t j = 0; j < W; ++j) row[j] -= v[i] * factor[j];
+BEVEL_WIDE_LOOP void subtract_outer_loop(Matrix a, const double* v, const double* s,
+                                         size_t column) {
+  for (; column < a.stride; column += kBlock) {
+    double factor[kBlock];
+    for (size_t j = 0; j < kBlock; ++j) factor[j] = s[column + j];
+    double* row = a.data + column;
+    for (size_t i = 0; i < a.n_rows; ++i, row += a.stride)
+      for (size_t j = 0; j < kBlock; ++j) row[j] -= v[i] * factor[j];
+  }
 }
 
 // A tile of kBlock x kBlock entries, its sums in registers.
-void gram_tile(ConstMatrix a, size_t r, size_t c, double* out) {
+BEVEL_WIDE_LOOP void gram_tile(ConstMatrix a, size_t r, size_t c, double* out) {
   double sum[kBlock][kBlock] = {};
   const double* row = a.data;
   for (size_t i = 0; i < a.n_rows; ++i, row += a.stride)
@@ -52,15 +63,13 @@ void gram_tile(ConstMatrix a, size_t r, size_t c, double* out) {
 }  // namespace
 
 void transposed_times(ConstMatrix a, const double* v, double* out, size_t first) {
-  size_t column = first / kBlock * kBlock;
-  for (; column + 2 * kBlock <= a.stride; column += 2 * kBlock)
-    transposed_times_block<2 * kBlock>(a, v, out, column);
-  if (column < a.stride) transposed_times_block<kBlock>(a, v, out, column);
+  poll_if_many(a.n_rows, a.stride);
+  transposed_times_loop(a, v, out, first / kBlock * kBlock);
 }
 
 void column_squares(ConstMatrix a, double* out) {
   for (size_t column = 0; column < a.stride; column += kBlock) {
-    poll_if_many(a.n_rows);
+    poll_if_many(a.n_rows, kBlock);
     double sum[kBlock] = {};
     const double* row = a.data + column;
     for (size_t i = 0; i < a.n_rows; ++i, row += a.stride)
@@ -70,10 +79,8 @@ void column_squares(ConstMatrix a, double* out) {
 }
 
 void subtract_outer(Matrix a, const double* v, const double* s, size_t first) {
-  size_t column = first / kBlock * kBlock;
-  for (; column + 2 * kBlock <= a.stride; column += 2 * kBlock)
-    subtract_outer_block<2 * kBlock>(a, v, s, column);
-  if (column < a.stride) subtract_outer_block<kBlock>(a, v, s, column);
+  poll_if_many(a.n_rows, a.stride);
+  subtract_outer_loop(a, v, s, first / kBlock * kBlock);
 }
 
 void gram(ConstMatrix a, double* out) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "bevel/models/node_sample.h"
@@ -13,6 +14,7 @@ struct ModelScratch : FamilyScratch {
   std::unique_ptr<NodeModel> model;
   std::vector<int32_t> features;
   NodeSample sample, out_of_bag;
+  uint64_t n_nodes = 0;           // so far
   std::vector<int32_t> class_id;  // class of the data -> class of the node, -1: not in the node
   ModelDirections directions;
   std::vector<double> p_values;
@@ -20,9 +22,10 @@ struct ModelScratch : FamilyScratch {
 
 class ModelSampler : public Sampler {
  public:
-  ModelSampler(const Family& family, const DatasetView& data)
+  ModelSampler(const Family& family, const DatasetView& data, bool may_stop)
       : family_(family),
         data_(data),
+        may_stop_(may_stop),
         n_features_(
             std::min<int64_t>(family.n_nonzeros, static_cast<int64_t>(data.numeric.size()))) {}
 
@@ -39,7 +42,8 @@ class ModelSampler : public Sampler {
     int32_t nothing = -1;
     for (int32_t draw = 0; draw < family_.n_draws; ++draw) {
       draw_features(stream, scratch.subset, own.features);
-      read_bag(node, own);
+      if (draw == 0) read_bag(node, own);
+      read_values(node.columns, node.rows, own.features, own.sample);
       if (own.sample.n_classes == 1) return;
       own.out_of_bag.n = 0;
       if (family_.needs_out_of_bag()) read_out_of_bag(node, own);
@@ -48,6 +52,7 @@ class ModelSampler : public Sampler {
           {own.sample, own.out_of_bag, stream, node.inherited ? *node.inherited : nothing},
           own.directions, family_.model.record ? &own.p_values : nullptr);
       emit(own, out);
+      if (may_stop_ && draw + 1 < family_.n_draws && separates(node, own)) return;
     }
   }
 
@@ -64,14 +69,30 @@ class ModelSampler : public Sampler {
   void read_values(const float* const* columns, std::span<const uint32_t> rows,
                    const std::vector<int32_t>& features, NodeSample& sample) const {
     sample.resize(rows.size(), features.size());
-    for (size_t j = 0; j < features.size(); ++j) {
-      poll_cancellation(rows.size());
-      const float* x = columns[features[j]];
-      const float median = data_.medians[features[j]];
-      for (size_t i = 0; i < rows.size(); ++i) {
-        const float value = x[rows[i]];
-        sample.row(i)[j] = value == value ? value : median;
+    size_t j = 0;
+    for (; j + kBlock <= features.size(); j += kBlock)
+      read_block<kBlock>(columns, rows, features.data() + j, sample.row(0) + j, sample.stride);
+    for (; j < features.size(); ++j)
+      read_block<1>(columns, rows, features.data() + j, sample.row(0) + j, sample.stride);
+  }
+
+  // W features side by side.
+  template <size_t W>
+  void read_block(const float* const* columns, std::span<const uint32_t> rows,
+                  const int32_t* features, double* out, size_t stride) const {
+    poll_cancellation(rows.size() * W);
+    const float* x[W];
+    float median[W];
+    for (size_t k = 0; k < W; ++k) {
+      x[k] = columns[features[k]];
+      median[k] = data_.medians[features[k]];
+    }
+    for (const uint32_t row : rows) {
+      for (size_t k = 0; k < W; ++k) {
+        const float value = x[k][row];
+        out[k] = value == value ? value : median[k];
       }
+      out += stride;
     }
   }
 
@@ -79,7 +100,8 @@ class ModelSampler : public Sampler {
   void read_bag(const NodeRows& node, ModelScratch& own) const {
     const TrainingRowData& row_data = *node.row_data;
     NodeSample& sample = own.sample;
-    read_values(node.columns, node.rows, own.features, sample);
+    sample.resize(node.rows.size(), own.features.size());
+    sample.rows_number = ++own.n_nodes;
     own.class_id.assign(static_cast<size_t>(row_data.n_classes), -1);
     sample.n_classes = 0;
     sample.label.resize(row_data.n_classes > 0 ? sample.n : 0);
@@ -115,6 +137,40 @@ class ModelSampler : public Sampler {
     }
   }
 
+  // Whether the first direction leaves both sides of its best cut pure, beyond any rounding: no cut
+  // scores more, and of equal ones the first drawn is taken. With real weights the same cut may
+  // score more when left and right are exchanged.
+  bool separates(const NodeRows& node, const ModelScratch& own) const {
+    const NodeSample& s = own.sample;
+    const bool has_two_sides = s.n == 2 || (s.n <= kMostChecked && s.n_classes == 2);
+    if (!has_two_sides || node.row_data->weights || node.row_data->class_weights) return false;
+    if (own.directions.count() == 0) return false;
+    const auto coefficients = own.directions[0];
+    int n_nonzero = 0;
+    for (const double c : coefficients) n_nonzero += static_cast<float>(c) != 0.0f;
+    if (n_nonzero < 2) return false;  // missing values of a single feature are not filled in
+    double low[2], high[2], size = 0.0;
+    for (const int side : {0, 1}) {
+      low[side] = std::numeric_limits<double>::infinity();
+      high[side] = -low[side];
+    }
+    for (size_t i = 0; i < s.n; ++i) {
+      double value = 0.0, sizes = 0.0;
+      for (size_t j = 0; j < s.m; ++j) {
+        const double part = static_cast<float>(coefficients[j]) * s.row(i)[j];
+        value += part;
+        sizes += std::fabs(part);
+      }
+      const size_t side = s.n == 2 ? i : static_cast<size_t>(s.label[i]);
+      low[side] = std::min(low[side], value);
+      high[side] = std::max(high[side], value);
+      size = std::max(size, sizes);
+    }
+    constexpr double kRounding = 1e-6, kLargest = 1e30;  // of sums in float32
+    const double gap = std::max(low[1] - high[0], low[0] - high[1]);
+    return size < kLargest && gap > kRounding * static_cast<double>(s.m + 1) * size;
+  }
+
   void emit(const ModelScratch& own, Candidates& out) const {
     for (size_t d = 0; d < own.directions.count(); ++d) {
       const auto coefficients = own.directions[d];
@@ -132,14 +188,18 @@ class ModelSampler : public Sampler {
   }
 
   const Family& family_;
+  static constexpr size_t kMostChecked = 64;
+
   const DatasetView& data_;
+  const bool may_stop_;
   int64_t n_features_;
 };
 
 }  // namespace
 
-std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data) {
-  return std::make_unique<ModelSampler>(family, data);
+std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data,
+                                            bool may_stop) {
+  return std::make_unique<ModelSampler>(family, data, may_stop);
 }
 
 }  // namespace bevel

@@ -37,7 +37,9 @@ std::unique_ptr<Sampler> make_principal_sampler(const Family& family, const Data
 // are numeric.
 std::unique_ptr<Sampler> make_patches_sampler(const Family& family);
 // Directions of a model of the node's rows in a random subspace (Menze et al. 2011; CCF).
-std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data);
+// may_stop: a direction that leaves both sides pure makes the models after it superfluous.
+std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data,
+                                            bool may_stop);
 // Directions of the user: a function that is called at every node, or a pool to draw from.
 std::unique_ptr<Sampler> make_custom_sampler(const Family& family, const DatasetView& data);
 

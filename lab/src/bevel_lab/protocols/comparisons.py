@@ -22,7 +22,7 @@ from bevel_lab.running.adapting import adapted
 __all__ = ["PROTOCOLS", "n_repeats"]
 
 SOURCE = "No paper: Bevel's own choice of defaults"
-N_TREES = 300
+N_TREES, N_DEFAULT_TREES = 300, 500
 N_FOLDS, QUICK_FOLDS = 5, 2
 MOST_ROWS = 5_000  # of data sets that the user does not name
 N_PREDICTED, MOST_REPEATS = 1_000, 20
@@ -80,12 +80,12 @@ def load(cell: Cell, plan: Plan) -> Problem:
     return problem
 
 
-def parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
-    """300 trees, and what is varied."""
+def parameters(n_trees: int, cell: Cell, plan: Plan) -> Mapping[str, Any]:
+    """The number of trees, and what is varied."""
     given = {name: value for name, value in cell.setting.items() if name != "encoding"}
     if given.get("projection") == RIDGE["projection"]:
         given["projection"] = P.Ridge(tune="gcv")
-    return {**trees(cell, plan, N_TREES), **given}
+    return {**trees(cell, plan, n_trees), **given}
 
 
 def size(cell: Cell, plan: Plan) -> int:
@@ -100,6 +100,7 @@ def comparison(
     claims: tuple[Claim, ...],
     keep: Callable[[DataSet], bool] = is_numeric,
     source: str = SETS,
+    n_trees: int = N_TREES,
 ) -> Protocol:
     """An experiment whose systems are varied as `variants` says."""
     return Protocol(
@@ -109,7 +110,7 @@ def comparison(
         default_systems=tuple(variants),
         cells=partial(cells, name, variants, keep),
         load=load,
-        parameters=parameters,
+        parameters=partial(parameters, n_trees),
         size=size,
         source=source,
         figures=("ranks", "critical-difference"),
@@ -146,6 +147,29 @@ DEFAULTS = comparison(
             by_set=True,
         )
         for name, label in PEERS.items()
+    ),
+    keep=any_columns,
+    n_trees=N_DEFAULT_TREES,
+)
+
+BOOSTING_PEERS = {
+    "xgboost": "XGBoost",
+    "lightgbm": "LightGBM",
+    "catboost": "CatBoost",
+    "hist-gb": "scikit-learn's HistGradientBoosting",
+}
+
+BOOSTING = comparison(
+    "boosting-peers",
+    "Error of Bevel's boosting and its peers without tuning, on all sets.",
+    {"bevel-boosting": NOTHING, **dict.fromkeys(BOOSTING_PEERS, NOTHING)},
+    claims=tuple(
+        Claim(
+            f"Bevel's boosting errs less than {label}",
+            *("no margin", Side("bevel-boosting"), Side(name), BELOW),
+            by_set=True,
+        )
+        for name, label in BOOSTING_PEERS.items()
     ),
     keep=any_columns,
 )
@@ -229,4 +253,4 @@ CATEGORIES = comparison(
     source=FOLDER,
 )
 
-PROTOCOLS = (DEFAULTS, AXIS_PEERS, OBLIQUE_PEERS, SCALE, LISTS, CATEGORIES)
+PROTOCOLS = (DEFAULTS, BOOSTING, AXIS_PEERS, OBLIQUE_PEERS, SCALE, LISTS, CATEGORIES)

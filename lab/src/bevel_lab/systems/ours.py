@@ -7,7 +7,12 @@ from typing import Any
 
 from bevel import presets
 from bevel import projections as P
-from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators import (
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRegressor,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+)
 from bevel.estimators.boosting import GROUP_TREES
 from bevel.presets.table import Preset
 from bevel.training.rotation_ensemble.weights import WEIGHTINGS
@@ -35,6 +40,15 @@ def systems() -> list[System]:
             docs="Bevel at its defaults: families share the trees by evidence; 500 trees.",
             make=partial(_forest, {}),
             has_trees=True,
+            nominal=True,
+            missing=True,
+        ),
+        System(
+            name="bevel-boosting",
+            label="Bevel boosting",
+            kind=OURS,
+            docs="Bevel's gradient boosting at its defaults.",
+            make=_boosting,
             nominal=True,
             missing=True,
         ),
@@ -81,7 +95,9 @@ def _weighted_rotations(weighting: str) -> System:
 def _make(preset: Preset, task: Task, *, n_trees: int | None = None, **setting: Any) -> Estimator:
     """The preset's estimator; JSON cannot hold projections, so their numbers come as settings."""
     setting = {**_common(task, n_trees), **setting}
-    if preset.name == "rr_gbm" and n_trees is not None:
+    if preset.name == "sparse_boosting" and n_trees is not None:
+        setting["max_iter"] = setting.pop("n_estimators")
+    if preset.name in ("rr_gbm", "rotated_boosting") and n_trees is not None:
         # As many trees as other systems have, in groups of the preset's own size.
         del setting["n_estimators"]
         setting.setdefault("n_groups", max(1, round(n_trees / GROUP_TREES)))
@@ -97,6 +113,11 @@ def _make(preset: Preset, task: Task, *, n_trees: int | None = None, **setting: 
 def _forest(own: Mapping[str, Any], task: Task, *, n_trees: int = 500, **setting: Any) -> Estimator:
     kind = ObliqueForestRegressor if task.is_regression else ObliqueForestClassifier
     return kind(**{**own, **_common(task, n_trees), **setting})
+
+
+def _boosting(task: Task, **setting: Any) -> Estimator:
+    kind = ObliqueBoostingRegressor if task.is_regression else ObliqueBoostingClassifier
+    return kind(**{**_common(task, None), **setting})
 
 
 def _common(task: Task, n_trees: int | None) -> dict[str, Any]:

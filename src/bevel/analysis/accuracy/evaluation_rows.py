@@ -134,7 +134,7 @@ def blocks(analysed: AnalysedForest, rows: EvaluationRows) -> Iterator[RowBlock]
 
 
 def predictions(analysed: AnalysedForest, rows: EvaluationRows) -> Floats:
-    """Prediction of the forest for each row; NaN where no tree predicts it."""
+    """Mean over the trees for each row, before calibration; NaN where no tree predicts it."""
     forest = analysed.forest
     votes = class_of_leaf(forest) if analysed.hard else None
     values = np.full((len(rows.X), max(1, forest.n_classes)), np.nan)

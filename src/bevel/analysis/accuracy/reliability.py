@@ -15,6 +15,7 @@ from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import join_names, wrong_value
+from bevel.forest.calibration import raise_to_power
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +133,8 @@ def calibration(
         )
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     known = rows.known
-    codes, predicted = rows.target[known].astype(np.int64), predictions(analysed, rows)[known]
+    codes = rows.target[known].astype(np.int64)
+    predicted = raise_to_power(predictions(analysed, rows)[known], analysed.fitted.power)
     labels = [str(label) for label in analysed.classes]
     chosen = None if positive is None else _position(analysed, positive)
     return calibration_of(codes, predicted, labels, chosen, n_bins, bins)

@@ -26,6 +26,7 @@ __all__ = [
 
 # Entries of a block, rows x trees x classes or trees x training rows: 32 MB.
 BLOCK_SIZE = 2**22
+MOST_NUMBERS = 2**28  # that are held at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,6 +140,13 @@ def usable_bags(analysed: AnalysedForest) -> Bags:
         raise NoOutOfBagError(
             f"{analysed.caller} needs two trees or more, to see how they follow their bags; got "
             "one. Grow as many as there are training rows."
+        )
+    size = analysed.forest.n_trees * max(analysed.forest.n_trees, bags.n_rows)
+    if size > MOST_NUMBERS:
+        raise ValueError(
+            f"{analysed.caller} needs trees times trees, and trees times training rows, to be at "
+            f"most {MOST_NUMBERS}; got {analysed.forest.n_trees} trees and {bags.n_rows} rows. "
+            "Grow fewer trees, or fit on fewer rows."
         )
     return bags
 

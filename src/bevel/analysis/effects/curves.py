@@ -28,6 +28,9 @@ __all__ = [
 
 # Numbers of a block of curves: 32 MB.
 BLOCK_SIZE = 2**22
+ROWS_OF_BLOCK = 1024
+# Parts of the forest whose sums are made side by side.
+N_PARTS = 8
 # Numbers of the curves of all trees: 512 MB.
 MOST_OF_TREES = 2**26
 
@@ -94,21 +97,38 @@ class EffectRows:
         """Weighted means over the rows of each group: groups x outputs x variants.
 
         Rows that no tree predicts, and those of group -1, do not count; a group without rows has
-        zeros. Blocks have a fixed size, so that no number of threads changes the sums.
+        zeros. Blocks and parts of the forest have a fixed size, so that no number of threads
+        changes the sums.
         """
-        group = np.zeros(len(self.X), np.int32) if group is None else group
+        analysed, n = self.analysed, len(self.X)
+        n_trees = analysed.forest.n_trees
+        group = np.zeros(n, np.int32) if group is None else group
         n_groups = int(group.max(initial=0)) + 1
+        n_evaluating = np.full(n, n_trees) if self.out is None else self.out.sum(axis=1)
+        group = np.where(n_evaluating > 0, group, np.int32(-1)).astype(np.int32)
+        shares = self.weights / np.maximum(n_evaluating, 1)
         sums = np.zeros((n_groups, self.n_outputs, n_variants))
-        weights = np.zeros(n_groups)
-        for rows, block in self.curves(variants_of, n_variants):
-            usable = ~np.isnan(block[:, 0, 0]) & (group[rows] >= 0)
-            member, weight = group[rows][usable], self.weights[rows][usable]
-            weighted = block[usable] * weight[:, None, None]
-            if n_groups == 1:
-                sums[0] += weighted.sum(axis=0)
-            else:
-                np.add.at(sums, member, weighted)
-            np.add.at(weights, member, weight)
+        step = max(ROWS_OF_BLOCK, BLOCK_SIZE // n_variants // ROWS_OF_BLOCK * ROWS_OF_BLOCK)
+        progress = Progress(0, n, self.verbose > 0, None, label="changing rows")
+        for first in range(0, n, step):
+            rows = slice(first, min(first + step, n))
+            parts = _core.tree_curves(
+                analysed.predictor.packed,
+                self.X[rows],
+                variants_of(rows),
+                np.ascontiguousarray(group[rows]),
+                n_groups,
+                min(n_trees, N_PARTS),
+                np.ascontiguousarray(shares[rows]),
+                analysed.hard,
+                None if self.out is None else np.ascontiguousarray(self.out[rows]),
+                analysed.n_threads,
+                None,
+            )
+            sums += parts.sum(axis=0)
+            if progress.wanted:
+                progress(rows.stop)
+        weights = np.bincount(group[group >= 0], self.weights[group >= 0], n_groups)
         return np.asarray(sums / np.where(weights > 0, weights, 1.0)[:, None, None])
 
     def tree_means(
@@ -133,6 +153,7 @@ class EffectRows:
             variants,
             group,
             n_groups,
+            n_trees,
             self.weights,
             analysed.hard,
             None,

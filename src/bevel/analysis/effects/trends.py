@@ -28,10 +28,14 @@ class Trends(NamedTuple):
     output : list of str or None
         The class whose probability changes most, for each feature; None in regression, and of two
         classes, where it is that of the second one.
+    direction : list of str
+        "rises", "falls", or "mixed" where the curve goes back more than half of its way; "" of
+        nominal and of constant features, and where the curve is flat.
     """
 
     change: Floats
     output: list[str] | None
+    direction: list[str]
 
 
 def read_trends(analysed: AnalysedForest, X: Any) -> Trends:
@@ -39,6 +43,7 @@ def read_trends(analysed: AnalysedForest, X: Any) -> Trends:
     rows = read_effect_rows(analysed, X, None, None, False, 0)
     p = len(analysed.names)
     change, column = np.full(p, np.nan), np.zeros(p, np.intp)
+    direction = [""] * p
     for feature in range(p):
         values = read_effect_column(analysed, X, feature)
         if values.is_nominal or len(np.unique(values.known)) < 2:
@@ -52,6 +57,18 @@ def read_trends(analysed: AnalysedForest, X: Any) -> Trends:
         column[feature] = np.argmax(np.abs(curve[-1] - curve[0]))
         of_class = curve[:, column[feature]]
         change[feature] = of_class[-1] - of_class[0]
+        direction[feature] = _direction(of_class)
     if analysed.classes is None or len(analysed.classes) == 2:
-        return Trends(change, None)
-    return Trends(change, [str(analysed.classes[c]) for c in column])
+        return Trends(change, None, direction)
+    return Trends(change, [str(analysed.classes[c]) for c in column], direction)
+
+
+def _direction(curve: Floats) -> str:
+    """The way from end to end as a share of all ups and downs: 1 of a curve that only rises."""
+    way = float(np.abs(np.diff(curve)).sum())
+    change = float(curve[-1] - curve[0])
+    if way == 0.0:
+        return ""
+    if abs(change) < 0.5 * way:
+        return "mixed"
+    return "rises" if change > 0 else "falls"

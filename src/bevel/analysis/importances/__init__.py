@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal, overload
 
-import numpy as np
-
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.effects.trends import read_trends
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.importances.anova import anova
 from bevel.analysis.importances.boosted_permutation import permutation_of_boosting
 from bevel.analysis.importances.corrected import corrected
@@ -21,6 +17,7 @@ from bevel.analysis.importances.permutation import permutation
 from bevel.analysis.importances.projection import Directions, projection
 from bevel.analysis.importances.result import Importance
 from bevel.analysis.importances.rotation import rotation
+from bevel.analysis.importances.signs import with_effects
 from bevel.analysis.importances.split_frequency import split_frequency
 from bevel.analysis.importances.t_test import t_test
 from bevel.errors import join_names, wrong_value
@@ -88,8 +85,9 @@ def importance(
           in a second forest grown on X and y. Options `sample_weight`, `random_state`.
         - "permutation": by how much the out-of-bag error rises when the values of a feature are
           permuted among the rows, as `ErrorImportance`. Options `out_of_bag` (True; False: any
-          rows), `error_of` ("forest" or "tree"), `groups`, `n_repeats` (5), `sample_weight`,
-          `random_state`, `verbose`; `docs/reference/permutation.md`.
+          rows), `error_of` ("forest" or "tree"), `groups`, `conditional` (False; True: among rows
+          that are alike in the other features), `n_strata` (16), `n_repeats` (5),
+          `sample_weight`, `random_state`, `verbose`; `docs/reference/permutation.md`.
           Boosting has no bags: pass other rows than those of the fit, and `out_of_bag=False`.
         - "negation": the same when the weights of a feature change sign. Options `out_of_bag`,
           `error_of`, `groups`, `sample_weight`, `verbose`.
@@ -127,17 +125,10 @@ def importance(
     if kind == "permutation" and analysed.fitted.additive is not None:
         measure = permutation_of_boosting
     found = measure(analysed, *rows, **options)
-    return found if effects_on is None else _with_effects(found, analysed, effects_on)
-
-
-def _with_effects(found: Importance | Directions, analysed: AnalysedForest, X: Any) -> Importance:
-    """The importances with the effect of each feature."""
-    if isinstance(found, Directions) or found.names != analysed.names:
-        required = "left out where groups, directions or rotations are measured"
-        raise wrong_value("effects_on", required, X, "Use effect_along for a direction.")
-    trends = read_trends(analysed, X)
-    of = None if trends.output is None else np.array(trends.output, dtype=object)
-    return replace(found, effect=trends.change, effect_of=of)
+    if effects_on is None:
+        return found
+    result: Importance | Directions = with_effects(found, analysed, effects_on)
+    return result
 
 
 def _rows_for(measure: Callable[..., Any], caller: str, X: Any, y: Any) -> tuple[Any, ...]:

@@ -13,6 +13,12 @@ from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_count, check_flag
 from bevel.analysis.importances.error_increase import ErrorImportance
 from bevel.analysis.importances.groups import read_groups
+from bevel.analysis.importances.strata import (
+    DEFAULT_STRATA,
+    among,
+    draw_order,
+    read_strata,
+)
 from bevel.data.row_weights import read_weights
 from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.forest.additive import add_trees
@@ -29,6 +35,8 @@ def permutation_of_boosting(
     out_of_bag: bool = True,
     error_of: str = "forest",
     groups: Any = None,
+    conditional: bool = False,
+    n_strata: int = DEFAULT_STRATA,
     n_repeats: int = 5,
     sample_weight: Any = None,
     random_state: int | np.random.Generator | None = None,
@@ -51,6 +59,7 @@ def permutation_of_boosting(
     chosen = read_groups(groups, analysed.names)
     rows = read_evaluation_rows(analysed, X, y, False)
     weights = read_weights(sample_weight, None, None, len(rows.X))
+    strata = read_strata(analysed, rows.X, chosen, weights, conditional, n_strata)
     weights = np.ones(len(rows.X)) if weights is None else weights
     rng = np.random.default_rng(random_state)
     before = _losses(analysed, rows, rows.X)
@@ -64,7 +73,9 @@ def permutation_of_boosting(
             for repeat in range(n_repeats):
                 changed = rows.X.copy()
                 columns = list(group.features)
-                changed[:, columns] = rows.X[rng.permutation(len(rows.X))][:, columns]
+                within = None if strata is None else strata[number]
+                order = draw_order(rng, len(rows.X), within)
+                changed[:, columns] = rows.X[order][:, columns]
                 rise = _losses(analysed, rows, changed) - before
                 repeats[number, repeat] = np.average(rise, weights=weights)
                 rises += rise / n_repeats
@@ -75,7 +86,7 @@ def permutation_of_boosting(
         "permutation",
         tuple(group.name for group in chosen),
         repeats.mean(axis=1),
-        f"increase of the {what} ({error:.4g}) of the model on given rows; "
+        f"increase of the {what} ({error:.4g}) of the model on given rows{among(strata)}; "
         f"std over {n_repeats} repeats, standard error over rows",
         std=repeats.std(axis=1) if n_repeats > 1 else None,
         standard_error=spread,

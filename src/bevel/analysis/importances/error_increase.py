@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Floats
+from bevel._types import Floats, Ints32
 from bevel.analysis.accuracy.evaluation_rows import EvaluationRows
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.groups import Group, layers_of
 from bevel.analysis.importances.result import Importance
+from bevel.analysis.importances.strata import among
 from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.training.progress import Progress
 
@@ -70,6 +71,8 @@ class Perturbation:
         Of the permutations.
     doing : str
         For the progress bar.
+    strata : ndarray of int32, shape (n_groups, n), or None
+        Rows of the same stratum of a group change places; None: all rows.
     """
 
     kind: str
@@ -78,6 +81,7 @@ class Perturbation:
     n_repeats: int
     seed: int
     doing: str
+    strata: Ints32 | None = None
 
 
 def check_error_of(error_of: object) -> None:
@@ -131,7 +135,7 @@ def measure(
         perturbation.kind,
         tuple(group.name for group in groups),
         repeats.mean(axis=1),
-        _sentence(analysed, rows, error, error_of, perturbation.n_repeats),
+        _sentence(analysed, rows, error, error_of, perturbation),
         std=repeats.std(axis=1) if perturbation.n_repeats > 1 else None,
         standard_error=standard_error,
         repeats=repeats,
@@ -141,17 +145,22 @@ def measure(
 
 
 def _sentence(
-    analysed: AnalysedForest, rows: EvaluationRows, error: float, error_of: str, n_repeats: int
+    analysed: AnalysedForest,
+    rows: EvaluationRows,
+    error: float,
+    error_of: str,
+    perturbation: Perturbation,
 ) -> str:
     """What the values are."""
+    n_repeats = perturbation.n_repeats
     what = "classification error" if analysed.forest.n_classes else "mean squared error"
     whose = "of the forest" if error_of == "forest" else "of a tree"
     where = "given rows" if rows.out is None else "out-of-bag rows"
     over = "rows" if error_of == "forest" else "trees"
     spread = f"std over {n_repeats} repeats, " if n_repeats > 1 else ""
     return (
-        f"increase of the {what} ({error:.4g}) {whose} on {where}; {spread}"
-        f"standard error over {over}"
+        f"increase of the {what} ({error:.4g}) {whose} on {where}{among(perturbation.strata)}; "
+        f"{spread}standard error over {over}"
     )
 
 
@@ -188,7 +197,12 @@ def _increase(
         group[list(member.features)] = number
     keys = np.array([member.number for member in layer], np.uint64)
     how = _core.Replacement(
-        group, keys, perturbation.n_repeats, perturbation.permutes, perturbation.seed
+        group,
+        keys,
+        perturbation.n_repeats,
+        perturbation.permutes,
+        perturbation.seed,
+        None if perturbation.strata is None else perturbation.strata[keys.astype(np.intp)],
     )
     packed = analysed.predictor.packed
     arguments = (packed, rows.X, perturbation.replacement, how, rows.target, weights, rows.out)

@@ -17,6 +17,7 @@ from bevel.analysis.importances.error_increase import (
     measure,
 )
 from bevel.analysis.importances.groups import read_groups
+from bevel.analysis.importances.strata import DEFAULT_STRATA, read_strata
 from bevel.data.row_weights import read_weights
 
 __all__ = ["permutation"]
@@ -30,6 +31,8 @@ def permutation(
     out_of_bag: bool = True,
     error_of: str = "forest",
     groups: Mapping[str, Any] | None = None,
+    conditional: bool = False,
+    n_strata: int = DEFAULT_STRATA,
     n_repeats: int = 5,
     sample_weight: Any = None,
     random_state: int | np.random.Generator | None = None,
@@ -58,6 +61,13 @@ def permutation(
     groups : mapping, default=None
         Names of groups, each with columns (by name or number) whose values are permuted together.
         None measures each feature by itself.
+    conditional : bool, default=False
+        Whether values are permuted only among rows that are alike in the other features, so that a
+        feature has importance only by what the others do not tell. Rows are alike if they are in
+        the same leaf of a small tree that predicts the feature from the others.
+    n_strata : int, default=16
+        Leaves of that tree, at most; with `conditional=True` only. More keep more of the relation
+        to the other features, and leave less to permute.
     n_repeats : int, default=5
         Permutations of each group.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -78,7 +88,14 @@ def permutation(
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     weights = read_weights(sample_weight, None, None, len(rows.X))
     seed = int(np.random.default_rng(random_state).integers(2**64, dtype=np.uint64))
+    strata = read_strata(analysed, rows.X, chosen, weights, conditional, n_strata)
     perturbation = Perturbation(
-        "permutation", np.asfortranarray(rows.X), True, n_repeats, seed, "permuting features"
+        "permutation",
+        np.asfortranarray(rows.X),
+        True,
+        n_repeats,
+        seed,
+        "permuting features",
+        strata,
     )
     return measure(analysed, rows, weights, chosen, chosen, perturbation, error_of, verbose)

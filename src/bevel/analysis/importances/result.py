@@ -45,6 +45,9 @@ class Importance(PrintedResult):
         Which way a feature pushes, if it was asked for: change of the prediction from the 5 % to
         the 95 % quantile of the feature, by accumulated local effects; NaN of nominal features. Of
         two classes it is that of the second one's probability.
+    direction : ndarray of object or None
+        The same in a word: "rises", "falls", or "mixed" where the curve goes back more than half
+        of its way.
     effect_of : ndarray of object or None
         Of more than two classes: the class whose probability changes most.
     """
@@ -57,6 +60,7 @@ class Importance(PrintedResult):
     p_values: Floats | None = None
     count: npt.NDArray[np.int64] | None = None
     effect: Floats | None = None
+    direction: npt.NDArray[np.object_] | None = None
     effect_of: npt.NDArray[np.object_] | None = None
 
     def __len__(self) -> int:

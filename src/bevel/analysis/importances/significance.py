@@ -19,6 +19,7 @@ from bevel.analysis.importances.corrections import check_correction, correct
 from bevel.analysis.importances.gini import gini
 from bevel.analysis.importances.permutation import permutation
 from bevel.analysis.importances.result import Importance
+from bevel.analysis.importances.signs import with_effects
 from bevel.data.tables import take_rows
 from bevel.errors import wrong_type, wrong_value
 from bevel.training.progress import Progress
@@ -61,6 +62,7 @@ def importance_test(
     n_permutations: int | None = None,
     null: str | None = None,
     correction: str | None = "holm",
+    effects_on: Any = None,
     random_state: int | np.random.Generator | None = None,
     verbose: int = 0,
 ) -> ImportanceTest:
@@ -101,6 +103,8 @@ def importance_test(
         "normal": a normal distribution with the mean and the spread of the feature's own.
     correction : {"holm", "bonferroni", "fdr"} or None, default="holm"
         For the number of features.
+    effects_on : array-like of shape (n, p), default=None
+        Rows, such as X, over which to tell which way each feature pushes, as in `importance`.
     random_state : int, Generator or None, default=None
         Permutes, halves and grows.
     verbose : int, default=0
@@ -141,7 +145,7 @@ def importance_test(
         raise wrong_value("method", '"altmann" or "janitza"', method, "Check the spelling.")
     names = analysed.names if groups is None else tuple(str(name) for name in groups)
     by = f"corrected by {correction}" if correction else "not corrected"
-    return ImportanceTest(
+    result = ImportanceTest(
         method,
         names,
         values,
@@ -149,6 +153,7 @@ def importance_test(
         p_values=p_values,
         corrected=correct(p_values, correction),
     )
+    return result if effects_on is None else with_effects(result, analysed, effects_on)
 
 
 def _refuse(given: Mapping[str, object], names: tuple[str, ...], method: str) -> None:

@@ -28,7 +28,7 @@ from bevel.forest.joining import join_forests
 from bevel.forest.predictor import PackedPredictor
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
-from bevel.projections.families import TableShape, combines_units, read_projection
+from bevel.projections.families import combines_units, read_projection
 from bevel.training.boosting import (
     BoostingFit,
     BoostingOptions,
@@ -126,11 +126,15 @@ class ObliqueBoosting(
             dataset, target = self._with_validation(
                 dataset, target, X_val, y_val, sample_weight_val
             )
-        refits = False
-        if X_val is None:
+            refits = False
+        else:
             target, refits = self._hold_out(target, seed)
         options = self._options(table.n_rows, target.validates is not None, before)
-        constraints = self._constraints(table, dataset)
+        constraints = read_constraints(
+            self.monotonic_cst, self.interaction_cst, table, dataset.encoding.levels
+        )
+        if hasattr(self, "classes_"):
+            constraints.check_classes(len(self.classes_))
         fitted = self._boost(dataset, target, constraints, options, seed, before, n_threads)
         self._fitted = self._assemble(dataset, target, fitted, seed, before)
         if refits and not fitted.interrupted:
@@ -309,18 +313,6 @@ class ObliqueBoosting(
             first_iter=n_before,
         )
 
-    def _constraints(self, table: Table, dataset: Dataset) -> FeatureConstraints:
-        constraints = read_constraints(
-            self.monotonic_cst, self.interaction_cst, table, dataset.encoding.levels
-        )
-        n_outputs = self._loss()[2]
-        if constraints.monotone and n_outputs > 1 and hasattr(self, "classes_"):
-            raise ValueError(
-                "monotonic_cst needs one output: a regression or two classes; got "
-                f"{n_outputs} classes. Leave it out, or fit a model for each class."
-            )
-        return constraints
-
     def _quantiles(self) -> list[float]:
         """The levels that the loss predicts or cuts at, if it has any."""
         return [0.5]
@@ -344,11 +336,7 @@ class ObliqueBoosting(
         n_threads: int,
         again: bool = False,
     ) -> BoostingFit:
-        n_rows, n_features = dataset.X.shape
-        n_nominal = int(np.count_nonzero(dataset.encoding.levels))
-        shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
-        levels = dataset.encoding.levels
-        families = resolve_directions(self._members(), shape, constraints, levels)
+        families = resolve_directions(self._members(), dataset, constraints)
         sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)

@@ -48,6 +48,11 @@ class Model:
         return self.fitted.hard
 
     @property
+    def power(self) -> float:
+        """That mean class shares are raised to."""
+        return self.fitted.power
+
+    @property
     def feature_names(self) -> Sequence[str] | None:
         """Names of the columns, if they have any."""
         return self.fitted.feature_names

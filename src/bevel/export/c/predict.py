@@ -33,7 +33,21 @@ def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
         yield from table(f"{name}_share_class", narrow(coded))
         yield from table(f"{name}_share", mixed.weight)
     values["add"] = code(_ADD_SHARES if len(mixed.index) else _ADD_VOTE, name)
-    yield code(_PROBABILITIES, name, **values)
+    calibrated = model.power != 1.0
+    values["declaration"] = code(_SHARES if calibrated else _PROBABILITIES, name)
+    yield code(_MEAN_SHARES, name, **values)
+    if calibrated:
+        yield from _write_power(model)
+    yield code(_CLASS, name, function="shares" if calibrated else "predict_proba")
+
+
+def _write_power(model: Model) -> Iterator[str]:
+    """The probabilities of a calibrated forest; see `cpp/bevel/predict/share_power.h`."""
+    whole, has_root = divmod(int(2.0 * model.power), 2)
+    if has_root:
+        yield code(_ROOT, model.name)
+    start = f"{model.name}_root_of(x)" if has_root else "1.0"
+    yield code(_POWER, model.name, start=start, whole=str(whole))
 
 
 def shortest(values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
@@ -85,8 +99,11 @@ _ADD_SHARES = """\
         while (!(model_share_class[at++] & 1));
 """
 
-_PROBABILITIES = """
-void model_predict_proba(const double *features, double *probabilities)
+_PROBABILITIES = "void model_predict_proba"
+_SHARES = "static void model_shares"
+
+_MEAN_SHARES = """
+$declaration(const double *features, double *probabilities)
 {
     int i;
 $row\
@@ -97,12 +114,54 @@ $add\
     }
     for (i = 0; i < MODEL_N_CLASSES; ++i) probabilities[i] /= $n_trees.0;
 }
+"""
 
+# The largest integer R with R * R <= x * 2^106, bit by bit, then rounded: as IEEE 754 has it.
+_ROOT = """
+static double model_root_of(double x)
+{
+    uint64_t number, root = 0, rest = 0;
+    double scale = 1.0 / 9007199254740992.0;
+    int i;
+    if (!(x > 0.0)) return x;
+    if (x >= 1.0) return 1.0;
+    for (; x < 0.25; x *= 4.0) scale *= 0.5;
+    number = (uint64_t)(x * 18014398509481984.0);
+    for (i = 52; i >= 0; --i) {
+        rest = rest << 2 | (i >= 26 ? number >> 2 * (i - 26) & 3 : 0);
+        root <<= 1;
+        if (rest > root << 1) {
+            rest -= (root << 1) + 1;
+            ++root;
+        }
+    }
+    return (double)(root + (rest > root)) * scale;
+}
+"""
+
+_POWER = """
+void model_predict_proba(const double *features, double *probabilities)
+{
+    double sum = 0.0;
+    int i, j;
+    model_shares(features, probabilities);
+    for (i = 0; i < MODEL_N_CLASSES; ++i) {
+        const double x = probabilities[i];
+        double power = $start;
+        for (j = 0; j < $whole; ++j) power *= x;
+        probabilities[i] = power;
+        sum += power;
+    }
+    for (i = 0; i < MODEL_N_CLASSES; ++i) probabilities[i] /= sum;
+}
+"""
+
+_CLASS = """
 int model_predict(const double *features)
 {
     double probabilities[MODEL_N_CLASSES];
     int best = 0, i;
-    model_predict_proba(features, probabilities);
+    model_$function(features, probabilities);
     for (i = 1; i < MODEL_N_CLASSES; ++i)
         if (probabilities[i] > probabilities[best]) best = i;
     return best;

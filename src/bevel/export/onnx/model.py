@@ -71,7 +71,7 @@ def to_onnx(
         n_values = 1 if fitted.additive is None else fitted.additive.n_outputs
         declared = _write_value(graph, means, outputs[0], dtype, n_values)
     else:
-        declared = _write_classes(graph, means, fitted.classes, outputs, dtype)
+        declared = _write_classes(graph, means, fitted, outputs, dtype)
     model = _assemble(graph, inputs, declared, target_opset, name)
     _describe(model, forest.n_trees, names)
     return model
@@ -126,17 +126,32 @@ def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
 
 
 def _write_classes(
-    graph: Graph, means: str, classes: npt.NDArray[Any], outputs: list[str], dtype: str
+    graph: Graph, means: str, fitted: FittedForest, outputs: list[str], dtype: str
 ) -> list[Any]:
     label, probabilities = outputs
+    classes = fitted.classes
+    assert classes is not None
     best = graph.add("ArgMax", means, axis=1, keepdims=0)
     table = _label_table(classes)
     graph.add("Gather", graph.constant(table), best, output=label)
-    graph.add("Cast", means, to=graph.element_type(dtype), output=probabilities)
+    shares = _write_power(graph, means, fitted.power)
+    graph.add("Cast", shares, to=graph.element_type(dtype), output=probabilities)
     return [
         _declare(graph, label, table.dtype, ["n"]),
         _declare(graph, probabilities, dtype, ["n", len(classes)]),
     ]
+
+
+def _write_power(graph: Graph, shares: str, power: float) -> str:
+    """Shares raised to a power and divided by their sum; see `bevel.forest.calibration`."""
+    if power == 1.0:
+        return shares
+    whole, has_root = divmod(int(2.0 * power), 2)
+    raised = graph.add("Sqrt", shares) if has_root else shares
+    for _ in range(whole if has_root else whole - 1):
+        raised = graph.add("Mul", raised, shares)
+    total = graph.add("ReduceSum", raised, graph.constant(np.array([1])), keepdims=1)
+    return graph.add("Div", raised, total)
 
 
 def _label_table(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -8,7 +8,7 @@ from bevel.projections import CCA, LDA, Axis, Projection, Ridge, SparseSigns
 from bevel.projections.counts import Count
 from bevel.projections.families import Member, TableShape
 
-__all__ = ["Candidate", "candidates_for"]
+__all__ = ["Candidate", "candidates_for", "shared_scale"]
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Candidate:
 FEWEST_WIDE_COLUMNS = 50
 # The first serves every table (docs/design/automatic_families.md).
 FOR_CLASSES = (
-    Candidate("axis", Axis(), "gini"),
-    Candidate("sparse", SparseSigns(), "gini"),
+    Candidate("axis", Axis(), "entropy"),
+    Candidate("sparse", SparseSigns(), "entropy"),
     Candidate("lda", LDA(), "entropy", 3),
-    Candidate("cca", CCA(bootstrap=None), "gini"),
-    Candidate("ridge", Ridge(tune="gcv"), "gini", wide=True),
+    Candidate("cca", CCA(bootstrap=None), "entropy"),
+    Candidate("ridge", Ridge(tune="gcv"), "entropy", wide=True),
 )
 FOR_NUMBERS = (
     Candidate("axis", Axis(), "squared_error", "p"),
@@ -56,6 +56,11 @@ FOR_NUMBERS = (
     Candidate("lda", LDA(), "squared_error", 5),
     Candidate("ridge", Ridge(tune="gcv"), "squared_error"),
 )
+
+
+def shared_scale(*, regression: bool) -> str:
+    """The scale of all families, behind `scale="auto"`."""
+    return "quantile" if regression else "minmax"
 
 
 def candidates_for(

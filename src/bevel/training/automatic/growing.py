@@ -123,7 +123,9 @@ def _evaluate(micro: FlatForest, n_micro_trees: int, grower: Grower, plan: Famil
         each, has_prediction = forests.predict_out_of_bag(family)
         predictions.append(each)
         known &= has_prediction
-    return measure(predictions, known, target.values, target.n_classes, target.weights)
+    return measure(
+        *(predictions, known, target.values, target.n_classes, target.weights), calibrated=True
+    )
 
 
 def _grow_equally(

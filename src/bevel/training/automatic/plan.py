@@ -10,7 +10,7 @@ from bevel.training.options import TrainingOptions
 
 __all__ = ["FamilyPlan", "plan_families"]
 
-MOST_MICRO_TREES = 25
+MICRO_SHARE = 10  # of all trees, one in so many is in each micro-forest
 FEWEST_MICRO_TREES = 5  # with fewer the out-of-bag error of a family is mostly chance
 
 
@@ -39,9 +39,12 @@ class FamilyPlan:
     left_out: tuple[tuple[str, str], ...]
 
     def micro_trees(self, n_rows: int) -> int:
-        """Trees of a micro-forest: at most half of all trees; 0 if there is nothing to compare."""
+        """Trees of a micro-forest: a tenth of all, and at most half in all micro-forests together.
+
+        0 if there is nothing to compare.
+        """
         n_families = len(self.names)
-        n = min(MOST_MICRO_TREES, self.n_trees // (2 * n_families))
+        n = self.n_trees // max(MICRO_SHARE, 2 * n_families)
         compared = n_families > 1 and self.options[0].leaves_rows_out(n_rows)
         return n if compared and n >= FEWEST_MICRO_TREES else 0
 

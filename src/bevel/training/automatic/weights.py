@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats, Ints64
+from bevel.forest.calibration import POWERS, raise_to_power
 
 __all__ = ["Evidence", "count_trees", "measure", "row_losses", "weigh_families"]
 
@@ -28,7 +29,8 @@ class Evidence:
     standard_errors : ndarray of shape (n_families,)
         Of the errors.
     losses : ndarray of shape (n_families,)
-        Mean Brier score, or mean squared error: what the weights are made of.
+        Mean Brier score, calibrated if that was requested, or mean squared error: what the weights
+        are made of.
     noise : float
         Standard error of the loss of the best family.
     """
@@ -45,6 +47,8 @@ def measure(
     truth: npt.NDArray[Any],
     n_classes: int,
     weights: Floats | None,
+    *,
+    calibrated: bool = False,
 ) -> Evidence:
     """Evidence from out-of-bag predictions.
 
@@ -60,6 +64,8 @@ def measure(
         0 in regression.
     weights : ndarray or None
         Of the rows.
+    calibrated : bool, default=False
+        Whether Brier scores are of class shares raised to the power that suits each family best.
     """
     n_families = len(predictions)
     if not known.any():
@@ -69,7 +75,7 @@ def measure(
     share = share / share.sum()
     wrong, losses = [], []
     for each in predictions:
-        losses.append(row_losses(each[known], truth[known], n_classes))
+        losses.append(_losses(each[known], truth[known], n_classes, share, calibrated))
         if n_classes:
             wrong.append((each[known].argmax(axis=1) != truth[known]).astype(np.float64))
         else:
@@ -89,6 +95,28 @@ def row_losses(predictions: Floats, truth: npt.NDArray[Any], n_classes: int) -> 
         return np.asarray((predictions[:, 0] - truth) ** 2)
     right = predictions[np.arange(len(truth)), truth]
     return np.asarray(0.5 * ((predictions**2).sum(axis=1) - 2.0 * right + 1.0))
+
+
+def _losses(
+    predictions: Floats,
+    truth: npt.NDArray[Any],
+    n_classes: int,
+    share: Floats,
+    calibrated: bool,
+) -> Floats:
+    """Loss of each row; with the power of least mean loss if it is calibrated.
+
+    Trees of some families are more alike than those of others. Mean shares of unlike trees are
+    further from 0 and 1, which costs them Brier score but no errors, and which the power of the
+    whole forest puts right.
+    """
+    if not (calibrated and n_classes):
+        return row_losses(predictions, truth, n_classes)
+    losses = [
+        row_losses(raise_to_power(np.array(predictions, order="C"), power), truth, n_classes)
+        for power in POWERS
+    ]
+    return losses[int(np.argmin([loss @ share for loss in losses]))]
 
 
 def _means(values: Floats, share: Floats) -> tuple[Floats, Floats]:

@@ -1,5 +1,6 @@
-// Grows one tree of boosting: the leaf whose cut lowers the loss most is split next. Nodes are
-// searched by histograms of codes; the larger child of a split has its parent's less its sibling's.
+// Searches and splits the nodes of a tree of boosting, which tree/growth.h grows best first. Nodes
+// are searched by histograms of codes; the larger child of a split has its parent's less its
+// sibling's.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include "bevel/boosting/cut_search.h"
 #include "bevel/boosting/team.h"
 #include "bevel/boosting/tree_columns.h"
+#include "bevel/tree/growth.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
@@ -33,37 +35,41 @@ struct GrownBoostingTree {
   std::vector<LeafRange> leaves;
 };
 
-class TreeGrower {
+class HistogramSplitter {
  public:
-  TreeGrower(const BoostingOptions& options, const TreeColumns& columns, Team& team)
+  HistogramSplitter(const BoostingOptions& options, const TreeColumns& columns, Team& team)
       : options_(options), columns_(columns), team_(team) {}
 
-  // largest_hessian: of a row.
+  // Grows a whole tree. largest_hessian: of a row.
   GrownBoostingTree grow(BoostingRows& rows, const CutRules& rules, StatisticScales scales,
                          int32_t largest_hessian);
 
- private:
   using Histogram = std::vector<PackedSum>;
   struct Node {
-    size_t start, end;  // rows
-    size_t other_start, other_end;
-    int32_t depth;
+    size_t start = 0, end = 0;  // rows
+    size_t other_start = 0, other_end = 0;
+    int32_t depth = 0;
     NodeTotals totals;
     OpenGroups open;  // features that may be cut
     NodeCut cut;
     std::unique_ptr<Histogram> histogram;  // until its children have theirs
-    int32_t left = -1, right = -1;
+
+    double gain() const { return cut.score; }
+    bool is_splittable() const { return cut.found(); }
   };
 
-  Node make_node(size_t start, size_t end, size_t other_start, size_t other_end, int32_t depth,
-                 PackedSum sum) const;
+  // What growth.h asks for.
+  void throw_if_cancelled() const { team_.throw_if_cancelled(); }
+  void search_root(Node& root);
+  bool split(const Node& parent, Node& left, Node& right);
+  void search_children(Node& parent, Node& left, Node& right);
+  void end_node(Node& node) { give_back(std::move(node.histogram)); }
+
+ private:
+  Node make_root() const;
+  bool may_split(const Node& node) const;
   // What the constraints leave to the children of a node.
   void constrain_children(const Node& parent, Node& left, Node& right) const;
-  bool may_split(const Node& node) const;
-  void split(size_t id, bool children_may_split);
-  // Histograms and cuts of a node, or of both children of one.
-  void search_root(Node& root);
-  void search_children(Node& parent, Node& left, Node& right);
   void build(const Node& node, const ColumnGroup& group, PackedSum* histogram) const;
   void search_group(const Node& node, const ColumnGroup& group, const PackedSum* histogram,
                     const uint32_t* counts, NodeCut& best) const;
@@ -74,19 +80,19 @@ class TreeGrower {
   void give_back(std::unique_ptr<Histogram> histogram);
   bool is_worth_threads(size_t n_rows) const;
   void record(const Node& node, SplitRecord& out) const;
-  GrownBoostingTree to_preorder() const;
 
   const BoostingOptions& options_;
   const TreeColumns& columns_;
   Team& team_;
   CutRules rules_;
+  NodeLimits limits_;
   StatisticScales scales_;
   int32_t largest_hessian_ = 1;
   BoostingRows* rows_ = nullptr;
-  std::vector<Node> nodes_;
   std::vector<std::unique_ptr<Histogram>> spare_;
   std::vector<uint32_t> row_buffer_;
   std::vector<PackedSum> stat_buffer_;
+  std::vector<uint8_t> goes_left_;
 };
 
 }  // namespace bevel

@@ -1,4 +1,4 @@
-#include "bevel/boosting/tree_grower.h"
+#include "bevel/boosting/histogram_splitter.h"
 
 #include <algorithm>
 #include <array>
@@ -15,73 +15,68 @@ namespace {
 // Additions that are worth another thread.
 constexpr size_t kParallelWork = 1 << 17;
 
+// A loop of known width is unrolled: twice as fast.
 template <size_t kWidth>
-void add_rows(const uint8_t* codes, const size_t* offsets, size_t width, const uint32_t* rows,
+void add_rows(const uint8_t* codes, const size_t* offsets, const uint32_t* rows,
               const PackedSum* stats, size_t n, PackedSum* histogram) {
   for (size_t i = 0; i < n; ++i) {
     const uint8_t* own = codes + size_t{rows[i]} * kGroupColumns;
     const PackedSum stat = stats[i];
-    for (size_t k = 0; k < (kWidth ? kWidth : width); ++k) histogram[offsets[k] + own[k]] += stat;
+    for (size_t k = 0; k < kWidth; ++k) histogram[offsets[k] + own[k]] += stat;
   }
 }
 
-// Stable:  [l r l l r]  ->  [l l l | r r].
-template <class T>
-void partition(T* values, size_t n, const uint8_t* goes_left, std::vector<T>& buffer) {
-  if (buffer.size() < n) buffer.resize(n);
-  size_t left = 0, right = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const T value = values[i];
-    values[left] = value;
-    buffer[right] = value;
-    left += goes_left[i];
-    right += !goes_left[i];
-  }
-  std::copy_n(buffer.data(), right, values + left);
+using AddRows = decltype(&add_rows<1>);
+
+// By the number of columns, less one.
+template <size_t... kWidths>
+constexpr std::array<AddRows, sizeof...(kWidths)> all_widths(std::index_sequence<kWidths...>) {
+  return {&add_rows<kWidths + 1>...};
 }
+constexpr auto kAddRows = all_widths(std::make_index_sequence<kGroupColumns>());
 
 }  // namespace
 
-GrownBoostingTree TreeGrower::grow(BoostingRows& rows, const CutRules& rules,
-                                   StatisticScales scales, int32_t largest_hessian) {
+GrownBoostingTree HistogramSplitter::grow(BoostingRows& rows, const CutRules& rules,
+                                          StatisticScales scales, int32_t largest_hessian) {
   rows_ = &rows;
   rules_ = rules;
+  limits_ = {options_.max_depth, 2, static_cast<size_t>(rules.min_rows), rules.min_hessian};
   scales_ = scales;
   largest_hessian_ = std::max(largest_hessian, 1);
-  nodes_.clear();
-  PackedSum sum = 0;
-  for (const PackedSum stat : rows.stats) sum += stat;
-  nodes_.push_back(make_node(0, rows.rows.size(), 0, rows.others.size(), 0, sum));
-  if (may_split(nodes_[0])) search_root(nodes_[0]);
-  const size_t budget = options_.max_leaf_nodes > 0 ? static_cast<size_t>(options_.max_leaf_nodes)
-                                                    : std::numeric_limits<size_t>::max();
-  std::vector<size_t> frontier{0};
-  for (size_t n_leaves = 1; n_leaves < budget; ++n_leaves) {
-    // Ties go to the older node.
-    const auto best = std::max_element(frontier.begin(), frontier.end(), [&](size_t a, size_t b) {
-      return nodes_[a].cut.score != nodes_[b].cut.score ? nodes_[a].cut.score < nodes_[b].cut.score
-                                                        : a > b;
-    });
-    if (best == frontier.end() || !nodes_[*best].cut.found()) break;
-    const size_t id = *best;
-    frontier.erase(best);
-    split(id, n_leaves + 1 < budget);
-    for (const int32_t child : {nodes_[id].left, nodes_[id].right})
-      frontier.push_back(static_cast<size_t>(child));
-  }
-  for (Node& node : nodes_) give_back(std::move(node.histogram));
-  return to_preorder();
+  auto nodes = grow_frontier(*this, make_root(), {Growth::best_first, options_.max_leaf_nodes},
+                             Stream(0, Purpose::leaf));
+  for (auto& each : nodes) end_node(each.node);
+  GrownBoostingTree tree;
+  SplitRecord split;
+  tree.nodes = to_preorder(nodes, [&](NodeStore& out, const Node& from, bool is_leaf) {
+    const int32_t node = out.open(0.0f, true);
+    if (is_leaf) {
+      tree.leaves.push_back(
+          {node,
+           {rows.rows.data() + from.start, from.end - from.start},
+           {rows.others.data() + from.other_start, from.other_end - from.other_start}});
+      out.close();
+    } else {
+      split = {};
+      record(from, split);
+      out.set_split(node, split);
+    }
+    return node;
+  });
+  return tree;
 }
 
-TreeGrower::Node TreeGrower::make_node(size_t start, size_t end, size_t other_start,
-                                       size_t other_end, int32_t depth, PackedSum sum) const {
-  Node node{start, end, other_start, other_end, depth, {}, {}, {}, nullptr};
-  node.totals.sum = sum;
-  node.totals.n_rows = static_cast<int64_t>(end - start);
-  return node;
+HistogramSplitter::Node HistogramSplitter::make_root() const {
+  Node root;
+  root.end = rows_->rows.size();
+  root.other_end = rows_->others.size();
+  for (const PackedSum stat : rows_->stats) root.totals.sum += stat;
+  root.totals.n_rows = static_cast<int64_t>(root.end);
+  return root;
 }
 
-void TreeGrower::constrain_children(const Node& parent, Node& left, Node& right) const {
+void HistogramSplitter::constrain_children(const Node& parent, Node& left, Node& right) const {
   if (!columns_.constraints().any()) return;
   const auto column = static_cast<size_t>(parent.cut.column);
   std::tie(left.totals.bounds, right.totals.bounds) = bound_children(
@@ -91,17 +86,16 @@ void TreeGrower::constrain_children(const Node& parent, Node& left, Node& right)
     left.open = right.open = columns_.constraints().after(parent.open, columns_.groups_of(column));
 }
 
-bool TreeGrower::may_split(const Node& node) const {
-  return node.totals.n_rows >= 2 * rules_.min_rows && node.totals.n_rows >= 2 &&
-         (options_.max_depth < 0 || node.depth < options_.max_depth) &&
-         hessian_of(node.totals.sum) >= 2.0 * rules_.min_hessian;
+bool HistogramSplitter::may_split(const Node& node) const {
+  return limits_.allow_split(static_cast<size_t>(node.totals.n_rows), hessian_of(node.totals.sum),
+                             node.depth);
 }
 
-bool TreeGrower::is_worth_threads(size_t n_rows) const {
+bool HistogramSplitter::is_worth_threads(size_t n_rows) const {
   return n_rows * columns_.size() + 4 * columns_.histogram_size() > kParallelWork;
 }
 
-std::unique_ptr<TreeGrower::Histogram> TreeGrower::take_histogram() {
+std::unique_ptr<HistogramSplitter::Histogram> HistogramSplitter::take_histogram() {
   if (spare_.empty()) return std::make_unique<Histogram>(columns_.histogram_size());
   std::unique_ptr<Histogram> histogram = std::move(spare_.back());
   spare_.pop_back();
@@ -109,12 +103,13 @@ std::unique_ptr<TreeGrower::Histogram> TreeGrower::take_histogram() {
   return histogram;
 }
 
-void TreeGrower::give_back(std::unique_ptr<Histogram> histogram) {
+void HistogramSplitter::give_back(std::unique_ptr<Histogram> histogram) {
   if (histogram) spare_.push_back(std::move(histogram));
 }
 
 // Clears and fills the part of a histogram that belongs to a group.
-void TreeGrower::build(const Node& node, const ColumnGroup& group, PackedSum* histogram) const {
+void HistogramSplitter::build(const Node& node, const ColumnGroup& group,
+                              PackedSum* histogram) const {
   const size_t first = columns_.offset(group.first);
   const size_t n = node.end - node.start;
   std::fill(histogram + first, histogram + columns_.offset(group.first + group.width), 0);
@@ -126,16 +121,13 @@ void TreeGrower::build(const Node& node, const ColumnGroup& group, PackedSum* hi
     poll_cancellation(some * group.width);
     const uint32_t* rows = rows_->rows.data() + node.start + i;
     const PackedSum* stats = rows_->stats.data() + node.start + i;
-    if (group.width == kGroupColumns)
-      add_rows<kGroupColumns>(group.codes, offsets.data(), 0, rows, stats, some, histogram);
-    else
-      add_rows<0>(group.codes, offsets.data(), group.width, rows, stats, some, histogram);
+    kAddRows[group.width - 1](group.codes, offsets.data(), rows, stats, some, histogram);
   }
 }
 
-void TreeGrower::search_group(const Node& node, const ColumnGroup& group,
-                              const PackedSum* histogram, const uint32_t* counts,
-                              NodeCut& best) const {
+void HistogramSplitter::search_group(const Node& node, const ColumnGroup& group,
+                                     const PackedSum* histogram, const uint32_t* counts,
+                                     NodeCut& best) const {
   const CutSearch search(columns_, rules_);
   for (size_t c = group.first; c < group.first + group.width; ++c)
     if (columns_.is_active(c) && columns_.is_allowed(c, node.open))
@@ -143,7 +135,8 @@ void TreeGrower::search_group(const Node& node, const ColumnGroup& group,
                     counts ? counts + columns_.offset(c) : nullptr, node.totals, best);
 }
 
-void TreeGrower::search_root(Node& root) {
+void HistogramSplitter::search_root(Node& root) {
+  if (!may_split(root)) return;
   const auto groups = columns_.groups();
   root.histogram = take_histogram();
   std::vector<NodeCut> found(groups.size());
@@ -156,7 +149,8 @@ void TreeGrower::search_root(Node& root) {
   check_counts(root);
 }
 
-void TreeGrower::search_children(Node& parent, Node& left, Node& right) {
+void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
+  if (!may_split(left) && !may_split(right)) return end_node(parent);
   const auto groups = columns_.groups();
   const bool left_is_smaller = left.totals.n_rows <= right.totals.n_rows;
   Node& small = left_is_smaller ? left : right;
@@ -189,7 +183,7 @@ void TreeGrower::search_children(Node& parent, Node& left, Node& right) {
 
 // Histograms hold no numbers of rows. The best cut is the best one that is allowed unless it leaves
 // a side too few rows, which only then have to be counted for all cuts.
-void TreeGrower::check_counts(Node& node) {
+void HistogramSplitter::check_counts(Node& node) {
   if (!node.cut.found() || rules_.min_rows <= 1) return;
   const auto at_least = [&](PackedSum sum) { return hessian_of(sum) / largest_hessian_; };
   if (at_least(node.cut.left) >= rules_.min_rows &&
@@ -205,7 +199,7 @@ void TreeGrower::check_counts(Node& node) {
   node.cut = search_with_counts(node, *node.histogram);
 }
 
-NodeCut TreeGrower::search_with_counts(const Node& node, const Histogram& histogram) const {
+NodeCut HistogramSplitter::search_with_counts(const Node& node, const Histogram& histogram) const {
   const auto groups = columns_.groups();
   std::vector<uint32_t> counts(columns_.histogram_size(), 0);
   std::vector<NodeCut> found(groups.size());
@@ -224,7 +218,8 @@ NodeCut TreeGrower::search_with_counts(const Node& node, const Histogram& histog
 }
 
 // Which codes go left; what the node has not seen goes with the heavier side.
-void TreeGrower::sides(const NodeCut& cut, const NodeTotals& totals, uint8_t* goes_left) const {
+void HistogramSplitter::sides(const NodeCut& cut, const NodeTotals& totals,
+                              uint8_t* goes_left) const {
   if (cut.bin < 0) {
     std::copy(cut.levels_left.begin(), cut.levels_left.end(), goes_left);
     return;
@@ -237,43 +232,45 @@ void TreeGrower::sides(const NodeCut& cut, const NodeTotals& totals, uint8_t* go
   goes_left[n_bins] = cut.has_missing ? cut.missing_left : heavier_left;
 }
 
-void TreeGrower::split(size_t id, bool children_may_split) {
-  const NodeCut cut = nodes_[id].cut;
-  const size_t start = nodes_[id].start, end = nodes_[id].end;
-  const size_t other_start = nodes_[id].other_start, other_end = nodes_[id].other_end;
+bool HistogramSplitter::split(const Node& parent, Node& left, Node& right) {
+  const NodeCut& cut = parent.cut;
   std::array<uint8_t, kCodes> by_code;
-  sides(cut, nodes_[id].totals, by_code.data());
+  sides(cut, parent.totals, by_code.data());
   const uint8_t* codes = columns_.codes(static_cast<size_t>(cut.column));
-  std::vector<uint8_t> goes_left(std::max(end - start, other_end - other_start));
-  auto part = [&](std::vector<uint32_t>& rows, size_t first, size_t last) {
-    poll_cancellation(last - first);
-    size_t n_left = 0;
-    for (size_t i = first; i < last; ++i) {
-      goes_left[i - first] = by_code[codes[size_t{rows[i]} * kGroupColumns]];
-      n_left += goes_left[i - first];
-    }
-    partition(rows.data() + first, last - first, goes_left.data(), row_buffer_);
-    return first + n_left;
+  const size_t n = parent.end - parent.start, n_others = parent.other_end - parent.other_start;
+  const size_t most = std::max(n, n_others);
+  if (row_buffer_.size() < most) row_buffer_.resize(most);
+  if (stat_buffer_.size() < n) stat_buffer_.resize(n);
+  if (goes_left_.size() < most) goes_left_.resize(most);
+  auto part = [&](uint32_t* rows, size_t n_rows) {
+    poll_cancellation(n_rows);
+    for (size_t i = 0; i < n_rows; ++i)
+      goes_left_[i] = by_code[codes[size_t{rows[i]} * kGroupColumns]];
+    return partition_stably(rows, n_rows, goes_left_.data(), row_buffer_.data());
   };
-  const size_t other_middle = part(rows_->others, other_start, other_end);
-  const size_t middle = part(rows_->rows, start, end);
-  partition(rows_->stats.data() + start, end - start, goes_left.data(), stat_buffer_);
-  BEVEL_CHECK(start < middle && middle < end);
-  const int32_t depth = nodes_[id].depth + 1;
-  nodes_[id].left = static_cast<int32_t>(nodes_.size());
-  nodes_[id].right = nodes_[id].left + 1;
-  nodes_.push_back(make_node(start, middle, other_start, other_middle, depth, cut.left));
-  nodes_.push_back(
-      make_node(middle, end, other_middle, other_end, depth, nodes_[id].totals.sum - cut.left));
-  Node &parent = nodes_[id], &left = nodes_[nodes_.size() - 2], &right = nodes_.back();
+  const size_t other_middle =
+      parent.other_start + part(rows_->others.data() + parent.other_start, n_others);
+  const size_t middle = parent.start + part(rows_->rows.data() + parent.start, n);
+  partition_stably(rows_->stats.data() + parent.start, n, goes_left_.data(), stat_buffer_.data());
+  const bool inside = parent.start < middle && middle < parent.end;
+  BEVEL_CHECK(inside);
+  if (!inside) return false;
+  left.start = parent.start;
+  left.end = right.start = middle;
+  right.end = parent.end;
+  left.other_start = parent.other_start;
+  left.other_end = right.other_start = other_middle;
+  right.other_end = parent.other_end;
+  left.depth = right.depth = parent.depth + 1;
+  left.totals.sum = cut.left;
+  right.totals.sum = parent.totals.sum - cut.left;
+  left.totals.n_rows = static_cast<int64_t>(left.end - left.start);
+  right.totals.n_rows = static_cast<int64_t>(right.end - right.start);
   constrain_children(parent, left, right);
-  if (children_may_split && (may_split(left) || may_split(right)))
-    search_children(parent, left, right);
-  else
-    give_back(std::move(parent.histogram));
+  return true;
 }
 
-void TreeGrower::record(const Node& node, SplitRecord& out) const {
+void HistogramSplitter::record(const Node& node, SplitRecord& out) const {
   const NodeCut& cut = node.cut;
   const auto column = static_cast<size_t>(cut.column);
   std::array<uint8_t, kCodes> goes_left;
@@ -289,34 +286,6 @@ void TreeGrower::record(const Node& node, SplitRecord& out) const {
   out.flags =
       static_cast<uint8_t>((missing_left ? kMissingLeft : 0) | (nominal ? kCategoryNode : 0));
   out.gain = scales_.gain(cut.score);
-}
-
-GrownBoostingTree TreeGrower::to_preorder() const {
-  GrownBoostingTree tree;
-  std::vector<std::pair<int32_t, int32_t>> stack{{0, -1}};  // node, whose right child it is
-  SplitRecord split;
-  while (!stack.empty()) {
-    const auto [id, parent] = stack.back();
-    stack.pop_back();
-    NodeStore& store = tree.nodes;
-    if (parent >= 0) store.right[parent] = static_cast<int32_t>(store.size());
-    const Node& from = nodes_[static_cast<size_t>(id)];
-    const int32_t node = store.open(0.0f, true);
-    if (from.left < 0) {
-      tree.leaves.push_back(
-          {node,
-           {rows_->rows.data() + from.start, from.end - from.start},
-           {rows_->others.data() + from.other_start, from.other_end - from.other_start}});
-      store.close();
-      continue;
-    }
-    split = {};
-    record(from, split);
-    store.set_split(node, split);
-    stack.emplace_back(from.right, node);
-    stack.emplace_back(from.left, -1);
-  }
-  return tree;
 }
 
 }  // namespace bevel

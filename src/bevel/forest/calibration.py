@@ -1,0 +1,79 @@
+"""Calibrated class probabilities: the mean shares of the trees raised to a power.
+
+Forests of deep trees spread their votes: the mean share of the best class is usually lower than
+its frequency. A power above one brings them closer, one below one takes confidence away. The power
+is the one of least logarithmic loss on out-of-bag rows, or one nearer to 1 if the rows cannot tell
+the two apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+from bevel._types import AnyInts, Floats
+
+__all__ = ["POWERS", "choose_power", "raise_to_power"]
+
+# Multiples of one half: products and square roots have the same bits on every machine.
+POWERS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
+# Loss of a row is not counted beyond that of this probability: a few rows would decide alone.
+LEAST_PROBABILITY = 1e-3
+# Standard errors that count as none (docs/design/automatic_families.md).
+TOLERANCE = 0.5
+
+
+def raise_to_power(shares: Floats, power: float) -> Floats:
+    """Raise class shares to a power, in place, and divide them by their sum.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_rows, n_classes), C order
+        Rows that sum to one; rows of NaN stay so.
+    power : float
+        One of `POWERS`; 1 changes nothing.
+    """
+    if power != 1.0:
+        _core.raise_shares(shares, int(2.0 * power))
+    return shares
+
+
+def choose_power(shares: Floats, truth: AnyInts, weights: Floats | None = None) -> float:
+    """The power for a forest.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_rows, n_classes)
+        Mean class shares of rows that the trees have not seen.
+    truth : ndarray of int, shape (n_rows,)
+        Their classes.
+    weights : ndarray of shape (n_rows,), default=None
+        Of the rows.
+
+    Returns
+    -------
+    float
+        The power nearest to 1, between 1 and the best one, whose mean loss exceeds the least by no
+        more than half the standard error of the difference; 1 without rows.
+    """
+    if len(shares) == 0:
+        return 1.0
+    share = np.ones(len(shares)) if weights is None else weights
+    share = share / share.sum()
+    losses = [_row_losses(shares, truth, power) for power in POWERS]
+    best = int(np.argmin([loss @ share for loss in losses]))
+    one = POWERS.index(1.0)
+    step = 1 if best > one else -1
+    for place in range(one, best, step):
+        excess = losses[place] - losses[best]
+        mean = excess @ share
+        if mean <= TOLERANCE * np.sqrt((excess - mean) ** 2 @ share**2):
+            return POWERS[place]
+    return POWERS[best]
+
+
+def _row_losses(shares: Floats, truth: npt.NDArray[np.integer], power: float) -> Floats:
+    raised = raise_to_power(np.array(shares, order="C"), power)
+    own = raised[np.arange(len(truth)), truth]
+    return np.asarray(-np.log(np.maximum(own, LEAST_PROBABILITY)))

@@ -1,0 +1,90 @@
+"""Parameters of boosted trees do what they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bevel import ObliqueBoostingRegressor
+from bevel import projections as P
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 6))
+Y = X[:, 0] + X[:, 1] * X[:, 2] + 0.1 * RNG.normal(size=400)
+
+
+def fit(**settings: Any) -> ObliqueBoostingRegressor:
+    return ObliqueBoostingRegressor(
+        **{"max_iter": 10, "random_state": 0, "early_stopping": False, **settings}
+    ).fit(X, Y)
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_max_depth_limits_every_path(depth: int) -> None:
+    forest = fit(max_depth=depth, max_leaf_nodes=None, min_samples_leaf=1).forest_
+    assert forest.depth.max() == depth
+
+
+@pytest.mark.parametrize("projection", ["auto", "axis", "rotation"])
+@pytest.mark.parametrize("n_leaves", [2, 9, None])
+def test_max_leaf_nodes_limits_leaves(projection: str, n_leaves: int | None) -> None:
+    forest = fit(projection=projection, max_leaf_nodes=n_leaves, min_samples_leaf=1).forest_
+    leaves = np.add.reduceat(forest.right < 0, forest.tree_offset[:-1])
+    assert leaves.max() == n_leaves if n_leaves else leaves.max() > 31
+
+
+@pytest.mark.parametrize("share", [0.25, 1.0])
+def test_leaves_keep_their_rows_and_trees_their_share(share: float) -> None:
+    forest = fit(subsample=share, min_samples_leaf=30).forest_
+    assert forest.weight[forest.right < 0].min() >= 30
+    np.testing.assert_array_equal(forest.weight[forest.tree_offset[:-1]], round(400 * share))
+
+
+def test_penalty_shrinks_leaf_values() -> None:
+    sizes = [
+        np.abs(fit(max_iter=1, l2_regularization=penalty).forest_.leaf_value).max()
+        for penalty in (0.0, 10.0, 1000.0)
+    ]
+    assert sizes[0] > sizes[1] > 5 * sizes[2]
+
+
+def directions(forest: Any, tree: int) -> set[tuple[int, ...]]:
+    """The features of each split of a tree."""
+    first, last = forest.tree_offset[tree : tree + 2]
+    return {
+        tuple(forest.entry_index[forest.entry_offset[node] : forest.entry_offset[node + 1]])
+        for node in range(first, last)
+        if forest.right[node] >= 0
+    }
+
+
+def test_rotation_combines_all_features_and_is_drawn_for_each_iteration() -> None:
+    forest = fit(projection="rotation").forest_
+    weights = [
+        forest.entry_weight[forest.entry_offset[root] : forest.entry_offset[root + 1]]
+        for root in forest.tree_offset[:-1]
+    ]
+    assert all(len(w) == 6 and np.linalg.norm(w) == pytest.approx(1.0, abs=1e-6) for w in weights)
+    assert len({tuple(w) for w in weights}) == 10
+
+
+def test_multirotation_has_single_features_and_rotations() -> None:
+    model = fit(projection=P.MultiRotation(n_rotations=3), max_iter=30)
+    sizes = {len(d) for tree in range(30) for d in directions(model.forest_, tree)}
+    assert sizes == {1, 6}
+    assert np.corrcoef(model.predict(X), Y)[0, 1] > 0.9
+
+
+def test_members_of_a_list_all_take_part() -> None:
+    model = fit(projection=[P.Axis(), (P.RandomCombination(2), 10), "rotation"], max_iter=30)
+    sizes = {len(d) for tree in range(30) for d in directions(model.forest_, tree)}
+    assert sizes == {1, 2, 6}
+
+
+def test_fewer_single_features_can_be_drawn_for_each_iteration() -> None:
+    forest = fit(projection="axis", n_projections=2, max_iter=40).forest_
+    used = [directions(forest, tree) for tree in range(40)]
+    assert max(map(len, used)) == 2
+    assert len(set().union(*used)) == 6

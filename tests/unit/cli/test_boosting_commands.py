@@ -1,0 +1,86 @@
+"""`bevel fit --model boosting` and what the other commands do with its models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import bevel
+from bevel.cli.app import app
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(160, 3)).round(4), columns=["a", "b", "c"])
+    frame["y"] = (frame.a - frame.b + 0.3 * rng.normal(size=160)).round(4)
+    frame["kind"] = np.where(frame.y > 0, "high", "low")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    return tmp_path / "rows.csv"
+
+
+def run(*words: object) -> tuple[int, str]:
+    found = CliRunner().invoke(app, [str(word) for word in words])
+    return found.exit_code, found.output
+
+
+def test_fit_predict_and_inspect_of_boosting(table: Path) -> None:
+    model, page = table.with_name("m.bevel"), table.with_name("m.html")
+    words = ("fit", table, "--target", "y", "--drop", "kind", "--model", "boosting", "--out", model)
+    code, text = run(*words, "--report", page)
+    assert code == 0, text
+    assert "iterations" in text
+    assert "cross-validated R²" in text
+    html = page.read_text(encoding="utf-8")
+    assert "Gradient boosting" in html
+    assert "Mean loss after each iteration" in html
+    assert "--model boosting" in html
+    out = table.with_name("p.csv")
+    code, text = run("predict", model, table, "--interval", 0.8, "--out", out)
+    assert code == 0, text
+    found = pd.read_csv(out)
+    assert ((found.lower < found.prediction) & (found.prediction < found.upper)).all()
+    loaded = bevel.load(model)
+    np.testing.assert_allclose(
+        found.prediction, loaded.predict(pd.read_csv(table)[["a", "b", "c"]])
+    )
+    code, text = run("inspect", model)
+    assert "ObliqueBoostingRegressor" in text
+
+
+def test_facts_of_a_classifier_in_json(table: Path) -> None:
+    words = ("--target", "kind", "--drop", "y", "--model", "boosting", "--trees", 5, "--json")
+    code, text = run("fit", table, *words)
+    assert code == 0, text
+    facts = json.loads(text)
+    assert facts["model_kind"] == "boosting"
+    assert facts["n_trees"] == 5
+    assert facts["scored"] == "cross-validated"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--oob", "x.csv"), "--oob belongs to --model forest"),
+        (("--criterion", "gini"), "--criterion belongs to --model forest"),
+        (("--keep-targets", "--task", "regression"), "belongs to forests"),
+        (("--params", "x.json"), "for a forest"),
+    ],
+)
+def test_options_of_forests_are_refused(table: Path, words: tuple[str, ...], message: str) -> None:
+    code, text = run("fit", table, "--target", "y", "--model", "boosting", *words)
+    assert code != 0
+    assert message in " ".join(text.split())
+
+
+def test_explain_says_that_it_needs_a_forest(table: Path) -> None:
+    model = table.with_name("m.bevel")
+    run("fit", table, "--target", "y", "--model", "boosting", "--trees", 3, "--out", model)
+    code, text = run("explain", model, table)
+    assert code != 0
+    assert "whose trees add up" in " ".join(text.split())
