@@ -1,5 +1,5 @@
 """Settings of all tests: the same Hypothesis examples in every run, and long statistical runs only
-when asked for with `-m statistics`."""
+when asked for with `-m statistics`, pages in a browser with `-m pages`."""
 
 import os
 import sys
@@ -16,13 +16,16 @@ settings.register_profile("bevel", derandomize=True, deadline=None, database=Non
 settings.load_profile("bevel")
 
 
+ON_REQUEST = ("statistics", "pages")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("markexpr"):
         return
-    long = [item for item in items if item.get_closest_marker("statistics")]
+    long = [item for item in items if any(map(item.get_closest_marker, ON_REQUEST))]
     if long:
         config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if not item.get_closest_marker("statistics")]
+        items[:] = [item for item in items if not any(map(item.get_closest_marker, ON_REQUEST))]
 
 
 @pytest.fixture(autouse=True)

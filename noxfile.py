@@ -201,6 +201,16 @@ def hostile(session: nox.Session) -> None:
 
 
 @nox.session
+def pages(session: nox.Session) -> None:
+    """Open the pages of fit, explain and demo in a headless Chromium, on a screen, a phone, paper.
+
+    Needs Chromium and pdftotext (Debian: chromium, poppler-utils). A few minutes.
+    """
+    session.install(".[test,cli,plot]")
+    session.run("pytest", "-m", "pages", "tests/pages", *session.posargs)
+
+
+@nox.session
 def statistics(session: nox.Session) -> None:
     """Run the long statistical tests, then an experiment: arguments go to `bevel lab run`."""
     session.install(".[test]", "./lab")

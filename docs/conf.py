@@ -40,7 +40,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"Bevel {version}"
 html_static_path = ["_static"]
 html_css_files = ["bevel.css"]
-html_baseurl = f"{DOCUMENTATION}/"
+html_baseurl = f"{DOCUMENTATION}/" if DOCUMENTATION else ""
 html_extra_path = ["llms.txt"]
 html_theme_options = {
     "show_toc_level": 2,

@@ -34,7 +34,7 @@ TABLES = {
     "importance": ('analysis.importance(forest, "gini")', "mean concave points"),
     "calibration": ("analysis.calibration(forest, X, y)", "expected calibration error"),
     "forest": ("forest.forest_", "Flat forest of 20 trees, 2 classes"),
-    "estimator": ("forest", "reference/estimators.html#obliqueforestclassifier"),
+    "estimator": ("forest", "ObliqueForestClassifier"),
 }
 PROGRESS = "ObliqueForestClassifier(30, verbose=1, n_jobs=1).fit(X, y);"
 STOPPED = """\

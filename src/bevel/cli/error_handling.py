@@ -51,6 +51,8 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
             print(printable(_line(error)), file=sys.stderr)
             raise typer.Exit(1) from None
 
+    paragraphs = (command.__doc__ or "").split("\n\n")
+    run.__doc__ = "\n\n".join(" ".join(each.split()) for each in paragraphs)  # reflowed by help
     signature = inspect.signature(command)
     option = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False)
     extended = [*signature.parameters.values(), option.replace(annotation=Debug)]

@@ -60,10 +60,14 @@ def _lines(summary: Mapping[str, Any]) -> dict[str, str]:
             labels
         )
     if summary["oob_score"] is not None:
-        lines["out-of-bag score"] = shorten(summary["oob_score"])
+        lines["out-of-bag score"] = _rounded(summary["oob_score"])
     for name, value in summary["parameters"].items():
         lines[name] = shorten(value, output.WIDTH)
     return lines
+
+
+def _rounded(score: Any) -> str:
+    return f"{score:.4g}" if isinstance(score, float) else shorten(score)
 
 
 def _features(summary: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bevel.cli.flags import as_flags
+from bevel.forest.family_record import NOT_COMPARED
 from bevel.printable import json_escaped, printable
 from bevel.report.score_text import family_rows
 
@@ -100,6 +101,8 @@ def print_families(summary: Mapping[str, Any] | None, *, is_classifier: bool) ->
         table.add_row(*map(Text, map(printable, row)))
     screen = console()
     screen.print(table)
+    if all(each["error"] is None for each in summary["families"]):
+        screen.print(NOT_COMPARED)
     for name, why in summary["left_out"].items():
         screen.print(Text(printable(f"left out: {name} ({why})")))
 

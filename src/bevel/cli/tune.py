@@ -31,6 +31,8 @@ from bevel.tuning.results import HEAD, Candidate
 from bevel.workflow import TuneResult
 from bevel.workflow.tables.options import TableKeywords
 
+MOST_SHOWN = 10  # candidates of the printed table
+
 __all__ = ["EXAMPLES", "tune"]
 
 EXAMPLES = output.examples(
@@ -137,9 +139,13 @@ def _print(data: Path, found: TuneResult, out: Path | None, model: Path | None) 
     made = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in HEAD:
         made.add_column(name, justify="left" if name == HEAD[0] else "right", overflow="fold")
-    for candidate, cells in zip(result.candidates_, result.table(), strict=True):
+    shown = list(zip(result.candidates_, result.table(), strict=True))
+    for candidate, cells in shown[:MOST_SHOWN]:
         style = "bold" if candidate is result.best_ else None
         made.add_row(*(Text(printable(cell)) for cell in cells), style=style)
+    if len(shown) > MOST_SHOWN:
+        made.caption = f"and {len(shown) - MOST_SHOWN} that did worse; --json lists all"
+        made.caption_justify = "left"
     output.console().print(made)
     lines = {
         "data": str(data),

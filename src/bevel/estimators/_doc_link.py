@@ -1,20 +1,35 @@
-"""The link from an estimator in a notebook to its documentation."""
+"""The link from an estimator in a notebook to its documentation, if that is published."""
 
 from __future__ import annotations
 
-__all__ = ["DOCUMENTATION", "LinksToDocuments"]
+from collections.abc import Iterable
+from importlib.metadata import metadata
 
-# Where the documents of docs/ are published. The address is defined here only.
-DOCUMENTATION = "https://bevel.readthedocs.io/en/stable"
+__all__ = ["DOCUMENTATION", "LinksToDocuments", "published_at"]
+
+
+def published_at(urls: Iterable[str]) -> str:
+    """The address among a distribution's URLs that is called Documentation; empty if none is."""
+    for line in urls:
+        name, _, address = line.partition(",")
+        if name.strip().lower() == "documentation":
+            return address.strip().rstrip("/")
+    return ""
+
+
+# Where the documents of docs/ are published, from `project.urls` of pyproject.toml. While there is
+# no such entry nothing is published, and estimators are shown without a link.
+DOCUMENTATION = published_at(metadata("bevel").get_all("Project-URL") or ())
 
 
 class LinksToDocuments:
     """Estimators whose HTML has a link to their section of docs/reference/estimators.md.
 
-    The three names are those that scikit-learn reads; without them it would link to its own pages.
+    The three names are those that scikit-learn reads. A module that is not the estimator's means no
+    link; without the names it would be scikit-learn's own page.
     """
 
-    _doc_link_module = "bevel"
+    _doc_link_module = "bevel" if DOCUMENTATION else ""
     _doc_link_template = f"{DOCUMENTATION}/reference/estimators.html#{{section}}"
 
     def _doc_link_url_param_generator(self, *_: object) -> dict[str, str]:

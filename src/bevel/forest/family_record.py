@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ import numpy.typing as npt
 
 from bevel._types import Floats, Ints64
 from bevel.extras import import_optional
+from bevel.html_table import html_table
 
-__all__ = ["FamilyRecord"]
+__all__ = ["NOT_COMPARED", "FamilyRecord"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,19 +81,15 @@ class FamilyRecord:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in HEAD)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(row)) + "</tr>"
-            for row in self.rows()
-        )
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+        return html_table("", HEAD, [_cells(row) for row in self.rows()], self.notes())
 
     def notes(self) -> list[str]:
-        """A sentence for each family that was left out."""
-        return [f"left out: {name} ({reason})" for name, reason in self.left_out]
+        """A line for each family that was left out, and one if families were not compared."""
+        alike = [] if not np.isnan(self.errors).all() else [NOT_COMPARED]
+        return [*alike, *(f"left out: {name} ({reason})" for name, reason in self.left_out)]
 
 
+NOT_COMPARED = "not compared: too few trees, or no out-of-bag rows; families share the trees alike"
 HEAD = ("family", "out-of-bag error", "standard error", "weight", "trees")
 _WIDTHS = (12, 16, 14, 6, 5)
 

@@ -47,8 +47,8 @@ _TREES = [
         "Where the directions come from that splits cut along. They are drawn once for each "
         'iteration, for all nodes of its trees. "auto": all single features and sparse '
         'combinations, side by side. "axis" cuts single features only; "sparse", "combination", '
-        '"rotation", "multirotation", `P.Patches(shape)` and `P.Custom(matrix)` combine them. In a list all '
-        "members take part.",
+        '"rotation", "multirotation", `P.Patches(shape)` and `P.Custom(matrix)` combine them. In a '
+        "list all members take part.",
     ),
     Parameter(
         "n_projections",

@@ -1,5 +1,6 @@
 """Pictures of finished results. Matplotlib (the extra ``plot``) is imported when one is drawn."""
 
+from bevel.plots.beeswarm import shapley_beeswarm
 from bevel.plots.bias_variance import bias_and_variance
 from bevel.plots.boundary import decision_boundaries, decision_boundary, posterior_map
 from bevel.plots.displays import (
@@ -10,13 +11,12 @@ from bevel.plots.displays import (
 )
 from bevel.plots.effects import effect, interaction_bars
 from bevel.plots.importance import importance_bars, top_projections
-from bevel.plots.margins import margins
 from bevel.plots.proximity_map import proximity_map
 from bevel.plots.proximity_pairs import proximity_pairs, variation_explained
 from bevel.plots.quantiles import fan_chart
 from bevel.plots.reliability import calibration
 from bevel.plots.shapley import shapley_bars, shapley_waterfall
-from bevel.plots.strength import strength_against_correlation
+from bevel.plots.strength import margins, strength_against_correlation
 from bevel.plots.tree import tree
 from bevel.plots.tree_number import out_of_bag_curve
 
@@ -39,6 +39,7 @@ __all__ = [
     "proximity_map",
     "proximity_pairs",
     "shapley_bars",
+    "shapley_beeswarm",
     "shapley_waterfall",
     "strength_against_correlation",
     "top_projections",

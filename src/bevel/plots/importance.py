@@ -23,7 +23,7 @@ FEW_FEATURES, MOST_FEATURES = 12, 30  # of a heat map: all are shown; no more ar
 BAR_HEIGHT, CELL, SHARES_HEIGHT = 0.27, 0.42, 1.1  # inches
 AXES_WIDTH, FRAME_HEIGHT = 4.6, 1.15  # inches beside the names, and above and below the bars
 PALE = "#a9cbe2"
-LEAST_TITLED = 9  # columns of a heat map
+LEAST_TITLED, LONGEST_FINDING = 9, 40  # columns of a heat map; characters of a direction
 NORMAL_95 = 1.959964
 SIGNIFICANT = 0.05  # corrected p-values up to it
 TITLES = {
@@ -165,7 +165,8 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
         axes.tick_params(length=0)
         _rule_cells(axes, weight.shape)
         above = _draw_shares(axes, best)
-        finding = largest_of(best.words, best.share, np.zeros(len(best), dtype=bool))
+        words = [shorten_sum(each, LONGEST_FINDING) for each in best.words]
+        finding = largest_of(words, best.share, np.zeros(len(best), dtype=bool))
         if len(best) >= LEAST_TITLED:  # fewer columns have no room above them
             set_finding(above, TITLES["projection"], finding)
     return axes

@@ -1,13 +1,13 @@
-"""Strength of the trees against their correlation, one point for each forest (SPORF, Fig. 11)."""
+"""Strength of the trees: against their correlation (SPORF, Fig. 11), and as margins of rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from bevel.plots.canvas import FAINT, RULE, panel
+from bevel.plots.canvas import FAINT, INK, RULE, panel
 from bevel.plots.findings import set_finding
-from bevel.plots.series import legend, marker, named
+from bevel.plots.series import legend, line, marker, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Trials: TypeAlias = StrengthAndCorrelation | Sequence[StrengthAndCorrelation]
 
-__all__ = ["strength_against_correlation"]
+__all__ = ["margins", "strength_against_correlation"]
 
 BOUNDS = (0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
 
@@ -79,3 +79,65 @@ def _draw_bounds(axes: "Axes") -> None:
             across, upwards, bound, levels=inside, colors=RULE, linewidths=0.8, zorder=0
         )
         axes.clabel(lines, fmt=lambda level: f"bound {level:g}", fontsize=7.5, colors=FAINT)
+
+
+def margins(
+    results: "StrengthAndCorrelation | Mapping[str, StrengthAndCorrelation]",
+    *,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the distribution of the margins: the share of rows below each value.
+
+    At zero a curve is as high as the error of the votes; a mark on it shows the mean, the strength.
+
+    Parameters
+    ----------
+    results : StrengthAndCorrelation, or mapping of str to them
+        One forest, or several by name.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    forests = named(results)
+    with panel(ax, "margins") as axes:
+        axes.axvline(0.0, color=FAINT, lw=1, ls=(0, (4, 3)), zorder=0)
+        for number, (name, result) in enumerate(forests.items()):
+            values = np.sort(result.margins[~np.isnan(result.margins)])
+            share = np.arange(1, len(values) + 1) / len(values)
+            axes.step(
+                np.concatenate(([-1.0], values, [1.0])),
+                np.concatenate(([0.0], share, [1.0])),
+                where="post",
+                lw=1.6,
+                label=name,
+                **line(number),
+            )
+            height = np.searchsorted(values, result.strength, side="right") / len(values)
+            axes.plot([result.strength], [height], ms=6.5, mec="white", zorder=3, **marker(number))
+            axes.annotate(
+                f"mean {result.strength:.2f}",
+                (result.strength, height),
+                (-8, 2),
+                textcoords="offset points",
+                ha="right",
+                va="bottom",
+                fontsize=9,
+                color=INK,
+            )
+        label = "margin: votes for the true class minus those for the best other one"
+        axes.set(xlabel=label, ylabel="share of rows below", xlim=(-1.02, 1.02))
+        axes.set_ylim(-0.02, 1.02)
+        legend(axes, forests, loc="upper left")
+        set_finding(axes, "Margins", _margin_finding(forests))
+    return axes
+
+
+def _margin_finding(forests: "Mapping[str, StrengthAndCorrelation]") -> str:
+    if len(forests) > 1:
+        return "at zero a curve is as high as the share of wrong votes"
+    (only,) = forests.values()
+    known = only.margins[~np.isnan(only.margins)]
+    return f"{100 * float(np.mean(known < 0.0)):.1f} % of the rows are voted wrongly"

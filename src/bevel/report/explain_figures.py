@@ -33,6 +33,7 @@ __all__ = [
     "draw_importance",
     "draw_row",
     "draw_tree",
+    "effect_finding",
 ]
 
 WIDTH = 3.4  # inches between the axes, beside the names
@@ -80,6 +81,13 @@ def _drawn_outputs(effect: Effect) -> Effect:
     return effect.output(effect.classes[1]) if two and effect.classes is not None else effect
 
 
+def effect_finding(result: Effect) -> str:
+    """How the curve of a feature goes, as the title of its picture has it."""
+    with detached():
+        title = plots.effect(result).get_title(loc="left").replace("\n", " ")
+    return title.partition(": ")[2]
+
+
 def draw_effect(result: Effect, heights: tuple[float, float]) -> str:
     """The curve of one feature, or of one feature for each class."""
     named = replace(result, names=_shortened(result.names))
@@ -120,7 +128,7 @@ def draw_row(result: ShapleyValues, row: int) -> str:
 
     def draw(ax: Axes) -> Axes:
         plots.shapley_waterfall(named, row, top=MOST_STEPS, ax=ax)
-        ax.set_title("")  # the caption says more
+        ax.set_title("", loc="left")  # the caption says more
         low, high = ax.get_xlim()  # numbers beside the bars need more of a narrow drawing
         ax.set_xlim(low - 0.12 * (high - low), high + 0.06 * (high - low))
         return ax

@@ -27,8 +27,8 @@ from bevel.workflow.target_quantiles import Band, TargetQuantiles
 __all__ = ["combined_share", "explain_sections", "row_sentence"]
 
 MEASURES = {
-    "gini": "Gini importance: the share of the impurity that splits on a feature remove, alone or "
-    "in a combination. It is of the training rows, and favours columns with many values.",
+    "gini": "Impurity importance: the share of the impurity that splits on a feature remove, alone "
+    "or in a combination. It is of the training rows, and favours columns with many values.",
     "permutation": "Permutation importance: by how much the error of the forest on these rows "
     "rises when the values of a feature are shuffled. It is low for features that stand in for "
     "each other.",
@@ -36,6 +36,7 @@ MEASURES = {
     "from their mean. It does not measure whether the predictions are right.",
 }
 MOST_DIRECTIONS = 10
+RARELY_TWICE = 0.9  # share of the gain along directions of a single split
 NARROW = "\N{NARROW NO-BREAK SPACE}"
 REASONS = {
     "typical": "a typical one: no row that is predicted well shares more leaves with others",
@@ -89,7 +90,10 @@ def _effects(found: Explanation) -> str:
     text += " All pictures have the same scale; marks at the bottom are tenths of the rows."
     heights = explain_figures.shared_heights(found.effects)
     drawn = [
-        figure(explain_figures.draw_effect(each, heights), f"The effect of {each.names[0]}.")
+        figure(
+            explain_figures.draw_effect(each, heights),
+            f"The effect of {each.names[0]}: {explain_figures.effect_finding(each)}.",
+        )
         for each in found.effects
     ]
     return paragraph(text) + figures(*drawn, small=True)
@@ -109,7 +113,7 @@ def _combinations(found: Explanation) -> str:
         f"Splits on combinations of features remove {100 * combined:.0f} % of the impurity, splits "
         f"on single features {100 * (1 - combined):.0f} %."
     )
-    if once > 0.9:
+    if once > RARELY_TWICE:
         text += " Hardly any direction is used twice, so that none can stand out."
     best = directions.top(MOST_DIRECTIONS)
     rows = [
@@ -127,6 +131,9 @@ def _combinations(found: Explanation) -> str:
     words = table(
         ["", "direction", "% of the impurity", "splits"], rows, caption=caption, sortable=False
     )
+    if once > RARELY_TWICE:  # one direction is then as good as another: nothing to see
+        more = "The directions of the largest gain"
+        return paragraph(text) + f"<details><summary>{more}</summary>{words}</details>"
     drawing = figure(
         explain_figures.draw_directions(directions), "The same directions, feature by feature."
     )
@@ -144,8 +151,7 @@ def _decisions(found: Explanation) -> str:
     caption = (
         f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
         "all trees the one whose first splits explain most of the variance of the forest's "
-        f"predictions on these rows, {100 * found.tree_explains:.0f} %. … marks nodes with further "
-        "splits."
+        f"predictions on these rows, {100 * found.tree_explains:.0f} %."
     )
     drawing = figure(explain_figures.draw_tree(found.tree), caption)
     rules = _rules(found, found.rules) + wide(drawing) + _notes(found.rules, found.tree)

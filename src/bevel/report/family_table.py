@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bevel.forest.family_record import NOT_COMPARED
 from bevel.report.page import TableCell, paragraph, table
 from bevel.report.score_text import family_rows
 from bevel.workflow.advice import MODEL, Advice, points
@@ -27,6 +28,8 @@ def family_table(model: Any) -> str:
             " Errors are out-of-bag and of a small forest of each family alone; the shares of the "
             "trees follow from them. The error of the model itself is among its scores."
         )
+    else:
+        caption += f" They were {NOT_COMPARED}."
     caption += "".join(f" {name} was left out: {why}." for name, why in record.left_out)
     return table(header, rows, caption=caption, numeric={1, 2, 3, 4}, sortable=False)
 

@@ -58,4 +58,4 @@ def _family_errors(
         return "–", "–"
     if is_classifier:
         return f"{100 * error:.1f} %", f"{100 * spread:.1f}"
-    return number(error), f"{spread:.2g}"
+    return number(error), number(float(f"{spread:.2g}"))

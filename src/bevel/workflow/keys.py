@@ -80,7 +80,8 @@ def find_keys(X: Columns, row_names: str | None, wanted: Collection[str]) -> lis
         else:
             why = _why_numbers(column, name, is_nameless)
         if why:
-            found.append(Key(name, why))
+            nameless = "no name in the file, " if is_nameless else ""
+            found.append(Key(name, nameless + why))
     return found
 
 

@@ -152,3 +152,30 @@ def test_curve_of_trees_and_margins_state_the_error(classified):
     axes = plots.margins(strength)
     assert title(axes) == f"Margins: {wrong:.1f} % of the rows are voted wrongly"
     assert f"mean {strength.strength:.2f}" in [text.get_text() for text in axes.texts]
+
+
+def test_beeswarm_has_a_dot_for_each_row_and_orders_features(classified):
+    forest, X, _ = classified
+    result = analysis.shapley_values(forest, X[:40], X[::10], random_state=0)
+    axes = plots.shapley_beeswarm(result, label="virginica")
+    of_class = result.output("virginica")
+    order = np.argsort(-np.abs(of_class.values).mean(axis=0), kind="stable")
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == [result.names[feature] for feature in order]
+    dots = [points for points in axes.collections if len(points.get_offsets())]
+    assert [len(points.get_offsets()) for points in dots] == [40, 40]
+    for points, feature in zip(dots, order, strict=True):
+        assert np.allclose(points.get_offsets()[:, 0], of_class.values[:, feature])
+        # Dark to pale follows the values of the feature.
+        shade, value = points.get_array(), X.iloc[:40, feature]
+        assert np.array_equal(np.argsort(shade, kind="stable"), np.argsort(value, kind="stable"))
+    assert title(axes) == f"Shapley values of 40 rows: largest for {labels[0]}"
+
+
+def test_dots_at_one_place_do_not_hide_each_other_nor_reach_the_next_feature():
+    from bevel.plots.beeswarm import _piled
+
+    heights = _piled(np.zeros(200), 1.0)
+    assert len(np.unique(heights)) == 200
+    assert np.abs(heights).max() < 0.5
+    assert np.array_equal(_piled(np.array([-1.0, 0.0, 1.0]), 1.0), np.zeros(3))

@@ -69,6 +69,7 @@ DRAWINGS = {
         analysis.interactions(cancer()[2], cancer()[0][:30], list(cancer()[0].columns[:3])), **ax
     ),
     "top_projections": lambda **ax: plots.top_projections(directions_of(cancer), **ax),
+    "shapley_beeswarm": lambda **ax: plots.shapley_beeswarm(shapley_of(cancer), **ax),
     "shapley_bars": lambda **ax: plots.shapley_bars(shapley_of(cancer), **ax),
     "shapley_waterfall": lambda **ax: plots.shapley_waterfall(shapley_of(cancer), 1, **ax),
     "shapley_waterfall of long names": lambda **ax: plots.shapley_waterfall(

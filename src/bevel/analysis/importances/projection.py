@@ -116,8 +116,8 @@ def projection(analysed: AnalysedForest, *, merge_signs: bool = True) -> Directi
     analysed : AnalysedForest
         The forest.
     merge_signs : bool, default=True
-        Whether a direction and its negative, which make the same cuts, are one; its first weight
-        is positive. False keeps them apart, as the paper does.
+        Whether a direction and its negative, which make the same cuts, are one; its largest
+        weight is positive. False keeps them apart, as the paper does.
     """
     forest = analysed.forest
     forest.check_not_slim(analysed.caller)

@@ -118,7 +118,7 @@ def tidy_rows(
 ) -> SparseRows:
     """Rows with ascending features, each once and with a weight, the largest of them ±1.
 
-    With `merge_signs` the first weight of each row is positive.
+    With `merge_signs` the largest weight of each row is positive, the first one of equal ones.
     """
     # By owner, then by feature. Owners mostly ascend, which a merge sort of one key makes use of.
     n_columns = int(index.max(initial=0)) + 1
@@ -134,8 +134,9 @@ def tidy_rows(
     np.maximum.at(largest, owner, np.abs(total))
     offset = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=n_rows))))
     if merge_signs and len(total):
-        first = np.minimum(offset[:-1], len(total) - 1)
-        largest *= np.where(total[first] < 0.0, -1.0, 1.0)
+        # Places of the largest weights, backwards, so that the first of a row is written last.
+        top = np.flatnonzero(np.abs(total) == largest[owner])[::-1]
+        largest[owner[top]] = total[top]
     scaled = (total / largest[owner]).astype(np.float32)
     return SparseRows(offset.astype(np.int64), index.astype(np.int32), scaled)
 

@@ -157,7 +157,7 @@ def _find_encoding(source: Source, given: str | None) -> tuple[str, list[str]]:
     if _first_wrong_byte(source, "cp1252") is not None or _has_zeros(source):
         with readable(source):
             raise wrong
-    note = "The file is no UTF-8: it is read as Windows-1252; `encoding` names another."
+    note = "The file is not UTF-8: it is read as Windows-1252; `encoding` names another."
     return "cp1252", [note]
 
 
