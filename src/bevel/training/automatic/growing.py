@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from bevel._types import Floats, Ints64
 from bevel.data.dataset import Dataset
-from bevel.forest.family_record import FamilyRecord
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.joining import join_forests
+from bevel.forest.records.family_record import FamilyRecord
 from bevel.forest.subforest import take_trees
 from bevel.training.automatic.plan import FamilyPlan
 from bevel.training.automatic.weights import Evidence, count_trees, measure, weigh_families
