@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bevel.cli.flags import as_flags
-from bevel.forest.family_record import NOT_COMPARED
+from bevel.forest.records.family_record import NOT_COMPARED
 from bevel.printable import json_escaped, printable
 from bevel.report.score_text import family_rows
 

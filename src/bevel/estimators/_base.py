@@ -23,12 +23,12 @@ from bevel.estimators._reading import TableInput
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
 from bevel.forest.calibration import raise_to_power
-from bevel.forest.family_record import FamilyRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.records.family_record import FamilyRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import (

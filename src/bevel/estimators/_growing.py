@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bevel.data.dataset import Dataset
-from bevel.forest.family_record import FamilyRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.joining import join_forests
-from bevel.forest.rotation_record import RotationRecord
+from bevel.forest.records.family_record import FamilyRecord
+from bevel.forest.records.rotation_record import RotationRecord
 from bevel.projections.families import TableShape
 from bevel.training.automatic.growing import Grower, grow_families, grow_more
 from bevel.training.automatic.plan import plan_families

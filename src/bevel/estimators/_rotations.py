@@ -13,7 +13,7 @@ from bevel.data.dataset import Dataset
 from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._growing import Grown
-from bevel.forest.rotation_record import RotationRecord
+from bevel.forest.records.rotation_record import RotationRecord
 from bevel.projections import RandomRotation
 from bevel.projections.families import Member
 from bevel.training.options import TrainingOptions

@@ -13,7 +13,7 @@ from bevel.files.sections import Sections
 from bevel.files.values.fields import Fields, check_kind
 from bevel.files.values.scalars import decode_scalar, encode_scalar
 from bevel.forest.additive import LARGEST_BASELINE, LINKS, Additive
-from bevel.forest.boosting_record import BoostingRecord
+from bevel.forest.records.boosting_record import BoostingRecord
 
 __all__ = ["decode_additive", "encode_additive"]
 

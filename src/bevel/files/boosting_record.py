@@ -17,7 +17,7 @@ from bevel.files.faults import damaged
 from bevel.files.sections import Sections
 from bevel.files.values.fields import Fields, check_kind
 from bevel.files.values.scalars import decode_scalar, encode_scalar
-from bevel.forest.boosting_record import BoostingRecord, Calibration
+from bevel.forest.records.boosting_record import BoostingRecord, Calibration
 
 __all__ = ["FIRST_WITH_RECORD", "decode_record", "encode_record"]
 

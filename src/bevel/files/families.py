@@ -15,7 +15,7 @@ from bevel._types import Arrays
 from bevel.files.faults import damaged
 from bevel.files.sections import Sections
 from bevel.files.values.fields import Fields, check_kind
-from bevel.forest.family_record import FamilyRecord
+from bevel.forest.records.family_record import FamilyRecord
 from bevel.printable import printable
 
 __all__ = ["FIRST_VERSION", "decode_families", "encode_families"]

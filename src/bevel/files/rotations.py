@@ -18,7 +18,7 @@ from bevel.files.faults import damaged
 from bevel.files.sections import Sections
 from bevel.files.values.fields import Fields, check_kind
 from bevel.files.values.scalars import decode_scalar
-from bevel.forest.rotation_record import RotationRecord
+from bevel.forest.records.rotation_record import RotationRecord
 
 __all__ = ["decode_rotations", "encode_rotations"]
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import AnyFloats, Floats
 from bevel.data.dataset import Reading
-from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
+from bevel.forest.records.boosting_record import BoostingRecord
 
 __all__ = [
     "LARGEST_BASELINE",

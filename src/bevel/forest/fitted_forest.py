@@ -18,11 +18,11 @@ from bevel._types import Float32s
 from bevel.data.dataset import Encoding
 from bevel.forest.additive import Additive
 from bevel.forest.bags import Bags
-from bevel.forest.family_record import FamilyRecord
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.rotation_record import RotationRecord
+from bevel.forest.records.family_record import FamilyRecord
+from bevel.forest.records.rotation_record import RotationRecord
 
 __all__ = ["FittedForest", "Predictor", "StoredTargets"]
 

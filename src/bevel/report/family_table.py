@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bevel.forest.family_record import NOT_COMPARED
+from bevel.forest.records.family_record import NOT_COMPARED
 from bevel.report.page import TableCell, paragraph, table
 from bevel.report.score_text import family_rows
 from bevel.workflow.advice import MODEL, Advice, points

@@ -164,3 +164,35 @@ def test_sql_of_no_rules_and_of_infinite_numbers_is_refused():
         with pytest.raises(ValueError, match="A number in SQL must be finite"):
             sql_value(value)
     assert sql_value(np.float64(0.1)) == "0.1"
+
+
+def test_out_of_bag_figures_are_of_rows_that_the_tree_was_not_grown_on():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    forest = ObliqueForestRegressor(20, projection="axis", random_state=0).fit(X, y)
+    found = rule_set(forest, X, y, n=3, out_of_bag=True)
+    out = forest.fitted_forest_.bags.rows_out(20)
+    matches = np.asarray(found.matches(X))
+    for number, rule in enumerate(found.rules):
+        rows = matches[:, number] & out[:, rule.tree]
+        assert rule.out_of_bag == pytest.approx(y[rows].mean())
+
+
+def test_overlap_decides_whether_rules_describe_the_same_rows():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    forest = ObliqueForestRegressor(50, projection="axis", random_state=0).fit(X, y)
+    apart, alike = (
+        [rule.text for rule in rule_set(forest, X, y, n=4, overlap=overlap).rules]
+        for overlap in (0.01, 1.0)
+    )
+    assert apart[0] == alike[0]
+    assert apart != alike
+
+
+def test_fidelity_is_that_of_rows_the_surrogate_tree_was_not_grown_on():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 4)), rng.normal(size=150)
+    forest = ObliqueForestRegressor(30, random_state=0).fit(X, y)
+    tree = surrogate_tree(forest, X, max_depth=6)
+    imitated = forest.predict(X)
+    own = 1 - ((tree.predict(X) - imitated) ** 2).mean() / imitated.var()
+    assert tree.fidelity < own - 0.1

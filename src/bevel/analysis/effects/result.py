@@ -13,6 +13,7 @@ from bevel._types import Array, Floats
 from bevel.analysis.printing import PrintedText, write_table
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
+from bevel.printable import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,7 +171,7 @@ class Effect(PrintedText):
             if self.n_below_zero
             else ""
         )
-        return f"{title}\n{write_table((', '.join(self.names), *columns), rows)}{note}"
+        return f"{printable(title)}\n{write_table((', '.join(self.names), *columns), rows)}{note}"
 
 
 def _of(kind: str, names: tuple[str, ...]) -> str:

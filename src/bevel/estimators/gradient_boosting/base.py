@@ -22,10 +22,10 @@ from bevel.estimators.gradient_boosting.boosted_trees import BoostedTrees, _addi
 from bevel.estimators.gradient_boosting.validation import append_rows, check_validation, hold_out
 from bevel.files.model import StoredEstimator
 from bevel.forest.additive import Additive, add_trees
-from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.joining import join_forests
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.records.boosting_record import BoostingRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import combines_units, read_projection

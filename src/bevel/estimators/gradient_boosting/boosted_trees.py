@@ -11,10 +11,10 @@ from bevel._types import Floats
 from bevel.estimators._grown import FEW_ROWS, GrownTrees
 from bevel.estimators._reading import encode_rows
 from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
-from bevel.forest.boosting_record import BoostingRecord
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError
+from bevel.forest.records.boosting_record import BoostingRecord
 from bevel.training.threads import count_threads
 
 __all__ = ["BoostedTrees"]

@@ -19,9 +19,9 @@ from bevel.estimators.gradient_boosting.base import ObliqueBoosting
 from bevel.estimators.gradient_boosting.boosted_trees import _additive
 from bevel.estimators.registry import savable
 from bevel.forest.additive import add_trees
-from bevel.forest.boosting_record import Calibration
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.quantiles import interval_levels
+from bevel.forest.records.boosting_record import Calibration
 from bevel.parameters.boosting_parameters import BOOSTING_REGRESSOR_PARAMETERS
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import documented

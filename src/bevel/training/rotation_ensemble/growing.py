@@ -20,7 +20,7 @@ from bevel._types import Floats, Ints64
 from bevel.data.dataset import Dataset
 from bevel.forest.complexity import tree_complexities
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.rotation_record import RotationRecord
+from bevel.forest.records.rotation_record import RotationRecord
 from bevel.projections.base import SparseDirections
 from bevel.training.micro_forests import MicroForests, assign_trees, replace_trees
 from bevel.training.options import TrainingOptions

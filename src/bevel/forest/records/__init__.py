@@ -1,0 +1,1 @@
+"""What forests remember of how they were grown."""
