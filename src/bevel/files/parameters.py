@@ -41,7 +41,7 @@ def encode_parameters(
     arrays : dict
         Where arrays of numbers are put, by the names of their sections.
     """
-    _judge(values, parameters)
+    _check(values, parameters)
     lost = [name for name, value in values.items() if _is_lost(name, value)]
     if lost:
         warnings.warn(
@@ -93,14 +93,14 @@ def decode_parameters(
     values = {name: parameter.default for name, parameter in parameters.items()}
     values |= {name: decode_value(each, sections) for name, each in value.items()}
     try:
-        _judge(values, parameters)
+        _check(values, parameters)
         _check_seed(values["random_state"])
     except (TypeError, ValueError, ArithmeticError) as error:
         raise damaged("The parameters", "such as the estimator takes", str(error)) from None
     return values
 
 
-def _judge(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:
+def _check(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:
     """Raise for values that no fit and no prediction would accept."""
     check_each(values, parameters)
     if "projection" in parameters:

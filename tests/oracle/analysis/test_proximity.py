@@ -57,14 +57,14 @@ def proximity_by_hand(fitted: Any, X: Any, kind: str) -> tuple[np.ndarray, int]:
     """The matrix, and the number of pairs without a tree."""
     leaves, n = leaves_by_hand(fitted, X), len(X)
     counted = counted_by_hand(fitted, kind, n)
-    matrix, unjudged = np.eye(n), 0
+    matrix, without_tree = np.eye(n), 0
     for i in range(n):
         for j in range(i):
             trees = [t for t in range(leaves.shape[1]) if counted[i, t] and counted[j, t]]
             together = sum(leaves[i, t] == leaves[j, t] for t in trees)
             matrix[i, j] = matrix[j, i] = together / len(trees) if trees else 0.0
-            unjudged += not trees
-    return matrix, unjudged
+            without_tree += not trees
+    return matrix, without_tree
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -78,10 +78,10 @@ def test_proximity_of_mixed_rows_equals_a_double_loop(
     options = {"projection": PROJECTIONS[projection], "random_state": 1}
     fitted = ObliqueForestClassifier(n_trees, **options).fit(X, y)
     result = proximity(fitted, X, y, kind=kind)
-    matrix, unjudged = proximity_by_hand(fitted, X, kind)
+    matrix, without_tree = proximity_by_hand(fitted, X, kind)
     np.testing.assert_array_equal(result.matrix, matrix)
-    assert result.n_unjudged == unjudged
-    assert (unjudged > 0) == (kind != "all")  # few trees leave some pairs out
+    assert result.n_pairs_without_tree == without_tree
+    assert (without_tree > 0) == (kind != "all")  # few trees leave some pairs out
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -56,7 +56,7 @@ def test_proximity_of_one_row_is_one(classifier):
 def test_proximity_under_a_constant_target_is_one_wherever_a_tree_counts():
     fitted = ObliqueForestRegressor(30, random_state=0).fit(X, np.ones(90))
     result = proximity(fitted, X, np.ones(90))
-    assert np.count_nonzero(result.matrix == 1.0) == 90 * 90 - 2 * result.n_unjudged
+    assert np.count_nonzero(result.matrix == 1.0) == 90 * 90 - 2 * result.n_pairs_without_tree
 
 
 def test_proximity_of_a_row_that_is_never_out_of_bag_is_that_to_itself_alone():

@@ -90,9 +90,9 @@ def importance_test(
         Features that are permuted and tested together, as in ``importance(kind="permutation")``;
         `correlated_groups` finds those that depend on each other.
     rows : {"holdout", "out_of_bag"}, default=None
-        Rows of "janitza". None or "holdout": one forest on each half of the rows is judged on the
-        other half, as in the paper. "out_of_bag": the given forest is judged on its out-of-bag
-        rows, and none is grown; its importances depend on each other a little.
+        Rows of "janitza". None or "holdout": one forest on each half of the rows is evaluated on
+        the other half, as in the paper. "out_of_bag": the given forest is evaluated on its
+        out-of-bag rows, and none is grown; its importances depend on each other a little.
     n_permutations : int, default=None
         Permuted targets of "altmann"; None: 50.
     null : {"pooled", "empirical", "normal"}, default=None
@@ -300,17 +300,17 @@ def _holdout(
     groups: Mapping[str, Any] | None,
     rng: np.random.Generator,
 ) -> Floats:
-    """Mean importance of two forests, each grown on one half and judged on the other."""
+    """Mean importance of two forests, each grown on one half and evaluated on the other."""
     analysed.training_rows(X, y)  # raises if they are others
     target = np.asarray(y)
     halves = _halves(analysed, target, rng)
     values = []
-    for grown, judged in (halves, halves[::-1]):
+    for grown, evaluated in (halves, halves[::-1]):
         forest = _refit(analysed, take_rows(X, grown), target[grown], rng)
         found = permutation(
             forest,
-            take_rows(X, judged),
-            target[judged],
+            take_rows(X, evaluated),
+            target[evaluated],
             out_of_bag=False,
             error_of="tree",
             groups=groups,

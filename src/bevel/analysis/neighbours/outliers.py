@@ -48,10 +48,10 @@ class OutlierScores(PrintedResult):
     def _printed(self) -> PrintedTable:
         above = int(np.count_nonzero(self.scores > LARGE))
         n = len(self.scores)
-        unjudged = int(np.count_nonzero(np.isnan(self.scores)))
-        rest = f", {unjudged} without a tree to evaluate them" if unjudged else ""
+        without_tree = int(np.count_nonzero(np.isnan(self.scores)))
+        rest = f", {without_tree} without a tree to evaluate them" if without_tree else ""
         title = f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}{rest}"
-        order = np.argsort(-self.scores, kind="stable")[: min(SHOWN, n - unjudged)]
+        order = np.argsort(-self.scores, kind="stable")[: min(SHOWN, n - without_tree)]
         rows = [(str(row), f"{self.scores[row]:.2f}") for row in order]
         return PrintedTable(title, ("row", "score"), rows)
 

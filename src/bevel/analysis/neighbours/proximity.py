@@ -34,7 +34,7 @@ class Proximity(PrintedResult):
         Nearest rows kept of each row; None: all.
     n_trees : int
         Trees of the forest.
-    n_unjudged : int or None
+    n_pairs_without_tree : int or None
         Pairs of rows that no tree counts for: their proximity, of which nothing is known, is 0.
         None if `k` was given.
     """
@@ -43,7 +43,7 @@ class Proximity(PrintedResult):
     kind: str
     k: int | None
     n_trees: int
-    n_unjudged: int | None
+    n_pairs_without_tree: int | None
 
     @property
     def n_rows(self) -> int:
@@ -64,8 +64,8 @@ class Proximity(PrintedResult):
         mean = (self.matrix.sum() - n) / max(1, n * (n - 1))
         title = f"Proximity of {n} rows in {self.n_trees} trees, {KINDS[self.kind]}, {kept}"
         lines = [("pairs that share a leaf", str(pairs)), ("mean over all pairs", f"{mean:.4f}")]
-        if self.n_unjudged is not None:
-            lines.append(("pairs without a tree", str(self.n_unjudged)))
+        if self.n_pairs_without_tree is not None:
+            lines.append(("pairs without a tree", str(self.n_pairs_without_tree)))
         return PrintedTable(title, (), lines)
 
 
@@ -116,7 +116,7 @@ def proximity(
     table = read_leaves(analysed, X, y, kind)
     if n_nearest is None:
         matrix = _dense(table)
-        return Proximity(matrix, kind, None, table.n_trees, _count_unjudged(table))
+        return Proximity(matrix, kind, None, table.n_trees, _count_pairs_without_tree(table))
     nearest = table.own(n_nearest)
     # A pair is kept if either row chose it; both know the same proximity.
     return Proximity(nearest.maximum(nearest.T).tocsr(), kind, n_nearest, table.n_trees, None)
@@ -135,7 +135,7 @@ def _dense(table: LeafTable) -> npt.NDArray[np.float64]:
     return matrix
 
 
-def _count_unjudged(table: LeafTable) -> int:
+def _count_pairs_without_tree(table: LeafTable) -> int:
     """Pairs of different rows without a tree that counts for both."""
     counts = (table.leaves != NO_LEAF).astype(np.float32)
     never = 0

@@ -41,7 +41,7 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A rule as it is written, and what it says of the rows.
+    """A rule as it is written, and what it predicts for the rows.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Rule:
     coverage, new : float
         Share of the rows that fulfil it, and that no earlier rule covers.
     agreement : float
-        Share of the rows for which the rule as written says the same as the forest's node.
+        Share of the rows for which the rule as written agrees with the forest's node.
     tree, node : int
         Where it is in the forest.
     """
@@ -196,7 +196,7 @@ def rule_set(
     ----------
     forest : fitted forest of Bevel
     X, y : array-like
-        Rows and targets to judge by.
+        Rows and targets to evaluate rules on.
     n : int, default=6
         Most rules to give.
     max_depth : int, default=2
@@ -212,8 +212,8 @@ def rule_set(
         Digits of weights and thresholds, counted from the spread of the columns. All figures are
         those of the rule as it is written.
     out_of_bag : bool, default=False
-        X and y are the rows of the fit: each rule is also judged by the rows that its tree was not
-        grown on.
+        X and y are the rows of the fit: each rule is also evaluated on the rows that its tree was
+        not grown on.
 
     Returns
     -------
@@ -342,7 +342,7 @@ def _typical(analysed: AnalysedForest, target: npt.NDArray[Any]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Writer:
-    """Writes nodes as rules, and judges them as they are written."""
+    """Writes nodes as rules, and evaluates them as they are written."""
 
     analysed: AnalysedForest
     columns: Any

@@ -123,18 +123,18 @@ class SurrogateTree(PrintedText):
             return []
         lines = []
         children = ((node + 1, test.text(self.names)), (int(self.right[node]), "otherwise"))
-        for last, (child, said) in enumerate(children):
+        for last, (child, wording) in enumerate(children):
             leaf = self.tests[child] is None
             claim = f": {self.claim(child)}" if leaf else ""
-            lines.append(f"{indent}{'└─' if last else '├─'} {said}{claim}")
+            lines.append(f"{indent}{'└─' if last else '├─'} {wording}{claim}")
             lines += self._lines(child, indent + ("   " if last else "│  "))
         return lines
 
     def claim(self, node: int) -> str:
         """What a node predicts, and for how many rows."""
         value = self.prediction[node]
-        said = printable(str(value)) if self.is_classifier else written(float(value))
-        return f"{said}, {percent(float(self.share[node]))} of the rows"
+        wording = printable(str(value)) if self.is_classifier else written(float(value))
+        return f"{wording}, {percent(float(self.share[node]))} of the rows"
 
 
 def surrogate_tree(

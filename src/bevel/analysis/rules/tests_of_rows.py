@@ -67,13 +67,13 @@ class NumberTest:
         subject = _sum_text(self, names)
         under = "≤" if self.high_included else "<"
         if math.isinf(self.low):
-            said = f"{subject} {under} {written(self.high)}"
+            wording = f"{subject} {under} {written(self.high)}"
         elif math.isinf(self.high):
-            said = f"{subject} {'≥' if self.low_included else '>'} {written(self.low)}"
+            wording = f"{subject} {'≥' if self.low_included else '>'} {written(self.low)}"
         else:
             over = "≤" if self.low_included else "<"
-            said = f"{written(self.low)} {over} {subject} {under} {written(self.high)}"
-        return f"({said} or missing)" if self.missing else said
+            wording = f"{written(self.low)} {over} {subject} {under} {written(self.high)}"
+        return f"({wording} or missing)" if self.missing else wording
 
     def sql(self, names: Sequence[str]) -> str:
         subject = _sum_sql(self, names)
@@ -82,8 +82,8 @@ class NumberTest:
             parts.append(f"{subject} {'>=' if self.low_included else '>'} {self.low!r}")
         if not math.isinf(self.high):
             parts.append(f"{subject} {'<=' if self.high_included else '<'} {self.high!r}")
-        said = " AND ".join(parts)
-        return f"({said} OR {subject} IS NULL)" if self.missing else said
+        wording = " AND ".join(parts)
+        return f"({wording} OR {subject} IS NULL)" if self.missing else wording
 
 
 @dataclass(frozen=True)
@@ -113,15 +113,15 @@ class LabelTest:
 
     def text(self, names: Sequence[str]) -> str:
         labels = join_names([printable(str(label)) for label in self.labels], MOST_LABELS)
-        said = f"{printable(names[self.feature])} in {{{labels}}}"
-        return f"({said} or missing)" if self.missing else said
+        wording = f"{printable(names[self.feature])} in {{{labels}}}"
+        return f"({wording} or missing)" if self.missing else wording
 
     def sql(self, names: Sequence[str]) -> str:
         name = quoted(names[self.feature])
-        said = f"{name} IN ({', '.join(map(sql_value, self.labels))})"
+        wording = f"{name} IN ({', '.join(map(sql_value, self.labels))})"
         if not self.labels:
             return f"{name} IS NULL" if self.missing else "1 = 0"
-        return f"({said} OR {name} IS NULL)" if self.missing else said
+        return f"({wording} OR {name} IS NULL)" if self.missing else wording
 
 
 RowTest = NumberTest | LabelTest

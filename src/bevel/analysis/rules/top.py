@@ -125,7 +125,7 @@ class TopRules:
             "prediction": self.prediction,
             "purity" if self.is_classifier else "standard_deviation": self.purity,
             "coverage": self.coverage,
-            "told": self.explained,
+            "explained": self.explained,
             "tree": self.tree,
             "node": self.node,
         }

@@ -62,10 +62,10 @@ class WrittenSplits:
         )
 
     def _labels(self, split: LevelSplitText, left: bool) -> LabelTest:
-        said = split.sides[0 if left else 1].labels or ()
+        wording = split.sides[0 if left else 1].labels or ()
         known = self.levels[split.feature]
-        labels = tuple(label for label in known if printable(str(label)) in said)
-        return LabelTest(split.feature, labels, len(said) > len(labels))
+        labels = tuple(label for label in known if printable(str(label)) in wording)
+        return LabelTest(split.feature, labels, len(wording) > len(labels))
 
 
 def _together(tests: Iterator[RowTest]) -> tuple[RowTest, ...]:

@@ -1,6 +1,6 @@
 """Grows a forest whose trees are shared out among families by out-of-bag evidence.
 
-Each family grows a micro-forest of U trees. All micro-forests are judged on the rows that every
+Each family grows a micro-forest of U trees. All micro-forests are evaluated on the rows that every
 one of them predicts out of bag, the losses become weights, and the weights become numbers of trees.
 The trees of micro-forests stay as far as their families get trees; the others are grown again by
 families that get more. This is Blaser's idea for rotations (thesis, chapter 2), applied to
@@ -82,7 +82,7 @@ def grow_families(
     of_micro = np.repeat(np.arange(n_families, dtype=np.int32), n_micro_trees)
     progress = progress_for(range(len(of_micro)), "comparing families")
     micro = grower.grow(np.arange(len(of_micro)), of_micro, progress)
-    evidence = _judge(micro, n_micro_trees, grower, plan)
+    evidence = _evaluate(micro, n_micro_trees, grower, plan)
     weights = weigh_families(evidence)
     of_tree, missing = assign_trees(count_trees(weights, plan.n_trees), n_micro_trees)
     progress = progress_for(range(plan.n_trees - len(missing), plan.n_trees), "growing trees")
@@ -111,7 +111,7 @@ def grow_more(
     return join_forests(forest, grown), record.with_trees(of_tree)
 
 
-def _judge(micro: FlatForest, n_micro_trees: int, grower: Grower, plan: FamilyPlan) -> Evidence:
+def _evaluate(micro: FlatForest, n_micro_trees: int, grower: Grower, plan: FamilyPlan) -> Evidence:
     dataset, target = grower.dataset, grower.target
     forests = MicroForests(
         *(micro, n_micro_trees, dataset, target, plan.options[0]),
