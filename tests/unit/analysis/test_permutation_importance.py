@@ -275,7 +275,8 @@ def test_result_prints_a_table_with_the_most_important_first() -> None:
     assert lines[0].split() == ["permutation", "values", "std", "standard_error"]
     assert lines[1].startswith("petal")
     where = f"classification error ({result.error:.4g}) of the forest on out-of-bag rows;"
-    assert where in lines[-1]
+    assert where in lines[-2]
+    assert lines[-1] == "which way each feature pushes: pass effects_on=X"
 
 
 def test_best_features_keep_their_repeats() -> None:

@@ -1,11 +1,12 @@
 """Rules of different groups, surrogate trees: what is written is evaluated, in SQL too."""
 
+import re
 import sqlite3
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import rule_set, surrogate_tree
@@ -138,9 +139,38 @@ def test_rotated_forest_has_no_short_rules_but_a_surrogate_tree():
     X, y = load_diabetes(return_X_y=True)
     forest = ObliqueForestRegressor(5, projection="rotation", random_state=0, n_jobs=1).fit(X, y)
     rules = rule_set(forest, X, y)
-    assert str(rules) == "no rule is short enough and covers enough rows"
+    assert str(rules).startswith("no rule is short enough and covers enough rows. No first split")
+    assert "surrogate_tree" in str(rules)
     assert rules.matches(X).shape == (len(X), 0)
     assert surrogate_tree(forest, X).n_leaves > 2
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_diabetes, load_iris, load_wine])
+def test_default_forest_has_short_rules_for_most_rows(load):
+    X, y = load(return_X_y=True)
+    kind = ObliqueForestRegressor if load is load_diabetes else ObliqueForestClassifier
+    rules = rule_set(kind(200, random_state=0, n_jobs=1).fit(X, y), X, y)
+    assert len(rules) >= 2
+    assert rules.covered > 0.8
+    assert max(len(rule.tests) for rule in rules.rules) <= 2
+
+
+def test_forest_of_long_splits_says_how_long_rules_must_be():
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = ObliqueForestClassifier(20, projection="lda", random_state=0, n_jobs=1).fit(X, y)
+    rules = rule_set(forest, X, y)
+    assert len(rules) == 0
+    found = re.search(r"have (\d+) features or more: raise max_terms \(here 3\)", str(rules))
+    shortest = int(found[1])
+    assert len(rule_set(forest, X, y, max_terms=shortest)) > 0
+    assert len(rule_set(forest, X, y, max_terms=shortest - 1)) == 0
+    with pytest.raises(ValueError, match=r"got a set of none\. The first splits of trees have"):
+        rules.to_sql("rows")
+
+
+def test_rules_that_cover_too_little_say_so(fitted):
+    forest, X, y = fitted
+    assert "Lower min_coverage" in str(rule_set(forest, X, y, min_coverage=1.0))
 
 
 def test_arguments_out_of_range_are_refused(fitted):

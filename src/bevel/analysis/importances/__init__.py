@@ -17,7 +17,7 @@ from bevel.analysis.importances.permutation import permutation
 from bevel.analysis.importances.projection import Directions, projection
 from bevel.analysis.importances.result import Importance
 from bevel.analysis.importances.rotation import rotation
-from bevel.analysis.importances.signs import with_effects
+from bevel.analysis.importances.signs import with_effects, with_hint
 from bevel.analysis.importances.split_frequency import split_frequency
 from bevel.analysis.importances.t_test import t_test
 from bevel.errors import join_names, wrong_value
@@ -126,7 +126,7 @@ def importance(
         measure = permutation_of_boosting
     found = measure(analysed, *rows, **options)
     if effects_on is None:
-        return found
+        return found if rows == () else with_hint(found, analysed)
     result: Importance | Directions = with_effects(found, analysed, effects_on)
     return result
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -50,6 +50,8 @@ class Importance(PrintedResult):
         of its way.
     effect_of : ndarray of object or None
         Of more than two classes: the class whose probability changes most.
+    hint : str
+        What to pass for more; the last line of the printed table.
     """
 
     kind: str
@@ -62,6 +64,7 @@ class Importance(PrintedResult):
     effect: Floats | None = None
     direction: npt.NDArray[np.object_] | None = None
     effect_of: npt.NDArray[np.object_] | None = None
+    hint: str = field(default="", kw_only=True)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -91,7 +94,8 @@ class Importance(PrintedResult):
         rows = list(zip(best.names, *cells, strict=True))
         hidden = len(self) - len(best)
         more = (f"... and {hidden} more",) if hidden > 0 else ()
-        return PrintedTable("", (self.kind, *columns), rows, (*more, f"values: {self.measures}"))
+        notes = [*more, f"values: {self.measures}", *([self.hint] if self.hint else [])]
+        return PrintedTable("", (self.kind, *columns), rows, tuple(notes))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         """What there is one number of for each name."""
@@ -99,7 +103,7 @@ class Importance(PrintedResult):
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         """All that there is for each name."""
-        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
 
 

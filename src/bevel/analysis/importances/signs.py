@@ -13,7 +13,16 @@ from bevel.analysis.importances.projection import Directions
 from bevel.analysis.importances.result import Importance
 from bevel.errors import wrong_value
 
-__all__ = ["with_effects"]
+__all__ = ["with_effects", "with_hint"]
+
+HINT = "which way each feature pushes: pass effects_on=X"
+
+
+def with_hint(found: Importance | Directions, analysed: AnalysedForest) -> Importance | Directions:
+    """Says how to get the effects where rows are at hand; they take longer than importances."""
+    if isinstance(found, Directions) or found.names != analysed.names:
+        return found
+    return replace(found, hint=HINT)
 
 
 def with_effects(found: Importance | Directions, analysed: AnalysedForest, X: Any) -> Any:

@@ -28,6 +28,7 @@ from bevel.text.tree_rules import subtree_ends
 __all__ = ["Rule", "RuleSet", "rule_set"]
 
 SHORTER = 0.9  # what each term costs
+UNWRITABLE = 2**31  # length of a split along an axis of a rotation, or of ranks
 _REMEDY = "See the documentation of rule_set."
 _PARAMETERS = (
     Parameter("n", 6, (Integer(1),), "", _REMEDY),
@@ -93,6 +94,8 @@ class RuleSet(PrintedText):
     names : tuple of str
         Of the features.
     is_classifier : bool
+    remedy : str
+        What to do if there is no rule.
     """
 
     rules: tuple[Rule, ...]
@@ -101,6 +104,7 @@ class RuleSet(PrintedText):
     names: tuple[str, ...]
     nominal: frozenset[int]
     is_classifier: bool
+    remedy: str = ""
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -115,8 +119,7 @@ class RuleSet(PrintedText):
         """A query with a column ``rule_1``, ``rule_2``, ...: 1 where a row fulfils a rule."""
         if not self.rules:
             raise ValueError(
-                "to_sql needs at least one rule; got a set of none. Raise max_terms or max_depth "
-                "of rule_set, or lower min_coverage."
+                f"to_sql needs at least one rule; got a set of none. {self.remedy}".rstrip()
             )
         columns = [
             f"  CASE WHEN {' AND '.join(test.sql(self.names) for test in rule.tests)} "
@@ -136,7 +139,7 @@ class RuleSet(PrintedText):
 
     def __str__(self) -> str:
         if not self.rules:
-            return "no rule is short enough and covers enough rows"
+            return f"no rule is short enough and covers enough rows. {self.remedy}".rstrip()
         title = (
             f"{len(self)} rules, which cover {percent(self.covered)} of the rows; "
             f"all rows: {self.typical}"
@@ -260,7 +263,42 @@ def rule_set(
         analysed.names,
         nominal,
         analysed.classes is not None,
+        "" if rules else _remedy(analysed, max_terms),
     )
+
+
+def _remedy(analysed: AnalysedForest, max_terms: int) -> str:
+    """What gives rules if none was found; the first splits of trees are parts of all rules."""
+    lengths = [
+        int(count)
+        for tree in analysed.forest
+        if tree.n_nodes > 1 and (count := _lengths(analysed, tree)[0]) < UNWRITABLE
+    ]
+    if not lengths:
+        return (
+            "No first split of a tree is a sum of few features. Use surrogate_tree, which "
+            "imitates the forest with short splits."
+        )
+    if min(lengths) > max_terms:
+        return (
+            f"The first splits of trees have {min(lengths)} features or more: raise max_terms "
+            f"(here {max_terms}), or use surrogate_tree, which imitates the forest with short "
+            "splits."
+        )
+    return "Lower min_coverage, or raise max_terms or max_depth."
+
+
+def _lengths(analysed: AnalysedForest, tree: TreeView) -> npt.NDArray[np.int64]:
+    """Features of each node's split; UNWRITABLE if it is no sum of values of few features."""
+    forest, nodes = analysed.forest, tree.nodes
+    first, last = forest.entry_offset[nodes.start], forest.entry_offset[nodes.stop]
+    count = np.diff(forest.entry_offset[nodes.start : nodes.stop + 1]).astype(np.int64)
+    is_axis = forest.entry_index[first:last] >= forest.n_features
+    owner = np.repeat(np.arange(tree.n_nodes), count)
+    unwritable = np.bincount(owner, is_axis, minlength=tree.n_nodes) > 0
+    if isinstance(analysed.fitted.encoding.scaler, RankScaler):
+        unwritable |= count > 1  # sums of ranks are not sums of values
+    return np.where(unwritable, UNWRITABLE, count)
 
 
 def _nodes(
@@ -268,13 +306,8 @@ def _nodes(
 ) -> Iterator[_Node]:
     """Nodes under splits of few features; axes of rotations have many."""
     forest, nodes = analysed.forest, tree.nodes
-    first, last = forest.entry_offset[nodes.start], forest.entry_offset[nodes.stop]
-    count = np.diff(forest.entry_offset[nodes.start : nodes.stop + 1])
-    is_axis = forest.entry_index[first:last] >= forest.n_features
-    owner = np.repeat(np.arange(tree.n_nodes), count)
-    long = (count > max_terms) | (np.bincount(owner, is_axis, minlength=tree.n_nodes) > 0)
-    if isinstance(analysed.fitted.encoding.scaler, RankScaler):
-        long |= count > 1  # sums of ranks are not sums of values
+    count = _lengths(analysed, tree)
+    long = count > min(max_terms, UNWRITABLE - 1)
     terms, end = np.zeros(tree.n_nodes, np.int64), subtree_ends(tree)
     parent = forest.parent[nodes.start : nodes.stop] - nodes.start
     for node in np.flatnonzero((tree.depth > 0) & (tree.depth <= max_depth)):
