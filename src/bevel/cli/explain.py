@@ -110,7 +110,7 @@ def _command(
 
 def _print(data: Path, out: Path | None, found: Explanation) -> None:
     lines = {"forest": describe_model(found.model), "rows": describe_rows(str(data), found)}
-    kind = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "training "}[found.met]
+    kind = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "training "}[found.row_kind]
     for name, estimate in found.scores.items():
         lines[f"{kind}{name}"] = score_line(name, estimate)
     bands = [] if found.quantiles is None else found.quantiles.bands
@@ -168,7 +168,7 @@ def _as_json(
         "page": out,
         "n_rows": found.n_rows,
         "n_used": found.n_used,
-        "rows_are": found.met,
+        "rows_are": found.row_kind,
         "scores": as_json(found.scores),
         "importance_measures": {each.kind: each.measures for each in found.importances},
         "importance": {

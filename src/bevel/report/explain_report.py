@@ -15,7 +15,7 @@ from bevel.workflow.labelled_rows import CLASSIFICATION, REGRESSION
 
 __all__ = ["describe_model", "describe_rows", "explain_report"]
 
-MET = {
+ROW_KINDS = {
     "new": "If the forest was grown on these rows, scores are too optimistic.",
     "out-of-bag": "The forest was grown on these rows; each is predicted by the trees that have "
     "not seen it.",
@@ -51,7 +51,7 @@ def _opening(data: str, found: Explanation) -> str:
         paragraph(describe_rows(data, found)),
     ]
     if scores:
-        parts.append(paragraph(f"{_first_up('; '.join(scores))}. {MET[found.met]}"))
+        parts.append(paragraph(f"{_first_up('; '.join(scores))}. {ROW_KINDS[found.row_kind]}"))
     task = CLASSIFICATION if hasattr(found.model, "classes_") else REGRESSION
     parts.append(paragraph(feature_sentence(found.importances[-1], task)))
     return "".join(parts)

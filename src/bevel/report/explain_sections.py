@@ -191,7 +191,7 @@ def _notes(rules: TopRules, tree: TreeRules) -> str:
 def _rules(found: Explanation, rules: TopRules) -> str:
     if len(rules) == 0:
         return paragraph("No rule of up to three conditions separates the rows.")
-    by = "the target" if found.knows_target else "the forest's predictions"
+    by = "the target" if found.has_target else "the forest's predictions"
     text = (
         f"Rules of up to three conditions, from all trees, that explain most of the variance of "
         f"{by}. They overlap and do not replace the forest."
@@ -273,14 +273,14 @@ def _rows(found: Explanation) -> str:
 def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
     """Text on a row: why it was chosen, the prediction and the truth."""
     classes = found.shapley.classes
-    by = " by the trees that have not seen it" if found.met == "out-of-bag" else ""
+    by = " by the trees that have not seen it" if found.row_kind == "out-of-bag" else ""
     text = f"Row {row.number:,}, {REASONS[row.why]}. Predicted{by}: "
     text += _prediction(classes, row.predicted)
     if classes is None:
         text += f", trees spread by ± {number(row.spread)}"
     if row.truth is not None:
         text += f"; true: {number(row.truth) if classes is None else classes[int(row.truth)]}"
-    if found.met == "out-of-bag":
+    if found.row_kind == "out-of-bag":
         whole = np.atleast_1d(found.shapley.predictions[place])
         of_all = _prediction(classes, tuple(whole.tolist()))
         text += f". The chart shows the prediction of all trees: {of_all}"

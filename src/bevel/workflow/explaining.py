@@ -69,7 +69,7 @@ class Explanation:
         The forest.
     n_rows, n_used : int
         Rows that were given, and rows that were looked at.
-    met : {"new", "out-of-bag", "grown on"}
+    row_kind : {"new", "out-of-bag", "grown on"}
         Whether the forest was grown on the rows, and if so whether each is evaluated by the trees
         that have not seen it.
     scores : dict of str to Estimate
@@ -103,7 +103,7 @@ class Explanation:
     model: Any
     n_rows: int
     n_used: int
-    met: str
+    row_kind: str
     scores: dict[str, Estimate]
     importances: tuple[Importance, ...]
     effects: tuple[Effect, ...]
@@ -119,7 +119,7 @@ class Explanation:
     notes: tuple[str, ...] = ()
 
     @property
-    def knows_target(self) -> bool:
+    def has_target(self) -> bool:
         """Whether true targets were given."""
         return bool(self.scores)
 
@@ -158,16 +158,16 @@ def explain(
     wanted = _places(number, requested)
     rng = np.random.default_rng(seed)
     on_step(0, "predicting rows")
-    rows, met = _evaluation_rows(analysed, X, y)
+    rows, row_kind = _evaluation_rows(analysed, X, y)
     used = np.union1d(_draw(np.flatnonzero(rows.known), MOST_ROWS, rng), wanted)
     rows = EvaluationRows(
         rows.X[used], rows.target[used], None if rows.out is None else rows.out[used]
     )
-    predicted, known = _predict(analysed, rows, met)
+    predicted, known = _predict(analysed, rows, row_kind)
     some, truth = X.rows(used), None if y is None else y[used]
     on_step(1, "measuring importance")
-    evaluated = (X, y) if met == "out-of-bag" else (some, truth)
-    on_rows = _importance_on_rows(analysed, *evaluated, met == "out-of-bag", rng)
+    evaluated = (X, y) if row_kind == "out-of-bag" else (some, truth)
+    on_rows = _importance_on_rows(analysed, *evaluated, row_kind == "out-of-bag", rng)
     on_step(2, "computing effects")
     over = some.rows(_draw(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
     effects = find_main_effects(analysed, over, on_rows)
@@ -178,7 +178,7 @@ def explain(
     quantiles = None
     if analysed.classes is None:
         on_step(4, "finding quantiles")
-        quantiles = find_target_quantiles(analysed, rows, met, X, y)
+        quantiles = find_target_quantiles(analysed, rows, row_kind, X, y)
     on_step(5, "explaining single rows")
     chosen = find_representative_rows(
         analysed.forest,
@@ -199,7 +199,7 @@ def explain(
         model,
         len(X),
         len(used),
-        met,
+        row_kind,
         {} if y is None else _scores(analysed, rows.target[known], predicted[known]),
         (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
         effects,
@@ -245,10 +245,10 @@ def _evaluation_rows(
     try:
         return read_evaluation_rows(analysed, X, y, out_of_bag=True), "out-of-bag"
     except NoOutOfBagError:
-        met = "grown on"
+        row_kind = "grown on"
     except ValueError:  # other rows, or bags that cannot be drawn again
-        met = "new"
-    return read_evaluation_rows(analysed, X, y, out_of_bag=False), met
+        row_kind = "new"
+    return read_evaluation_rows(analysed, X, y, out_of_bag=False), row_kind
 
 
 def _draw(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:
@@ -259,7 +259,7 @@ def _draw(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArr
 
 
 def _predict(
-    analysed: AnalysedForest, rows: EvaluationRows, met: str
+    analysed: AnalysedForest, rows: EvaluationRows, row_kind: str
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Mean over the trees for each row, and whether it is of trees that have not seen the row.
 
@@ -269,7 +269,7 @@ def _predict(
         predicted = analysed.predictor.values(rows.X, analysed.n_threads)[:, None]
     else:
         predicted = analysed.predictor.probabilities(rows.X, analysed.n_threads, analysed.hard)
-    if met != "out-of-bag":
+    if row_kind != "out-of-bag":
         return predicted, np.ones(len(predicted), dtype=bool)
     unseen = predictions(analysed, rows)
     return np.where(rows.known[:, None], unseen, predicted), rows.known

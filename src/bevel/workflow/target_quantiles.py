@@ -81,7 +81,11 @@ class TargetQuantiles:
 
 
 def find_target_quantiles(
-    analysed: AnalysedForest, rows: EvaluationRows, met: str, X: Columns, y: npt.NDArray[Any] | None
+    analysed: AnalysedForest,
+    rows: EvaluationRows,
+    row_kind: str,
+    X: Columns,
+    y: npt.NDArray[Any] | None,
 ) -> TargetQuantiles:
     """Quantiles of the targets of some rows, by a regressor.
 
@@ -91,15 +95,15 @@ def find_target_quantiles(
         The forest.
     rows : EvaluationRows
         Those to look at.
-    met : {"new", "out-of-bag", "grown on"}
+    row_kind : {"new", "out-of-bag", "grown on"}
         Whether the forest was grown on them.
     X, y : Columns and ndarray
         All rows that were given, and their targets if these are known; if the forest was grown on
         them, its training targets.
     """
-    if met == "grown on":
+    if row_kind == "grown on":
         return TargetQuantiles(None, GROWN_ON)
-    targets, missing = _training_targets(analysed, met, X, y)
+    targets, missing = _training_targets(analysed, row_kind, X, y)
     if targets is None:
         return TargetQuantiles(None, missing)
     truth = None if y is None else np.asarray(rows.target, np.float64)
@@ -109,13 +113,13 @@ def find_target_quantiles(
 
 
 def _training_targets(
-    analysed: AnalysedForest, met: str, X: Columns, y: npt.NDArray[Any] | None
+    analysed: AnalysedForest, row_kind: str, X: Columns, y: npt.NDArray[Any] | None
 ) -> tuple[KeptTargets | None, str]:
     """Training targets of the leaves, or why there are none."""
     kept = analysed.kept_targets()
     if kept is not None:
         return kept, ""
-    if met != "out-of-bag":
+    if row_kind != "out-of-bag":
         return None, NOT_KEPT
     if len(X) * analysed.forest.n_trees > MOST_MEMBERS:
         return None, TOO_MANY

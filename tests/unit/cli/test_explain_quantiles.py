@@ -87,7 +87,7 @@ def test_quantiles_that_cannot_be_had_are_not_drawn(monkeypatch):
     weighted = bevel.ObliqueForestRegressor(20, min_samples_leaf=5, random_state=0, n_jobs=1)
     weighted.fit(X, y, sample_weight=1.0 + np.arange(len(y)) % 3)
     found = explain(weighted, X, y)
-    assert found.met == "out-of-bag"
+    assert found.row_kind == "out-of-bag"
     assert "weights of the training rows" in quantile_section(found)
     weighted.set_params(keep_targets=True).fit(X, y, sample_weight=1.0 + np.arange(len(y)) % 3)
     assert "<svg" in quantile_section(explain(weighted, X, y))

@@ -27,7 +27,7 @@ def test_fit_predict_and_explain_agree(path, tmp_path):
     of_file = workflow.predict(saved, str(path), proba=True)
     assert of_model.values.tolist() == of_file.values.tolist()
     found = workflow.explain(saved, path, target="side", rows=[7])
-    assert found.met == "out-of-bag"
+    assert found.row_kind == "out-of-bag"
     assert 7 in [row.number for row in found.rows]
     assert found.scores["error"].value == result.scores["error"].value
 

@@ -213,17 +213,17 @@ class _Evaluation:
         )
         return predicted, votes.astype(np.float64)
 
-    def _extended(self, known: npt.NDArray[Any], met: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _extended(self, known: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Classes of the evaluated rows, then those of training rows only, with columns for them.
 
         A class that no evaluated row has is never right; it is predicted all the same.
         """
-        strange = np.setdiff1d(met, known)
-        room = ((0, 0), (0, len(strange)))
+        unseen = np.setdiff1d(labels, known)
+        room = ((0, 0), (0, len(unseen)))
         self._mean, self._scatter, self._votes = (
             np.pad(each, room) for each in (self._mean, self._scatter, self._votes)
         )
-        return np.concatenate((known, strange)) if len(strange) else known
+        return np.concatenate((known, unseen)) if len(unseen) else known
 
     def result(self, truth: npt.ArrayLike | None, n_repeats: int) -> BiasAndVariance:
         known = self._counts[:, 0] > 0

@@ -221,11 +221,11 @@ def _predictions(analysed: AnalysedForest, X: Any, y: Any) -> npt.NDArray[Any]:
     for tree in analysed.forest:
         out = np.flatnonzero(rows.out[:, tree.index])
         sums[out] += _outputs(analysed, tree)[shares[out, tree.index]]
-    met = counts > 0
+    has_rows = counts > 0
     if analysed.classes is None:
-        predicted[met] = sums[met, 0] / counts[met]
+        predicted[has_rows] = sums[has_rows, 0] / counts[has_rows]
     else:
-        predicted[met] = analysed.classes[sums[met].argmax(axis=1)]
+        predicted[has_rows] = analysed.classes[sums[has_rows].argmax(axis=1)]
     return predicted
 
 
