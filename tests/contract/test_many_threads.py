@@ -72,7 +72,7 @@ def test_huge_n_jobs_costs_no_more_than_the_work_can_use(n_jobs):
         lambda forest: forest.oob_score_,
         lambda forest: analysis.proximity(forest, X, y).matrix,
         lambda forest: analysis.forest_weights(forest, X, y).toarray(),
-        lambda forest: analysis.shapley_values(forest, X[:2], X[:5]).values,
+        lambda forest: analysis.shapley_values(forest, X[:2], X[:5], random_state=0).values,
         lambda forest: analysis.importance(
             forest, "permutation", X, y, n_repeats=1, random_state=0, error_of="tree"
         ).values,

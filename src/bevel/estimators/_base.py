@@ -134,7 +134,8 @@ class ObliqueForest(
         if how == "auto":
             bags = self._fitted.bags
             leaves_out = bags is not None and options.leaves_rows_out(bags.n_rows)
-            return self._fitted.families is not None and leaves_out
+            votes = values.get("voting") == "hard"  # whose probabilities are shares of trees
+            return self._fitted.families is not None and leaves_out and not votes
         return how is not None
 
     def _use_out_of_bag_rows(

@@ -55,11 +55,13 @@ def choose_power(shares: Floats, truth: AnyInts, weights: Floats | None = None) 
     -------
     float
         The power nearest to 1, between 1 and the best one, whose mean loss exceeds the least by no
-        more than half the standard error of the difference; 1 without rows.
+        more than half the standard error of the difference; 1 without rows of weight.
     """
     if len(shares) == 0:
         return 1.0
     share = np.ones(len(shares)) if weights is None else weights
+    if not share.any():
+        return 1.0
     share = share / share.sum()
     losses = [_row_losses(shares, truth, power) for power in POWERS]
     best = int(np.argmin([loss @ share for loss in losses]))

@@ -274,8 +274,8 @@ _CALIBRATION = [
         [NoneOption(), StrOptions(("auto", "power"))],
         'How the mean shares of the trees become probabilities. "power" raises them to a power '
         "that is chosen on out-of-bag rows, and divides them by their sum; predicted classes stay "
-        'the same. None leaves them as they are. "auto" is "power" with projection="auto" where '
-        "bags leave rows out, and None otherwise. See `calibration_power_`.",
+        'the same. None leaves them as they are. "auto" is "power" with projection="auto" and '
+        "soft votes where bags leave rows out, and None otherwise. See `calibration_power_`.",
     )
 ]
 

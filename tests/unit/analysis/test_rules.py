@@ -97,7 +97,7 @@ def test_rules_of_columns_without_missing_values_do_not_speak_of_them():
 
 def test_missing_values_in_combinations_are_noted_once():
     table, y, _ = mixed()
-    forest = grown(table.drop(columns="colour"), y)
+    forest = grown(table.drop(columns="colour"), y, projection="sparse")
     texts = [str(tree) for tree in forest.forest_ if "[height]" in str(tree)]
     assert texts
     assert all(text.count("counts as its column's median") == 1 for text in texts)

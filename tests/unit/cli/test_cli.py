@@ -159,7 +159,7 @@ def test_inspect_prints_what_a_model_file_holds(model_file):
 
 def test_inspect_and_json_name_the_families_that_share_the_trees(tmp_path):
     X, y = load_iris(return_X_y=True)
-    forest = ObliqueForestClassifier(40, random_state=0, n_jobs=1).fit(X, y)
+    forest = ObliqueForestClassifier(100, random_state=0, n_jobs=1).fit(X, y)
     path = tmp_path / "auto.bevel"
     forest.save(path)
     lines = CliRunner().invoke(app, ["inspect", str(path)]).output.splitlines()

@@ -1,0 +1,35 @@
+"""The API pages of the documentation site list every public name."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = (
+    "bevel",
+    *(f"bevel.{name}" for name in ("analysis", "datasets", "plots", "presets", "projections")),
+    "bevel.workflow",
+)
+NOT_LISTED = {"__version__", "TABLE"}  # values that have no page
+
+
+def listed_names() -> dict[str, set[str]]:
+    """Names below each `currentmodule` of the page."""
+    page = (ROOT / "docs/api/index.rst").read_text(encoding="utf-8")
+    parts = re.split(r"^\.\. currentmodule:: (\S+)$", page, flags=re.MULTILINE)[1:]
+    return {
+        module: set(re.findall(r"^   (\w+)$", text, re.MULTILINE))
+        for module, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_page_lists_exactly_the_public_names(module):
+    found = importlib.import_module(module)
+    public = {name for name in found.__all__ if not inspect.ismodule(getattr(found, name))}
+    assert listed_names()[module] == public - NOT_LISTED
