@@ -192,12 +192,9 @@ def explain(
         on_step(4, "finding quantiles")
         quantiles = find_target_quantiles(analysed, rows, met, X, y)
     on_step(5, "explaining single rows")
+    target = None if y is None else rows.target
     chosen = find_representative_rows(
-        analysed.forest,
-        leaves,
-        predicted,
-        None if y is None else rows.target,
-        np.searchsorted(used, wanted),
+        analysed.forest, leaves, predicted, target, np.searchsorted(used, wanted)
     )
     shapley = shapley_values(
         model,
