@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis.results import Directions, SurrogateTree, TopRules, TreeRules
+from bevel.analysis.results import Directions, RuleSet, SurrogateTree, TopRules, TreeRules
 from bevel.report import explain_figures
 from bevel.report.page import (
     PageSection,
@@ -37,7 +37,7 @@ MEASURES = {
 }
 MOST_DIRECTIONS = 10
 RARELY_TWICE = 0.9  # share of the gain along directions of a single split
-NARROW = "\N{NARROW NO-BREAK SPACE}"
+NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 REASONS = {
     "typical": "a typical one: no row that is predicted well shares more leaves with others",
     "doubtful": "the most doubtful one",
@@ -154,8 +154,33 @@ def _decisions(found: Explanation) -> str:
         f"predictions on these rows, {100 * found.tree_explains:.0f} %."
     )
     drawing = figure(explain_figures.draw_tree(found.tree), caption)
-    rules = _rules(found, found.rules) + wide(drawing) + _notes(found.rules, found.tree)
+    rules = _rules(found, found.rules)
+    if found.groups is not None and len(found.groups) > 0:
+        summary = "<summary>The rules that explain most, which overlap</summary>"
+        rules = _groups(found.groups) + f"<details>{summary}{rules}</details>"
+    rules += wide(drawing) + _notes(found.rules, found.tree)
     return _surrogate(found.surrogate) + rules
+
+
+def _groups(groups: RuleSet) -> str:
+    """Short rules that a person can use, each of other rows."""
+    text = (
+        f"{len(groups)} short rules of the forest describe different groups, "
+        f"{100 * groups.covered:.0f} % of the rows in all; % new: rows that no rule above covers."
+    )
+    if not groups.is_classifier:
+        text += f" All rows: {groups.typical}."
+    rows = []
+    for rule in groups.rules:
+        if groups.is_classifier:
+            below = f"{100 * rule.precision:.0f}{NARROW}%"
+            then = TableCell(_called(str(rule.prediction)), below=below)
+        else:
+            spread = number(float(f"{rule.precision:.2g}"))
+            then = TableCell(number(rule.prediction), below=f"±{NARROW}{spread}")
+        shares = (rule.coverage, rule.new)
+        rows.append([then, rule.text, *(TableCell(f"{100 * x:.0f}", x) for x in shares)])
+    return paragraph(text) + table(["then", "if", "% of rows", "% new"], rows, numeric={2, 3})
 
 
 def _surrogate(tree: SurrogateTree) -> str:
@@ -170,7 +195,7 @@ def _surrogate(tree: SurrogateTree) -> str:
     )
     text = f"In short: this small tree of single features imitates the forest; {agreement}."
     _, *lines, _ = str(tree).split("\n")
-    return paragraph(text) + code("\n".join(lines))
+    return paragraph(text) + code("\n".join(lines), is_drawing=True)
 
 
 def _notes(rules: TopRules, tree: TreeRules) -> str:
@@ -215,8 +240,13 @@ def _rule_prediction(rules: TopRules, place: int) -> TableCell:
     """Prediction of a rule, and below it how pure or how spread its rows are."""
     if rules.is_classifier:
         purity = float(rules.purity[place])
-        return TableCell(called(rules.prediction[place]), below=f"{100 * purity:.0f}{NARROW}%")
+        return TableCell(_called(rules.prediction[place]), below=f"{100 * purity:.0f}{NARROW}%")
     return TableCell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
+
+
+def _called(label: str) -> str:
+    """How a class is called, on one line if it is a number."""
+    return called(label) if called(label) == label else called(label).replace(" ", NO_BREAK, 1)
 
 
 def _quantiles(found: TargetQuantiles) -> str:

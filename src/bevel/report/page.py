@@ -112,9 +112,9 @@ def bullets(texts: Iterable[str]) -> str:
     return f"<ul>{''.join(f'<li>{_prose(text)}</li>' for text in texts)}</ul>"
 
 
-def code(text: str) -> str:
-    """Lines to type."""
-    return f"<pre>{escaped(text)}</pre>"
+def code(text: str, *, is_drawing: bool = False) -> str:
+    """Lines to type; those of a drawing are scrolled instead of broken."""
+    return f"<pre{_class('drawing' if is_drawing else None)}>{escaped(text)}</pre>"
 
 
 def link(file: str) -> str:

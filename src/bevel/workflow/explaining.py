@@ -15,7 +15,14 @@ import numpy.typing as npt
 from numpy.random import Generator
 
 from bevel._types import Floats, Target
-from bevel.analysis import importance, shapley_values, surrogate_tree, top_rules, tree_rules
+from bevel.analysis import (
+    importance,
+    rule_set,
+    shapley_values,
+    surrogate_tree,
+    top_rules,
+    tree_rules,
+)
 from bevel.analysis.accuracy.evaluation_rows import (
     EvaluationRows,
     predictions,
@@ -26,6 +33,7 @@ from bevel.analysis.results import (
     Directions,
     Effect,
     Importance,
+    RuleSet,
     ShapleyValues,
     SurrogateTree,
     TopRules,
@@ -47,6 +55,7 @@ OnStep = Callable[[int, str], object]
 N_STEPS = 6  # reports of progress
 MOST_ROWS = 10_000  # to look at
 MOST_EFFECT_ROWS = 1000
+MOST_RULE_ROWS = 2000  # on which short rules are chosen
 MOST_VISITS = 2e9  # of a row to a tree with a feature permuted
 N_BACKGROUND, N_SHAPLEY_ROWS = 100, 50
 GAMES = 100_000  # Shapley games, of a row, a background row and a tree: about 2 s on one core
@@ -98,6 +107,8 @@ class Explanation:
         Why importances, directions, rules and tree are missing; empty if they are not.
     notes : tuple of str
         Remarks on the file that the rows were read from.
+    groups : RuleSet or None
+        Short rules of different groups of rows; None for a slim forest and for boosting.
     """
 
     model: Any
@@ -117,6 +128,7 @@ class Explanation:
     shapley: ShapleyValues
     missing: str
     notes: tuple[str, ...] = ()
+    groups: RuleSet | None = None
 
     @property
     def has_target(self) -> bool:
@@ -180,12 +192,9 @@ def explain(
         on_step(4, "finding quantiles")
         quantiles = find_target_quantiles(analysed, rows, row_kind, X, y)
     on_step(5, "explaining single rows")
+    target = None if y is None else rows.target
     chosen = find_representative_rows(
-        analysed.forest,
-        leaves,
-        predicted,
-        None if y is None else rows.target,
-        np.searchsorted(used, wanted),
+        analysed.forest, leaves, predicted, target, np.searchsorted(used, wanted)
     )
     shapley = shapley_values(
         model,
@@ -212,7 +221,17 @@ def explain(
         tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
         shapley,
         SLIM if is_slim else "",
+        groups=_groups(analysed, model, some, _targets_of_rules(analysed, predicted, truth)),
     )
+
+
+def _groups(
+    analysed: AnalysedForest, model: Any, X: Columns, targets: npt.NDArray[Any]
+) -> RuleSet | None:
+    if analysed.forest.is_slim or analysed.fitted.additive is not None:
+        return None
+    some = np.linspace(0, len(X) - 1, min(len(X), MOST_RULE_ROWS)).astype(np.int64)
+    return rule_set(model, X.rows(some), targets[some])
 
 
 def _rules(model: Any, X: Columns, targets: npt.NDArray[Any]) -> TopRules:
