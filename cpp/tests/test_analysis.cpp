@@ -133,7 +133,7 @@ TEST_CASE("errors rise most for the features that matter, alike for 1 and 3 thre
   const std::vector<int32_t> group{0, 1, 2, 3, 4, 5};
   const std::vector<uint64_t> key{0, 1, 2, 3, 4, 5};
   const Perturbation perturbation{
-      values.data(), problem.table.values.data(), 400, group, key, 3, true, 0};
+      values.data(), problem.table.values.data(), 400, group, key, 3, true, 0, {}};
   EvaluatedRows evaluated;
   evaluated.targets = problem.targets.data();
   const ForestErrors one =

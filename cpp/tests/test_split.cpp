@@ -351,7 +351,7 @@ TEST_CASE("every route of the search finds the best entropy that a naive loop fi
         options.split_search = route;
         const ProjectionBound bound(data);
         Finder<PackedEntropyCriterion> finder(options, data, bound, k);
-        Found found;
+        BestSplit found;
         finder.search({columns, rows.data(), n, 0}, criterion, {}, candidates, 0, 1, found);
         CHECK_EQ(found.cut.score, wanted);
       }

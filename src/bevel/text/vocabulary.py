@@ -108,7 +108,7 @@ class Vocabulary:
             same = low[feature] == high[feature]
             inside = f"{ends[0]}, and 1 more above" if same else f"{ends[0]} to {ends[1]}"
             parts.append(f"[{self.names[feature]}] {inside}")
-        return f"[x] is x within bounds, and beyond them little more: {'; '.join(parts)}."
+        return f"[x] is x, dampened beyond these bounds: {'; '.join(parts)}."
 
 
 def vocabulary_of(fitted: FittedForest) -> Vocabulary:
