@@ -23,7 +23,6 @@ extensions = [
     "myst_parser",
     "sphinx_design",
     "sphinx_copybutton",
-    "sphinx_sitemap",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = [
@@ -41,6 +40,8 @@ html_title = f"Bevel {version}"
 html_static_path = ["_static"]
 html_css_files = ["bevel.css"]
 html_baseurl = f"{DOCUMENTATION}/" if DOCUMENTATION else ""
+if DOCUMENTATION:  # a sitemap has full addresses, which there are once the site is published
+    extensions.append("sphinx_sitemap")
 html_extra_path = ["llms.txt"]
 html_theme_options = {
     "show_toc_level": 2,
