@@ -10,6 +10,7 @@
 
 #include "bevel/data/codes.h"
 #include "bevel/forest/bag.h"
+#include "bevel/forest/criterion_maker.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/projection_bound.h"
@@ -61,84 +62,6 @@ std::vector<double> balance(const TrainingSet& training, const std::vector<int32
   return counts;
 }
 
-// How a criterion is made and how rows become its stats.
-template <class Criterion>
-struct CriterionMaker;
-
-struct RowWeight {
-  int64_t whole;  // multiplicity times a whole weight
-  double real;    // multiplicity times weight times class weight
-};
-
-struct CriterionScales {
-  double weight = 1.0;  // whole units per unit of weight
-  double target = 1.0;  // whole units per unit of weight times target
-  double centre = 0.0;
-  double gain = 1.0;  // gains as they are kept, per unit of gain
-};
-
-// Scores of pairs are made of this.
-template <class Score>
-Score make_score(const EntropyTable* table) {
-  if constexpr (Score::kIsEntropy)
-    return Score(table);
-  else
-    return Score();
-}
-
-template <class Score>
-struct CriterionMaker<PairCriterion<uint64_t, Score>> {
-  using Criterion = PairCriterion<uint64_t, Score>;
-  static Criterion criterion(const TrainingSet&, const Options&, CriterionScales,
-                             const EntropyTable* table) {
-    return Criterion(Score::kIsEntropy ? 1.0 : 2.0, false, make_score<Score>(table));
-  }
-  static uint64_t stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales) {
-    const auto weight = static_cast<uint64_t>(w.whole);
-    return weight << 32 | (t.labels[row] == 1 ? weight : 0);
-  }
-};
-
-template <class Score>
-struct CriterionMaker<PairCriterion<WidePair, Score>> {
-  using Criterion = PairCriterion<WidePair, Score>;
-  static Criterion criterion(const TrainingSet& t, const Options&, CriterionScales s,
-                             const EntropyTable* table) {
-    const auto score = make_score<Score>(table);
-    if (t.targets) return Criterion(s.weight / (s.target * s.target), true, score);
-    return Criterion((Score::kIsEntropy ? 1.0 : 2.0) / s.weight, false, score);
-  }
-  static WidePair stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales s) {
-    // A row drawn three times carries three times the same: equal targets keep equal means.
-    if (t.targets && w.whole > 0)
-      return {w.whole, w.whole * std::llround((t.targets[row] - s.centre) * s.target)};
-    // No weight may round to zero: a row has to weigh something.
-    const int64_t weight = std::max<int64_t>(1, std::llround(w.real * s.weight));
-    if (!t.targets) return {weight, t.labels[row] == 1 ? weight : 0};
-    return {weight, std::llround(w.real * (t.targets[row] - s.centre) * s.target)};
-  }
-};
-
-template <class Weight, bool kEntropy>
-struct CriterionMaker<ClassCriterion<Weight, kEntropy>> {
-  using Criterion = ClassCriterion<Weight, kEntropy>;
-  static Criterion criterion(const TrainingSet& t, const Options&, CriterionScales,
-                             const EntropyTable* table) {
-    return Criterion(t.n_classes, 1.0, table);
-  }
-  static typename Criterion::RowStats stats(const TrainingSet& t, size_t row, RowWeight w,
-                                            CriterionScales) {
-    const auto label = static_cast<decltype(Criterion::RowStats::label)>(t.labels[row]);
-    if constexpr (std::is_same_v<Weight, double>) {
-      return {label, w.real};
-    } else {
-      require(w.whole <= std::numeric_limits<Weight>::max(),
-              "[train] a row was drawn too often for its weight");
-      return {label, static_cast<Weight>(w.whole)};
-    }
-  }
-};
-
 // Gains are kept in float32. Where that cannot hold the largest, or not much less than it, they are
 // kept in units of a power of two; only their ratios have a meaning then.
 double gain_unit(double largest_gain) {
@@ -164,6 +87,7 @@ class Trainer {
                    : EntropyTable()),
         trees_(numbers.size()),
         samplers_(make_samplers(options, data_)) {
+    shared_.table = &table_;
     set_scales();
     choose_columns();
   }
@@ -174,7 +98,7 @@ class Trainer {
         trees_.size() * std::max<size_t>(1, data_.n_rows / growing::kParallelSubtreeRows);
     n_threads = useful_threads(n_threads, n_parts);
     for (int w = 0; w < n_threads; ++w) {
-      auto criterion = CriterionMaker<Criterion>::criterion(training_, options_, scales_, &table_);
+      auto criterion = CriterionMaker<Criterion>::criterion(training_, shared_);
       auto space = std::make_unique<Workspace<Criterion>>(options_, data_, bound_, kernels_,
                                                           std::move(criterion));
       for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(space->samplers[f]);
@@ -208,9 +132,16 @@ class Trainer {
       low = std::min(low, training_.targets[i]);
       high = std::max(high, training_.targets[i]);
     }
-    scales_.centre = low + (high - low) / 2.0;
+    const bool counts = options_.criterion == CriterionKind::poisson;
+    scales_.centre = counts ? 0.0 : low + (high - low) / 2.0;
     const double reach = std::max(high - scales_.centre, scales_.centre - low);
     const double size = largest * reach;
+    if (options_.criterion == CriterionKind::absolute_error) return rank_rows(reach);
+    if (counts) {
+      scales_.gain = gain_unit(draws * size);
+      scales_.target = grid_scale(draws * size, 61);
+      return;
+    }
     scales_.gain = gain_unit(draws * largest * (reach * reach));
     scales_.target = grid_scale(draws * size, 61);
     // Sums over a small node fit a double, in which lanes add them. Real weights may lie decades
@@ -218,6 +149,23 @@ class Trainer {
     constexpr double kSmallNode = 1024.0;  // draws
     if (weighting_.whole)
       scales_.target = std::min(scales_.target, grid_scale(kSmallNode * size, 53));
+  }
+
+  // Absolute error: the sums of a side and products of its weight and a target stay below 2^62.
+  void rank_rows(double reach) {
+    const double largest_error = static_cast<double>(n_draws()) * weighting_.largest * reach;
+    scales_.gain = gain_unit(largest_error);
+    if (weighting_.whole) {
+      scales_.target = grid_scale(largest_error, 59);
+      shared_.whole_ranks =
+          rank_targets<int64_t>(training_.targets, data_.n_rows, [this](double target) {
+            return std::llround((target - scales_.centre) * scales_.target);
+          });
+    } else {
+      shared_.real_ranks =
+          rank_targets<double>(training_.targets, data_.n_rows,
+                               [this](double target) { return target - scales_.centre; });
+    }
   }
 
   void grow(int worker, size_t job) {
@@ -247,7 +195,7 @@ class Trainer {
     tree.row_data = row_data;
     tree.gain_unit = scales_.gain;
     tree.weight_unit =
-        std::is_same_v<typename Criterion::RowStats, WidePair> ? scales_.weight : 1.0;
+        std::is_same_v<typename Criterion::RowStats, ClassRowStats<double>> ? 1.0 : scales_.weight;
     size_t n = 0;
     for (size_t row = 0; row < data_.n_rows; ++row) n += row_data.multiplicity[row] > 0;
     tree.rows.reserve(n);
@@ -258,9 +206,9 @@ class Trainer {
       RowWeight w{0, row_data.weight(row)};
       if (weighting_.whole) w.whole = static_cast<int64_t>(w.real);
       tree.rows.push_back(static_cast<uint32_t>(row));
-      tree.stats.push_back(CriterionMaker<Criterion>::stats(training_, row, w, scales_));
+      tree.stats.push_back(CriterionMaker<Criterion>::stats(training_, row, w, shared_));
     }
-    auto criterion = CriterionMaker<Criterion>::criterion(training_, options_, scales_, &table_);
+    auto criterion = CriterionMaker<Criterion>::criterion(training_, shared_);
     criterion.begin_node(tree.stats.data(), tree.stats.size());
     tree.total_weight = criterion.weight();
     BEVEL_CHECK(!tree.rows.empty() && tree.total_weight > 0.0 && std::isfinite(tree.total_weight));
@@ -348,7 +296,8 @@ class Trainer {
   const Kernels& kernels_;
   const ProjectionBound bound_;
   EntropyTable table_;
-  CriterionScales scales_;
+  CriterionData shared_;
+  CriterionScales& scales_ = shared_.scales;
   std::vector<const float*> columns_;
   std::vector<int32_t> used_;
   std::optional<ColumnCodes> codes_;
@@ -367,6 +316,10 @@ FlatForest train(const TrainingSet& training, const Options& options,
     return Trainer<Criterion>(training, options, weighting, trees).run(n_threads, progress);
   };
   const bool entropy = options.criterion == CriterionKind::entropy;
+  if (options.criterion == CriterionKind::poisson) return run(std::type_identity<PoissonCriterion>{});
+  if (options.criterion == CriterionKind::absolute_error)
+    return weighting.whole ? run(std::type_identity<AbsoluteCriterion<int64_t>>{})
+                           : run(std::type_identity<AbsoluteCriterion<double>>{});
   if (training.targets) return run(std::type_identity<WideCriterion>{});
   if (training.n_classes == 2 && weighting.whole)
     return entropy ? run(std::type_identity<PackedEntropyCriterion>{})

@@ -1,7 +1,9 @@
 // Definitions of TreeBuilder: what leaves hold.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "bevel/support/check.h"
 #include "bevel/tree/tree_builder.h"
@@ -16,6 +18,8 @@ void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, i
     auto row_of = [&](size_t i) { return rows ? (*rows)[tree_->rows[i]] : tree_->rows[i]; };
     if (item.end - item.start == 1) {
       w.single_row_leaves.push_back({node, row_of(item.start)});
+    } else if constexpr (requires { w.criterion.leaf_value(); }) {
+      nodes.leaf_value[node] = w.criterion.leaf_value();
     } else {
       // Differences to the first target: a leaf of equal targets has exactly their value.
       const TrainingRowData& row_data = tree_->row_data;
@@ -28,9 +32,11 @@ void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, i
         weights += weight;
       }
       nodes.leaf_value[node] = first + sum / weights;
+      if constexpr (std::is_same_v<Criterion, PoissonCriterion>)
+        nodes.leaf_value[node] = std::max(nodes.leaf_value[node], 0.0);  // but for rounding
       BEVEL_CHECK(weights > 0.0 && std::isfinite(nodes.leaf_value[node]));
     }
-  } else {
+  } else if constexpr (!requires { w.criterion.leaf_value(); }) {
     w.criterion.class_shares(
         [&](int32_t label, double share) { nodes.add_entry(label, static_cast<float>(share)); });
     BEVEL_CHECK(nodes.entry_index.size() > static_cast<size_t>(nodes.entry_offset.back()));

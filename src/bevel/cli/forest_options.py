@@ -32,7 +32,10 @@ class CriterionName(StrEnum):
 
     gini = "gini"
     entropy = "entropy"
+    log_loss = "log_loss"
     squared_error = "squared_error"
+    absolute_error = "absolute_error"
+    poisson = "poisson"
 
 
 ProjectionNames = Annotated[

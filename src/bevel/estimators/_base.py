@@ -38,6 +38,7 @@ from bevel.projections.families import (
     tuned_out_of_bag,
 )
 from bevel.training.automatic.candidates import shared_scale
+from bevel.training.criteria import is_regression
 from bevel.training.options import (
     TrainingOptions,
     check_combinations,
@@ -217,7 +218,7 @@ class ObliqueForest(
         if self.scale != "auto":
             return self.scale  # type: ignore[no-any-return]
         if not members:
-            return shared_scale(regression=self.criterion == "squared_error")
+            return shared_scale(regression=is_regression(self.criterion))
         return automatic_scale(combines_units(members))
 
     def _bags(

@@ -18,6 +18,7 @@ from bevel.estimators.registry import savable
 from bevel.forest.out_of_bag import OutOfBag
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import REGRESSOR_PARAMETERS, documented
+from bevel.training.criteria import check_counts
 from bevel.training.progress import Callback
 from bevel.training.trainer import TrainingTarget
 
@@ -28,7 +29,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     """A forest of decision trees that cut along oblique directions, for regression.
 
     At each node a few directions are drawn, the node's rows are projected on them, and the split
-    that lowers the squared error most is kept. By default several families of directions share the
+    that lowers the squared error (or what `criterion` says) most is kept. By default several families of directions share the
     trees, more of them going to families with better out-of-bag results; `families_` has the
     result. With `projection="axis"` it is Breiman's random forest.
 
@@ -126,7 +127,8 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         Returns
         -------
         ndarray of shape (n_rows,)
-            Mean over the trees of the leaf's mean target.
+            Mean over the trees of the leaf's mean target, or of its median with
+            `criterion="absolute_error"`.
         """
         values: npt.NDArray[np.float64] = self._predict_with("values", X)
         return values
@@ -136,7 +138,10 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     ) -> TrainingTarget:
         self._check_targets_of_earlier_trees(self._fitted if self._trees_are_kept() else None)
         weights = read_weights(sample_weight, None, None, n_rows)
-        return TrainingTarget(read_numbers(y, n_rows), 0, weights)
+        values = read_numbers(y, n_rows)
+        if self.criterion == "poisson":
+            check_counts(values, weights)
+        return TrainingTarget(values, 0, weights)
 
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         self.oob_prediction_ = estimates.predictions[:, 0]

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from bevel.errors import NoOutOfBagError, shorten, wrong_value
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member, TableShape, resolve_families
+from bevel.training.criteria import core_name, is_regression
 
 __all__ = [
     "TrainingOptions",
@@ -181,6 +182,12 @@ def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[t
             f"{shorten(supervised[:1])[1:-1]}. Use for example P.SparseSigns().",
         ),
         (
+            values["criterion"] == "poisson" and purely_random,
+            'criterion must not be "poisson" with threshold="purely_random": splits chosen '
+            "without the target may leave a side without any count; got "
+            'criterion="poisson". Use criterion="squared_error", whose leaves have the same means.',
+        ),
+        (
             values["min_impurity_decrease"] > 0 and purely_random,
             'min_impurity_decrease must be 0 with threshold="purely_random", which ignores '
             f"impurity; got {values['min_impurity_decrease']}. Leave it out, or limit "
@@ -225,7 +232,7 @@ def resolve_options(
         From `draw_seed`.
     """
     purely_random = values["threshold"] == "purely_random"
-    regression = values["criterion"] == "squared_error"
+    regression = is_regression(values["criterion"])
     families = resolve_families(members, shape, regression=regression, single_draw=purely_random)
     leaves = values["max_leaf_nodes"]
     if leaves is None:
@@ -260,7 +267,7 @@ def resolve_options(
 
 
 def _criterion(criterion: str, members: Sequence[Member]) -> str:
-    return "gini" if criterion == "auto" and members else criterion
+    return "gini" if criterion == "auto" and members else core_name(criterion)
 
 
 def _growth(growth: str | None, leaves: int, purely_random: bool) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from bevel.projections.families import TableShape, resolve_families
 from bevel.training.automatic.candidates import Candidate, candidates_for
+from bevel.training.criteria import is_regression
 from bevel.training.options import TrainingOptions
 
 __all__ = ["FamilyPlan", "plan_families"]
@@ -66,7 +67,7 @@ def plan_families(
         Whether trees vote.
     """
     purely_random = options.threshold == "purely_random"
-    regression = options.criterion == "squared_error"
+    regression = is_regression(options.criterion)
     fitting, left_out = candidates_for(shape, regression=regression, purely_random=purely_random)
 
     def options_of(candidate: Candidate) -> TrainingOptions:
