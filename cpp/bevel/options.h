@@ -105,6 +105,11 @@ struct Constraints {
   std::vector<std::vector<int32_t>> groups;
 
   bool any() const { return !monotone.empty() || !groups.empty(); }
+  bool is_monotone() const {
+    for (const int8_t sign : monotone)
+      if (sign != 0) return true;
+    return false;
+  }
 };
 
 struct Options {

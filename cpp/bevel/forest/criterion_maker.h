@@ -11,6 +11,7 @@
 #include "bevel/forest/forest_trainer.h"
 #include "bevel/split/absolute_error.h"
 #include "bevel/split/criterion.h"
+#include "bevel/split/monotone_criterion.h"
 #include "bevel/support/check.h"
 
 namespace bevel {
@@ -134,5 +135,16 @@ RankedTargets<Sum> rank_targets(const double* targets, size_t n, ToGrid to_grid)
         result.values.begin()));
   return result;
 }
+
+template <class Base>
+struct CriterionMaker<MonotoneCriterion<Base>> {
+  static MonotoneCriterion<Base> criterion(const TrainingSet& t, const CriterionData& data) {
+    return MonotoneCriterion<Base>(CriterionMaker<Base>::criterion(t, data));
+  }
+  static typename Base::RowStats stats(const TrainingSet& t, size_t row, RowWeight w,
+                                       const CriterionData& data) {
+    return CriterionMaker<Base>::stats(t, row, w, data);
+  }
+};
 
 }  // namespace bevel

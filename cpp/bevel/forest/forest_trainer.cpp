@@ -86,7 +86,8 @@ class Trainer {
                    ? EntropyTable(static_cast<double>(n_draws()) * weighting.largest)
                    : EntropyTable()),
         trees_(numbers.size()),
-        samplers_(make_samplers(options, data_)) {
+        samplers_(make_samplers(options, data_)),
+        constraints_(options.constraints, data_) {
     shared_.table = &table_;
     set_scales();
     choose_columns();
@@ -184,7 +185,7 @@ class Trainer {
     row_data.multiplicity = multiplicity.data();
     TreeData<Criterion> tree = gather(row_data, tree_number);
     TreeBuilder<Criterion> builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_,
-                                   workspaces_, kernels_, *pool_);
+                                   constraints_, workspaces_, kernels_, *pool_);
     trees_[job] = with_used_axes(builder.grow(tree, worker), tree.axes, data_.n_features);
     trees_[job].nodes.shrink();
   }
@@ -303,6 +304,7 @@ class Trainer {
   std::optional<ColumnCodes> codes_;
   std::vector<GrownTree> trees_;
   Samplers samplers_;
+  DirectionConstraints constraints_;
   std::vector<std::unique_ptr<Workspace<Criterion>>> workspaces_;
   ThreadPool* pool_ = nullptr;
 };
@@ -316,6 +318,13 @@ FlatForest train(const TrainingSet& training, const Options& options,
     return Trainer<Criterion>(training, options, weighting, trees).run(n_threads, progress);
   };
   const bool entropy = options.criterion == CriterionKind::entropy;
+  if (options.constraints.is_monotone() && options.criterion != CriterionKind::absolute_error) {
+    require(training.targets || training.n_classes == 2, "[train] a monotone forest of classes");
+    if (options.criterion == CriterionKind::poisson)
+      return run(std::type_identity<MonotoneCriterion<PoissonCriterion>>{});
+    return entropy ? run(std::type_identity<MonotoneCriterion<WideEntropyCriterion>>{})
+                   : run(std::type_identity<MonotoneCriterion<WideCriterion>>{});
+  }
   if (options.criterion == CriterionKind::poisson) return run(std::type_identity<PoissonCriterion>{});
   if (options.criterion == CriterionKind::absolute_error)
     return weighting.whole ? run(std::type_identity<AbsoluteCriterion<int64_t>>{})

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bevel/split/pair_score.h"
 #include "bevel/support/check.h"
 
 namespace bevel {
@@ -56,6 +57,7 @@ class RunningMedian {
     settle();
   }
   int64_t weight() const { return total_; }
+  size_t median() const { return at_; }  // its rank
   // Weighted sum of the distances to the median.
   Sum error() const {
     const Sum here = targets_[at_];
@@ -154,6 +156,8 @@ class AbsoluteCriterion {
   double gain(double score) const {
     return gain_factor_ * std::max(0.0, static_cast<double>(whole_.error()) + score);
   }
+  // Of the candidates searched next: which order the medians of the sides must have.
+  void set_push(int push) { push_ = push; }
   // The weighted median; half-way between two targets with half of the weight on either side.
   double leaf_value() const {
     const size_t low = median_of(weights_, weight_);
@@ -176,10 +180,17 @@ class AbsoluteCriterion {
       right_.add(stats.rank, -stats.weight);
     }
     double weight() const { return static_cast<double>(left_.weight()); }
-    double score() const { return -static_cast<double>(left_.error() + right_.error()); }
+    double score() const {
+      if (criterion_.push_ != 0 && is_against(criterion_.push_)) return kNoScore;
+      return -static_cast<double>(left_.error() + right_.error());
+    }
     bool may_reach(double) const { return true; }
 
    private:
+    bool is_against(int push) const {
+      return push > 0 ? left_.median() > right_.median() : left_.median() < right_.median();
+    }
+
     const AbsoluteCriterion& criterion_;
     RunningMedian<Sum> left_, right_;
   };
@@ -225,6 +236,7 @@ class AbsoluteCriterion {
   std::vector<RowStats> stats_;
   RunningMedian<Sum> whole_;  // the node
   int64_t weight_ = 0;
+  int push_ = 0;
 };
 
 }  // namespace bevel

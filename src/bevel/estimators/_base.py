@@ -39,6 +39,7 @@ from bevel.projections.families import (
 )
 from bevel.training.automatic.candidates import shared_scale
 from bevel.training.criteria import is_regression
+from bevel.training.feature_constraints import check_directions, read_constraints
 from bevel.training.options import (
     TrainingOptions,
     check_combinations,
@@ -110,6 +111,7 @@ class ObliqueForest(
             warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
         seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
         options = resolve_options(values, members, shape_of(dataset), seed)
+        options = _constrained(options, values, members, table, dataset, target.n_classes)
         bags = self._bags(options, table.n_rows, before)
         forest, rotations, families = self._grow(dataset, target, options, before, n_threads)
         self._fitted = FittedForest(
@@ -251,3 +253,22 @@ class ObliqueForest(
     ) -> KeptTargets | None:
         """Training targets of the leaves, if they are requested."""
         return None
+
+
+def _constrained(
+    options: TrainingOptions,
+    values: Mapping[str, Any],
+    members: Sequence[Member],
+    table: Table,
+    dataset: Dataset,
+    n_classes: int,
+) -> TrainingOptions:
+    """Options with the constraints of the estimator; raises for those that cannot hold."""
+    monotonic_cst, interaction_cst = values.get("monotonic_cst"), values.get("interaction_cst")
+    if monotonic_cst is None and interaction_cst is None:
+        return options
+    levels = dataset.encoding.levels
+    constraints = read_constraints(monotonic_cst, interaction_cst, table, levels)
+    constraints.check_classes(n_classes)
+    check_directions(constraints, members, options.families, levels)
+    return replace(options, monotone=constraints.monotone, interaction_groups=constraints.groups)

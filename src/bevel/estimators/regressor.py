@@ -29,9 +29,9 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     """A forest of decision trees that cut along oblique directions, for regression.
 
     At each node a few directions are drawn, the node's rows are projected on them, and the split
-    that lowers the squared error (or what `criterion` says) most is kept. By default several families of directions share the
-    trees, more of them going to families with better out-of-bag results; `families_` has the
-    result. With `projection="axis"` it is Breiman's random forest.
+    that lowers the squared error (or what `criterion` says) most is kept. By default several
+    families of directions share the trees, more of them going to families with better out-of-bag
+    results; `families_` has the result. With `projection="axis"` it is Breiman's random forest.
 
     Parameters
     ----------
@@ -81,6 +81,8 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         replace: bool = True,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         keep_targets: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
@@ -108,6 +110,8 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         self.replace = replace
         self.scale = scale
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.keep_targets = keep_targets
         self.oob_score = oob_score
         self.n_jobs = n_jobs

@@ -25,6 +25,7 @@ from bevel.parameters.constraints import (
     Special,
     StrOptions,
 )
+from bevel.parameters.feature_constraints import CONSTRAINT_PARAMETERS
 from bevel.training.criteria import CLASS_CRITERIA, NUMBER_CRITERIA
 from bevel.training.rotation_ensemble.weights import WEIGHTINGS
 
@@ -372,11 +373,19 @@ CLASSIFIER_PARAMETERS = _table(
     _SPLITS,
     _BAGS,
     [*_CLASSIFIER[1:2], *_CALIBRATION],
-    _DATA,
+    [*_DATA, *CONSTRAINT_PARAMETERS],
     _CLASSIFIER[2:],
     _RUN,
 )
-REGRESSOR_PARAMETERS = _table(_FOREST, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _REGRESSOR[1:], _RUN)
+REGRESSOR_PARAMETERS = _table(
+    _FOREST,
+    _REGRESSOR[:1],
+    _SPLITS,
+    _BAGS,
+    [*_DATA, *CONSTRAINT_PARAMETERS],
+    _REGRESSOR[1:],
+    _RUN,
+)
 _GINI = replace(
     _CLASSIFIER[0],
     default="gini",

@@ -19,6 +19,7 @@ from bevel.errors import NoOutOfBagError, shorten, wrong_value
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member, TableShape, resolve_families
 from bevel.training.criteria import core_name, is_regression
+from bevel.training.feature_constraints import check_constrained
 
 __all__ = [
     "TrainingOptions",
@@ -52,6 +53,8 @@ class TrainingOptions:
     balanced_subsample: bool
     families: tuple[FamilySpec, ...]
     seed: int
+    monotone: tuple[int, ...] = ()  # by column; empty: none is constrained
+    interaction_groups: tuple[tuple[int, ...], ...] = ()  # empty: all columns may meet
 
     def leaves_rows_out(self, n_rows: int) -> bool:
         """Whether any row can be out of a bag."""
@@ -96,6 +99,7 @@ def check_combinations(values: Mapping[str, Any], members: Sequence[Member]) -> 
     for broken, message in (*_split_rules(values, members), *_bag_rules(values)):
         if broken:
             raise ValueError(message)
+    check_constrained(values.get("monotonic_cst"), values.get("interaction_cst"), members)
     _check_out_of_bag(values, members)
 
 
@@ -180,6 +184,12 @@ def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[t
             bool(supervised) and purely_random,
             'projection must not look at the target with threshold="purely_random"; got '
             f"{shorten(supervised[:1])[1:-1]}. Use for example P.SparseSigns().",
+        ),
+        (
+            values.get("monotonic_cst") is not None and purely_random,
+            'monotonic_cst must be None with threshold="purely_random", whose splits do not look '
+            "at the target that they would have to follow; got "
+            f'{shorten(values.get("monotonic_cst"))}. Use threshold="best" or "random".',
         ),
         (
             values["criterion"] == "poisson" and purely_random,

@@ -84,7 +84,10 @@ def test_weights_of_rows_reach_the_forest(data, tmp_path):
         (["--drop", "prize"], "Did you mean 'price'?"),
         (["--drop", "x", "--id", "x"], "--drop must name columns that no other parameter names"),
         (["--weights", "sample"], "column 'sample' must hold numbers; got 's0' in row 1"),
-        (["--criterion", "squared_error"], 'criterion must be "auto", "gini" or "entropy"'),
+        (
+            ["--criterion", "squared_error"],
+            'criterion must be "auto", "gini", "entropy" or "log_loss"',
+        ),
     ],
 )
 def test_wrong_options_are_refused_with_the_remedy(data, options, message):

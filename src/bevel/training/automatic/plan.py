@@ -68,7 +68,12 @@ def plan_families(
     """
     purely_random = options.threshold == "purely_random"
     regression = is_regression(options.criterion)
-    fitting, left_out = candidates_for(shape, regression=regression, purely_random=purely_random)
+    constrained = "monotonic_cst" if options.monotone else ""
+    if options.interaction_groups:
+        constrained = constrained or "interaction_cst"
+    fitting, left_out = candidates_for(
+        shape, regression=regression, purely_random=purely_random, constrained=constrained
+    )
 
     def options_of(candidate: Candidate) -> TrainingOptions:
         families = resolve_families(

@@ -26,7 +26,8 @@ class Evidence:
     Attributes
     ----------
     errors : ndarray of shape (n_families,)
-        Share of wrong rows, or mean loss of the criterion; NaN without rows that all families predict.
+        Share of wrong rows, or mean loss of the criterion; NaN without rows that all families
+        predict.
     standard_errors : ndarray of shape (n_families,)
         Of the errors.
     losses : ndarray of shape (n_families,)
