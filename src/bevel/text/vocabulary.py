@@ -114,8 +114,8 @@ class Vocabulary:
 def vocabulary_of(fitted: FittedForest) -> Vocabulary:
     """Names and units of a fitted forest."""
     # Leaves of boosted trees hold numbers, in classification too.
-    has_shares = fitted.classes is not None and fitted.additive is None
-    classes = tuple(map(str, fitted.classes)) if has_shares else ()
+    named = fitted.classes if fitted.additive is None else None
+    classes = () if named is None else tuple(map(str, named))
     return Vocabulary(fitted.names, classes, fitted.encoding)
 
 
