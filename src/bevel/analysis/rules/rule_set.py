@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bevel._types import Bools, Floats
 from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.printing import PrintedText
+from bevel.analysis.printing import PrintedTable
 from bevel.analysis.rules.original_columns import read_columns
 from bevel.analysis.rules.tests_of_rows import RowTest, quoted
 from bevel.analysis.rules.written_splits import WrittenSplits
@@ -20,9 +20,11 @@ from bevel.data.ranking import RankScaler
 from bevel.data.tables import read_table
 from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
+from bevel.html_table import html_text
 from bevel.parameters.constraints import Integer, Number, Parameter
 from bevel.printable import printable
 from bevel.text.decimals import percent, written
+from bevel.text.node_predictions import called
 from bevel.text.tree_rules import subtree_ends
 
 __all__ = ["Rule", "RuleSet", "rule_set"]
@@ -80,8 +82,8 @@ class Rule:
     node: int
 
 
-@dataclass(frozen=True, eq=False)
-class RuleSet(PrintedText):
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet:
     """Rules of different groups of rows, those that explain most first.
 
     Attributes
@@ -140,27 +142,50 @@ class RuleSet(PrintedText):
     def __str__(self) -> str:
         if not self.rules:
             return f"no rule is short enough and covers enough rows. {self.remedy}".rstrip()
-        title = (
-            f"{len(self)} rules, which cover {percent(self.covered)} of the rows; "
-            f"all rows: {self.typical}"
-        )
-        lines = [title]
+        lines = [self._title()]
         for place, rule in enumerate(self.rules, 1):
             lines += [f"{place:>2}. {rule.text}", f"    {self._claim(rule)}"]
         return "\n".join(lines)
 
     __repr__ = __str__
 
-    def _claim(self, rule: Rule) -> str:
-        out = ""
+    def _repr_html_(self) -> str:
+        if not self.rules:
+            return html_text(str(self))
+        header = ("", "rule", "prediction", "out of bag", "rows", "not covered before")
+        cells = []
+        for place, rule in enumerate(self.rules, 1):
+            what, out = self._numbers(rule)
+            rows = f"{rule.n_rows} ({percent(rule.coverage)})"
+            cells.append((str(place), rule.text, what, out, rows, percent(rule.new)))
+        return PrintedTable(self._title(), header, cells, self._notes()).html()
+
+    def _title(self) -> str:
+        return (
+            f"{len(self)} rules, which cover {percent(self.covered)} of the rows; "
+            f"all rows: {self.typical}"
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        changed = [
+            f"rule {place}: rounding changes {percent(1.0 - rule.agreement)} of the rows"
+            for place, rule in enumerate(self.rules, 1)
+            if rule.agreement < 1.0
+        ]
+        return ("; ".join(changed),) if changed else ()
+
+    def _numbers(self, rule: Rule) -> tuple[str, str]:
+        """What a rule claims, and the estimate out of bag, which is empty if there is none."""
+        known = rule.out_of_bag == rule.out_of_bag
         if self.is_classifier:
-            what = f"{printable(str(rule.prediction))} {percent(rule.precision)}"
-            if rule.out_of_bag == rule.out_of_bag:
-                out = f" (out of bag {percent(rule.out_of_bag)})"
-        else:
-            what = f"{written(rule.prediction)} ± {written(float(f'{rule.precision:.2g}'))}"
-            if rule.out_of_bag == rule.out_of_bag:
-                out = f" (out of bag {written(float(f'{rule.out_of_bag:.4g}'))})"
+            what = f"{printable(called(str(rule.prediction)))} {percent(rule.precision)}"
+            return what, percent(rule.out_of_bag) if known else ""
+        what = f"{written(rule.prediction)} ± {written(float(f'{rule.precision:.2g}'))}"
+        return what, written(float(f"{rule.out_of_bag:.4g}")) if known else ""
+
+    def _claim(self, rule: Rule) -> str:
+        what, estimate = self._numbers(rule)
+        out = f" (out of bag {estimate})" if estimate else ""
         text = f"{what}{out}; {rule.n_rows} rows, {percent(rule.coverage)}, "
         text += f"{percent(rule.new)} not covered before"
         if rule.agreement < 1.0:
@@ -370,7 +395,8 @@ def _typical(analysed: AnalysedForest, target: npt.NDArray[Any]) -> str:
         return f"{written(float(f'{target.mean():.4g}'))} ± {written(float(f'{target.std():.2g}'))}"
     counts = np.bincount(target, minlength=len(analysed.classes))
     best = int(counts.argmax())
-    return f"{printable(str(analysed.classes[best]))} {percent(counts[best] / counts.sum())}"
+    label = called(str(analysed.classes[best]))
+    return f"{printable(label)} {percent(counts[best] / counts.sum())}"
 
 
 @dataclass(frozen=True, eq=False)
