@@ -50,6 +50,7 @@ class Family:
         source: Callable[..., tuple[npt.NDArray[Any], ...]] | None = None,
         pool: tuple[npt.NDArray[Any], ...] | None = None,
         rotation_of_tree: Sequence[int] = (),
+        direct: bool = False,
     ) -> None: ...
     @property
     def kind(self) -> str: ...
