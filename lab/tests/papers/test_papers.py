@@ -10,7 +10,7 @@ from bevel_lab.papers.rows import KINDS
 from bevel_lab.protocols import PROTOCOLS
 
 ROOT = Path(__file__).parents[3]
-ROWS = [(document.key, row) for document in read_documents() for row in document.rows]
+ROWS = [row for document in read_documents() for row in document.rows]
 MODULES = {
     "presets": bevel.presets,
     "P": bevel.projections,
@@ -27,8 +27,8 @@ def test_there_are_five_documents():
     assert [each.key for each in read_documents()] == ["sporf", "tomita", "menze", "lin", "blaser"]
 
 
-@pytest.mark.parametrize(("key", "row"), ROWS, ids=lambda value: getattr(value, "place", value))
-def test_row_is_complete_and_names_what_exists(key, row):
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.place)
+def test_row_is_complete_and_names_what_exists(row):
     assert row.kind in KINDS
     assert row.verdict in VERDICTS
     assert row.place
@@ -48,7 +48,7 @@ def test_row_is_complete_and_names_what_exists(key, row):
 
 def test_an_unknown_name_would_be_found():
     """The pattern of the test above sees every way that the table writes a name."""
-    seen = {module for _, row in ROWS for module, _ in names_in(row)}
+    seen = {module for row in ROWS for module, _ in names_in(row)}
     assert seen == set(MODULES)
 
 
@@ -58,6 +58,6 @@ def test_page_is_the_table():
 
 
 def test_every_experiment_of_the_lab_with_a_paper_is_in_the_table():
-    named = " ".join(f"{row.where} {row.run}" for _, row in ROWS)
+    named = " ".join(f"{row.where} {row.run}" for row in ROWS)
     of_papers = [each.name for each in PROTOCOLS.values() if not each.paper.startswith("No paper")]
     assert [name for name in of_papers if name not in named] == []

@@ -9,9 +9,10 @@ __all__ = ["page"]
 
 _HEAD = """# The papers, row by row
 
-Every system, measure, experiment, table and figure of the five documents that Bevel implements: where it is, how to
-run it, what the document says, and what came out here. `bevel lab papers --out docs/papers.md` writes this page
-from `lab/src/bevel_lab/papers/rows.toml`; a test compares them.
+Every system, measure, experiment, table and figure of the five documents that Bevel implements:
+where it is, how to run it, what the document says, and what came out here. The page is written by
+`bevel lab papers --out docs/papers.md` from `lab/src/bevel_lab/papers/rows.toml`; a test compares
+them.
 """
 
 _COLUMNS = ("place", "what", "in Bevel", "run", "document", "ours", "verdict")
