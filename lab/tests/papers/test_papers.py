@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-import bevel
 import pytest
+
+import bevel
 from bevel_lab.papers import VERDICTS, page, read_documents
 from bevel_lab.papers.rows import KINDS
 from bevel_lab.protocols import PROTOCOLS
