@@ -66,7 +66,8 @@ struct CriterionMaker<PairCriterion<WidePair, Score>> {
   static Criterion criterion(const TrainingSet& t, const CriterionData& data) {
     const CriterionScales& s = data.scales;
     const auto score = make_score<Score>(data.table);
-    if constexpr (std::is_same_v<Score, PoissonScore>) return Criterion(1.0 / s.target, true, score);
+    if constexpr (std::is_same_v<Score, PoissonScore>)
+      return Criterion(1.0 / s.target, true, score);
     if (t.targets) return Criterion(s.weight / (s.target * s.target), true, score);
     return Criterion((Score::kIsEntropy ? 1.0 : 2.0) / s.weight, false, score);
   }
@@ -114,7 +115,8 @@ struct CriterionMaker<AbsoluteCriterion<Sum>> {
   static Criterion criterion(const TrainingSet&, const CriterionData& data) {
     return Criterion(ranked(data), 1.0 / (kWhole ? data.scales.target : data.scales.weight));
   }
-  static RankRowStats stats(const TrainingSet&, size_t row, RowWeight w, const CriterionData& data) {
+  static RankRowStats stats(const TrainingSet&, size_t row, RowWeight w,
+                            const CriterionData& data) {
     const int64_t weight =
         kWhole ? w.whole : std::max<int64_t>(1, std::llround(w.real * data.scales.weight));
     return {ranked(data).ranks[row], weight};

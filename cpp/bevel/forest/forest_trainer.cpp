@@ -325,7 +325,8 @@ FlatForest train(const TrainingSet& training, const Options& options,
     return entropy ? run(std::type_identity<MonotoneCriterion<WideEntropyCriterion>>{})
                    : run(std::type_identity<MonotoneCriterion<WideCriterion>>{});
   }
-  if (options.criterion == CriterionKind::poisson) return run(std::type_identity<PoissonCriterion>{});
+  if (options.criterion == CriterionKind::poisson)
+    return run(std::type_identity<PoissonCriterion>{});
   if (options.criterion == CriterionKind::absolute_error)
     return weighting.whole ? run(std::type_identity<AbsoluteCriterion<int64_t>>{})
                            : run(std::type_identity<AbsoluteCriterion<double>>{});

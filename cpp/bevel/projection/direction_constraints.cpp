@@ -19,8 +19,7 @@ std::vector<int32_t> common(const std::vector<int32_t>& a, const std::vector<int
 }
 
 void copy(const Candidates& from, size_t c, Candidates& to) {
-  for (int k = 0; k < from.n_nonzeros(c); ++k)
-    to.add_entry(from.indices(c)[k], from.weights(c)[k]);
+  for (int k = 0; k < from.n_nonzeros(c); ++k) to.add_entry(from.indices(c)[k], from.weights(c)[k]);
   to.close();
 }
 

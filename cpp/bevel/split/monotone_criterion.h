@@ -7,8 +7,8 @@
 
 namespace bevel {
 
-// Base: a PairCriterion of wide pairs. Cuts are found by sorting: bins and their bounds know nothing
-// of the order of means.
+// Base: a PairCriterion of wide pairs. Cuts are found by sorting: bins and their bounds know
+// nothing of the order of means.
 template <class Base>
 class MonotoneCriterion : public Base {
  public:

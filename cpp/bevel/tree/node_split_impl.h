@@ -57,8 +57,8 @@ bool TreeBuilder<Criterion>::same_targets(const NodeItem& item,
 // Criteria that reject cuts may leave none, though directions separate the rows.
 template <class Criterion>
 bool TreeBuilder<Criterion>::is_cut(const BestSplit& found) {
-  constexpr bool kRejects = requires(Criterion c) { c.set_push(0); } ||
-                            std::is_base_of_v<PoissonCriterion, Criterion>;
+  constexpr bool kRejects =
+      requires(Criterion c) { c.set_push(0); } || std::is_base_of_v<PoissonCriterion, Criterion>;
   return found.cut.found() && !(kRejects && found.cut.score == kNoScore);
 }
 

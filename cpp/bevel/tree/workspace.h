@@ -41,7 +41,7 @@ struct Workspace {
   std::vector<SamplerScratch> samplers;  // one per family
   Candidates candidates;
   const OpenGroups* open = nullptr;  // of the node
-  std::vector<float> values;  // projected values of the last split found
+  std::vector<float> values;         // projected values of the last split found
   std::vector<float> column;
   std::vector<uint32_t> rows;
   std::vector<uint8_t> goes_left;
