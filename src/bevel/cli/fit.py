@@ -84,6 +84,7 @@ def fit(
     min_samples_leaf: forest.MinLeaf = None,
     criterion: forest.Criterion = None,
     class_weight: forest.ClassWeight = None,
+    monotonic: forest.Monotonic = None,
     weights: Annotated[
         str | None,
         typer.Option(
@@ -123,7 +124,9 @@ def fit(
     _check_model(model, oob, criterion)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
-    parameters = forest.forest_parameters(max_depth, min_samples_leaf, criterion, class_weight)
+    parameters = forest.forest_parameters(
+        max_depth, min_samples_leaf, criterion, class_weight, monotonic
+    )
     with source_of(data) as source, output.steps() as advance:
         found = workflow.fit(
             source,

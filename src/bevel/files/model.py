@@ -22,6 +22,7 @@ from bevel.files.columns.trees import FileForest, MappedFile, decode_trees, enco
 from bevel.files.families import FIRST_VERSION as FIRST_WITH_FAMILIES
 from bevel.files.families import decode_families, encode_families
 from bevel.files.faults import damaged
+from bevel.files.isolation import decode_isolation, encode_isolation
 from bevel.files.layout import read_layout, write_layout
 from bevel.files.parameters import decode_parameters, encode_parameters
 from bevel.files.rotations import decode_rotations, encode_rotations
@@ -56,12 +57,15 @@ class StorableKind:
         Whether it has a `RotationRecord`.
     is_additive : bool
         Whether its trees add up: boosting.
+    is_isolation : bool
+        Whether its leaves hold path lengths: isolation forests.
     """
 
     parameters: Mapping[str, Parameter]
     is_classifier: bool
     has_rotations: bool
     is_additive: bool = False
+    is_isolation: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +117,8 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
     if fitted.additive is not None:
         header["additive"] = encode_additive(fitted.additive, arrays)
+    if fitted.isolation is not None:
+        header["isolation"] = encode_isolation(fitted.isolation)
     return write_layout(header, arrays)
 
 
@@ -169,6 +175,7 @@ def read_model(
     additive = None
     if kind.is_additive:
         additive = decode_additive(header, sections, layout.version, fields["classes"], n_trees)
+    isolation = decode_isolation(header) if kind.is_isolation else None
     n_classes = 0 if fields["classes"] is None or additive else len(fields["classes"])
     forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
     targets = decode_targets(header, sections, layout, forest)
@@ -186,6 +193,7 @@ def read_model(
         additive=additive,
         families=families,
         power=power,
+        isolation=isolation,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)
@@ -200,7 +208,8 @@ def _read_forest(forest: FileForest) -> PackedPredictor:
 def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
     if values.get("projection", "auto") == "auto":
         return ""
-    return tuned_out_of_bag(read_projection(values["projection"], values["n_projections"]))
+    n_projections = values.get("n_projections", "auto")
+    return tuned_out_of_bag(read_projection(values["projection"], n_projections))
 
 
 def _decode_header(

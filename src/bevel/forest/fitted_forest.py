@@ -19,6 +19,7 @@ from bevel.data.dataset import Encoding
 from bevel.forest.additive import Additive
 from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.isolation import Isolation
 from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.family_record import FamilyRecord
@@ -87,6 +88,8 @@ class FittedForest:
         Of a forest whose families share the trees (`projection="auto"`).
     power : float
         That mean class shares are raised to (`calibration`); 1 leaves them as they are.
+    isolation : Isolation or None
+        How the path lengths of an isolation forest become scores; None in other forests.
     """
 
     predictor: Predictor
@@ -103,6 +106,7 @@ class FittedForest:
     additive: Additive | None = None
     families: FamilyRecord | None = None
     power: float = 1.0
+    isolation: Isolation | None = None
 
     @property
     def forest(self) -> FlatForest:
