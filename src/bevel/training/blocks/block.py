@@ -166,6 +166,6 @@ def grow_subtree(
     )
 
 
-def _native(block: Block, columns: Columns) -> tuple[Any, ...]:
-    fixed = (columns.levels, columns.medians)
-    return (block.X, *fixed, block.target, block.weights, block.first_row)
+def _native(block: Block, columns: Columns) -> tuple[Any, Any, Any, Any, Any, int]:
+    levels, medians, _ = columns
+    return block.X, levels, medians, block.target, block.weights, block.first_row
