@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,7 +14,9 @@
 #include "bevel/blocks/block_rows.h"
 #include "bevel/blocks/top_grower.h"
 #include "bevel/forest/forest_trainer.h"
+#include "bevel/predict/reference_predictor.h"
 #include "bevel/support/check.h"
+#include "forest_view.h"
 #include "reporter.h"
 
 using namespace bevel;
@@ -170,6 +173,7 @@ class Grower {
   }
   void take_all_rows(size_t tree) { grower_->take_all_rows(tree); }
   size_t n_trees_done() const { return grower_->n_trees_done(); }
+  bool takes_all(size_t tree) const { return grower_->takes_all(tree); }
   double gain_unit() const { return grower_->gain_unit(); }
   nb::dict finish() {
     FlatForest forest;
@@ -193,6 +197,57 @@ class Grower {
   Vector<float> medians_;
   std::unique_ptr<TopGrower> grower_;
 };
+
+// How often rows first_row, first_row + 1, ... are in the bag of a tree.
+std::vector<int32_t> draw_rows(const RowDraws& draws, uint64_t seed, uint64_t tree,
+                               uint64_t first_row, size_t n) {
+  std::vector<int32_t> times(n);
+  const NodeKey root = root_key(seed, tree);
+  for (size_t i = 0; i < n; ++i) times[i] = draws(root, first_row + i);
+  return times;
+}
+
+nb::tuple out_of_bag_of_block(const ForestView& view, ColumnMatrix X, const Options& options,
+                              uint64_t n_rows, uint64_t first_row, Vector<uint8_t> takes_all,
+                              bool hard, int n_threads) {
+  const ForestArrays& forest = view.arrays();
+  require(static_cast<int32_t>(X.shape(1)) == forest.n_features &&
+              takes_all.shape(0) == forest.n_trees(),
+          "[blocks] shape of a block");
+  const size_t n = X.shape(0);
+  const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
+  std::vector<double> sums(n * k);
+  std::vector<int32_t> counts(n);
+  const RowDraws draws = row_draws(options, n_rows);
+  const BagOfTree bag = [&](size_t tree) {
+    if (takes_all.data()[tree]) return std::vector<int32_t>(n, 1);
+    return draw_rows(draws, options.seed, tree, first_row, n);
+  };
+  run_cancellable([&] {
+    out_of_bag(forest, {X.data(), n, 1, n}, bag, {0, forest.n_trees()}, n_threads, hard,
+               sums.data(), counts.data());
+  });
+  return nb::make_tuple(to_numpy(std::move(sums), {n, k}), to_numpy(std::move(counts)));
+}
+
+// The nodes and candidates of a request for histograms, for tests and for those who look.
+nb::dict describe_request(const nb::bytes& bytes) {
+  BlockRequest request = read_request(bytes);
+  CandidateBins& bins = request.bins;
+  nb::dict described;
+  described["cell_size"] = request.grid.cell_size();
+  described["n_cells"] = bins.n_cells;
+  described["first"] = to_numpy(std::move(bins.first));
+  described["offset"] = to_numpy(std::move(bins.candidates.offset));
+  described["index"] = to_numpy(std::move(bins.candidates.index));
+  described["weight"] = to_numpy(std::move(bins.candidates.weight));
+  described["is_nominal"] = to_numpy(std::move(bins.is_nominal));
+  described["edge_offset"] = to_numpy(std::move(bins.edge_offset));
+  described["edges"] = to_numpy(std::move(bins.edges));
+  described["node_cell"] = to_numpy(std::move(bins.node_cell));
+  described["cell"] = to_numpy(std::move(bins.cell));
+  return described;
+}
 
 nb::dict grow_block_subtree(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
                             Vector<uint8_t> has_nan, nb::object target, int32_t n_classes,
@@ -243,8 +298,20 @@ void bind_blocks(nb::module_& m) {
       .def("put_subtree", &Grower::put_subtree, nb::arg("tree"), nb::arg("node"), nb::arg("arrays"))
       .def("take_all_rows", &Grower::take_all_rows, nb::arg("tree"))
       .def_prop_ro("n_trees_done", &Grower::n_trees_done)
+      .def("takes_all", &Grower::takes_all, nb::arg("tree"))
       .def_prop_ro("gain_unit", &Grower::gain_unit)
       .def("finish", &Grower::finish);
+  m.def(
+      "block_bag",
+      [](const Options& options, uint64_t n_rows, uint64_t tree, uint64_t first_row, size_t n) {
+        const RowDraws draws = row_draws(options, n_rows);
+        return to_numpy(draw_rows(draws, options.seed, tree, first_row, n));
+      },
+      nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"), nb::arg("first_row"), nb::arg("n"));
+  m.def("block_out_of_bag", &out_of_bag_of_block, nb::arg("view"), nb::arg("X").noconvert(),
+        nb::arg("options"), nb::arg("n_rows"), nb::arg("first_row"),
+        nb::arg("takes_all").noconvert(), nb::arg("hard"), nb::arg("n_threads"));
+  m.def("describe_block_request", &describe_request, nb::arg("request"));
   m.def("add_block_histograms", &add_block_histograms, nb::arg("X").noconvert(),
         nb::arg("levels").noconvert(), nb::arg("medians").noconvert(), nb::arg("target"),
         nb::arg("weights").noconvert().none(), nb::arg("first_row"), nb::arg("request"),

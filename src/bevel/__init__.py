@@ -26,6 +26,7 @@ from bevel.estimators import (
 )
 from bevel.estimators.loading import load
 from bevel.forest.flat_forest import FlatForest
+from bevel.scanning import scan
 
 if TYPE_CHECKING:
     from bevel import analysis, datasets, plots, workflow
@@ -52,6 +53,7 @@ __all__ = [
     "plots",
     "presets",
     "projections",
+    "scan",
     "tune",
     "workflow",
 ]

@@ -1,5 +1,6 @@
 #include "bevel/blocks/block_request.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -90,6 +91,12 @@ void visit_members(Request& r, Visit& visit) {
 }
 
 }  // namespace
+
+RowDraws row_draws(const Options& options, uint64_t n_rows) {
+  if (options.bag_size == 0) return {};
+  const double rate = static_cast<double>(options.bag_size) / static_cast<double>(n_rows);
+  return {std::min(rate, 1.0), options.replace};
+}
 
 std::string BlockRequest::to_bytes() const {
   Writer write;

@@ -10,6 +10,7 @@
 
 #include "bevel/blocks/row_draws.h"
 #include "bevel/blocks/row_grid.h"
+#include "bevel/options.h"
 #include "bevel/projection/candidates.h"
 #include "bevel/random/stream.h"
 #include "bevel/tree/node_store.h"
@@ -71,6 +72,9 @@ struct CandidateBins {
   size_t n_nodes() const { return node_cell.size(); }
   size_t n_edges(size_t c) const { return edge_offset[c + 1] - edge_offset[c]; }
 };
+
+// The bags of a forest over blocks.
+RowDraws row_draws(const Options& options, uint64_t n_rows);
 
 struct BlockRequest {
   RowGrid grid;

@@ -9,7 +9,9 @@
 #include "bevel/blocks/cut_choice.h"
 #include "bevel/blocks/value_bins.h"
 #include "bevel/split/kernels/kernels.h"
+#include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
+#include "bevel/support/thread_pool.h"
 
 namespace bevel {
 namespace {
@@ -18,12 +20,6 @@ namespace {
 constexpr size_t kEdgeRows = 2048;
 // Candidates that all miss are drawn again this often before a node becomes a leaf.
 constexpr int32_t kMaxRedraws = 8;
-
-RowDraws draws_of(const Options& options, const TableTotals& table) {
-  if (options.bag_size == 0) return {};
-  const double rate = static_cast<double>(options.bag_size) / static_cast<double>(table.n_rows);
-  return {std::min(rate, 1.0), options.replace};
-}
 
 }  // namespace
 
@@ -38,7 +34,7 @@ TopGrower::TopGrower(const Options& options, const TableTotals& table, const Dat
       scratch_(samplers_.size()) {
   for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(scratch_[f]);
   request_.grid = grid_;
-  request_.draws = draws_of(options_, table_);
+  request_.draws = row_draws(options_, table_.n_rows);
   for (const uint64_t number : trees) {
     TopTree tree;
     tree.number = number;
@@ -85,47 +81,72 @@ std::vector<float> TopGrower::project_sample(const Candidates& directions, size_
   return values;
 }
 
-void TopGrower::add_bins(const TopNode& node, const Candidates& drawn, CandidateBins& bins) const {
+uint64_t TopGrower::most_numbers_of(const Candidates& drawn) const {
+  uint64_t n_cells = 1;
+  for (size_t c = 0; c < drawn.size(); ++c) {
+    const int32_t n_levels = sample_.levels[*drawn.indices(c)];
+    n_cells += n_levels > 0 ? static_cast<uint64_t>(n_levels) : kMostEdges + 2;
+  }
+  return n_cells * grid_.cell_size();
+}
+
+std::vector<float> TopGrower::edges_of(const TopNode& node, const Candidates& drawn,
+                                       size_t c) const {
+  if (sample_.levels[*drawn.indices(c)] > 0) return {};
   const std::span<const uint32_t> rows(node.sample_rows.data(),
                                        std::min(node.sample_rows.size(), kEdgeRows));
+  std::vector<float> values = project_sample(drawn, c, rows);
+  return find_edges(values, kMostEdges);
+}
+
+void TopGrower::add_bins(const Candidates& drawn, const std::vector<std::vector<float>>& edges,
+                         CandidateBins& bins) const {
   bins.node_cell.push_back(bins.n_cells++);
   for (size_t c = 0; c < drawn.size(); ++c) {
     const int32_t* index = drawn.indices(c);
-    const bool nominal = sample_.levels[*index] > 0;
+    const int32_t n_levels = sample_.levels[*index];
     for (int k = 0; k < drawn.n_nonzeros(c); ++k)
       bins.candidates.add_entry(index[k], drawn.weights(c)[k]);
     bins.candidates.close();
-    bins.is_nominal.push_back(nominal);
+    bins.is_nominal.push_back(n_levels > 0);
     bins.cell.push_back(bins.n_cells);
-    if (nominal) {
-      bins.n_cells += static_cast<uint64_t>(sample_.levels[*index]);
-    } else {
-      std::vector<float> values = project_sample(drawn, c, rows);
-      const std::vector<float> edges = find_edges(values, kMostEdges);
-      bins.edges.insert(bins.edges.end(), edges.begin(), edges.end());
-      bins.n_cells += edges.size() + 2;
-    }
+    bins.edges.insert(bins.edges.end(), edges[c].begin(), edges[c].end());
     bins.edge_offset.push_back(static_cast<uint32_t>(bins.edges.size()));
+    bins.n_cells += n_levels > 0 ? static_cast<uint64_t>(n_levels) : edges[c].size() + 2;
   }
   bins.first.push_back(static_cast<uint32_t>(bins.candidates.size()));
 }
 
-std::string TopGrower::histogram_request(uint64_t most_numbers, int) {
+std::string TopGrower::histogram_request(uint64_t most_numbers, int n_threads) {
   request_.bins = CandidateBins();
   request_.trees = PartialTrees();
   asked_.clear();
-  const auto is_full = [&] { return !asked_.empty() && n_numbers() >= most_numbers; };
-  for (size_t t = 0; t < trees_.size() && !is_full(); ++t) {
-    for (size_t i = 0; i < trees_[t].nodes.size() && !is_full(); ++i) {
+  std::vector<Candidates> drawn;
+  uint64_t n_numbers = 0;
+  for (size_t t = 0; t < trees_.size(); ++t) {
+    for (size_t i = 0; i < trees_[t].nodes.size() && n_numbers < most_numbers; ++i) {
       const TopNode& node = trees_[t].nodes[i];
       if (node.state != TopState::waiting) continue;
-      Candidates drawn;
-      draw_candidates(node, drawn);
-      add_bins(node, drawn, request_.bins);
+      Candidates of_node;
+      draw_candidates(node, of_node);
+      n_numbers += most_numbers_of(of_node);
+      if (n_numbers > most_numbers && !asked_.empty()) break;
+      drawn.push_back(std::move(of_node));
       asked_.push_back({t, i});
     }
   }
   if (asked_.empty()) return {};
+  std::vector<std::vector<std::vector<float>>> edges(asked_.size());
+  ThreadPool pool(n_threads, asked_.size(), [&](int, size_t slot) {
+    const TopNode& node = trees_[asked_[slot].tree].nodes[asked_[slot].node];
+    for (size_t c = 0; c < drawn[slot].size(); ++c) {
+      poll_cancellation(kEdgeRows * 16);
+      edges[slot].push_back(edges_of(node, drawn[slot], c));
+    }
+  });
+  pool.run();
+  for (size_t slot = 0; slot < asked_.size(); ++slot)
+    add_bins(drawn[slot], edges[slot], request_.bins);
   add_paths(asked_, request_.trees);
   return request_.to_bytes();
 }

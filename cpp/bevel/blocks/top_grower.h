@@ -60,12 +60,17 @@ class TopGrower {
   void put_subtree(size_t tree, size_t node, NodeStore&& subtree);
   size_t n_trees_done() const;
   double gain_unit() const { return grid_.gain; }
+  bool takes_all(size_t tree) const { return trees_[tree].takes_all; }
 
   FlatForest finish();
 
  private:
   void draw_candidates(const TopNode& node, Candidates& out);
-  void add_bins(const TopNode& node, const Candidates& drawn, CandidateBins& bins) const;
+  // Numbers that a node has in the answer, at most.
+  uint64_t most_numbers_of(const Candidates& drawn) const;
+  std::vector<float> edges_of(const TopNode& node, const Candidates& drawn, size_t c) const;
+  void add_bins(const Candidates& drawn, const std::vector<std::vector<float>>& edges,
+                CandidateBins& bins) const;
   // Paths to the places asked for, slot by slot.
   void add_paths(std::span<const TopPlace> places, PartialTrees& out) const;
   // Appends the node and what lies below it if a node there is asked for; -1: none is.
