@@ -16,8 +16,10 @@ from bevel.scanning import ScannedTable
 from bevel.scanning.reading import ReadTable, read_blocks
 from bevel.scanning.targets import ClassSurvey
 from bevel.training.blocks.growing import WorkSpace, grow_over_blocks
+from bevel.training.blocks.out_of_bag import predict_blocks_out_of_bag
 from bevel.training.options import draw_seed, resolve_options
 from bevel.training.threads import count_threads
+from bevel.training.trainer import TrainingTarget, native_options
 
 if TYPE_CHECKING:
     from bevel.estimators._base import ObliqueForest
@@ -74,9 +76,11 @@ def _fit_blocks(
     space = WorkSpace(read.shares.numbers, read.shares.rows)
     trees = range(estimator.n_estimators)
     progress = estimator._progress(trees)
-    forest = grow_over_blocks(read.blocks, table, options, trees, space, progress)
+    n_threads = count_threads(estimator.n_jobs)
+    grown = grow_over_blocks(read.blocks, table, options, trees, space, n_threads, progress)
+    predictor = PackedPredictor(grown.forest)
     estimator._fitted = FittedForest(
-        predictor=PackedPredictor(forest),
+        predictor=predictor,
         encoding=table.encoding,
         feature_names=estimator._names_of_columns(),
         classes=getattr(estimator, "classes_", None),
@@ -89,6 +93,17 @@ def _fit_blocks(
         rotations=None,
         families=None,
     )
+    if estimator.oob_score:
+        rest = (
+            native_options(options),
+            table.n_rows,
+            grown.takes_all,
+            values.get("voting") == "hard",
+        )
+        blocks = read.blocks.blocks()
+        estimates, targets = predict_blocks_out_of_bag(predictor, blocks, *rest, n_threads)
+        estimates.warn_of_unknown()
+        estimator._set_out_of_bag(estimates, TrainingTarget(targets, table.n_classes, None))
 
 
 def _check(values: Mapping[str, Any]) -> None:
@@ -100,7 +115,6 @@ def _check(values: Mapping[str, Any]) -> None:
         ("max_leaf_nodes", (None,), "Limit max_depth or min_samples_leaf."),
         ("warm_start", (False,), "Grow all trees in one fit."),
         ("keep_targets", (False,), "Fit rows that are in memory."),
-        ("oob_score", (False,), "Score rows that are held out."),
         ("calibration", ("auto", None), "Leave it out."),
     ):
         got = values.get(name, allowed[0])

@@ -130,7 +130,8 @@ class TableFiles:
         elif self._format == "csv":
             csv = import_optional("pyarrow.csv", needed_by="scan of CSV files", install="pyarrow")
             options = csv.ReadOptions(block_size=CSV_BYTES, use_threads=False)
-            with csv.open_csv(file, read_options=options) as opened:
+            missing = csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+            with csv.open_csv(file, read_options=options, convert_options=missing) as opened:
                 self._wanted(opened.schema.names, file)
                 yield from opened
         else:

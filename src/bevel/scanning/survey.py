@@ -148,9 +148,9 @@ class Survey:
         kept = self._kept_rows()
         for features in column_tiles(self._numeric, table.n_rows):
             tile = table.numbers(slice(0, table.n_rows), features)
-            self._check(table, tile, features)
-            with np.errstate(invalid="ignore"):
-                low, high = np.fmin.reduce(tile, axis=0), np.fmax.reduce(tile, axis=0)
+            low, high = np.fmin.reduce(tile, axis=0), np.fmax.reduce(tile, axis=0)
+            if float(np.nanmax(np.maximum(-low, high), initial=0.0)) > self._limit:
+                raise self._too_large(table, tile, features)
             self._low[features] = np.fmin(self._low[features], low)
             self._high[features] = np.fmax(self._high[features], high)
             self._has_nan[features] |= np.isnan(tile).any(axis=0)
@@ -191,18 +191,15 @@ class Survey:
         if levels.has_missing:
             self._missing_levels.add(feature)
 
-    def _check(self, table: Table, tile: AnyFloats, features: slice) -> None:
-        beyond = np.abs(tile) > self._limit
-        if not beyond.any():
-            return
-        row, column = np.argwhere(beyond)[0]
+    def _too_large(self, table: Table, tile: AnyFloats, features: slice) -> ValueError:
+        row, column = np.argwhere(np.abs(tile, dtype=np.float64) > self._limit)[0]
         got = tile[row, column]
         remedy = (
             "Replace infinities by NaN, which means missing."
             if np.isinf(got)
             else "Rescale the column."
         )
-        raise ValueError(
+        return ValueError(
             f"X must hold finite numbers up to {self._limit:g} in size, or NaN; got {got:g} in "
             f"column {table.describe(features.start + int(column))}, row {self.n_rows + row}. "
             f"{remedy}"

@@ -16,7 +16,7 @@ from bevel.training.options import TrainingOptions
 from bevel.training.progress import Progress
 from bevel.training.trainer import native_options
 
-__all__ = ["Blocks", "Subtree", "WorkSpace", "grow_over_blocks"]
+__all__ = ["Blocks", "GrownOverBlocks", "Subtree", "WorkSpace", "grow_over_blocks"]
 
 
 class Subtree(NamedTuple):
@@ -40,6 +40,13 @@ class Blocks(Protocol):
         ...
 
 
+class GrownOverBlocks(NamedTuple):
+    """Trees, and which of them have every row once instead of a bag, which would be empty."""
+
+    forest: FlatForest
+    takes_all: npt.NDArray[np.uint8]
+
+
 class WorkSpace(NamedTuple):
     """How much may be asked for at once; does not change the forest."""
 
@@ -53,8 +60,9 @@ def grow_over_blocks(
     options: TrainingOptions,
     trees: Sequence[int],
     space: WorkSpace,
+    n_threads: int,
     progress: Progress,
-) -> FlatForest:
+) -> GrownOverBlocks:
     """Grow trees on a table in blocks.
 
     Parameters
@@ -69,6 +77,8 @@ def grow_over_blocks(
         Numbers of the trees.
     space : WorkSpace
         Limits of what is asked for at once.
+    n_threads : int
+        Threads of the coordinator, which draws candidates and finds edges of bins.
     progress : Progress
         Called with the number of trees that are done.
     """
@@ -88,21 +98,25 @@ def grow_over_blocks(
     )
     task = SubtreeTask(table.columns, table.n_classes, native_options(options), grower.gain_unit)
     with progress:
-        _grow_upper_levels(blocks, grower, space)
+        _grow_upper_levels(blocks, grower, space, n_threads)
         _grow_subtrees(blocks, grower, task, space, progress)
+        takes_all = np.array([grower.takes_all(tree) for tree in range(len(trees))], dtype=np.uint8)
         arrays = grower.finish()
-    return FlatForest(
+    forest = FlatForest(
         n_features=table.n_features,
         n_classes=table.n_classes,
         levels=table.encoding.levels,
         medians=table.encoding.medians,
         **arrays,
     )
+    return GrownOverBlocks(forest, takes_all)
 
 
-def _grow_upper_levels(blocks: Blocks, grower: _core.BlockGrower, space: WorkSpace) -> None:
+def _grow_upper_levels(
+    blocks: Blocks, grower: _core.BlockGrower, space: WorkSpace, n_threads: int
+) -> None:
     while True:
-        request, n_numbers = grower.histogram_request(space.numbers, 1)
+        request, n_numbers = grower.histogram_request(space.numbers, n_threads)
         if not request:
             return
         grower.take_histograms(blocks.histograms(request, n_numbers))
