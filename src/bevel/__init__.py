@@ -22,6 +22,7 @@ from bevel.estimators import (
     RegularizedRotationRegressor,
     RotatedBoostingClassifier,
     RotatedBoostingRegressor,
+    RotatedFeatures,
     StackedRotationClassifier,
 )
 from bevel.estimators.loading import load
@@ -44,6 +45,7 @@ __all__ = [
     "RegularizedRotationRegressor",
     "RotatedBoostingClassifier",
     "RotatedBoostingRegressor",
+    "RotatedFeatures",
     "StackedRotationClassifier",
     "__version__",
     "analysis",
