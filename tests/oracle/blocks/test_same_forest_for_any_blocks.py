@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import bevel.estimators._scanned as scanned
+import bevel.estimators.scanned.fitting as scanned
 import bevel.training.blocks.table as blocked_table
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core, scan
 from bevel.training.blocks.growing import WorkSpace
