@@ -146,7 +146,8 @@ def test_weights_count_by_their_ratios_and_zero_leaves_rows_out() -> None:
     share = weight[alone.predict(ROWS) == -1].sum() / weight.sum()
     assert share == pytest.approx(0.1, abs=0.01)
     far = np.vstack([ROWS, np.full((1, 4), 50.0)])
-    absent = ObliqueIsolationForest(**settings).fit(far, sample_weight=[1.0] * 300 + [0.0])
+    absent = ObliqueIsolationForest(projection="axis", **settings)
+    absent.fit(far, sample_weight=[1.0] * 300 + [0.0])
     assert np.abs(absent.forest_.threshold).max() < 50.0
 
 
