@@ -27,7 +27,7 @@ PROJECTIONS: Mapping[str, Any] = {
     "axis": "axis",
     "gaussian": "gaussian",
     "gaussian 2": P.Gaussian(2),
-    "gaussian p": P.Gaussian(1.0),
+    "auto": "auto",
     "sparse": "sparse",
     "combination": "combination",
     "rotation": "rotation",

@@ -31,6 +31,7 @@ from bevel.forest.predictor import PackedPredictor
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each, documented
 from bevel.parameters.isolation_parameters import ISOLATION_PARAMETERS
+from bevel.projections import Gaussian
 from bevel.projections.families import (
     Member,
     TableShape,
@@ -45,6 +46,7 @@ from bevel.training.trainer import TrainingTarget, train
 
 FEW_ROWS = 256  # that max_samples="auto" draws for a tree
 USUAL_OFFSET = -0.5
+FEWEST_COMBINED = 2  # features of a direction that is not along an axis
 
 
 @savable
@@ -89,7 +91,7 @@ class ObliqueIsolationForest(  # type: ignore[misc]
         self,
         n_estimators: int = 100,
         *,
-        projection: Any = "gaussian",
+        projection: Any = "auto",
         max_samples: int | float | str = "auto",
         contamination: float | str = "auto",
         bootstrap: bool = False,
@@ -131,11 +133,11 @@ class ObliqueIsolationForest(  # type: ignore[misc]
             The fitted estimator.
         """
         check_each(self.get_params(deep=False), self._parameters)
-        members = _read_members(self.projection)
         n_threads = count_threads(self.n_jobs)
         if hasattr(self, "_fitted"):
             del self._fitted  # a fit that fails half-way leaves no forest behind
         table = self._read(X, "no_validation", reset=True)
+        members = _read_members(self.projection, table.n_features)
         weights = _relative(read_weights(sample_weight, None, None, table.n_rows))
         scale = self.scale
         if scale == "auto":
@@ -259,13 +261,16 @@ class ObliqueIsolationForest(  # type: ignore[misc]
         return StoredEstimator(type(self).__name__, parameters, self.fitted_forest_, None)
 
 
-def _read_members(projection: Any) -> Sequence[Member]:
+def _read_members(projection: Any, n_columns: int) -> Sequence[Member]:
     """Projections that draw directions without a target."""
     members = read_projection(projection, "auto")
-    if not members or any(member.projection.reads_target for member in members):
+    if not members:  # "auto"
+        n_features = max(FEWEST_COMBINED, math.isqrt(n_columns))
+        return [Member(Gaussian(n_features), "auto", by_name=True)]
+    if any(member.projection.reads_target for member in members):
         raise ValueError(
             "projection must draw directions without a target for an isolation forest; got "
-            f'{shorten(projection)}. Use "gaussian", "axis", "sparse", "combination" or a rotation.'
+            f'{shorten(projection)}. Use "auto", "gaussian", "axis", "sparse" or a rotation.'
         )
     return members
 

@@ -24,13 +24,13 @@ ISOLATION_PARAMETERS = _table(
     ),
     Parameter(
         "projection",
-        "gaussian",
+        "auto",
         [Special("a name, an object of bevel.projections, or a list of them")],
         "Where the one direction of a node comes from; it must not look at a target. "
-        '"gaussian" combines √p features with normal coefficients, `P.Gaussian(n_features=1.0)` '
-        'all of them, which is the extended isolation forest; "axis" takes a single feature, as '
-        "the isolation forest does.",
-        'Use "gaussian", "sparse" or "axis".',
+        '"auto" combines √p features, at least two, with normal coefficients; '
+        "`P.Gaussian(n_features=1.0)` all of them, which is the extended isolation forest at full "
+        'extension; "axis" takes a single feature, as the isolation forest does.',
+        'Use "auto", "gaussian", "sparse" or "axis".',
     ),
     Parameter(
         "max_samples",

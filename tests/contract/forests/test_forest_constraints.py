@@ -152,3 +152,19 @@ def test_forest_of_another_criterion_has_all_the_usual_results(
         bevel.load(tmp_path / "forest.bevel").predict(FRAME), forest.predict(FRAME)
     )
     assert (np.diff(forest.predict_quantiles(FRAME, [0.1, 0.5, 0.9]), axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"criterion": "poisson"}, {"criterion": "absolute_error"}, {"monotonic_cst": {"age": 1}}],
+    ids=str,
+)
+def test_scanned_tables_refuse_what_blocks_cannot_honour(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    FRAME.assign(y=Y**2).to_csv(tmp_path / "rows.csv", index=False)
+    name = next(iter(settings))
+    with pytest.raises(ValueError, match=f"{name} must be .* with a scanned table"):
+        ObliqueForestRegressor(2, projection="sparse", **settings).fit(
+            bevel.scan(tmp_path / "rows.csv", target="y")
+        )

@@ -17,7 +17,7 @@ from bevel import ObliqueIsolationForest
 from bevel import projections as P
 
 ROWS = np.random.default_rng(0).normal(size=(300, 4))
-PROJECTIONS: list[Any] = ["axis", "gaussian", "sparse", "rotation", ["axis", P.Gaussian(2)]]
+PROJECTIONS: list[Any] = ["auto", "axis", "gaussian", "sparse", "rotation", ["axis", P.Gaussian(2)]]
 
 
 def mean_search_depth(n: int) -> float:
@@ -187,7 +187,6 @@ def test_equal_rows_and_single_rows_have_the_usual_score() -> None:
         ({"max_samples": 301}, ValueError, r"at most the number of training rows \(300\)"),
         ({"max_samples": 0}, ValueError, "max_samples must be"),
         ({"projection": "lda"}, ValueError, "without a target"),
-        ({"projection": "auto"}, ValueError, "without a target"),
         ({"projection": ["axis", "cca"]}, ValueError, "without a target"),
         ({"n_estimators": 0}, ValueError, "n_estimators must be"),
     ],

@@ -17,6 +17,7 @@ from bevel.scanning.reading import ReadTable, read_blocks
 from bevel.scanning.targets import ClassSurvey
 from bevel.training.blocks.growing import WorkSpace, grow_over_blocks
 from bevel.training.blocks.out_of_bag import predict_blocks_out_of_bag
+from bevel.training.criteria import is_regression
 from bevel.training.options import draw_seed, resolve_options
 from bevel.training.threads import count_threads
 from bevel.training.trainer import TrainingTarget, native_options
@@ -28,6 +29,7 @@ __all__ = ["fit_scanned"]
 
 # What "auto" stands for where directions are drawn without looking at rows.
 AUTOMATIC = "sparse"
+CRITERIA = ("auto", "gini", "entropy", "log_loss", "squared_error")
 ROWLESS = {"axis", "signs", "combination", "rotation", "multirotation", "patches", "categorical"}
 
 
@@ -48,7 +50,7 @@ def fit_scanned(estimator: ObliqueForest, scanned: ScannedTable, y: Any, weight:
     n_threads = count_threads(estimator.n_jobs)
     with read_blocks(
         scanned,
-        regression=values["criterion"] == "squared_error",
+        regression=is_regression(values["criterion"]),
         categorical_features=estimator.categorical_features,
         scale=estimator._scale_for(members),
         class_weight=values.get("class_weight"),
@@ -116,6 +118,9 @@ def _check(values: Mapping[str, Any]) -> None:
         ("warm_start", (False,), "Grow all trees in one fit."),
         ("keep_targets", (False,), "Fit rows that are in memory."),
         ("calibration", ("auto", None), "Leave it out."),
+        ("criterion", CRITERIA, "Fit rows that are in memory."),
+        ("monotonic_cst", (None,), "Fit rows that are in memory."),
+        ("interaction_cst", (None,), "Fit rows that are in memory."),
     ):
         got = values.get(name, allowed[0])
         if not any(got is each or got == each for each in allowed):
