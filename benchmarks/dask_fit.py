@@ -58,12 +58,19 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         size = equal_files(local, remote)
     local_s, local_cpu, _, dask_s, dask_cpu, client_cpu = map(min, zip(*rounds, strict=True))
     return {
-        **{"n": options.rows, "trees": options.trees, "projection": options.projection},
-        **{"workers": options.workers, "repeats": options.repeats},
-        **{"local_s": round(local_s, 2), "dask_s": round(dask_s, 2)},
-        **{"ratio": round(dask_s / local_s, 3), "cpu_ratio": round(dask_cpu / local_cpu, 3)},
-        **{"local_cpu_s": round(local_cpu, 2), "dask_cpu_s": round(dask_cpu, 2)},
-        **{"client_cpu_s": round(client_cpu, 2), "model_mb": round(size / 1e6, 1)},
+        "n": options.rows,
+        "trees": options.trees,
+        "projection": options.projection,
+        "workers": options.workers,
+        "repeats": options.repeats,
+        "local_s": round(local_s, 2),
+        "dask_s": round(dask_s, 2),
+        "ratio": round(dask_s / local_s, 3),
+        "cpu_ratio": round(dask_cpu / local_cpu, 3),
+        "local_cpu_s": round(local_cpu, 2),
+        "dask_cpu_s": round(dask_cpu, 2),
+        "client_cpu_s": round(client_cpu, 2),
+        "model_mb": round(size / 1e6, 1),
     }
 
 

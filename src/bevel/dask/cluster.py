@@ -92,7 +92,7 @@ class Fit:
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if kind is not None and self.client.status == "running":
             self.client.cancel(self._futures, force=True)
-        self._futures.clear()
+        self.drop(list(self._futures))
         self.release_parts()
 
     def submit(

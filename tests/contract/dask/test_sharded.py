@@ -28,7 +28,7 @@ def gather_few_rows(monkeypatch) -> None:
 def test_classifier_on_mixed_columns_has_the_file_of_a_local_fit_over_blocks(tmp_path, monkeypatch):
     gather_few_rows(monkeypatch)
     X, y, weight = mixed_frame()
-    settings = {"n_estimators": 6, "oob_score": True, "random_state": 3}
+    settings = {"n_estimators": 20, "oob_score": True, "random_state": 3}
     table = bevel.scan(X, target=y, weight=weight, block_rows=100)
     local = ObliqueForestClassifier(**settings).fit(table)
     for sizes in ([400], [0, 150, 1, 0, 240, 9]):
