@@ -103,6 +103,7 @@ class BoostingOptions:
     l2: float
     min_hessian: float
     subsample: float
+    samples_by_gradient: bool
     max_bins: int
     n_iter_no_change: int
     tol: float
@@ -123,8 +124,9 @@ def boost(
     options: Options,
     boosting: BoostingOptions,
     n_threads: int,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[int, float], None] | None,
     user_loss: Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[np.float64], ...]] | None,
+    scorer: Callable[[npt.NDArray[np.float64]], float] | None = None,
 ) -> dict[str, Any]: ...
 def train(
     X: npt.NDArray[np.float32],
