@@ -27,9 +27,10 @@ from bevel.estimators import (
 )
 from bevel.estimators.loading import load
 from bevel.forest.flat_forest import FlatForest
+from bevel.scanning import scan
 
 if TYPE_CHECKING:
-    from bevel import analysis, datasets, plots, workflow
+    from bevel import analysis, dask, datasets, plots, workflow
     from bevel.tuning import tune
 
 __all__ = [
@@ -49,11 +50,13 @@ __all__ = [
     "StackedRotationClassifier",
     "__version__",
     "analysis",
+    "dask",
     "datasets",
     "load",
     "plots",
     "presets",
     "projections",
+    "scan",
     "tune",
     "workflow",
 ]
@@ -61,7 +64,7 @@ __all__ = [
 __version__ = version("bevel")
 
 # Imported at their first use: a program that only predicts does not pay for them.
-_LAZY_MODULES = ("analysis", "datasets", "plots", "tuning", "workflow")
+_LAZY_MODULES = ("analysis", "dask", "datasets", "plots", "tuning", "workflow")
 _LAZY_NAMES = {"tune": "bevel.tuning"}
 
 
