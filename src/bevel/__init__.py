@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bevel import analysis, datasets, plots, presets, projections, workflow
+    from bevel import analysis, dask, datasets, plots, presets, projections, workflow
     from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
     from bevel.estimators import (
         ObliqueBoostingClassifier,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from bevel.estimators.loading import load
     from bevel.forest.flat_forest import FlatForest
+    from bevel.scanning import scan
     from bevel.tuning import tune
 
     __version__: str
@@ -48,24 +49,27 @@ __all__ = [
     "StackedRotationClassifier",
     "__version__",
     "analysis",
+    "dask",
     "datasets",
     "load",
     "plots",
     "presets",
     "projections",
+    "scan",
     "tune",
     "workflow",
 ]
 
 # Imported at their first use: a program that only predicts does not pay for the others, and the
 # command line can be stopped while they are read.
-_MODULES = ("analysis", "datasets", "plots", "presets", "projections", "tuning", "workflow")
+_MODULES = ("analysis", "dask", "datasets", "plots", "presets", "projections", "tuning", "workflow")
 _PLACES = {
     "FlatForest": "bevel.forest.flat_forest",
     "ModelFileError": "bevel.errors",
     "NoOutOfBagError": "bevel.errors",
     "PrecisionWarning": "bevel.errors",
     "load": "bevel.estimators.loading",
+    "scan": "bevel.scanning",
     "tune": "bevel.tuning",
 }
 

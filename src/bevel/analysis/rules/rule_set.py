@@ -69,6 +69,7 @@ def rule_set(
     Parameters
     ----------
     forest : fitted forest of Bevel
+        Or a fitted boosting, whose nodes are rules too.
     X, y : array-like
         Rows and targets to evaluate rules on.
     n : int, default=6
@@ -105,17 +106,13 @@ def rule_set(
     >>> sorted(int(rule.prediction) for rule in found.rules)
     [0, 1, 2]
     """
-    analysed = read_forest(forest, "rule_set")
+    analysed = read_forest(forest, "rule_set", trees_only=True)
     given = (n, max_depth, max_terms, min_coverage, overlap, digits)
     for parameter, value in zip(_PARAMETERS, given, strict=True):
         parameter.check(value)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     target = np.asarray(rows.target)
-    Y = (
-        np.eye(analysed.forest.n_classes)[target]
-        if analysed.classes is not None
-        else target[:, None]
-    )
+    Y = np.eye(len(analysed.classes))[target] if analysed.classes is not None else target[:, None]
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     nodes = [
         node for tree in analysed.forest for node in _nodes(analysed, tree, max_depth, max_terms)

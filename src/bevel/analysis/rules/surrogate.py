@@ -153,10 +153,12 @@ def surrogate_tree(
     Parameters
     ----------
     forest : fitted forest of Bevel
+        Or a fitted boosting.
     X : array or data frame of shape (n, p)
         Rows on which the forest is imitated.
     y : array of shape (n,), default=None
-        Targets, if X are the rows of the fit: then out-of-bag predictions are imitated.
+        Targets, if X are the rows of the fit: then out-of-bag predictions are imitated, which
+        boosting does not have.
     max_depth : int, default=3
         Splits above a leaf, at most 8.
     splits : {"axis", "sparse"}, default="axis"
@@ -183,12 +185,17 @@ def surrogate_tree(
     >>> tree.n_leaves, tree.fidelity > 0.9
     (3, True)
     """
-    analysed = read_forest(forest, "surrogate_tree")
+    analysed = read_forest(forest, "surrogate_tree", trees_only=True)
     for parameter, value in zip(_PARAMETERS, (max_depth, digits), strict=True):
         parameter.check(value)
     if splits not in ("axis", "sparse"):
         raise wrong_value("splits", "'axis' or 'sparse'", splits, "Write splits='axis'.")
     imitated = _predictions(analysed, X, y)
+    if imitated.ndim > 1:
+        raise ValueError(
+            "surrogate_tree needs a model with one prediction for each row; got one of "
+            f"{imitated.shape[1]} quantiles. Fit a model of the quantile that you want imitated."
+        )
     nominal = frozenset(int(f) for f in np.flatnonzero(analysed.forest.levels))
     columns = read_columns(read_table(X), nominal, analysed.names)
     maker = _Maker(analysed.classes is not None, nominal, max_depth, splits, digits, random_state)
