@@ -14,7 +14,7 @@ from bevel.errors import NoOutOfBagError, wrong_type
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._reading import encode_rows
 from bevel.estimators.gradient_boosting.base import ObliqueBoosting
-from bevel.estimators.isolation import ObliqueIsolationForest
+from bevel.estimators.outliers.isolation import ObliqueIsolationForest
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest

@@ -69,7 +69,8 @@ def unsupervised_forest(
         forest = ObliqueForestClassifier(oob_score=True, random_state=seed)
     n_rows = read_table(X).n_rows
     labels = np.repeat([REAL, PERMUTED], n_rows)
-    return clone(forest).fit(_with_permuted_rows(X, n_rows, rng), labels)
+    fitted: ObliqueForestClassifier = clone(forest)
+    return fitted.fit(_with_permuted_rows(X, n_rows, rng), labels)
 
 
 def _with_permuted_rows(X: Any, n_rows: int, rng: np.random.RandomState) -> Any:
@@ -83,5 +84,5 @@ def _with_permuted_rows(X: Any, n_rows: int, rng: np.random.RandomState) -> Any:
         both = nw.concat([frame, frame])
         return both.with_columns(*(both[name][order()] for name in both.columns)).to_native()
     rows = X.toarray() if sp.issparse(X) else np.asarray(X)
-    both = np.concatenate([rows, rows])
-    return np.column_stack([both[order(), column] for column in range(both.shape[1])])
+    doubled = np.concatenate([rows, rows])
+    return np.column_stack([doubled[order(), column] for column in range(doubled.shape[1])])

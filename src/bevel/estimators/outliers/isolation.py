@@ -51,8 +51,13 @@ FEWEST_COMBINED = 2  # features of a direction that is not along an axis
 
 @savable
 @documented(ISOLATION_PARAMETERS)
-class ObliqueIsolationForest(  # type: ignore[misc]
-    OutlierMixin, GrownTrees, NamedParameters, TableInput, LinksToDocuments, BaseEstimator
+class ObliqueIsolationForest(
+    OutlierMixin,  # type: ignore[misc]
+    GrownTrees,
+    NamedParameters,
+    TableInput,
+    LinksToDocuments,
+    BaseEstimator,  # type: ignore[misc]
 ):
     """A forest of random trees that cut along oblique directions, for outliers.
 
