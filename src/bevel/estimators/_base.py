@@ -19,6 +19,7 @@ from bevel.estimators._compression import Compression
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._growing import TreeGrowth, shape_of
 from bevel.estimators._named_parameters import NamedParameters
+from bevel.estimators._outputs import SeveralOutputs
 from bevel.estimators._reading import TableInput
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
@@ -50,6 +51,7 @@ from bevel.training.trainer import TrainingTarget
 
 
 class ObliqueForest(
+    SeveralOutputs,
     Compression,
     TreeGrowth,
     NamedParameters,
@@ -81,8 +83,10 @@ class ObliqueForest(
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
             (made dense, in float32). NaN and None are missing values; infinities raise. Dates and
             times become days since 1970-01-01 (UTC).
-        y : array-like of shape (n_rows,)
-            Targets.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            Targets. With several columns all of them are predicted by the same trees: the impurity
+            that splits remove is summed over the outputs, in regression after division by their
+            variances.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more, the largest from 1e-15 to 1e15; None weighs all rows
             equally. A row of weight zero is as good as absent. Weights below 1e-20 of the largest
@@ -98,12 +102,14 @@ class ObliqueForest(
         members = read_projection(values["projection"], values["n_projections"])
         values["bootstrap"] = draws_bags(values["bootstrap"], members)
         self._check_combinations(values, members)
+        self._outputs = None
         n_threads = count_threads(self.n_jobs)
         before = self._trees_to_keep()
         if before is None and hasattr(self, "_fitted"):
             del self._fitted  # a fit that fails half-way leaves no forest behind
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
+        self.n_outputs_ = 1 if self._outputs is None else len(self._outputs)
         dataset = self._dataset(table, members, before)
         if before is None:
             warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
@@ -115,7 +121,7 @@ class ObliqueForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=getattr(self, "classes_", None),
+            classes=getattr(self, "classes_", None) if self._outputs is None else None,
             hard=values.get("voting") == "hard",
             bags=bags,
             seed=seed,
@@ -124,13 +130,17 @@ class ObliqueForest(
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
             rotations=rotations,
             families=families,
+            outputs=self._outputs,
         )
+        del self._outputs
         self._use_out_of_bag_rows(dataset, target, self._calibrates(values, options), n_threads)
         return self
 
     def _calibrates(self, values: Mapping[str, Any], options: TrainingOptions) -> bool:
         """Whether the power of the probabilities is to be chosen."""
         how = values.get("calibration")
+        if self._fitted.outputs is not None:  # "power" has been refused
+            return False
         if how == "auto":
             bags = self._fitted.bags
             leaves_out = bags is not None and options.leaves_rows_out(bags.n_rows)

@@ -32,11 +32,20 @@ class TrainingTarget:
         Number of classes, 0 in regression.
     weights : ndarray of float64 or None
         Weight of each row; None when all are one.
+    output_classes : ndarray of int32 or None
+        Of several outputs the number of classes of each, 0 in regression; `values` is then of shape
+        (n_rows, n_outputs), and classes of all outputs are numbered one after the other.
     """
 
     values: npt.NDArray[Any]
     n_classes: int
     weights: npt.NDArray[np.float64] | None
+    output_classes: npt.NDArray[np.int32] | None = None
+
+    @property
+    def has_outputs(self) -> bool:
+        """Whether there are several outputs."""
+        return self.output_classes is not None
 
 
 def train(
@@ -73,13 +82,14 @@ def train(
             encoding.levels,
             encoding.medians,
             dataset.has_nan,
-            target.values,
+            target.values.ravel(),
             target.n_classes,
             target.weights,
             native_options(options),
             np.asarray(trees, dtype=np.uint64),
             n_threads,
             progress if progress.wanted else None,
+            target.output_classes,
         )
         if progress.wanted:
             progress(len(trees))

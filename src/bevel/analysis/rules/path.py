@@ -125,7 +125,7 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
      1. x3 ≤ 0.8   0.2
     The row: x3 = 0.2.
     """
-    analysed = read_forest(estimator, "path_rules", trees_only=True)
+    analysed = read_forest(estimator, "path_rules", trees_only=True, several_outputs=True)
     encoded = analysed.encode(X)
     if len(encoded) != 1:
         raise wrong_value("X", "one row", f"{len(encoded)} rows", "Pass for example X[:1].")

@@ -124,7 +124,9 @@ def _evaluate(micro: FlatForest, n_micro_trees: int, grower: Grower, plan: Famil
         predictions.append(each)
         known &= has_prediction
     return measure(
-        *(predictions, known, target.values, target.n_classes, target.weights), calibrated=True
+        *(predictions, known, target.values, target.n_classes, target.weights),
+        calibrated=True,
+        output_classes=target.output_classes,
     )
 
 
