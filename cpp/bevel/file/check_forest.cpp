@@ -111,7 +111,8 @@ void Checker::check_table() const {
 // Several outputs: how many classes each has, 0 in regression.
 void Checker::check_outputs() const {
   if (forest_.n_outputs() == 0) return;
-  if (forest_.n_outputs() == 1) refuse("output_classes must be of two outputs or more; got one.");
+  if (forest_.n_outputs() == 1)
+    refuse("output_classes must have a value for each of two outputs or more; got one.");
   const bool is_regression = forest_.n_classes == 0;
   int64_t sum = 0;
   for (const int32_t n : forest_.output_classes) {

@@ -23,7 +23,6 @@ class SeveralOutputs:
     """The part of an estimator that knows of several outputs."""
 
     _takes_outputs: ClassVar[bool] = True  # whether `fit` takes y of shape (n_rows, n_outputs)
-    _outputs: Outputs | None  # of the fit at hand
     _fitted: FittedForest
     n_outputs_: int
 
@@ -115,8 +114,7 @@ def labels_of_outputs(outputs: Outputs, codes: npt.NDArray[Any]) -> npt.NDArray[
 
 def decide_outputs(outputs: Outputs, shares: Floats) -> npt.NDArray[Any]:
     """Most probable label of each output."""
-    n_classes = np.diff(outputs.bounds).astype(np.int32)
-    return labels_of_outputs(outputs, most_probable_classes(shares, n_classes))
+    return labels_of_outputs(outputs, most_probable_classes(shares, outputs.n_classes))
 
 
 def all_right(y: Any, predicted: npt.NDArray[Any], sample_weight: Any = None) -> float:

@@ -255,9 +255,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         weights = read_output_weights(sample_weight, self.class_weight, classes, codes)
         self.classes_ = classes
         self.n_classes_ = [len(labels) for labels in classes]
-        self._outputs = outputs
-        n_classes = np.array(self.n_classes_, dtype=np.int32)
-        return TrainingTarget(codes, int(n_classes.sum()), weights, n_classes)
+        return TrainingTarget(codes, sum(self.n_classes_), weights, outputs)
 
     def _check_same_outputs(self, outputs: Outputs) -> None:
         if not self._trees_are_kept():

@@ -146,8 +146,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
                 remedy = "Pass X_train and y_train to predict_quantiles instead."
                 raise refused_with_outputs("keep_targets", True, "False", remedy)
             values = read_output_numbers(given, n_rows)
-            self._outputs = Outputs(given.names, None)
-            return TrainingTarget(values, 0, weights, np.zeros(n_outputs, dtype=np.int32))
+            return TrainingTarget(values, 0, weights, Outputs(given.names, None))
         return TrainingTarget(read_numbers(y, n_rows), 0, weights)
 
     def _check_same_outputs(self, n_outputs: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from bevel.files.columns.column import Column, decode_column
@@ -90,6 +91,5 @@ def check_outputs(outputs: Outputs | None, columns: Mapping[str, Column]) -> Non
         raise damaged("output_classes", f"of {n_outputs} outputs", column.length)
     if outputs is None:
         return
-    n_classes = [0] * n_outputs if outputs.classes is None else [len(c) for c in outputs.classes]
-    if decode_column(column, check_claims(columns)).tolist() != n_classes:
+    if not np.array_equal(decode_column(column, check_claims(columns)), outputs.n_classes):
         raise damaged("output_classes", "as many classes as in the header", "others")

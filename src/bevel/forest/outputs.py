@@ -39,11 +39,17 @@ class Outputs:
         return len(self.names)
 
     @property
+    def n_classes(self) -> npt.NDArray[np.int32]:
+        """Number of classes of each output, 0 in regression."""
+        classes = self.classes or ((),) * len(self.names)
+        return np.array([len(labels) for labels in classes], dtype=np.int32)
+
+    @property
     def bounds(self) -> npt.NDArray[np.int64]:
         """Where the classes of each output begin, and where the last ones end."""
         if self.classes is None:
             return np.arange(len(self.names) + 1)
-        return np.concatenate(([0], np.cumsum([len(labels) for labels in self.classes])))
+        return np.concatenate(([0], np.cumsum(self.n_classes, dtype=np.int64)))
 
     def position(self, which: object) -> int:
         """Position of an output given by position or name."""

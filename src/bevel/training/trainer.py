@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel.data.dataset import Dataset
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.outputs import Outputs
 from bevel.projections.base import FamilySpec
 from bevel.projections.custom import check_sums
 from bevel.training.options import TrainingOptions
@@ -32,20 +33,20 @@ class TrainingTarget:
         Number of classes, 0 in regression.
     weights : ndarray of float64 or None
         Weight of each row; None when all are one.
-    output_classes : ndarray of int32 or None
-        Of several outputs the number of classes of each, 0 in regression; `values` is then of shape
-        (n_rows, n_outputs), and classes of all outputs are numbered one after the other.
+    outputs : Outputs or None
+        Of several outputs their names and classes; `values` is then of shape (n_rows, n_outputs),
+        and classes of all outputs are numbered one after the other.
     """
 
     values: npt.NDArray[Any]
     n_classes: int
     weights: npt.NDArray[np.float64] | None
-    output_classes: npt.NDArray[np.int32] | None = None
+    outputs: Outputs | None = None
 
     @property
-    def has_outputs(self) -> bool:
-        """Whether there are several outputs."""
-        return self.output_classes is not None
+    def output_classes(self) -> npt.NDArray[np.int32] | None:
+        """Number of classes of each of several outputs, 0 in regression; None of one."""
+        return None if self.outputs is None else self.outputs.n_classes
 
 
 def train(

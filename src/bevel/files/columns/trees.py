@@ -103,18 +103,23 @@ class FileColumns:
 
     def verify(self) -> None:
         """Raise ModelFileError unless the parts match their checksums."""
-        for name, column in self.columns.items():
+        for name, column in self._stored().items():
             for part in column.parts:
                 self.layout.verify(f"{name}.{part}")
+
+    def _stored(self) -> Mapping[str, Column]:
+        """The columns that files of this version hold; others are empty."""
+        has_outputs = self.layout.version >= FIRST_WITH_OUTPUTS
+        return {n: c for n, c in self.columns.items() if has_outputs or n not in OF_OUTPUTS}
 
     def in_memory(self) -> Self:
         """The same from a copy of the file, which nobody can change any more."""
         layout = replace(self.layout, buffer=memoryview(bytes(self.layout.buffer)))
         columns = {
             name: replace(column, parts={p: layout.view(f"{name}.{p}") for p in column.parts})
-            for name, column in self.columns.items()
+            for name, column in self._stored().items()
         }
-        return replace(self, layout=layout, columns=columns)
+        return replace(self, layout=layout, columns={**self.columns, **columns})
 
 
 @dataclass(frozen=True, eq=False)
