@@ -280,11 +280,10 @@ class Trainer {
     tree.root = root_key(options_.seed, tree_number);
     tree.row_data = row_data;
     tree.gain_unit = scales_.gain;
-    tree.weight_unit =
-        std::is_same_v<typename Criterion::RowStats, WidePair> ||
-                std::is_same_v<typename Criterion::RowStats, OutputRowStats>
-            ? scales_.weight
-            : 1.0;
+    tree.weight_unit = std::is_same_v<typename Criterion::RowStats, WidePair> ||
+                               std::is_same_v<typename Criterion::RowStats, OutputRowStats>
+                           ? scales_.weight
+                           : 1.0;
     size_t n = 0;
     for (size_t row = 0; row < data_.n_rows; ++row) n += row_data.multiplicity[row] > 0;
     tree.rows.reserve(n);

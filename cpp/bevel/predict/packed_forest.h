@@ -85,7 +85,8 @@ struct GroupedRows;
 using PassTopLevels = void (*)(const TopLevels& top_levels, const GroupedRows& rows, Child* out);
 
 struct PackedForest {
-  // The values of several outputs are not copied: the forest must live as long. simd: the instruction set, "auto" for the best available; predictions do not depend on it.
+  // The values of several outputs are not copied: the forest must live as long. simd: the
+  // instruction set, "auto" for the best available; predictions do not depend on it.
   explicit PackedForest(const ForestArrays& forest, const std::string& simd = "auto");
 
   int32_t n_classes = 0;  // 0: regression

@@ -304,8 +304,7 @@ void predict_class(const PackedForest& forest, const RowSource& rows, Voting vot
 }
 
 void predict_value(const PackedForest& forest, const RowSource& rows, int n_threads, double* out) {
-  if (forest.n_outputs > 0)
-    return predict_means(forest, rows, LeafVectors(forest), n_threads, out);
+  if (forest.n_outputs > 0) return predict_means(forest, rows, LeafVectors(forest), n_threads, out);
   predict_means(forest, rows, Values(forest), n_threads, out);
 }
 

@@ -15,8 +15,8 @@ enum class Voting { soft, hard };
 // Mean over trees of leaf shares (soft) or of votes (hard); out: n_rows x n_classes.
 void predict_proba(const PackedForest& forest, const RowSource& rows, Voting voting, int n_threads,
                    double* out);
-// The class of highest probability, of a forest with one output: the first of those that are equal. Stops at the tree after
-// which a row's class cannot change.
+// The class of highest probability, of a forest with one output: the first of those that are equal.
+// Stops at the tree after which a row's class cannot change.
 void predict_class(const PackedForest& forest, const RowSource& rows, Voting voting, int n_threads,
                    int32_t* out);
 // Mean over trees of leaf values; out: n_rows x max(1, n_outputs).

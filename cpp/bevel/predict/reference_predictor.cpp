@@ -258,9 +258,8 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const double*
         for (size_t j = 0; j < k; ++j) add(i, j, values[j]);
         continue;
       }
-      const size_t node =
-          static_cast<size_t>(forest.tree_offset[tree]) +
-          static_cast<size_t>(leaf_of(forest, tree, row, rows.feature_stride));
+      const size_t node = static_cast<size_t>(forest.tree_offset[tree]) +
+                          static_cast<size_t>(leaf_of(forest, tree, row, rows.feature_stride));
       if (forest.n_classes == 0) {
         add(i, 0, forest.leaf_value[node]);
       } else if (hard && forest.n_outputs() > 0) {

@@ -10,13 +10,13 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.outputs import (
     OutputColumns,
     read_output_labels,
     read_output_weights,
     refused_with_outputs,
 )
+from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.target import read_labels
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._outputs import (
@@ -76,6 +76,9 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
+    classes_: Any  # of several outputs lists, one entry each
+    n_classes_: Any
+    oob_decision_function_: Any
 
     def __init__(
         self,
@@ -247,7 +250,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         self, given: OutputColumns, sample_weight: Any, n_rows: int
     ) -> TrainingTarget:
         if self.calibration == "power":
-            remedy = 'Leave it out, or calibrate single outputs with scikit-learn.'
+            remedy = "Leave it out, or calibrate single outputs with scikit-learn."
             raise refused_with_outputs("calibration", self.calibration, '"auto" or None', remedy)
         classes, codes = read_output_labels(given, n_rows)
         outputs = Outputs(given.names, tuple(classes))
@@ -255,7 +258,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         weights = read_output_weights(sample_weight, self.class_weight, classes, codes)
         self.classes_ = classes
         self.n_classes_ = [len(labels) for labels in classes]
-        return TrainingTarget(codes, sum(self.n_classes_), weights, outputs)
+        return TrainingTarget(codes, int(outputs.bounds[-1]), weights, outputs)
 
     def _check_same_outputs(self, outputs: Outputs) -> None:
         if not self._trees_are_kept():

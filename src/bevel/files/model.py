@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-
 from bevel._types import Arrays
 from bevel.files.additive import decode_additive, encode_additive
 from bevel.files.calibration import decode_power

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.support.naive.several_outputs import Impurity, best_gain, indicators, standardised
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from tests.support.naive.several_outputs import Impurity, best_gain, indicators, standardised
 
 CRITERIA = ["squared_error", "gini", "entropy"]
 
@@ -26,7 +26,11 @@ def problem(seed, *, n=40, ties=True, missing=False):
 
 def labels_of(y):
     return np.column_stack(
-        [(y[:, 0] > 0).astype(int), np.digitize(y[:, 1], [-500.0, 300.0]), (y[:, 2] > 1).astype(int)]
+        [
+            (y[:, 0] > 0).astype(int),
+            np.digitize(y[:, 1], [-500.0, 300.0]),
+            (y[:, 2] > 1).astype(int),
+        ]
     )
 
 
@@ -160,7 +164,9 @@ def test_two_copies_of_one_target_give_the_forest_of_one(criterion):
 
 def test_units_of_the_targets_do_not_change_the_splits():
     X, y = problem(13)
-    one, other = (grown("squared_error", X, each, None) for each in (y, y * [1.0, 256.0, 2.0**-20, 4]))
+    one, other = (
+        grown("squared_error", X, each, None) for each in (y, y * [1.0, 256.0, 2.0**-20, 4])
+    )
     np.testing.assert_array_equal(one.apply(X), other.apply(X))
 
 
@@ -168,8 +174,8 @@ def test_units_of_the_targets_do_not_change_the_splits():
 def test_nominal_columns_are_cut_along_the_principal_component_of_their_means(criterion):
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 5, 80)
-    y = rng.normal(size=(5, 3))[codes] * [1.0, 10.0, 0.1] + 0.2 * rng.normal(size=(80, 3))
-    y[:, 1] *= 100.0
+    along = np.array([0.3, -1.0, 1.2, -0.4, 0.8])[codes][:, None]  # one component by far
+    y = (along + 0.2 * rng.normal(size=(80, 3))) * [1.0, 600.0, 2.0]
     X = codes[:, None].astype(float)
     weights = np.ones(80)
     target, columns = targets_of(criterion, np.column_stack([y, y[:, 0]]), weights)

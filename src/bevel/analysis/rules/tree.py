@@ -114,7 +114,9 @@ def forest_rules(
     >>> forest_rules(forest, max_depth=2).to_pandas().shape[1]
     13
     """
-    forest = read_forest(estimator, "forest_rules", trees_only=True, several_outputs=True).estimator.forest_
+    forest = read_forest(
+        estimator, "forest_rules", trees_only=True, several_outputs=True
+    ).estimator.forest_
     chosen = range(forest.n_trees) if trees is None else trees
     style = {
         "max_depth": max_depth,
