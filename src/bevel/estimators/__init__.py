@@ -9,6 +9,7 @@ from bevel.estimators.regularized import (
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
 )
+from bevel.estimators.rotated_features import RotatedFeatures
 from bevel.estimators.stacked import StackedRotationClassifier
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "RegularizedRotationRegressor",
     "RotatedBoostingClassifier",
     "RotatedBoostingRegressor",
+    "RotatedFeatures",
     "StackedRotationClassifier",
 ]
