@@ -90,6 +90,9 @@ def test_functions_of_the_trees_answer_as_for_a_single_output(name, fitted):
     single = ANSWERS[name](forest.output(0), y[:, 0])
     if hasattr(found, "toarray"):
         np.testing.assert_array_equal(found.toarray(), single.toarray())
+    elif name == "importance":
+        assert found.names == single.names
+        np.testing.assert_array_equal(found.values, single.values)
     elif "rules" in name:
         assert "y0" in str(found)
         assert str(found).count("\n") == str(single).count("\n")
