@@ -27,6 +27,7 @@ from bevel.estimators import (
 )
 from bevel.estimators.loading import load
 from bevel.forest.flat_forest import FlatForest
+from bevel.scanning import scan
 
 if TYPE_CHECKING:
     from bevel import analysis, dask, datasets, plots, workflow
@@ -55,6 +56,7 @@ __all__ = [
     "plots",
     "presets",
     "projections",
+    "scan",
     "tune",
     "workflow",
 ]
