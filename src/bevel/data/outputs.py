@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
+from bevel.data.columns import Columns
 from bevel.data.row_weights import read_weights
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import join_names, wrong_value
@@ -65,6 +66,8 @@ def split_outputs(y: Any) -> OutputColumns | None:
 
 
 def _columns_of_frame(y: Any) -> tuple[list[str], list[npt.NDArray[Any]]] | None:
+    if isinstance(y, Columns):
+        return list(y.names), list(y.values)
     if hasattr(y, "iloc") and hasattr(y, "columns"):  # pandas, whose names may be anything
         columns = [np.asarray(y.iloc[:, k]) for k in range(y.shape[1])]
         return [str(name) for name in y.columns], columns

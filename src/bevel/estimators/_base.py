@@ -19,9 +19,9 @@ from bevel.estimators._compression import Compression
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._growing import Grown, PreparedFit, TreeGrowth, shape_of
 from bevel.estimators._named_parameters import NamedParameters
-from bevel.estimators._outputs import SeveralOutputs
 from bevel.estimators._reading import TableInput
 from bevel.estimators.scanned.fitting import fit_scanned
+from bevel.estimators.several_outputs.outputs import SeveralOutputs
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
 from bevel.forest.calibration import raise_to_power

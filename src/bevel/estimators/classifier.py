@@ -19,12 +19,12 @@ from bevel.data.outputs import (
 from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.target import read_labels
 from bevel.estimators._base import ObliqueForest
-from bevel.estimators._outputs import (
+from bevel.estimators.registry import savable
+from bevel.estimators.several_outputs.outputs import (
     all_right,
     decide_outputs,
     labels_of_outputs,
 )
-from bevel.estimators.registry import savable
 from bevel.forest.calibration import choose_power, raise_to_power
 from bevel.forest.out_of_bag import OutOfBag
 from bevel.forest.outputs import Outputs

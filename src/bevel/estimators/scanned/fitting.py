@@ -66,6 +66,7 @@ def _fit_blocks(
     options = resolve_options(values, members, shape, draw_seed(estimator.random_state))
     _check_families(options.families)
     estimator.n_features_in_ = table.n_features
+    estimator.n_outputs_ = 1
     if read.names is not None:
         estimator.feature_names_in_ = np.array(read.names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
