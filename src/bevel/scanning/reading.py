@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from bevel._types import Float32s, Floats
+from bevel.data.dataset import Encoding
 from bevel.scanning.budget import Shares, share_out
-from bevel.scanning.encoding import BlockWriter, learn_encoding
+from bevel.scanning.encoding import BlockWriter, RowEncoder, learn_encoding
 from bevel.scanning.scan import ScannedTable
 from bevel.scanning.store import BlockFolder, BlockMemory
-from bevel.scanning.survey import Survey
-from bevel.scanning.targets import ClassSurvey, NumberSurvey
+from bevel.scanning.survey import Survey, SurveyResult
+from bevel.scanning.targets import ClassSurvey, NumberSurvey, WeightSurvey
+from bevel.training.blocks.block import Block
+from bevel.training.blocks.growing import Blocks
 from bevel.training.blocks.local import LocalBlocks
 from bevel.training.blocks.table import BlockedTable, sample_size
 
-__all__ = ["ReadTable", "read_blocks"]
+__all__ = ["ReadTable", "TableBlocks", "known_table", "read_blocks"]
+
+
+class TableBlocks(Blocks, Protocol):
+    """The blocks of a table, which can also be looked at one by one."""
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, in the order of the rows."""
+        ...
 
 
 class ReadTable(NamedTuple):
@@ -23,7 +35,7 @@ class ReadTable(NamedTuple):
 
     Attributes
     ----------
-    blocks : LocalBlocks
+    blocks : TableBlocks
         The rows.
     table : BlockedTable
         What is known of them.
@@ -35,7 +47,7 @@ class ReadTable(NamedTuple):
         How memory is shared out.
     """
 
-    blocks: LocalBlocks
+    blocks: TableBlocks
     table: BlockedTable
     names: tuple[str, ...] | None
     target: ClassSurvey | NumberSurvey
@@ -82,26 +94,38 @@ def read_blocks(
         of_class = target.weights_of_classes(class_weight)
     store = BlockMemory() if shares.in_memory else BlockFolder(scanned.folder)
     try:
-        rest = (target, survey.weights, of_class, store, shares.block_rows)
-        writer = BlockWriter(found, encoding, *rest)
+        encoder = RowEncoder(found, encoding, target, survey.weights, of_class)
+        writer = BlockWriter(encoder, store, shares.block_rows)
         for batch in scanned.source.batches():
             writer.add(batch, n_threads)
         encoding, sample = writer.finish(n_threads)
-        largest = survey.weights.largest * (1.0 if of_class is None else float(of_class.max()))
-        whole = of_class is None or bool((of_class % 1.0 == 0.0).all())
-        is_number = isinstance(target, NumberSurvey)
-        table = BlockedTable(
-            found.n_rows,
-            encoding,
-            found.has_nan,
-            sample,
-            target.n_classes,
-            whole and survey.weights.is_whole(found.n_rows, largest),
-            largest,
-            target.low if is_number else 0.0,  # type: ignore[union-attr]
-            target.high if is_number else 0.0,  # type: ignore[union-attr]
-        )
+        table = known_table(found, encoding, sample, target, survey.weights, of_class)
         blocks = LocalBlocks(store.loaders(), table.columns, n_threads, not shares.in_memory)
         yield ReadTable(blocks, table, found.names, target, shares)
     finally:
         store.close()
+
+
+def known_table(
+    found: SurveyResult,
+    encoding: Encoding,
+    sample: Float32s,
+    target: ClassSurvey | NumberSurvey,
+    weights: WeightSurvey,
+    of_class: Floats | None,
+) -> BlockedTable:
+    """What the coordinator knows of a table that has been surveyed and encoded."""
+    largest = weights.largest * (1.0 if of_class is None else float(of_class.max()))
+    whole = of_class is None or bool((of_class % 1.0 == 0.0).all())
+    is_number = isinstance(target, NumberSurvey)
+    return BlockedTable(
+        found.n_rows,
+        encoding,
+        found.has_nan,
+        sample,
+        target.n_classes,
+        whole and weights.is_whole(found.n_rows, largest),
+        largest,
+        target.low if is_number else 0.0,  # type: ignore[union-attr]
+        target.high if is_number else 0.0,  # type: ignore[union-attr]
+    )

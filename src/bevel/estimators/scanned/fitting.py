@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from bevel.training.trainer import TrainingTarget, native_options
 if TYPE_CHECKING:
     from bevel.estimators._base import ObliqueForest
 
-__all__ = ["fit_scanned"]
+__all__ = ["fit_over_blocks", "fit_scanned"]
 
 # What "auto" stands for where directions are drawn without looking at rows.
 AUTOMATIC = "sparse"
@@ -39,20 +41,33 @@ def fit_scanned(estimator: ObliqueForest, scanned: ScannedTable, y: Any, weight:
                 f"{name} must be None with a scanned table, which has its own; got "
                 f"{shorten(value)}. Pass it to scan, as target= or weight=."
             )
+    fit_over_blocks(estimator, partial(read_blocks, scanned))
+
+
+def fit_over_blocks(
+    estimator: ObliqueForest, read_table: Callable[..., AbstractContextManager[ReadTable]]
+) -> None:
+    """Fit an estimator to a table in blocks.
+
+    Parameters
+    ----------
+    estimator : ObliqueForest
+        What to fit.
+    read_table : callable
+        Reads the table; see `read_blocks` for its arguments.
+    """
     values, members = estimator._checked_parameters()
     if not members:
         members = read_projection(AUTOMATIC, "auto")
     _check(values)
     if hasattr(estimator, "_fitted"):
         del estimator._fitted  # a fit that fails half-way leaves no forest behind
-    n_threads = count_threads(estimator.n_jobs)
-    with read_blocks(
-        scanned,
+    with read_table(
         regression=values["criterion"] == "squared_error",
         categorical_features=estimator.categorical_features,
         scale=estimator._scale_for(members),
         class_weight=values.get("class_weight"),
-        n_threads=n_threads,
+        n_threads=count_threads(estimator.n_jobs),
     ) as read:
         _fit_blocks(estimator, read, values, members)
 
