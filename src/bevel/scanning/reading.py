@@ -5,37 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from bevel._types import Floats
+import numpy.typing as npt
+
+from bevel._types import Float32s, Floats
+from bevel.data.dataset import Encoding
 from bevel.scanning.budget import Shares, share_out
-from bevel.scanning.encoding import BlockWriter, learn_encoding
+from bevel.scanning.encoding import BlockWriter, RowEncoder, learn_encoding
 from bevel.scanning.kept import EncodedTable, folder_name, load_table, save_table
 from bevel.scanning.scan import ScannedTable
 from bevel.scanning.store import BlockFolder, BlockMemory, BlockStore
 from bevel.scanning.survey import Survey, SurveyResult
-from bevel.scanning.targets import ClassSurvey, NumberSurvey, TargetSurvey
+from bevel.scanning.targets import ClassSurvey, NumberSurvey, WeightSurvey
+from bevel.training.blocks.block import Block
+from bevel.training.blocks.growing import Blocks
 from bevel.training.blocks.local import LocalBlocks
 from bevel.training.blocks.table import BlockedTable, sample_size
 
-__all__ = ["ReadSettings", "ReadTable", "read_blocks"]
+__all__ = ["ReadTable", "TableBlocks", "classes_of", "known_table", "read_blocks"]
 
 
-class ReadSettings(NamedTuple):
-    """How a table is read.
+class TableBlocks(Blocks, Protocol):
+    """The blocks of a table, which can also be looked at one by one."""
 
-    Attributes
-    ----------
-    regression : bool
-        Whether targets are numbers, else labels.
-    categorical_features, scale, class_weight
-        As given to the estimator.
-    """
-
-    regression: bool
-    categorical_features: Any
-    scale: str | None
-    class_weight: Any
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, in the order of the rows."""
+        ...
 
 
 class ReadTable(NamedTuple):
@@ -43,22 +39,43 @@ class ReadTable(NamedTuple):
 
     Attributes
     ----------
-    blocks : LocalBlocks
+    blocks : TableBlocks
         The rows.
-    encoded : EncodedTable
+    table : BlockedTable
         What is known of them.
+    names : tuple of str or None
+        Names of the columns.
+    classes : ndarray or None
+        Labels of the classes; None in regression.
     shares : Shares
         How memory is shared out.
     """
 
-    blocks: LocalBlocks
-    encoded: EncodedTable
+    blocks: TableBlocks
+    table: BlockedTable
+    names: tuple[str, ...] | None
+    classes: npt.NDArray[Any] | None
     shares: Shares
+
+
+class ReadSettings(NamedTuple):
+    """What decides how rows are encoded, as given to the estimator."""
+
+    regression: bool
+    categorical_features: Any
+    scale: str | None
+    class_weight: Any
 
 
 @contextmanager
 def read_blocks(
-    scanned: ScannedTable, settings: ReadSettings, n_threads: int
+    scanned: ScannedTable,
+    *,
+    regression: bool,
+    categorical_features: Any,
+    scale: str | None,
+    class_weight: Any,
+    n_threads: int,
 ) -> Iterator[ReadTable]:
     """Read a scanned table into blocks, which are removed afterwards unless they are kept.
 
@@ -66,20 +83,24 @@ def read_blocks(
     ----------
     scanned : ScannedTable
         From `scan`.
-    settings : ReadSettings
-        How it is read.
+    regression : bool
+        Whether targets are numbers, else labels.
+    categorical_features, scale, class_weight
+        As given to the estimator.
     n_threads : int
         Threads to use.
     """
+    settings = ReadSettings(regression, categorical_features, scale, class_weight)
     name = _name_to_keep(scanned, settings)
     store, encoded = _open_kept(scanned, name)
     if store is None or encoded is None:
         store, encoded = _read_twice(scanned, settings, name, n_threads)
     try:
-        shares = _shares(scanned, encoded.table.n_rows, encoded.table.n_features)
+        table, names, classes = encoded
+        shares = _shares(scanned, table.n_rows, table.n_features)
         read_ahead = isinstance(store, BlockFolder)
-        blocks = LocalBlocks(store.loaders(), encoded.table.columns, n_threads, read_ahead)
-        yield ReadTable(blocks, encoded, shares)
+        blocks = LocalBlocks(store.loaders(), table.columns, n_threads, read_ahead)
+        yield ReadTable(blocks, table, names, classes, shares)
     finally:
         store.close()
 
@@ -119,8 +140,7 @@ def _read_twice(
 ) -> tuple[BlockStore, EncodedTable]:
     target: ClassSurvey | NumberSurvey = NumberSurvey() if settings.regression else ClassSurvey()
     scale = settings.scale
-    keeps_sample = scale not in (None, "minmax", "minmax_clip")
-    scaled = scale is not None
+    keeps_sample, scaled = scale not in (None, "minmax", "minmax_clip"), scale is not None
     survey = Survey(settings.categorical_features, target, sample_size, keeps_sample, scaled)
     for batch in scanned.source.batches():
         survey.add(batch)
@@ -132,17 +152,13 @@ def _read_twice(
     shares = _shares(scanned, found.n_rows, len(encoding.levels))
     store = BlockMemory() if shares.in_memory else BlockFolder(scanned.folder)
     try:
-        rest = (target, survey.weights, of_class, store, shares.block_rows)
-        writer = BlockWriter(found, encoding, *rest)
+        encoder = RowEncoder(found, encoding, target, survey.weights, of_class)
+        writer = BlockWriter(encoder, store, shares.block_rows)
         for batch in scanned.source.batches():
             writer.add(batch, n_threads)
         encoding, sample = writer.finish(n_threads)
-        whole, largest = _weights(survey, of_class, found)
-        low, high = _range(target)
-        totals = (target.n_classes, whole, largest, low, high)
-        table = BlockedTable(found.n_rows, encoding, found.has_nan, sample, *totals)
-        classes = target.classes if isinstance(target, ClassSurvey) else None
-        encoded = EncodedTable(table, found.names, classes)
+        table = known_table(found, encoding, sample, target, survey.weights, of_class)
+        encoded = EncodedTable(table, found.names, classes_of(target))
         if name is not None and isinstance(store, BlockFolder) and save_table(store.path, encoded):
             store.keep(name)
     except BaseException:
@@ -151,14 +167,31 @@ def _read_twice(
     return store, encoded
 
 
-def _weights(survey: Survey, of_class: Floats | None, found: SurveyResult) -> tuple[bool, float]:
-    """Whether all weights are small whole numbers, and a bound of the largest."""
-    largest = survey.weights.largest * (1.0 if of_class is None else float(of_class.max()))
+def classes_of(target: ClassSurvey | NumberSurvey) -> npt.NDArray[Any] | None:
+    """Labels of the classes; None in regression."""
+    return target.classes if isinstance(target, ClassSurvey) else None
+
+
+def known_table(
+    found: SurveyResult,
+    encoding: Encoding,
+    sample: Float32s,
+    target: ClassSurvey | NumberSurvey,
+    weights: WeightSurvey,
+    of_class: Floats | None,
+) -> BlockedTable:
+    """What the coordinator knows of a table that has been surveyed and encoded."""
+    largest = weights.largest * (1.0 if of_class is None else float(of_class.max()))
     whole = of_class is None or bool((of_class % 1.0 == 0.0).all())
-    return whole and survey.weights.is_whole(found.n_rows, largest), largest
-
-
-def _range(target: TargetSurvey) -> tuple[float, float]:
-    if isinstance(target, NumberSurvey):
-        return target.low, target.high
-    return 0.0, 0.0
+    is_number = isinstance(target, NumberSurvey)
+    return BlockedTable(
+        found.n_rows,
+        encoding,
+        found.has_nan,
+        sample,
+        target.n_classes,
+        whole and weights.is_whole(found.n_rows, largest),
+        largest,
+        target.low if is_number else 0.0,  # type: ignore[union-attr]
+        target.high if is_number else 0.0,  # type: ignore[union-attr]
+    )

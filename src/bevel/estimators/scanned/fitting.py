@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
 from bevel.projections.families import Member, TableShape, read_projection
 from bevel.scanning import ScannedTable
-from bevel.scanning.reading import ReadSettings, ReadTable, read_blocks
+from bevel.scanning.reading import ReadTable, read_blocks
 from bevel.training.blocks.growing import WorkSpace, grow_over_blocks
 from bevel.training.blocks.out_of_bag import predict_blocks_out_of_bag
 from bevel.training.options import draw_seed, resolve_options
@@ -23,7 +25,7 @@ from bevel.training.trainer import TrainingTarget, native_options
 if TYPE_CHECKING:
     from bevel.estimators._base import ObliqueForest
 
-__all__ = ["fit_scanned"]
+__all__ = ["fit_over_blocks", "fit_scanned"]
 
 # What "auto" stands for where directions are drawn without looking at rows.
 AUTOMATIC = "sparse"
@@ -46,6 +48,21 @@ def fit_scanned(estimator: ObliqueForest, scanned: ScannedTable, y: Any, weight:
                 f"{name} must be None with a scanned table, which has its own; got "
                 f"{shorten(value)}. Pass it to scan, as target= or weight=."
             )
+    fit_over_blocks(estimator, partial(read_blocks, scanned))
+
+
+def fit_over_blocks(
+    estimator: ObliqueForest, read_table: Callable[..., AbstractContextManager[ReadTable]]
+) -> None:
+    """Fit an estimator to a table in blocks.
+
+    Parameters
+    ----------
+    estimator : ObliqueForest
+        What to fit.
+    read_table : callable
+        Reads the table; see `read_blocks` for its arguments.
+    """
     values, members = estimator._checked_parameters()
     if not members:
         members = read_projection(AUTOMATIC, "auto")
@@ -53,32 +70,30 @@ def fit_scanned(estimator: ObliqueForest, scanned: ScannedTable, y: Any, weight:
     _check_members(members)
     if hasattr(estimator, "_fitted"):
         del estimator._fitted  # a fit that fails half-way leaves no forest behind
-    n_threads = count_threads(estimator.n_jobs)
-    settings = ReadSettings(
+    with read_table(
         regression=values["criterion"] == "squared_error",
         categorical_features=estimator.categorical_features,
         scale=estimator._scale_for(members),
         class_weight=values.get("class_weight"),
-    )
-    with read_blocks(scanned, settings, n_threads) as read:
+        n_threads=count_threads(estimator.n_jobs),
+    ) as read:
         _fit_blocks(estimator, read, values, members)
 
 
 def _fit_blocks(
     estimator: ObliqueForest, read: ReadTable, values: Mapping[str, Any], members: Sequence[Member]
 ) -> None:
-    table, names, classes = read.encoded
-    levels = table.encoding.levels
+    table, levels = read.table, read.table.encoding.levels
     n_nominal = int(np.count_nonzero(levels))
     shape = TableShape(table.n_rows, table.n_features - n_nominal, n_nominal)
     options = resolve_options(values, members, shape, draw_seed(estimator.random_state))
     estimator.n_features_in_ = table.n_features
-    if names is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
+    if read.names is not None:
+        estimator.feature_names_in_ = np.array(read.names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
-    if classes is not None:
-        estimator.classes_, estimator.n_classes_ = classes, len(classes)
+    if read.classes is not None:
+        estimator.classes_, estimator.n_classes_ = read.classes, len(read.classes)
     space = WorkSpace(read.shares.numbers, read.shares.rows)
     trees = range(estimator.n_estimators)
     progress = estimator._progress(trees)
