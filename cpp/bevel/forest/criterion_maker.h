@@ -9,9 +9,11 @@
 #include <type_traits>
 
 #include "bevel/forest/forest_trainer.h"
+#include "bevel/forest/output_targets.h"
 #include "bevel/split/absolute_error.h"
 #include "bevel/split/criterion.h"
 #include "bevel/split/monotone_criterion.h"
+#include "bevel/split/output_criteria.h"
 #include "bevel/support/check.h"
 
 namespace bevel {
@@ -25,6 +27,8 @@ struct RowWeight {
 };
 
 struct CriterionScales {
+  const OutputTargets* outputs = nullptr;  // several of them
+  const Kernels* kernels = nullptr;
   double weight = 1.0;  // whole units per unit of weight
   double target = 1.0;  // whole units per unit of weight times target
   double centre = 0.0;
@@ -137,6 +141,25 @@ RankedTargets<Sum> rank_targets(const double* targets, size_t n, ToGrid to_grid)
         result.values.begin()));
   return result;
 }
+
+template <class Criterion>
+  requires std::is_same_v<typename Criterion::RowStats, OutputRowStats>
+struct CriterionMaker<Criterion> {
+  static Criterion criterion(const TrainingSet&, const CriterionData& data) {
+    const CriterionScales& s = data.scales;
+    if constexpr (std::is_same_v<Criterion, OutputErrorCriterion>)
+      return Criterion(*s.outputs, *s.kernels, s.weight / (s.target * s.target));
+    else
+      return Criterion(*s.outputs, 1.0 / s.weight, data.table);
+  }
+  static OutputRowStats stats(const TrainingSet&, size_t row, RowWeight w,
+                              const CriterionData& data) {
+    const CriterionScales& s = data.scales;
+    const double weight = w.whole > 0 ? static_cast<double>(w.whole)
+                                      : std::max(1.0, std::nearbyint(w.real * s.weight));
+    return {weight, static_cast<uint32_t>(row)};
+  }
+};
 
 template <class Base>
 struct CriterionMaker<MonotoneCriterion<Base>> {

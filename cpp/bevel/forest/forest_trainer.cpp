@@ -11,6 +11,7 @@
 #include "bevel/data/codes.h"
 #include "bevel/forest/bag.h"
 #include "bevel/forest/criterion_maker.h"
+#include "bevel/forest/output_targets.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/projection_bound.h"
@@ -115,7 +116,9 @@ class Trainer {
     pool.run(progress);
     workspaces_.clear();  // not needed any more, while the forest is copied
     codes_.reset();
-    return flatten(trees_, training_.targets != nullptr);
+    FlatForest forest = flatten(trees_, training_.targets && training_.output_classes.empty());
+    forest.output_classes.assign(training_.output_classes.begin(), training_.output_classes.end());
+    return forest;
   }
 
  private:
@@ -129,6 +132,7 @@ class Trainer {
     // Weights that balance classes leave the sum over a bag as it is.
     const double largest = weighting_.largest;
     if (!weighting_.whole) scales_.weight = grid_scale(draws * largest, 52);
+    if (!training_.output_classes.empty()) return set_outputs(draws * largest * scales_.weight);
     if (!training_.targets) return;
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (size_t i = 0; i < data_.n_rows; ++i) {
@@ -171,6 +175,16 @@ class Trainer {
     }
   }
 
+  // largest_weight: of a bag, in the units of the criterion.
+  void set_outputs(double largest_weight) {
+    outputs_ = read_outputs(training_);
+    scales_.outputs = &outputs_;
+    scales_.kernels = &kernels_;
+    if (training_.targets)
+      scales_.target =
+          scales_.weight * standardise(training_, largest_weight, weighting_.whole, outputs_);
+  }
+
   void grow(int worker, size_t job) {
     const uint64_t tree_number = numbers_[job];
     const std::vector<int32_t> multiplicity =
@@ -183,6 +197,7 @@ class Trainer {
     row_data.labels = training_.labels;
     row_data.targets = training_.targets;
     row_data.n_classes = training_.n_classes;
+    row_data.output_classes = training_.output_classes;
     row_data.weights = weighting_.values;
     row_data.class_weights = class_weights.empty() ? nullptr : class_weights.data();
     row_data.multiplicity = multiplicity.data();
@@ -304,6 +319,7 @@ class Trainer {
   EntropyTable table_;
   CriterionData shared_;
   CriterionScales& scales_ = shared_.scales;
+  OutputTargets outputs_;
   std::vector<const float*> columns_;
   std::vector<int32_t> used_;
   std::optional<ColumnCodes> codes_;
@@ -322,6 +338,11 @@ FlatForest run_trainer(const TrainingSet& training, const Options& options,
     return Trainer<Criterion>(training, options, weighting, trees, start).run(n_threads, progress);
   };
   const bool entropy = options.criterion == CriterionKind::entropy;
+  if (!training.output_classes.empty()) {
+    if (training.targets) return run(std::type_identity<OutputErrorCriterion>{});
+    return entropy ? run(std::type_identity<OutputClassCriterion<true>>{})
+                   : run(std::type_identity<OutputClassCriterion<false>>{});
+  }
   if (options.constraints.is_monotone() && options.criterion != CriterionKind::absolute_error) {
     require(training.targets || training.n_classes == 2, "[train] a monotone forest of classes");
     if (options.criterion == CriterionKind::poisson)

@@ -13,7 +13,9 @@ namespace bevel {
 template <class Criterion>
 void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
                                        Workspace<Criterion>& w) const {
-  if (w.criterion.is_regression()) {
+  if constexpr (requires { w.criterion.append_means(nodes.output_value); }) {
+    w.criterion.append_means(nodes.output_value);
+  } else if (w.criterion.is_regression()) {
     const auto* rows = data_rows(item.level, w);
     if (item.end - item.start == 1) {
       const uint32_t row = tree_->rows[item.start];

@@ -104,6 +104,8 @@ typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_firs
       const bool has_values = w.criterion.is_regression() || constraints_.is_monotone();
       result.grafts.push_back({nodes.open(0.0f, has_values), {}, {}});
       part_of_graft.push_back(part);
+      if constexpr (requires { w.criterion.n_leaf_values(); })  // until the subtree takes its place
+        nodes.output_value.resize(nodes.output_value.size() + w.criterion.n_leaf_values(), 0.0);
       nodes.close();
       continue;
     }

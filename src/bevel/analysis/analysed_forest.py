@@ -128,7 +128,12 @@ class AnalysedForest:
 
 
 def read_forest(
-    estimator: object, caller: str, *, trees_only: bool = False, leaves_only: bool = False
+    estimator: object,
+    caller: str,
+    *,
+    trees_only: bool = False,
+    leaves_only: bool = False,
+    several_outputs: bool = False,
 ) -> AnalysedForest:
     """Read a fitted forest for the function `caller`; raises if it is not one.
 
@@ -144,6 +149,8 @@ def read_forest(
     leaves_only : bool, default=False
         Whether the function looks at nothing but the leaves of rows, so that it may have an
         isolation forest.
+    several_outputs : bool, default=False
+        Whether the function reads no predictions, so that it may have a forest of several outputs.
     """
     if isinstance(estimator, AnalysedForest):
         return estimator
@@ -163,6 +170,8 @@ def read_forest(
         remedy = "Pass an ObliqueForestClassifier or ObliqueForestRegressor, or a preset."
         raise wrong_type(f"The forest of {caller}", "a fitted forest of Bevel", estimator, remedy)
     check_is_fitted(estimator)
+    if not several_outputs:
+        estimator.fitted_forest_.check_one_output(caller)
     estimator.verify()  # analysis walks the forest without the checks of a mapped file
     return AnalysedForest(
         estimator, estimator.fitted_forest_, count_threads(estimator.n_jobs), caller

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
+from bevel.data.outputs import refused_with_outputs
 from bevel.data.row_numbers import warn_of_row_numbers
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
@@ -21,6 +22,7 @@ from bevel.estimators._growing import Grown, PreparedFit, TreeGrowth, shape_of
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
 from bevel.estimators.scanned.fitting import fit_scanned
+from bevel.estimators.several_outputs.outputs import SeveralOutputs
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
 from bevel.forest.calibration import raise_to_power
@@ -54,6 +56,7 @@ from bevel.training.trainer import TrainingTarget
 
 
 class ObliqueForest(
+    SeveralOutputs,
     Compression,
     TreeGrowth,
     NamedParameters,
@@ -86,8 +89,10 @@ class ObliqueForest(
             (made dense, in float32). NaN and None are missing values; infinities raise. Dates and
             times become days since 1970-01-01 (UTC). A table of `bevel.scan` need not fit in
             memory, and brings its targets and weights.
-        y : array-like of shape (n_rows,)
-            Targets; None with a scanned table.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            Targets; None with a scanned table. With several columns all of them are predicted by
+            the same trees: the impurity that splits remove is summed over the outputs, in
+            regression after division by their variances.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more, the largest from 1e-15 to 1e15; None weighs all rows
             equally. A row of weight zero is as good as absent. Weights below 1e-20 of the largest
@@ -135,13 +140,14 @@ class ObliqueForest(
         X, y, sample_weight = training
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
+        self.n_outputs_ = 1 if target.outputs is None else len(target.outputs)
         dataset = self._dataset(table, members, before)
         if before is None:
             warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
         if seed is None:
             seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
         options = resolve_options(values, members, shape_of(dataset), seed)
-        options = _constrained(options, values, members, table, dataset, target.n_classes)
+        options = _constrained(options, values, members, table, dataset, target)
         bags = self._bags(options, table.n_rows, before)
         return PreparedFit(dataset, target, options, bags, values, members)
 
@@ -155,7 +161,7 @@ class ObliqueForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=getattr(self, "classes_", None),
+            classes=getattr(self, "classes_", None) if target.outputs is None else None,
             hard=values.get("voting") == "hard",
             bags=prepared.bags,
             seed=options.seed,
@@ -164,12 +170,15 @@ class ObliqueForest(
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
             rotations=grown.rotations,
             families=grown.families,
+            outputs=target.outputs,
         )
         self._use_out_of_bag_rows(dataset, target, self._calibrates(values, options), n_threads)
 
     def _calibrates(self, values: Mapping[str, Any], options: TrainingOptions) -> bool:
         """Whether the power of the probabilities is to be chosen."""
         how = values.get("calibration")
+        if self._fitted.outputs is not None:  # "power" has been refused
+            return False
         if how == "auto":
             bags = self._fitted.bags
             leaves_out = bags is not None and options.leaves_rows_out(bags.n_rows)
@@ -297,7 +306,7 @@ def _constrained(
     members: Sequence[Member],
     table: Table,
     dataset: Dataset,
-    n_classes: int,
+    target: TrainingTarget,
 ) -> TrainingOptions:
     """Options with the constraints of the estimator; raises for those that cannot hold."""
     monotonic_cst, interaction_cst = values.get("monotonic_cst"), values.get("interaction_cst")
@@ -305,6 +314,9 @@ def _constrained(
         return options
     levels = dataset.encoding.levels
     constraints = read_constraints(monotonic_cst, interaction_cst, table, levels)
-    constraints.check_classes(n_classes)
+    if constraints.monotone and target.outputs is not None:
+        remedy = "Leave it out, or fit one forest per output."
+        raise refused_with_outputs("monotonic_cst", monotonic_cst, "None", remedy)
+    constraints.check_classes(0 if target.outputs is not None else target.n_classes)
     check_directions(constraints, members, options.families, levels)
     return replace(options, monotone=constraints.monotone, interaction_groups=constraints.groups)

@@ -168,3 +168,24 @@ def test_scanned_tables_refuse_what_blocks_cannot_honour(
         ObliqueForestRegressor(2, projection="sparse", **settings).fit(
             bevel.scan(tmp_path / "rows.csv", target="y")
         )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"criterion": "poisson"}, {"criterion": "absolute_error"}, {"monotonic_cst": [1, 0, 0]}],
+    ids=str,
+)
+def test_several_outputs_refuse_criteria_and_signs_of_one(settings: dict[str, Any]) -> None:
+    name = next(iter(settings))
+    with pytest.raises(ValueError, match=f"{name} must be .* with several outputs"):
+        ObliqueForestRegressor(2, **settings).fit(X, np.column_stack([Y**2, Y**4]))
+
+
+def test_groups_of_features_hold_with_several_outputs() -> None:
+    targets = np.column_stack([X[:, 0] * X[:, 1], X[:, 1] * X[:, 2]])
+    forest = ObliqueForestRegressor(
+        5, projection="sparse", interaction_cst=[{0, 1}, {2}], random_state=0
+    ).fit(X, targets)
+    for tree in forest.forest_:
+        for node in range(tree.n_nodes):
+            assert not {2} < set(tree.projection(node)[0].tolist())

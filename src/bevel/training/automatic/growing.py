@@ -171,6 +171,7 @@ def share_by_evidence(
         *(predictions, known, target.values, target.n_classes, target.weights),
         calibrated=True,
         criterion=plan.options[0].criterion,
+        output_classes=target.output_classes,
     )
     weights = weigh_families(evidence)
     n_micro_trees = plan.micro_trees(len(known))
