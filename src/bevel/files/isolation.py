@@ -9,7 +9,7 @@ from typing import Any
 
 from bevel.files.faults import damaged
 from bevel.files.values.fields import Fields
-from bevel.forest.isolation import Isolation
+from bevel.forest.records.isolation import Isolation
 
 __all__ = ["decode_isolation", "encode_isolation"]
 

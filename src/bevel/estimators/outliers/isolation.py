@@ -26,8 +26,8 @@ from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.isolation import Isolation, with_path_lengths
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.records.isolation import Isolation, with_path_lengths
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each, documented
 from bevel.parameters.isolation_parameters import ISOLATION_PARAMETERS
