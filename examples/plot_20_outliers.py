@@ -37,8 +37,7 @@ fig.colorbar(picture, ax=panels, label="score: the lower, the more of an outlier
 
 # %%
 # On the left the corners where no row has ever been, near (0, 0) and (10, 10), have scores like
-# rows
-# at the edge of a cluster. On the right they are as unusual as their distance says.
+# rows at the edge of a cluster. On the right they are as unusual as their distance says.
 print(
     {name: round(float(forest.score_samples([[10, 10]])[0]), 3) for name, forest in forests.items()}
 )
