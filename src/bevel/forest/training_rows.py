@@ -137,8 +137,8 @@ def known_bags(fitted: FittedForest, caller: str) -> Bags:
     if fitted.bags is None or fitted.seed is None:
         raise ValueError(
             f"{caller} needs a forest whose bags can be drawn again; got trees chosen by "
-            "prune_trees, or grown with other bags by warm_start. Ask the whole forest, after "
-            "its last fit."
+            "prune_trees, or grown with other bags by warm_start, or over blocks of a scanned "
+            "table. Ask the whole forest, after its last fit, or a forest of rows in memory."
         )
     return fitted.bags
 
