@@ -12,6 +12,7 @@
 #include "bevel/forest/bag.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels/kernels.h"
+#include "bevel/split/log_rank.h"
 #include "bevel/split/projection_bound.h"
 #include "bevel/support/arithmetic/grid_scale.h"
 #include "bevel/support/check.h"
@@ -75,6 +76,7 @@ struct CriterionScales {
   double target = 1.0;  // whole units per unit of weight times target
   double centre = 0.0;
   double gain = 1.0;  // gains as they are kept, per unit of gain
+  bool whole = true;  // weights are whole numbers
 };
 
 // Scores of pairs are made of this.
@@ -139,6 +141,21 @@ struct CriterionMaker<ClassCriterion<Weight, kEntropy>> {
   }
 };
 
+template <class Criterion>
+  requires kHasHazard<Criterion>
+struct CriterionMaker<Criterion> {
+  static Criterion criterion(const TrainingSet&, const Options&, CriterionScales s,
+                             const EntropyTable*) {
+    if constexpr (Criterion::kIsPair)
+      return Criterion(s.weight, s.target, s.whole);
+    else
+      return Criterion(s.whole);
+  }
+  static SurvivalRow stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales) {
+    return {w.real, t.times[row], t.events[row]};
+  }
+};
+
 // Gains are kept in float32. Where that cannot hold the largest, or not much less than it, they are
 // kept in units of a power of two; only their ratios have a meaning then.
 double gain_unit(double largest_gain) {
@@ -188,7 +205,7 @@ class Trainer {
     pool.run(progress);
     workspaces_.clear();  // not needed any more, while the forest is copied
     codes_.reset();
-    return flatten(trees_, training_.targets != nullptr);
+    return flatten(trees_, training_.targets || training_.times);
   }
 
  private:
@@ -201,7 +218,12 @@ class Trainer {
     const auto draws = static_cast<double>(n_draws());
     // Weights that balance classes leave the sum over a bag as it is.
     const double largest = weighting_.largest;
+    scales_.whole = weighting_.whole;
     if (!weighting_.whole) scales_.weight = grid_scale(draws * largest, 52);
+    if (training_.times) {
+      const double size = largest * LogRankScoreCriterion::kLargestScore;
+      scales_.target = score_grid(draws, size);
+    }
     if (!training_.targets) return;
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (size_t i = 0; i < data_.n_rows; ++i) {
@@ -212,18 +234,21 @@ class Trainer {
     const double reach = std::max(high - scales_.centre, scales_.centre - low);
     const double size = largest * reach;
     scales_.gain = gain_unit(draws * largest * (reach * reach));
-    scales_.target = grid_scale(draws * size, 61);
+    scales_.target = score_grid(draws, size);
+  }
+
+  // Grid of weight times target, of which each is at most `size`.
+  double score_grid(double draws, double size) const {
+    const double fine = grid_scale(draws * size, 61);
     // Sums over a small node fit a double, in which lanes add them. Real weights may lie decades
     // apart and need the finer grid.
     constexpr double kSmallNode = 1024.0;  // draws
-    if (weighting_.whole)
-      scales_.target = std::min(scales_.target, grid_scale(kSmallNode * size, 53));
+    return weighting_.whole ? std::min(fine, grid_scale(kSmallNode * size, 53)) : fine;
   }
 
   void grow(int worker, size_t job) {
     const uint64_t tree_number = numbers_[job];
-    const std::vector<int32_t> multiplicity =
-        draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
+    const std::vector<int32_t> multiplicity = draw(tree_number);
     std::vector<double> class_weights;
     if (options_.balanced_subsample) class_weights = balance(training_, multiplicity);
     TrainingRowData row_data;
@@ -231,6 +256,9 @@ class Trainer {
     row_data.labels = training_.labels;
     row_data.targets = training_.targets;
     row_data.n_classes = training_.n_classes;
+    row_data.times = training_.times;
+    row_data.events = training_.events;
+    row_data.n_times = training_.n_times;
     row_data.weights = weighting_.values;
     row_data.class_weights = class_weights.empty() ? nullptr : class_weights.data();
     row_data.multiplicity = multiplicity.data();
@@ -239,6 +267,19 @@ class Trainer {
                                    workspaces_, kernels_, *pool_);
     trees_[job] = with_used_axes(builder.grow(tree, worker), tree.axes, data_.n_features);
     trees_[job].nodes.shrink();
+  }
+
+  // How often each row is in the bag. Rows that were sorted are drawn by the numbers they had.
+  std::vector<int32_t> draw(uint64_t tree_number) const {
+    if (!training_.bag_row) return draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
+    std::vector<double> weights(weighting_.values ? data_.n_rows : 0);
+    for (size_t i = 0; i < weights.size(); ++i)
+      weights[training_.bag_row[i]] = weighting_.values[i];
+    const std::vector<int32_t> drawn =
+        draw_bag(options_, data_.n_rows, tree_number, weights.empty() ? nullptr : weights.data());
+    std::vector<int32_t> multiplicity(data_.n_rows);
+    for (size_t i = 0; i < data_.n_rows; ++i) multiplicity[i] = drawn[training_.bag_row[i]];
+    return multiplicity;
   }
 
   TreeData<Criterion> gather(const TrainingRowData& row_data, uint64_t tree_number) const {
@@ -367,6 +408,10 @@ FlatForest train(const TrainingSet& training, const Options& options,
     return Trainer<Criterion>(training, options, weighting, trees).run(n_threads, progress);
   };
   const bool entropy = options.criterion == CriterionKind::entropy;
+  if (training.times)
+    return options.criterion == CriterionKind::log_rank
+               ? run(std::type_identity<LogRankCriterion>{})
+               : run(std::type_identity<LogRankScoreCriterion>{});
   if (training.targets) return run(std::type_identity<WideCriterion>{});
   if (training.n_classes == 2 && weighting.whole)
     return entropy ? run(std::type_identity<PackedEntropyCriterion>{})

@@ -10,12 +10,14 @@ from bevel.estimators.regularized import (
     RegularizedRotationRegressor,
 )
 from bevel.estimators.stacked import StackedRotationClassifier
+from bevel.estimators.survival.forest import ObliqueSurvivalForest
 
 __all__ = [
     "ObliqueBoostingClassifier",
     "ObliqueBoostingRegressor",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
+    "ObliqueSurvivalForest",
     "RegularizedRotationClassifier",
     "RegularizedRotationRegressor",
     "RotatedBoostingClassifier",

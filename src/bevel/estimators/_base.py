@@ -29,6 +29,7 @@ from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.family_record import FamilyRecord
+from bevel.forest.records.survival_record import SurvivalRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import (
@@ -124,6 +125,7 @@ class ObliqueForest(
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
             rotations=rotations,
             families=families,
+            survival=_record_of(target),
         )
         self._use_out_of_bag_rows(dataset, target, self._calibrates(values, options), n_threads)
         return self
@@ -250,3 +252,11 @@ class ObliqueForest(
     ) -> KeptTargets | None:
         """Training targets of the leaves, if they are requested."""
         return None
+
+
+def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
+    """What a forest remembers of right-censored times."""
+    truth = target.survival
+    if truth is None:
+        return None
+    return SurvivalRecord(truth.event_times, float(truth.time.max()))

@@ -23,6 +23,7 @@ from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.family_record import FamilyRecord
 from bevel.forest.records.rotation_record import RotationRecord
+from bevel.forest.records.survival_record import SurvivalRecord
 
 __all__ = ["FittedForest", "Predictor", "StoredTargets"]
 
@@ -87,6 +88,8 @@ class FittedForest:
         Of a forest whose families share the trees (`projection="auto"`).
     power : float
         That mean class shares are raised to (`calibration`); 1 leaves them as they are.
+    survival : SurvivalRecord or None
+        Of a survival forest, whose leaves have a curve beside their value, the mortality.
     """
 
     predictor: Predictor
@@ -103,6 +106,7 @@ class FittedForest:
     additive: Additive | None = None
     families: FamilyRecord | None = None
     power: float = 1.0
+    survival: SurvivalRecord | None = None
 
     @property
     def forest(self) -> FlatForest:

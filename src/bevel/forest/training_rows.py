@@ -153,6 +153,12 @@ def bags_that_leave_rows_out(fitted: FittedForest, caller: str) -> Bags:
 
 def reread_target(fitted: FittedForest, y: Any, n_rows: int) -> Target:
     """The y of an earlier fit, given again: classes by number, or values."""
+    if fitted.survival is not None:
+        raise ValueError(
+            "y must be classes or numbers here; got a survival forest, whose y is right-censored "
+            "times. Use the functions of bevel.analysis for survival forests, such as "
+            "survival_scores and survival_importance."
+        )
     if fitted.classes is None:
         return read_numbers(y, n_rows)
     classes, codes = read_labels(y, n_rows)
