@@ -24,6 +24,7 @@ from bevel.analysis.rules.surrogate import SurrogateTree
 from bevel.analysis.rules.top import TopRules
 from bevel.analysis.shapley.interactions import ShapleyInteractions
 from bevel.analysis.shapley.result import ShapleyValues
+from bevel.analysis.survival.scores import SurvivalCalibration, SurvivalScores
 from bevel.text import ForestRules, TreeRules
 
 __all__ = [
@@ -52,6 +53,8 @@ __all__ = [
     "StandardErrors",
     "StrengthAndCorrelation",
     "SurrogateTree",
+    "SurvivalCalibration",
+    "SurvivalScores",
     "TopRules",
     "TreeComplexity",
     "TreeRules",

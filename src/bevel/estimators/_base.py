@@ -259,4 +259,5 @@ def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
     truth = target.survival
     if truth is None:
         return None
-    return SurvivalRecord(truth.event_times, float(truth.time.max()))
+    counted = slice(None) if target.weights is None else target.weights > 0.0
+    return SurvivalRecord(truth.event_times, float(truth.time[counted].max()))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from bevel._types import Float32s, Floats, Ints32
-from bevel.errors import shorten, wrong_value
+from bevel.errors import wrong_value
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.records.survival_record import SurvivalRecord
 from bevel.forest.training_rows import bags_that_leave_rows_out
@@ -140,8 +140,8 @@ def out_of_bag_leaves(
     bags = bags_that_leave_rows_out(fitted, caller)
     if len(X) != bags.n_rows:
         raise ValueError(
-            f"{caller} needs the {bags.n_rows} training rows, in the order of the fit, because bags "
-            f"are drawn again by row number; got {shorten(len(X))} rows. Pass the X and y that the "
+            f"{caller} needs the {bags.n_rows} training rows, in the order of the fit, because "
+            f"bags are drawn again by row number; got {len(X)} rows. Pass the X and y that the "
             "forest was fitted on."
         )
     leaves = fitted.predictor.leaves(np.ascontiguousarray(X), n_threads)

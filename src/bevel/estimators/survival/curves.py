@@ -125,4 +125,3 @@ class PredictsCurves:
         functions = np.empty(len(values), dtype=object)
         functions[:] = [StepFunction(grid, curve, before) for curve in values]
         return functions
-

@@ -21,7 +21,6 @@ from bevel.forest.records.survival_record import SurvivalRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import documented
 from bevel.parameters.survival_parameters import SURVIVAL_PARAMETERS
-from bevel.projections import Axis, Cox, SparseSigns
 from bevel.projections.families import AUTOMATIC, Member
 from bevel.training.progress import Callback
 from bevel.training.trainer import TrainingTarget
@@ -215,11 +214,13 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
     ) -> TrainingTarget:
         target = read_survival(y, n_rows, needs_event=True)
         weights = read_weights(sample_weight, None, None, n_rows)
-        if weights is not None and not target.event[weights > 0.0].any():
-            raise ValueError(
-                "y must have a row of weight above 0 whose event was seen; got events of weight 0 "
-                "only. Check sample_weight."
-            )
+        if weights is not None:  # a row of weight 0 is as good as absent
+            target = SurvivalTarget(target.time, target.event & (weights > 0.0))
+            if not target.event.any():
+                raise ValueError(
+                    "y must have a row of weight above 0 whose event was seen; got events of "
+                    "weight 0 only. Check sample_weight."
+                )
         if self._trees_are_kept():
             _check_same_times(self._fitted.survival, target)
         return TrainingTarget(target.time, 0, weights, target)
@@ -228,10 +229,10 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         self.oob_prediction_ = estimates.predictions[:, 0]
         truth = target.survival
         assert truth is not None
+        y: Any = truth
+        metric: Callable[..., float] = concordance
         if callable(self.oob_score):
             metric, y = self.oob_score, survival_array(truth.time, truth.event)
-        else:
-            metric, y = concordance, truth
         self.oob_score_ = estimates.score(metric, y, np.ravel)
 
     def __sklearn_tags__(self) -> Tags:
@@ -242,7 +243,7 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
 
 def default_projection() -> list[Any]:
     """What `projection="auto"` stands for."""
-    return [Cox(), SparseSigns(), Axis()]
+    return ["cox", "sparse", "axis"]
 
 
 def _check_same_times(record: SurvivalRecord | None, target: SurvivalTarget) -> None:
@@ -253,4 +254,3 @@ def _check_same_times(record: SurvivalRecord | None, target: SurvivalTarget) -> 
             f"others ({shorten(target.event_times[:3].tolist())}, ...). Pass the same y, or set "
             "warm_start=False."
         )
-
