@@ -85,7 +85,8 @@ class Censoring:
         at_risk = leaving[::-1].cumsum()[::-1] - events
         lost = leaving - events
         share = np.divide(lost, at_risk, out=np.zeros(len(times)), where=at_risk > 0.0)
-        self._curve = StepFunction(times, np.cumprod(1.0 - share), 1.0)
+        curve = np.cumprod(1.0 - share, dtype=np.float64)
+        self._curve = StepFunction(times, curve, 1.0)
 
     def __call__(self, times: Floats) -> Floats:
         return self._curve(times)

@@ -269,7 +269,10 @@ def _risk(analysed: AnalysedForest, leaves: Ints32) -> Floats:
     counts = leaves >= 0
     sums = np.where(counts, forest.leaf_value[np.where(counts, node, 0)], 0.0).sum(axis=1)
     number = counts.sum(axis=1)
-    return np.divide(sums, number, out=np.full(len(sums), np.nan), where=number > 0)
+    known = number > 0
+    risk = np.full(len(sums), np.nan)
+    risk[known] = sums[known] / number[known]
+    return risk
 
 
 def _grid(times: Any, target: SurvivalTarget) -> Floats:
