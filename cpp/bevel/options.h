@@ -88,6 +88,7 @@ struct Family {
   // the numeric features counted from 0
   std::shared_ptr<const Candidates> pool;
   std::vector<int32_t> rotation_of_tree;  // rotation: which of the given ones, by tree number
+  bool direct = false;                    // rotation: by the direct method, which is not uniform
 
   bool needs_out_of_bag() const {
     return kind == FamilyKind::ridge && model.tune == Tuning::out_of_bag;

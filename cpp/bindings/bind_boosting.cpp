@@ -22,10 +22,12 @@ constexpr EnumNames<LossKind, 9> kLosses{{"squared_error", "log_loss", "multinom
                                           "absolute_error", "huber", "quantile", "poisson", "gamma",
                                           "user"}};
 
-// function(raw) -> (gradient, hessian, loss), arrays of doubles by row, which it has checked.
+// function(raw) -> (gradient, hessian, loss), arrays of doubles by row, gradients and hessians
+// output after output, which it has checked.
 class PythonLoss : public LossSource {
  public:
-  explicit PythonLoss(nb::object function) : function_(std::move(function)) {}
+  PythonLoss(nb::object function, size_t n_outputs)
+      : function_(std::move(function)), n_outputs_(n_outputs) {}
   ~PythonLoss() override {
     nb::gil_scoped_acquire gil;
     function_.reset();
@@ -41,11 +43,30 @@ class PythonLoss : public LossSource {
     const auto gradient = nb::cast<Vector<double>>(parts[0], false);
     const auto hessian = nb::cast<Vector<double>>(parts[1], false);
     const auto loss = nb::cast<Vector<double>>(parts[2], false);
-    require(gradient.shape(0) == n && hessian.shape(0) == n && loss.shape(0) == n,
+    require(gradient.shape(0) == n && hessian.shape(0) == n && loss.shape(0) * n_outputs_ == n,
             "[boost] length of a loss's arrays");
     gradients.resize(n);
     for (size_t i = 0; i < n; ++i) gradients[i] = {gradient(i), hessian(i)};
-    losses.assign(loss.data(), loss.data() + n);
+    losses.assign(loss.data(), loss.data() + loss.shape(0));
+  }
+
+ private:
+  nb::object function_;
+  size_t n_outputs_;
+};
+
+// function(raw of the validation rows) -> score, which it has checked.
+class PythonScorer : public ScoreSource {
+ public:
+  explicit PythonScorer(nb::object function) : function_(std::move(function)) {}
+  ~PythonScorer() override {
+    nb::gil_scoped_acquire gil;
+    function_.reset();
+  }
+
+  double evaluate(std::vector<double> raw) const override {
+    nb::gil_scoped_acquire gil;
+    return nb::cast<double>(function_(nb::cast(to_numpy(std::move(raw)))));
   }
 
  private:
@@ -58,8 +79,8 @@ void check_values(const BoostingSet& set, const BoostingOptions& options) {
   require(data.n_rows < (size_t{1} << 30), "[boost] too many rows");
   require(options.n_outputs >= 1, "[boost] n_outputs");
   require(options.max_bins >= 2 && options.max_bins <= 255, "[boost] max_bins");
-  const bool may_have_many =
-      options.loss == LossKind::multinomial || options.loss == LossKind::quantile;
+  const bool may_have_many = options.loss == LossKind::multinomial ||
+                             options.loss == LossKind::quantile || options.loss == LossKind::user;
   require(may_have_many || options.n_outputs == 1, "[boost] n_outputs");
   const auto n_quantiles = static_cast<int32_t>(options.quantiles.size());
   require(n_quantiles == (options.loss == LossKind::quantile ? options.n_outputs : 1),
@@ -103,7 +124,7 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
                      std::optional<Vector<double>> baseline,
                      std::optional<Vector<double>> raw_before, const Options& options,
                      const BoostingOptions& boosting, int n_threads, nb::object progress,
-                     nb::object user_loss) {
+                     nb::object user_loss, nb::object scorer) {
   const size_t n = X.shape(0), p = X.shape(1);
   const auto n_outputs = static_cast<size_t>(boosting.n_outputs);
   require(levels.shape(0) == p && medians.shape(0) == p && has_nan.shape(0) == p,
@@ -116,7 +137,10 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
   require((boosting.loss == LossKind::user) == !user_loss.is_none() &&
               (user_loss.is_none() || baseline),
           "[boost] a user's loss comes with a function and a baseline");
-  const PythonLoss source(std::move(user_loss));
+  require(scorer.is_none() || roles, "[boost] a scorer needs validation rows");
+  const bool has_scorer = !scorer.is_none();
+  const PythonLoss source(std::move(user_loss), n_outputs);
+  const PythonScorer measure(std::move(scorer));
   Reporter reporter(std::move(progress));
   const Options trees = options;
   const BoostingOptions settings = boosting;
@@ -129,9 +153,10 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
     if (baseline) set.baseline = baseline->data();
     if (raw_before) set.raw_before = raw_before->data();
     if (settings.loss == LossKind::user) set.user_loss = &source;
+    if (has_scorer) set.scorer = &measure;
     check_values(set, settings);
-    result =
-        boost(set, settings, trees, n_threads, [&reporter](size_t done) { return reporter(done); });
+    result = boost(set, settings, trees, n_threads,
+                   [&reporter](size_t done, double loss) { return reporter(done, loss); });
   });
   // Ctrl-C keeps what is grown; an error of the callback is raised.
   if (result->interrupted && !reporter.drop(PyExc_KeyboardInterrupt)) reporter.raise();
@@ -162,6 +187,7 @@ void bind_boosting(nb::module_& m) {
       .def_rw("l2", &BoostingOptions::l2)
       .def_rw("min_hessian", &BoostingOptions::min_hessian)
       .def_rw("subsample", &BoostingOptions::subsample)
+      .def_rw("samples_by_gradient", &BoostingOptions::samples_by_gradient)
       .def_rw("max_bins", &BoostingOptions::max_bins)
       .def_rw("n_iter_no_change", &BoostingOptions::n_iter_no_change)
       .def_rw("tol", &BoostingOptions::tol)
@@ -171,5 +197,6 @@ void bind_boosting(nb::module_& m) {
         nb::arg("target").noconvert(), nb::arg("weights").noconvert().none(),
         nb::arg("roles").noconvert().none(), nb::arg("baseline").noconvert().none(),
         nb::arg("raw_before").noconvert().none(), nb::arg("options"), nb::arg("boosting"),
-        nb::arg("n_threads"), nb::arg("progress").none(), nb::arg("user_loss").none());
+        nb::arg("n_threads"), nb::arg("progress").none(), nb::arg("user_loss").none(),
+        nb::arg("scorer").none() = nb::none());
 }

@@ -87,7 +87,7 @@ void bind_options(nb::module_& m) {
       [](Family* self, const std::string& kind, int32_t n_draws, int64_t n_nonzeros, bool flip,
          bool per_node, int32_t n_rotations, double share, std::optional<Patch> patch,
          std::optional<ModelSettings> model, nb::object source, nb::object pool,
-         std::vector<int32_t> rotation_of_tree) {
+         std::vector<int32_t> rotation_of_tree, bool direct) {
         new (self) Family{kFamilies.parse(kind),
                           n_draws,
                           n_nonzeros,
@@ -99,12 +99,14 @@ void bind_options(nb::module_& m) {
                           model.value_or(ModelSettings{}),
                           source.is_none() ? nullptr : make_python_source(std::move(source)),
                           pool.is_none() ? nullptr : read_pool(nb::cast<nb::tuple>(pool)),
-                          std::move(rotation_of_tree)};
+                          std::move(rotation_of_tree),
+                          direct};
       },
       nb::arg("kind"), nb::arg("n_draws"), nb::arg("n_nonzeros") = 0, nb::arg("flip") = false,
       nb::arg("per_node") = false, nb::arg("n_rotations") = 1, nb::arg("share") = 1.0,
       nb::arg("patch") = nb::none(), nb::arg("model") = nb::none(), nb::arg("source") = nb::none(),
-      nb::arg("pool") = nb::none(), nb::arg("rotation_of_tree") = std::vector<int32_t>{});
+      nb::arg("pool") = nb::none(), nb::arg("rotation_of_tree") = std::vector<int32_t>{},
+      nb::arg("direct") = false);
   family.def_prop_ro("kind", [](const Family& f) { return kFamilies.name(f.kind); });
   family.def_ro("n_draws", &Family::n_draws);
   family.def_ro("n_nonzeros", &Family::n_nonzeros);

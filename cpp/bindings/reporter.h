@@ -22,14 +22,16 @@ class Reporter {
     nb::gil_scoped_acquire gil;
     return !failed_ && (PyErr_CheckSignals() == 0 || fail());
   }
-  bool operator()(size_t n_done) {
+  // Further numbers are passed on to the callback.
+  template <class... Numbers>
+  bool operator()(size_t n_done, Numbers... numbers) {
     nb::gil_scoped_acquire gil;
     if (!may_continue()) return false;
     const auto now = std::chrono::steady_clock::now();
     if (callback_.is_none() || now - last_call_ < std::chrono::milliseconds(200)) return true;
     last_call_ = now;
     try {
-      callback_(n_done);
+      callback_(n_done, numbers...);
     } catch (nb::python_error& error) {
       error.restore();
       return fail();

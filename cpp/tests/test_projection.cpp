@@ -104,10 +104,24 @@ TEST_CASE("a Haar rotation has the bits it had") {
 TEST_CASE("a rotation above the limit is one of a random subset of the features") {
   Stream stream(root_key(4, 0), Purpose::rotation);
   Candidates axes;
-  append_haar_rotation({0, 1, 2, 3, 4, 5, 6, 7}, 3, false, stream, axes);
+  const auto rest = append_rotation({0, 1, 2, 3, 4, 5, 6, 7}, {3}, stream, axes);
   CHECK_EQ(axes.size(), size_t{3});
-  const std::set<int32_t> features(axes.index.begin(), axes.index.end());
+  std::set<int32_t> features(axes.index.begin(), axes.index.end());
   CHECK_EQ(features.size(), size_t{3});
+  CHECK_EQ(rest.size(), size_t{5});
+  features.insert(rest.begin(), rest.end());
+  CHECK_EQ(features.size(), size_t{8});
+}
+
+TEST_CASE("the direct method gives an orthogonal matrix of determinant one") {
+  for (int32_t m : {1, 2, 3, 6}) {
+    Stream stream(root_key(6, 0), Purpose::rotation);
+    const std::vector<double> q = direct_columns(m, m, false, stream);
+    const auto n = static_cast<size_t>(m);
+    for (size_t a = 0; a < n; ++a)
+      for (size_t b = 0; b < n; ++b)
+        CHECK(std::fabs(product(q, n, a, b) - (a == b ? 1.0 : 0.0)) < 1e-12);
+  }
 }
 
 TEST_CASE("a sample without replacement draws each number once and starts anew after a reset") {

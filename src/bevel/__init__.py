@@ -23,13 +23,14 @@ from bevel.estimators import (
     RegularizedRotationRegressor,
     RotatedBoostingClassifier,
     RotatedBoostingRegressor,
+    RotatedFeatures,
     StackedRotationClassifier,
 )
 from bevel.estimators.loading import load
 from bevel.forest.flat_forest import FlatForest
 
 if TYPE_CHECKING:
-    from bevel import analysis, datasets, plots, workflow
+    from bevel import analysis, dask, datasets, plots, workflow
     from bevel.tuning import tune
 
 __all__ = [
@@ -46,9 +47,11 @@ __all__ = [
     "RegularizedRotationRegressor",
     "RotatedBoostingClassifier",
     "RotatedBoostingRegressor",
+    "RotatedFeatures",
     "StackedRotationClassifier",
     "__version__",
     "analysis",
+    "dask",
     "datasets",
     "load",
     "plots",
@@ -61,7 +64,7 @@ __all__ = [
 __version__ = version("bevel")
 
 # Imported at their first use: a program that only predicts does not pay for them.
-_LAZY_MODULES = ("analysis", "datasets", "plots", "tuning", "workflow")
+_LAZY_MODULES = ("analysis", "dask", "datasets", "plots", "tuning", "workflow")
 _LAZY_NAMES = {"tune": "bevel.tuning"}
 
 

@@ -50,6 +50,7 @@ class Family:
         source: Callable[..., tuple[npt.NDArray[Any], ...]] | None = None,
         pool: tuple[npt.NDArray[Any], ...] | None = None,
         rotation_of_tree: Sequence[int] = (),
+        direct: bool = False,
     ) -> None: ...
     @property
     def kind(self) -> str: ...
@@ -102,6 +103,7 @@ class BoostingOptions:
     l2: float
     min_hessian: float
     subsample: float
+    samples_by_gradient: bool
     max_bins: int
     n_iter_no_change: int
     tol: float
@@ -122,8 +124,9 @@ def boost(
     options: Options,
     boosting: BoostingOptions,
     n_threads: int,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[int, float], None] | None,
     user_loss: Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[np.float64], ...]] | None,
+    scorer: Callable[[npt.NDArray[np.float64]], float] | None = None,
 ) -> dict[str, Any]: ...
 def train(
     X: npt.NDArray[np.float32],

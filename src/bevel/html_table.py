@@ -10,7 +10,7 @@ from bevel.printable import printable
 __all__ = ["html_table", "html_text"]
 
 # No colour is set: the text is dark on light paper and light on dark paper, as the notebook's is.
-_CAPTION = "caption-side:top;text-align:left;font-weight:bold;color:inherit;padding:0 0 .3em 0"
+_TITLE = "font-weight:bold;margin:0 0 .3em 0;max-width:60em"
 _NOTE = "opacity:.75;font-size:90%;margin:.3em 0 0 0;max-width:60em"
 _LEFT, _RIGHT = "text-align:left", "text-align:right;font-variant-numeric:tabular-nums"
 _LONGEST_NUMBER = 24  # characters: longer cells are words, and begin at the left
@@ -40,11 +40,9 @@ def html_table(
     head = f"<thead><tr>{_cells('th', header, styles)}</tr></thead>" if header else ""
     body = "".join(f"<tr>{_cells('td', row, styles)}</tr>" for row in rows)
     below = "".join(f'<p style="{_NOTE}">{_safe(note)}</p>' for note in notes)
-    return f"<div><table>{_caption(title)}{head}<tbody>{body}</tbody></table>{below}</div>"
-
-
-def _caption(title: str) -> str:
-    return f'<caption style="{_CAPTION}">{_safe(title)}</caption>' if title else ""
+    # Not a caption, which would be as narrow as the table.
+    above = f'<p style="{_TITLE}">{_safe(title)}</p>' if title else ""
+    return f"<div>{above}<table>{head}<tbody>{body}</tbody></table>{below}</div>"
 
 
 def html_text(text: str) -> str:

@@ -234,3 +234,49 @@ def test_several_quantiles_are_those_of_single_fits_in_order() -> None:
 def test_quantiles_must_ascend_between_zero_and_one(quantile: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="ascending"):
         ObliqueBoostingRegressor("quantile", quantile=quantile).fit(*_table())
+
+
+def logistic_loss(y: Floats, raw: Floats) -> tuple[Floats, Floats, Floats]:
+    share = 1.0 / (1.0 + np.exp(-raw))
+    return share - y, share * (1.0 - share), np.logaddexp(0.0, raw) - y * raw
+
+
+def softmax_loss(y: Floats, raw: Floats) -> tuple[Floats, Floats, Floats]:
+    shares = np.exp(raw - raw.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    n = raw.shape[1]
+    is_class = np.eye(n)[y.astype(int)]
+    hessian = shares * (1.0 - shares) * n / (n - 1)
+    return shares - is_class, hessian, -np.log((shares * is_class).sum(axis=1))
+
+
+@pytest.mark.parametrize(("loss", "n_classes"), [(logistic_loss, 2), (softmax_loss, 3)])
+def test_log_loss_as_a_function_gives_the_classifier_of_the_library(
+    loss: Any, n_classes: int
+) -> None:
+    X, y = _table(600)
+    labels = np.array(["a", "b", "c"])[np.digitize(y, np.quantile(y, [0.4, 0.7])[: n_classes - 1])]
+    settings = {**SETTINGS, "early_stopping": True, "n_iter_no_change": 3}
+    own = ObliqueBoostingClassifier(loss, **settings).fit(X, labels)
+    known = ObliqueBoostingClassifier(**settings).fit(X, labels)
+    assert own.predict_proba(X).shape == (600, n_classes)
+    np.testing.assert_allclose(own.predict_proba(X), known.predict_proba(X), rtol=1e-6)
+    np.testing.assert_allclose(own.validation_score_, known.validation_score_, rtol=1e-6)
+    np.testing.assert_array_equal(own.predict(X), known.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda _, raw: (raw[:, 0], raw[:, 0]), r"gradient of shape \(300, 3\).*row and class"),
+        (lambda _, raw: (raw, np.ones_like(raw), raw), r"loss of shape \(300,\)"),
+        (lambda _, raw: (raw, raw - 1.0), "hessians of at least 0; got -1 in row 0"),
+        (lambda _, raw: (raw / 0.0, np.ones_like(raw)), "finite numbers as gradient"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_losses_of_several_classes_are_checked(given: Any, message: str) -> None:
+    X, y = _table()
+    labels = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    with pytest.raises(ValueError, match=message):
+        ObliqueBoostingClassifier(given, early_stopping=False, max_iter=3).fit(X, labels)

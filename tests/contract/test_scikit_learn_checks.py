@@ -19,6 +19,7 @@ from bevel import (
     RegularizedRotationRegressor,
     RotatedBoostingClassifier,
     RotatedBoostingRegressor,
+    RotatedFeatures,
     StackedRotationClassifier,
 )
 from bevel import projections as P
@@ -81,6 +82,7 @@ STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0
         RegularizedRotationClassifier(
             **SMALL, weighting="new", threshold="random", bootstrap=False, scale=None
         ),
+        RotatedFeatures(2),
         StackedRotationClassifier(ObliqueForestClassifier(5, projection="sparse"), **STACK),
         AllRelevantSelector(
             ObliqueForestClassifier(10, projection="sparse", n_jobs=1),

@@ -154,8 +154,72 @@ def test_rules_of_boosted_trees_route_rows_as_the_trees_do(fitted: tuple[Any, Fl
     model, X = fitted
     text = str(analysis.tree_rules(model, 0, X=X))
     assert f"tree 0 of {model.forest_.n_trees}" in text
+    forest = model.forest_
+    written = analysis.tree_rules(model, 0).predictions
+    leaves = forest.right[: forest.tree_offset[1]] < 0
+    np.testing.assert_array_equal(
+        written.means[leaves, 0], forest.leaf_value[: forest.tree_offset[1]][leaves]
+    )
+    assert not written.classes  # leaves are steps of a score, also of classes
     assert len(analysis.forest_rules(model, range(2)).to_pandas()) > 2
     assert str(model.forest_.tree(0))
+
+
+@pytest.mark.parametrize("kind", ["regression", "two classes", "three classes"])
+def test_rules_of_groups_are_evaluated_on_the_targets(kind: str) -> None:
+    X, y = _table()
+    model = MODELS[kind](X, y)
+    target = {"regression": y, "two classes": y > 4, "three classes": np.digitize(y, [3.5, 4.5])}[
+        kind
+    ]
+    top = analysis.top_rules(model, X, target, n=3)
+    leaves, forest = model.apply(X), model.forest_
+    Y = target[:, None] if kind == "regression" else np.eye(len(model.classes_))[target.astype(int)]
+    assert len(top) == 3
+    for place in range(3):
+        tree, node = int(top.tree[place]), int(top.node[place])
+        paths = [_path(forest, tree, leaf) for leaf in leaves[:, tree]]
+        rows = np.array([node in path for path in paths])
+        assert top.coverage[place] == pytest.approx(rows.mean())
+        between = ((Y[rows].mean(axis=0) - Y.mean(axis=0)) ** 2).sum()
+        explained = rows.mean() * between / Y.var(axis=0).sum()
+        assert top.explained[place] == pytest.approx(explained)
+    groups = analysis.rule_set(model, X, target, max_terms=5)
+    matched = groups.matches(X)
+    for rule, rows in zip(groups.rules, matched.T, strict=True):
+        assert rule.n_rows == rows.sum()
+        if kind == "regression":
+            assert rule.prediction == pytest.approx(target[rows].mean(), rel=1e-3)
+        else:
+            assert rule.precision == pytest.approx(np.mean(target[rows] == rule.prediction))
+    with pytest.raises(NoOutOfBagError):
+        analysis.rule_set(model, X, target, out_of_bag=True)
+
+
+def _path(forest: Any, tree: int, leaf: int) -> list[int]:
+    """Nodes from a leaf up to the root, counted from the root."""
+    first, path = int(forest.tree_offset[tree]), [int(leaf)]
+    while path[-1] > 0:
+        path.append(int(forest.parent[first + path[-1]]) - first)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["regression", "two classes", "three classes"])
+def test_surrogate_tree_imitates_predictions(kind: str) -> None:
+    X, y = _table()
+    model = MODELS[kind](X, y)
+    tree = analysis.surrogate_tree(model, X, max_depth=4)
+    found, wanted = tree.predict(X), model.predict(X)
+    if kind == "regression":
+        agreement = 1.0 - ((found - wanted) ** 2).sum() / ((wanted - wanted.mean()) ** 2).sum()
+    else:
+        agreement = np.mean(found == wanted)
+    assert tree.fidelity_training == pytest.approx(float(agreement))
+    assert agreement > 0.5
+    with pytest.raises(NoOutOfBagError):
+        analysis.surrogate_tree(model, X, y > 4 if kind == "two classes" else y)
+    with pytest.raises(ValueError, match="one of 2 quantiles"):
+        analysis.surrogate_tree(MODELS["quantiles"](X, y), X)
 
 
 @pytest.mark.parametrize(

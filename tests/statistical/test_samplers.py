@@ -21,7 +21,7 @@ from support.false_alarms import (
     assert_mean,
     assert_uniform,
 )
-from support.forests import directions_of_root, grow, options, problem
+from support.forests import as_matrix, directions_of_root, grow, options, problem
 
 from bevel import _core
 
@@ -217,6 +217,47 @@ def test_rotation_has_determinant_one_unless_flips_are_asked_for(m: int) -> None
     assert_uniform(np.bincount((determinants > 0).astype(int), minlength=2))
 
 
+def test_node_rotation_of_some_features_leaves_the_others_among_the_candidates() -> None:
+    """Of d axes of the whole rotation d (p - m) / p are features, on average."""
+    p, m, n_draws = 6, 4, 3
+    samples = roots(("rotation", n_draws, m, False, True), np.zeros(p, np.int32))
+    assert all(len(directions) == n_draws for directions in samples)
+    single = [[d.index[0] for d in directions if len(d.index) == 1] for directions in samples]
+    assert_mean(np.array([len(features) for features in single], float), n_draws * (p - m) / p)
+    assert all(len(set(features)) == len(features) for features in single)
+    assert_uniform(np.bincount(np.concatenate(single).astype(int), minlength=p))
+    for directions in samples[:100]:
+        axes = as_matrix([(d.index, d.weight) for d in directions], p)
+        np.testing.assert_allclose(axes @ axes.T, np.eye(n_draws), atol=1e-6)
+
+
+def test_direct_method_has_a_uniform_first_axis_and_mirrored_others() -> None:
+    """Listing 1.1 of Blaser: 2 c c' / c'c - I with c = a + e1, a uniform on the sphere."""
+    m = 5
+    family = _core.Family("rotation", m, m, flip=True, per_node=True, direct=True)
+    q = np.array(
+        [
+            as_matrix(
+                directions_of_root(options(family, seed=seed), np.zeros(m, np.int32), tree), m
+            )
+            for seed in SEEDS
+            for tree in range(N_TREES)
+        ]
+    )
+    np.testing.assert_allclose(q, q.transpose(0, 2, 1), atol=1e-6)
+    np.testing.assert_allclose(q @ q, np.broadcast_to(np.eye(m), q.shape), atol=1e-5)
+    np.testing.assert_allclose(np.linalg.det(q), (-1.0) ** (m - 1), atol=1e-4)
+    first = q[:, 0]
+    assert_mean(first, 0.0)
+    assert_mean(first**2, 1.0 / m)
+    assert_mean(first**4, 3.0 / (m * (m + 2)))
+    # A uniform matrix has E q = 0 everywhere; this one has trace 2 - m.
+    np.testing.assert_allclose(np.trace(q, axis1=1, axis2=2), 2.0 - m, atol=1e-5)
+    without_flips = _core.Family("rotation", 4, 4, per_node=True, direct=True)
+    turned = directions_of_root(options(without_flips, seed=1), np.zeros(4, np.int32), 0)
+    np.testing.assert_allclose(np.linalg.det(as_matrix(turned, 4)), 1.0, atol=1e-5)
+
+
 def test_rotation_of_a_plane_has_a_uniform_angle() -> None:
     q = rotations(2, 2, flip=False)
     angle = np.arctan2(q[:, 0, 1], q[:, 0, 0])
@@ -224,11 +265,14 @@ def test_rotation_of_a_plane_has_a_uniform_angle() -> None:
 
 
 def test_rotation_of_a_tree_has_the_moments_of_haar_and_takes_all_features_alike() -> None:
-    """Axes that some node uses are kept with the tree; which ones does not depend on the target."""
+    """Axes that some node uses are kept with the tree; which ones does not depend on the target.
+
+    Features that the rotation leaves alone are axes too.
+    """
     p, m = 6, 3
     rng = np.random.default_rng(0)
     data = problem(rng.normal(size=(40, p)), np.arange(40) % 2)
-    axes, features = [], []
+    axes, features, alone = [], [], []
     for seed in SEEDS:
         how = options(
             ("rotation", 1, m),
@@ -239,8 +283,17 @@ def test_rotation_of_a_tree_has_the_moments_of_haar_and_takes_all_features_alike
         )
         arrays = grow(data, how, N_TREES).arrays
         assert (np.diff(arrays["rotation_offset"]) == 1).all()
-        axes.append(arrays["rotation_weight"].reshape(-1, m))
-        features.append(arrays["rotation_index"].reshape(-1, m))
+        sizes = np.diff(arrays["rotation_entry_offset"])
+        assert set(sizes.tolist()) == {1, m}
+        rotated = np.repeat(sizes == m, sizes)
+        alone.append(arrays["rotation_index"][~rotated])
+        assert (arrays["rotation_weight"][~rotated] == 1.0).all()
+        axes.append(arrays["rotation_weight"][rotated].reshape(-1, m))
+        features.append(arrays["rotation_index"][rotated].reshape(-1, m))
+    single = np.concatenate(alone)
+    n_trees = N_TREES * len(SEEDS)
+    assert_counts_follow([len(single), n_trees - len(single)], [(p - m) / p, m / p])
+    assert_uniform(np.bincount(single, minlength=p))
     q, chosen = np.concatenate(axes).astype(float), np.concatenate(features)
     np.testing.assert_allclose((q**2).sum(axis=1), 1.0, atol=1e-6)
     assert_mean(q, 0.0)
@@ -267,8 +320,9 @@ def test_two_rotations_of_a_tree_each_deal_from_axes_of_their_own() -> None:
         )
         arrays = grow(data, how, N_TREES).arrays
         sizes.append(np.diff(arrays["rotation_entry_offset"]))
-    assert_uniform(np.unique(np.concatenate(sizes), return_counts=True)[1])
-    assert set(np.concatenate(sizes)) == {2, 5}
+    values, counts = np.unique(np.concatenate(sizes), return_counts=True)
+    assert values.tolist() == [1, 2, 5]  # 4 and 1 of 6 axes are features that are not rotated
+    assert_counts_follow(counts, [(4 + 1) / 12, 2 / 12, 5 / 12])
 
 
 @pytest.mark.parametrize("lag", [1, 2, 7])

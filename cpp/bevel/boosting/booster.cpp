@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "bevel/boosting/binned_columns.h"
+#include "bevel/boosting/gradient_sampling.h"
 #include "bevel/boosting/histogram_splitter.h"
 #include "bevel/boosting/quantiser.h"
 #include "bevel/boosting/team.h"
@@ -21,6 +23,12 @@ namespace bevel {
 namespace {
 
 constexpr size_t kBlockRows = 1 << 14;
+
+// What is known of a fit while it runs.
+struct Done {
+  std::atomic<size_t> n_iterations{0};
+  std::atomic<double> validation_loss{std::numeric_limits<double>::quiet_NaN()};
+};
 
 class Booster {
  public:
@@ -48,14 +56,15 @@ class Booster {
   }
 
   // On a worker of the pool.
-  void run(ThreadPool& pool, int worker, std::atomic<size_t>& n_done) {
+  void run(ThreadPool& pool, int worker, Done& done) {
     Team team(pool, worker);
     HistogramSplitter splitter(boosting_, *columns_, team);
     splitter_ = &splitter;
     for (int64_t i = 0; i < boosting_.max_iter; ++i) {
       grow_iteration(static_cast<uint64_t>(boosting_.first_iter + i), team);
       n_whole_ = static_cast<size_t>(i) + 1;
-      n_done.store(n_whole_, std::memory_order_relaxed);
+      if (!validation_.empty()) done.validation_loss = result_.validation_loss.back();
+      done.n_iterations = n_whole_;
       if (is_over()) break;
     }
   }
@@ -88,20 +97,33 @@ class Booster {
 
   void grow_iteration(uint64_t iteration, Team& team) {
     loss_.begin_iteration(raw_, training_, team);
-    draw_rows(iteration);
+    draw_rows(iteration, team);
     columns_->draw(iteration, bag_, team);
     for (size_t k = 0; k < n_outputs_; ++k) trees_.push_back({grow_tree(iteration, k, team), {}});
     loss_.end_iteration(raw_, training_, validation_, team);
     result_.training_loss.push_back(loss_.mean(raw_, training_, team));
     if (!validation_.empty())
-      result_.validation_loss.push_back(loss_.mean(raw_, validation_, team));
+      result_.validation_loss.push_back(set_.scorer ? -score()
+                                                    : loss_.mean(raw_, validation_, team));
+  }
+
+  double score() const {
+    std::vector<double> raw;
+    raw.reserve(validation_.size() * n_outputs_);
+    for (size_t k = 0; k < n_outputs_; ++k)
+      for (const uint32_t row : validation_) raw.push_back(raw_.output(k)[row]);
+    return set_.scorer->evaluate(std::move(raw));
   }
 
   // The rows that the trees of an iteration are grown on, and those that only pass them.
-  void draw_rows(uint64_t iteration) {
+  void draw_rows(uint64_t iteration, Team& team) {
     others_ = validation_;
     if (boosting_.subsample >= 1.0) {
       bag_ = training_;
+      return;
+    }
+    if (boosting_.samples_by_gradient) {
+      draw_by_gradient(iteration, team);
       return;
     }
     bag_.clear();
@@ -116,12 +138,34 @@ class Booster {
     std::sort(others_.begin(), others_.end());
   }
 
-  NodeStore grow_tree(uint64_t iteration, size_t output, Team& team) {
-    team.run_blocks(bag_.size(), kBlockRows, [&](size_t first, size_t last) {
+  void draw_by_gradient(uint64_t iteration, Team& team) {
+    sampling_.begin(training_.size());
+    for (size_t k = 0; k < n_outputs_; ++k) {
+      set_gradients(training_, k, team);
+      sampling_.add(gradients_, training_, team);
+    }
+    factors_.resize(set_.data.n_rows);
+    Stream stream(root_key(options_.seed, iteration), Purpose::bag);
+    sampling_.draw(training_, boosting_.subsample, stream.next(), bag_, others_, factors_);
+    std::sort(others_.begin(), others_.end());
+  }
+
+  void set_gradients(std::span<const uint32_t> rows, size_t output, Team& team) {
+    team.run_blocks(rows.size(), kBlockRows, [&](size_t first, size_t last) {
       poll_cancellation((last - first) * 16);
-      const std::span<const uint32_t> block(bag_.data() + first, last - first);
-      loss_.gradients(raw_, block, output, gradients_);
+      loss_.gradients(raw_, rows.subspan(first, last - first), output, gradients_);
     });
+  }
+
+  double factor(size_t row) const { return factors_.empty() ? 1.0 : factors_[row]; }
+
+  NodeStore grow_tree(uint64_t iteration, size_t output, Team& team) {
+    set_gradients(bag_, output, team);
+    if (!factors_.empty())
+      for (const uint32_t row : bag_) {
+        gradients_[row].gradient *= factors_[row];
+        gradients_[row].hessian *= factors_[row];
+      }
     rows_.rows = bag_;
     rows_.others = others_;
     const uint64_t key = mix(root_key(options_.seed, iteration) + output);
@@ -141,7 +185,7 @@ class Booster {
 
   // What lowers the loss of some rows most, by the gradients themselves in the order of rows.
   double best_step(std::span<const uint32_t> rows, size_t output) const {
-    if (loss_.renews_leaves()) return loss_.leaf_value(raw_, rows, output);
+    if (loss_.renews_leaves()) return loss_.leaf_value(raw_, rows, output, factors_);
     double gradient = 0.0, hessian = 0.0;
     for (const uint32_t row : rows) {
       gradient += gradients_[row].gradient;
@@ -179,7 +223,7 @@ class Booster {
       const LeafRange& leaf = tree.leaves[l];
       poll_cancellation(leaf.rows.size() * 4);
       double weight = 0.0;
-      for (const uint32_t row : leaf.rows) weight += set_.target.weight(row);
+      for (const uint32_t row : leaf.rows) weight += set_.target.weight(row) * factor(row);
       double step = best_step(leaf.rows, output);
       if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
       const double value = std::clamp(boosting_.learning_rate * step, -kLargestStep, kLargestStep);
@@ -214,6 +258,8 @@ class Booster {
   std::optional<TreeColumns> columns_;
   RawPredictions raw_;
   std::vector<Gradient> gradients_;  // by row
+  GradientSampling sampling_;
+  std::vector<double> factors_;  // by row, of weights; empty: all 1
   BoostingRows rows_;
   HistogramSplitter* splitter_ = nullptr;
   std::vector<GrownTree> trees_;
@@ -227,15 +273,15 @@ BoostingResult boost(const BoostingSet& set, const BoostingOptions& boosting,
                      const Options& options, int n_threads, const BoostingProgress& progress) {
   n_threads = useful_threads(n_threads, static_cast<size_t>(n_threads));
   Booster booster(set, boosting, options, n_threads);
-  std::atomic<size_t> n_done{0};
+  Done done;
   ThreadPool* running = nullptr;
   ThreadPool pool(
-      n_threads, 1, [&](int worker, size_t) { booster.run(*running, worker, n_done); },
+      n_threads, 1, [&](int worker, size_t) { booster.run(*running, worker, done); },
       static_cast<size_t>(n_threads));
   running = &pool;
   bool interrupted = false;
   try {
-    pool.run([&](size_t) { return progress(n_done.load(std::memory_order_relaxed)); });
+    pool.run([&](size_t) { return progress(done.n_iterations, done.validation_loss); });
   } catch (const Cancelled&) {
     if (!booster.has_any()) throw;
     interrupted = true;

@@ -23,18 +23,21 @@ struct BoostingSet {
   const double* baseline = nullptr;       // by output; null: that of the loss
   const double* raw_before = nullptr;     // predictions of earlier iterations, output after output
   const LossSource* user_loss = nullptr;  // of LossKind::user, which needs a baseline
+  const ScoreSource* scorer = nullptr;    // null: the loss decides when to stop
 };
 
 struct BoostingResult {
-  FlatForest forest;                                   // tree t belongs to output t % n_outputs
-  std::vector<double> baseline;                        // by output
-  std::vector<double> training_loss, validation_loss;  // after each iteration; validation or empty
-  int64_t n_iter = 0;                                  // that are kept
+  FlatForest forest;             // tree t belongs to output t % n_outputs
+  std::vector<double> baseline;  // by output
+  // After each iteration; that of validation may be empty, and is minus the score if there is one.
+  std::vector<double> training_loss, validation_loss;
+  int64_t n_iter = 0;        // that are kept
   bool interrupted = false;  // progress returned false; whole iterations are kept
 };
 
-// Called about twenty times a second on the caller's thread; returns false to stop.
-using BoostingProgress = std::function<bool(size_t iterations_done)>;
+// Called about twenty times a second on the caller's thread, with the latest validation loss or
+// NaN; returns false to stop.
+using BoostingProgress = std::function<bool(size_t iterations_done, double validation_loss)>;
 
 // Throws Cancelled when it was stopped before the first iteration was done.
 BoostingResult boost(const BoostingSet& set, const BoostingOptions& boosting,

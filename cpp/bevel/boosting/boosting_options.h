@@ -32,6 +32,7 @@ struct BoostingOptions {
   double l2 = 0.0;
   double min_hessian = 1e-3;  // that each side of a split has at least
   double subsample = 1.0;
+  bool samples_by_gradient = false;  // else all rows are as likely
   int32_t max_bins = 255;
   int64_t n_iter_no_change = 0;  // 0: no early stopping
   double tol = 0.0;

@@ -174,8 +174,10 @@ Gradient Loss::gradient(const RawPredictions& raw, size_t row, size_t output) co
       const double ratio = y * mean_of(-x);
       return {weight * (1.0 - ratio), weight * ratio};
     }
-    case LossKind::user:
-      return {weight * gradients_[row].gradient, weight * gradients_[row].hessian};
+    case LossKind::user: {
+      const Gradient& own = gradients_[output * raw.n_rows + row];
+      return {weight * own.gradient, weight * own.hessian};
+    }
   }
   return {0.0, 0.0};
 }
@@ -233,12 +235,13 @@ double Loss::mean(const RawPredictions& raw, std::span<const uint32_t> rows, Tea
   return sum / total;
 }
 
-double Loss::leaf_value(const RawPredictions& raw, std::span<const uint32_t> rows,
-                        size_t output) const {
+double Loss::leaf_value(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output,
+                        std::span<const double> factors) const {
   std::vector<std::pair<double, double>> residuals;
   residuals.reserve(rows.size());
   for (const uint32_t row : rows)
-    residuals.emplace_back(target_.values[row] - raw.output(output)[row], target_.weight(row));
+    residuals.emplace_back(target_.values[row] - raw.output(output)[row],
+                           target_.weight(row) * (factors.empty() ? 1.0 : factors[row]));
   const double middle = weighted_quantile(residuals, share(output));
   if (options_.loss != LossKind::huber) return middle;
   // Friedman 2001, section 4.4: one step from the median.

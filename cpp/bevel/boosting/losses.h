@@ -41,9 +41,18 @@ struct Gradient {
 class LossSource {
  public:
   virtual ~LossSource() = default;
-  // Gradients, hessians and losses of all rows; losses may be NaN where they are not known.
+  // Gradients and hessians of all rows, output after output as `raw`; losses of the rows, which may
+  // be NaN where they are not known.
   virtual void evaluate(std::span<const double> raw, std::vector<Gradient>& gradients,
                         std::vector<double>& losses) const = 0;
+};
+
+// A measure of the caller's own that decides when to stop.
+class ScoreSource {
+ public:
+  virtual ~ScoreSource() = default;
+  // Higher is better; raw: of the validation rows, output after output.
+  virtual double evaluate(std::vector<double> raw) const = 0;
 };
 
 class Loss {
@@ -69,7 +78,9 @@ class Loss {
            options_.loss == LossKind::huber;
   }
   // The best constant to add to the predictions of these rows, for losses that renew leaves.
-  double leaf_value(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output) const;
+  // factors: of the rows' weights, by row of the data; empty: all 1.
+  double leaf_value(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output,
+                    std::span<const double> factors) const;
 
  private:
   void evaluate(const RawPredictions& raw);
@@ -85,7 +96,8 @@ class Loss {
   const BoostingOptions& options_;
   const BoostingTarget target_;
   const LossSource* source_;
-  std::vector<Gradient> gradients_;  // user: by row, at the present predictions
+  std::vector<Gradient>
+      gradients_;  // user: by row, output after output, at the present predictions
   std::vector<double> losses_;
   // multinomial: by row, log of the sum of exponentials of the present predictions
   std::vector<double> log_sums_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
+#include <utility>
 
 #include "bevel/projection/sample_without_replacement.h"
 #include "bevel/support/arithmetic/dot.h"
@@ -70,25 +72,56 @@ std::vector<double> haar_columns(int32_t m, int32_t n_columns, bool flip, Stream
   return q;
 }
 
-void append_haar_rotation(std::vector<int32_t> features, int64_t max_features, bool flip,
-                          Stream& stream, Candidates& axes) {
-  if (max_features < static_cast<int64_t>(features.size())) {
+std::vector<double> direct_columns(int32_t m, int32_t n_columns, bool flip, Stream& stream) {
+  const auto rows = static_cast<size_t>(m), n = static_cast<size_t>(n_columns);
+  poll_cancellation(rows * kWorkOfNormal);
+  std::vector<double> c(rows);
+  double norm = 0.0;
+  // c = 0 only if a = -e1, which no draw gives but in one dimension: there it is no rotation.
+  while (norm == 0.0) {
+    for (double& x : c) x = stream.normal();
+    const double length = std::sqrt(dot(c.data(), c.data(), rows));
+    if (length == 0.0) continue;
+    for (double& x : c) x /= length;
+    c[0] += 1.0;
+    norm = dot(c.data(), c.data(), rows);
+  }
+  std::vector<double> q(rows * n);
+  const bool turn = !flip && n == rows && rows % 2 == 0;
+  for (size_t j = 0; j < n; ++j) {
+    poll_cancellation(rows);
+    for (size_t i = 0; i < rows; ++i) {
+      const double value = 2.0 * c[i] * c[j] / norm - (i == j ? 1.0 : 0.0);
+      q[j * rows + i] = turn && j == 0 ? -value : value;
+    }
+  }
+  return q;
+}
+
+std::vector<int32_t> append_rotation(std::vector<int32_t> features, const RotationDraw& draw,
+                                     Stream& stream, Candidates& axes) {
+  std::vector<int32_t> rest;
+  if (draw.max_features < static_cast<int64_t>(features.size())) {
     SampleWithoutReplacement undrawn;
     undrawn.resize(static_cast<int32_t>(features.size()));
     std::vector<int32_t> chosen;
-    for (int64_t k = 0; k < max_features; ++k) chosen.push_back(features[undrawn.draw(stream)]);
+    for (int64_t k = 0; k < draw.max_features; ++k)
+      chosen.push_back(features[undrawn.draw(stream)]);
     // In order: a permutation might turn a rotation into a reflection.
     std::sort(chosen.begin(), chosen.end());
+    std::set_difference(features.begin(), features.end(), chosen.begin(), chosen.end(),
+                        std::back_inserter(rest));
     features = std::move(chosen);
   }
   const size_t m = features.size();
   const std::vector<double> q =
-      haar_columns(static_cast<int32_t>(m), static_cast<int32_t>(m), flip, stream);
+      draw.columns(static_cast<int32_t>(m), static_cast<int32_t>(m), stream);
   for (size_t axis = 0; axis < m; ++axis) {
     poll_cancellation(m);
     for (size_t k = 0; k < m; ++k) axes.add_entry(features[k], static_cast<float>(q[axis * m + k]));
     axes.close();
   }
+  return rest;
 }
 
 }  // namespace bevel

@@ -1,12 +1,13 @@
-// Haar-distributed rotations (Blaser 1.4): the Q of the QR of a Gaussian matrix, the diagonal of R
-// positive. Its reflections are drawn directly (Stewart 1980), which spares the elimination, and
-// their number gives the determinant: at 1000 features 3.5 times as fast as Gram-Schmidt with an
-// LU, twice as fast as Eigen's HouseholderQR.
+// Random rotations (Blaser 1.4). Haar-distributed ones are the Q of the QR of a Gaussian matrix,
+// the diagonal of R positive. Its reflections are drawn directly (Stewart 1980), which spares the
+// elimination, and their number gives the determinant: at 1000 features 3.5 times as fast as
+// Gram-Schmidt with an LU, twice as fast as Eigen's HouseholderQR.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "bevel/options.h"
 #include "bevel/projection/candidates.h"
 #include "bevel/random/stream.h"
 
@@ -16,9 +17,29 @@ namespace bevel {
 // matrix is +1 unless flip is set, in which case it is +1 or -1 as the QR gives it.
 std::vector<double> haar_columns(int32_t m, int32_t n_columns, bool flip, Stream& stream);
 
-// Appends the axes of a rotation of the features or, when there are more than max_features, of a
-// random subset of them.
-void append_haar_rotation(std::vector<int32_t> features, int64_t max_features, bool flip,
-                          Stream& stream, Candidates& axes);
+// The same of the direct method of Blaser's Listing 1.1: 2 cc' / c'c - I with c = a + e1, where a
+// is uniform on the sphere. Its first column is a; m normal numbers are drawn instead of m^2 / 2.
+// The columns are a mirror image of the axes, not uniform together. The listing's determinant is
+// that of O(m), (-1)^(m-1); without flip the first column changes sign where it is -1.
+std::vector<double> direct_columns(int32_t m, int32_t n_columns, bool flip, Stream& stream);
+
+struct RotationDraw {
+  int64_t max_features;  // rotated together, a random subset where there are more
+  bool flip = false;
+  bool direct = false;
+
+  std::vector<double> columns(int32_t m, int32_t n_columns, Stream& stream) const {
+    return direct ? direct_columns(m, n_columns, flip, stream)
+                  : haar_columns(m, n_columns, flip, stream);
+  }
+};
+
+inline RotationDraw rotation_draw(const Family& family) {
+  return {family.n_nonzeros, family.flip, family.direct};
+}
+
+// Appends the axes of a rotation of the features. Returns the features that were left out.
+std::vector<int32_t> append_rotation(std::vector<int32_t> features, const RotationDraw& draw,
+                                     Stream& stream, Candidates& axes);
 
 }  // namespace bevel

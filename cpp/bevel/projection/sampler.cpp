@@ -71,7 +71,7 @@ Samplers make_samplers(const Options& options, const DatasetView& data) {
       samplers.push_back(make_node_sampler(family, data, options, forest));
       continue;
     }
-    std::vector<int32_t> axes(static_cast<size_t>(count_tree_axes(family, data)));
+    std::vector<int32_t> axes(data.numeric.size());
     std::iota(axes.begin(), axes.end(), next_axis);
     next_axis += static_cast<int32_t>(axes.size());
     samplers.push_back(make_list_sampler(std::move(axes), family.n_draws));

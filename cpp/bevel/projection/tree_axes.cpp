@@ -23,13 +23,14 @@ void append_given_rotation(const Family& family, const DatasetView& data, uint64
   }
 }
 
-}  // namespace
-
-int32_t count_tree_axes(const Family& family, const DatasetView& data) {
-  const auto n_numeric = static_cast<int64_t>(data.numeric.size());
-  if (family.kind == FamilyKind::principal) return static_cast<int32_t>(n_numeric);
-  return static_cast<int32_t>(std::min<int64_t>(family.n_nonzeros, n_numeric));
+// Features beyond the limit of a rotation are not rotated, and remain axes (Blaser 1.5).
+void append_whole_rotation(const Family& family, const DatasetView& data, Stream& stream,
+                           Candidates& axes) {
+  const auto rest = append_rotation(data.numeric, rotation_draw(family), stream, axes);
+  for (int32_t feature : rest) axes.add_axis(feature);
 }
+
+}  // namespace
 
 void draw_tree_axes(const Options& options, const DatasetView& data, const TreeRows& tree,
                     Stream& stream, Candidates& axes) {
@@ -41,7 +42,7 @@ void draw_tree_axes(const Options& options, const DatasetView& data, const TreeR
     else if (family.pool)
       append_given_rotation(family, data, tree.row_data.tree, axes);
     else
-      append_haar_rotation(data.numeric, family.n_nonzeros, family.flip, stream, axes);
+      append_whole_rotation(family, data, stream, axes);
   }
 }
 

@@ -20,10 +20,7 @@ struct TreeRows {
   const TrainingRowData& row_data;
 };
 
-// How many axes a family that works per tree draws for each.
-int32_t count_tree_axes(const Family& family, const DatasetView& data);
-
-// Appends the axes of every family that works per tree.
+// Appends the axes of every family that works per tree: as many as there are numeric features.
 void draw_tree_axes(const Options& options, const DatasetView& data, const TreeRows& tree,
                     Stream& stream, Candidates& axes);
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bevel.extras import import_optional
-from bevel.html_table import html_table
+from bevel.html_table import html_table, html_text
 from bevel.printable import printable
 
 __all__ = [
@@ -80,7 +79,7 @@ class PrintedText:
     """A result whose text a notebook shows as it is."""
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        return html_text(repr(self))
 
 
 def data_frame(columns: Mapping[Any, Any], index: str | None = None) -> Any:

@@ -19,7 +19,7 @@ from bevel.analysis.neighbours.prototypes import Prototypes
 from bevel.analysis.neighbours.proximity import Proximity
 from bevel.analysis.rotations.complexity import TreeComplexity
 from bevel.analysis.rules.path import PathRules
-from bevel.analysis.rules.rule_set import RuleSet
+from bevel.analysis.rules.rule_set_result import RuleSet
 from bevel.analysis.rules.surrogate import SurrogateTree
 from bevel.analysis.rules.top import TopRules
 from bevel.analysis.shapley.interactions import ShapleyInteractions

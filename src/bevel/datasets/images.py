@@ -49,8 +49,8 @@ def bars(
 
     References
     ----------
-    Thesis section 3.3.8 and Figure 3.11: T. M. Tomita, *Randomer Forests*, Johns Hopkins
-    University.
+    Thesis section 3.3.8 and Figure 3.11: T. M. Tomita, *Generalized Linear Splitting Rules in
+    Decision Forests*, Johns Hopkins University.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Each function takes one array or several, say of training and of test rows, and returns as many,
 new and float64; it draws for each row or cell, hence for each array, by itself. "Thesis" is
-T. M. Tomita, *Randomer Forests*, Johns Hopkins University.
+T. M. Tomita, *Generalized Linear Splitting Rules in Decision Forests*, Johns Hopkins University.
 """
 
 from typing import overload

@@ -3,7 +3,7 @@
 Each function returns ``(X, y)``: ``X`` float64 of shape (n_samples, n_features), ``y`` int64 labels
 counted from 0. Rows are independent draws, so class counts vary as they would in a sample. The
 defaults are the papers' settings; SPORF is Tomita et al. (2020), JMLR 21(104), and "thesis" is
-T. M. Tomita, *Randomer Forests*, Johns Hopkins University.
+T. M. Tomita, *Generalized Linear Splitting Rules in Decision Forests*, Johns Hopkins University.
 """
 
 import numpy as np

@@ -9,6 +9,7 @@ from bevel.estimators.regularized import (
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
 )
+from bevel.estimators.rotated_features import RotatedFeatures
 from bevel.estimators.stacked import StackedRotationClassifier
 from bevel.estimators.survival.forest import ObliqueSurvivalForest
 
@@ -22,5 +23,6 @@ __all__ = [
     "RegularizedRotationRegressor",
     "RotatedBoostingClassifier",
     "RotatedBoostingRegressor",
+    "RotatedFeatures",
     "StackedRotationClassifier",
 ]

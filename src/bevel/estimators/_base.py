@@ -17,7 +17,7 @@ from bevel.data.tables import Table
 from bevel.errors import shorten
 from bevel.estimators._compression import Compression
 from bevel.estimators._doc_link import LinksToDocuments
-from bevel.estimators._growing import TreeGrowth, shape_of
+from bevel.estimators._growing import Grown, PreparedFit, TreeGrowth, shape_of
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
 from bevel.files.model import StoredEstimator
@@ -94,41 +94,71 @@ class ObliqueForest(
         self : object
             The fitted estimator.
         """
+        values, members = self._checked_parameters()
+        n_threads = count_threads(self.n_jobs)
+        before = self._trees_to_keep()
+        if before is None and hasattr(self, "_fitted"):
+            del self._fitted  # a fit that fails half-way leaves no forest behind
+        prepared = self._prepare((X, y, sample_weight), values, members, before)
+        grown = self._grow(prepared, before, n_threads)
+        self._finish(prepared, grown, before, n_threads)
+        return self
+
+    def _checked_parameters(self) -> tuple[dict[str, Any], Sequence[Member]]:
+        """Parameters of a fit, each checked and all together, and the projections among them."""
         values = self._settings()
         check_each(values, self._parameters)
         members = read_projection(values["projection"], values["n_projections"])
         values["bootstrap"] = draws_bags(values["bootstrap"], members)
         self._check_combinations(values, members)
-        n_threads = count_threads(self.n_jobs)
-        before = self._trees_to_keep()
-        if before is None and hasattr(self, "_fitted"):
-            del self._fitted  # a fit that fails half-way leaves no forest behind
+        return values, members
+
+    def _prepare(
+        self,
+        training: tuple[Any, Any, Any],
+        values: Mapping[str, Any],
+        members: Sequence[Member],
+        before: FittedForest | None,
+        seed: int | None = None,
+    ) -> PreparedFit:
+        """Read and encode the training rows (X, y and weights), and resolve the options.
+
+        The seed is drawn from `random_state` unless it is given.
+        """
+        X, y, sample_weight = training
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
         dataset = self._dataset(table, members, before)
         if before is None:
             warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
-        seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
+        if seed is None:
+            seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
         options = resolve_options(values, members, shape_of(dataset), seed)
         bags = self._bags(options, table.n_rows, before)
-        forest, rotations, families = self._grow(dataset, target, options, before, n_threads)
+        return PreparedFit(dataset, target, options, bags, values, members)
+
+    def _finish(
+        self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
+    ) -> None:
+        """Remember the trees, and what is read off the training rows with them."""
+        dataset, target, options = prepared.dataset, prepared.target, prepared.options
+        values, forest = prepared.values, grown.forest
         self._fitted = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
             classes=getattr(self, "classes_", None),
             hard=values.get("voting") == "hard",
-            bags=bags,
-            seed=seed,
+            bags=prepared.bags,
+            seed=options.seed,
             class_weight=values.get("class_weight"),
-            tuned_out_of_bag=tuned_out_of_bag(members),
+            tuned_out_of_bag=tuned_out_of_bag(prepared.members),
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
-            rotations=rotations,
-            families=families,
+rotations=grown.rotations,
+            families=grown.families,
             survival=_record_of(target),
         )
         self._use_out_of_bag_rows(dataset, target, self._calibrates(values, options), n_threads)
-        return self
 
     def _calibrates(self, values: Mapping[str, Any], options: TrainingOptions) -> bool:
         """Whether the power of the probabilities is to be chosen."""

@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bevel.data.dataset import Dataset
+from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.joining import join_forests
 from bevel.forest.records.family_record import FamilyRecord
 from bevel.forest.records.rotation_record import RotationRecord
-from bevel.projections.families import TableShape
+from bevel.projections.families import Member, TableShape
 from bevel.training.automatic.growing import Grower, grow_families, grow_more
 from bevel.training.automatic.plan import plan_families
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Callback, Progress
 from bevel.training.trainer import TrainingTarget, train
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedFit:
+    """All that growing trees needs, and what was resolved on the way.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        Training rows, encoded.
+    target : TrainingTarget
+        Their targets and weights.
+    options : TrainingOptions
+        Parameters as numbers, resolved for the size of the table.
+    bags : Bags or None
+        How bags are drawn; None if trees of an earlier fit have others.
+    values : mapping
+        Parameters by name, checked.
+    members : sequence of Member
+        The projections; none with `projection="auto"`.
+    """
+
+    dataset: Dataset
+    target: TrainingTarget
+    options: TrainingOptions
+    bags: Bags | None
+    values: Mapping[str, Any]
+    members: Sequence[Member]
 
 
 class Grown(NamedTuple):
@@ -39,15 +70,9 @@ class TreeGrowth:
     verbose: int
     callback: Callback | None
 
-    def _grow(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        before: FittedForest | None,
-        n_threads: int,
-    ) -> Grown:
+    def _grow(self, prepared: PreparedFit, before: FittedForest | None, n_threads: int) -> Grown:
         """The forest of this fit: the trees there were, and the new ones."""
+        dataset, target, options = prepared.dataset, prepared.target, prepared.options
         n_before = 0 if before is None else before.forest.n_trees
         trees = range(n_before, self.n_estimators)
         if before is not None and not len(trees):

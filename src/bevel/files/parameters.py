@@ -58,7 +58,7 @@ def encode_parameters(
 def _is_lost(name: str, value: object) -> bool:
     if name == "random_state":
         return isinstance(value, np.random.RandomState | np.random.Generator) or callable(value)
-    return name in ("oob_score", "callback", "loss") and callable(value)
+    return name in ("oob_score", "callback", "loss", "scoring") and callable(value)
 
 
 def _encode(name: str, value: Any, arrays: Arrays) -> Any:

@@ -339,7 +339,7 @@ class TreeView:
         """The rules of the tree as a data frame, one line for each node."""
         return self.rules().to_pandas()
 
-    @property
+    @cached_property
     def nodes(self) -> slice:
         """Where the tree's nodes are in the forest's arrays."""
         offset = self.forest.tree_offset

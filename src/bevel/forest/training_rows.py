@@ -162,6 +162,11 @@ def _leaf_rows_of_times(
 
 def known_bags(fitted: FittedForest, caller: str) -> Bags:
     """How the bags were drawn; raises if they cannot be drawn again."""
+    if fitted.additive is not None:
+        raise NoOutOfBagError(
+            f"{caller} needs a forest whose trees have bags; got boosting, which has none. Pass "
+            "rows that were not in the fit, as new ones (out_of_bag=False, or no y)."
+        )
     if fitted.bags is None or fitted.seed is None:
         raise ValueError(
             f"{caller} needs a forest whose bags can be drawn again; got trees chosen by "

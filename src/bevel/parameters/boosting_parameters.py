@@ -97,6 +97,14 @@ _TREES = [
         [Number("(0, 1]")],
         "Share of the rows that each iteration is grown on, drawn without replacement.",
     ),
+    Parameter(
+        "row_sampling",
+        "uniform",
+        [StrOptions(("uniform", "gradient"))],
+        "How the rows of an iteration are drawn if `subsample` is below 1: all alike, or rows of "
+        "large gradient rather than others, weighted so that sums stay right on average (minimal "
+        "variance sampling, Ibragimov and Gusev 2019).",
+    ),
 ]
 
 _STOPPING = [
@@ -108,6 +116,19 @@ _STOPPING = [
         'iterations up to its minimum. "auto": if validation rows are given to fit, if there are '
         "more than 10 000 rows, of which a share is then held out, and with fewer rows to choose "
         'the number of iterations if it is "auto" (see `refit`).',
+    ),
+    Parameter(
+        "scoring",
+        "loss",
+        [
+            NoneOption(),
+            Special('"loss", or a scorer or its name', str),
+            Function("(estimator, X, y)"),
+        ],
+        'What is compared on validation rows: "loss", or a scorer of scikit-learn or its name, '
+        'such as "roc_auc", of which higher is better; None is accuracy or R². With a scorer, '
+        '`early_stopping="auto"` holds out rows of small tables too.',
+        'Use for example scoring="roc_auc".',
     ),
     Parameter(
         "validation_fraction",
@@ -131,14 +152,14 @@ _STOPPING = [
         "n_iter_no_change",
         50,
         [Integer(1)],
-        "Iterations without a lower validation loss after which fit stops.",
+        "Iterations without a lower validation loss, or a higher score, after which fit stops.",
         "Use 10 to 100.",
     ),
     Parameter(
         "tol",
         1e-7,
         [Number("[0, inf)")],
-        "By how much the validation loss must fall to count as lower.",
+        "By how much the validation loss must fall, or the score rise, to count as better.",
     ),
 ]
 
@@ -194,8 +215,14 @@ _CLASSIFIER = [
     Parameter(
         "loss",
         "log_loss",
-        [StrOptions(("log_loss",))],
-        "What is minimised: the logarithmic loss of the class probabilities.",
+        [StrOptions(("log_loss",)), Function("(y_true, raw) -> (gradient, hessian)")],
+        "What is minimised: the logarithmic loss of the class probabilities, or the loss of a "
+        "function. It gets the positions of the rows' classes in `classes_` and their raw "
+        "predictions, and returns gradient and hessian of each row by the raw prediction, without "
+        "weights, and as a third array the losses if there is to be early stopping by loss. Two "
+        "classes: arrays of shape (n_rows,), and probabilities are 1 / (1 + exp(-raw)). More: raw "
+        "predictions, gradients and hessians (their diagonal) of shape (n_rows, n_classes), "
+        "probabilities are their softmax.",
     ),
     Parameter(
         "class_weight",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bevel.parameters.constraints import Flag, Integer, NoneOption, Parameter, Special
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
 
-__all__ = ["BOOSTING_CLASSIFIER", "BOOSTING_REGRESSOR", "STACKED_CLASSIFIER"]
+__all__ = ["BOOSTING_CLASSIFIER", "BOOSTING_REGRESSOR", "ROTATED_FEATURES", "STACKED_CLASSIFIER"]
 
 _FLIP = Parameter(
     "flip",
@@ -133,6 +133,31 @@ def _table(*parameters: Parameter) -> Mapping[str, Parameter]:
     return {parameter.name: parameter for parameter in parameters}
 
 
+_N_COPIES = Parameter(
+    "n_rotations",
+    10,
+    [Integer(1, MOST_MODELS)],
+    "K, rotated copies of the numeric features. The table grows to K + 1 times its width.",
+    "The thesis uses 30, and finds that the first ones bring most.",
+)
+
 STACKED_CLASSIFIER = _table(*_STACKING, *_DATA, *_RUN)
+ROTATED_FEATURES = _table(
+    _N_COPIES,
+    _FLIP,
+    _DATA[0],
+    replace(
+        CLASSIFIER_PARAMETERS["categorical_features"],
+        meaning='Nominal columns, which become indicators. "from_dtype" takes text, categorical '
+        "and mixed object columns of data frames; otherwise a list of indices or names or a "
+        "boolean mask, or None.",
+    ),
+    replace(
+        CLASSIFIER_PARAMETERS["n_jobs"],
+        meaning="Threads that rotate rows. None takes all cores this process may use, -1 too, -2 "
+        "all but one, and so on. The result does not depend on it.",
+    ),
+    replace(CLASSIFIER_PARAMETERS["random_state"], meaning="Seed of the rotations."),
+)
 BOOSTING_CLASSIFIER = _table(*_BOOSTING, _VOTING, *_DATA, *_RUN)
 BOOSTING_REGRESSOR = _table(*_BOOSTING, *_DATA, *_RUN)

@@ -10,7 +10,7 @@ from bevel.plots.canvas import FAINT, decimals_for
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["shorten_name", "shorten_sum", "write_values"]
+__all__ = ["shorten_name", "shorten_sum", "value_texts", "write_values"]
 
 LONGEST_NAME = 50  # characters
 
@@ -31,16 +31,21 @@ def shorten_sum(words: str, longest: int = LONGEST_NAME) -> str:
     return f"{words[: max(ends)]} …" if max(ends) > 0 else shorten_name(words, longest)
 
 
+def value_texts(values: NDArray[np.float64]) -> list[str]:
+    """Numbers with as many decimals each; those that are not finite are empty."""
+    known = values[np.isfinite(values)]
+    decimals = decimals_for(float(np.abs(known).max())) if len(known) else 0
+    texts = [f"{value:.{decimals}f}".replace("-", "−") for value in values.tolist()]
+    return [text if np.isfinite(x) else "" for text, x in zip(texts, values, strict=True)]
+
+
 def write_values(axes: "Axes", values: NDArray[np.float64]) -> None:
     """Numbers at the ends of the bars, all with as many decimals."""
-    known = values[np.isfinite(values)]
-    if not len(known):
-        return
-    decimals = decimals_for(float(np.abs(known).max()))
-    for place, value in enumerate(values.tolist()):
-        if np.isfinite(value):
+    for place, text in enumerate(value_texts(values)):
+        value = float(values[place])
+        if text:
             axes.annotate(
-                f"{value:.{decimals}f}".replace("-", "−"),
+                text,
                 (max(value, 0.0), place),
                 (4, 0),
                 textcoords="offset points",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bevel.analysis.checks import check_count
 from bevel.analysis.results import Directions, ErrorImportance, Importance, ImportanceTest
 from bevel.errors import wrong_type, wrong_value
-from bevel.plots.bars import shorten_name, shorten_sum, write_values
+from bevel.plots.bars import shorten_name, shorten_sum, value_texts, write_values
 from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel, text_width
 from bevel.plots.findings import largest_of, set_finding
 
@@ -26,20 +26,7 @@ PALE = "#a9cbe2"
 LEAST_TITLED, LONGEST_FINDING = 9, 40  # columns of a heat map; characters of a direction
 NORMAL_95 = 1.959964
 SIGNIFICANT = 0.05  # corrected p-values up to it
-TITLES = {
-    "altmann": "Importance tested after Altmann",
-    "anova": "ANOVA importance",
-    "corrected": "Corrected impurity importance",
-    "gini": "Impurity importance",
-    "janitza": "Importance tested after Janitza",
-    "negation": "Negation importance",
-    "permutation": "Permutation importance",
-    "projection": "Importance of directions",
-    "rotation": "Importance of rotations",
-    "Shapley": "Mean absolute Shapley values",
-    "split_frequency": "How often features are used",
-    "t_test": "t-tests of single features",
-}
+SIGNS = {"rises": "▲", "falls": "▼", "mixed": "▲▼"}
 
 
 def importance_bars(
@@ -81,29 +68,26 @@ def importance_bars(
         raise wrong_type("result", "an Importance or Directions", result, remedy)
     bars = _bars(result, n_top)
     place = np.arange(len(bars.values))
-    has_effects = isinstance(result, Importance) and result.effect is not None
+    labels = _labels(result, bars, n_top)
     width = AXES_WIDTH + text_width(bars.names)
     with panel(ax, "importance_bars", width, FRAME_HEIGHT + BAR_HEIGHT * len(place)) as axes:
         drawn = _within_sight(bars.values)
         colours = np.where(bars.doubtful, PALE, COLOURS[0])
         axes.barh(place, drawn, height=0.72, color=colours.tolist())
-        for endless in np.flatnonzero(np.isinf(bars.values)).tolist():
+        for endless in np.flatnonzero(np.isinf(bars.values) & (labels is None)).tolist():
             axes.text(drawn[endless], endless, " ∞", va="center", color=INK)
         if bars.reach is not None:
             _draw_whiskers(axes, bars)
-        elif isinstance(result, ImportanceTest):
-            _write_p_values(axes, result.top(n_top))
-        elif len(place) and not has_effects:
+        elif len(place) and labels is None:
             write_values(axes, bars.values)
         axes.set_yticks(place, bars.names)
         axes.set_ylim(len(place) - 0.4, -0.6)
-        if has_effects and isinstance(result, Importance):
-            ends = drawn if bars.reach is None else drawn + bars.reach
-            _write_effects(axes, result.top(n_top), ends)
+        if labels is not None:
+            _write_labels(axes, labels, drawn if bars.reach is None else drawn + bars.reach, drawn)
         axes.axvline(0.0, color=FAINT, lw=0.8)
         axes.set_xlabel(_explain(result, bars))
         finding = largest_of(bars.names, bars.values, bars.doubtful)
-        set_finding(axes, TITLES.get(result.kind, f"{result.kind} importance"), finding)
+        set_finding(axes, result.heading, finding)
         axes.grid(axis="x", color=RULE, lw=0.6)
         axes.locator_params(axis="x", nbins=6)
         axes.tick_params(axis="y", length=0)
@@ -168,7 +152,7 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
         words = [shorten_sum(each, LONGEST_FINDING) for each in best.words]
         finding = largest_of(words, best.share, np.zeros(len(best), dtype=bool))
         if len(best) >= LEAST_TITLED:  # fewer columns have no room above them
-            set_finding(above, TITLES["projection"], finding)
+            set_finding(above, result.heading, finding)
     return axes
 
 
@@ -211,31 +195,50 @@ def _draw_whiskers(axes: "Axes", bars: _Bars) -> None:
     axes.hlines(on_bar, *inside, color="white", lw=1.2, zorder=4)
 
 
-def _write_p_values(axes: "Axes", best: ImportanceTest) -> None:
-    """Behind each bar its corrected p-value."""
-    for number, p_value in enumerate(best.corrected.tolist()):
-        text = f"  p = {p_value:.2g}" if p_value >= 0.001 else "  p < 0.001"
-        end = max(float(best.values[number]), 0.0)
-        axes.text(end, number, text, va="center", fontsize=9, color=FAINT)
-    axes.margins(x=0.2)
+def _labels(result: Importance | Directions, bars: _Bars, n_top: int) -> list[str] | None:
+    """Behind each bar: its p-value or value, and which way the feature pushes the prediction."""
+    if isinstance(result, Directions):
+        return None
+    best = result.top(n_top)
+    if best.direction is None and not isinstance(best, ImportanceTest):
+        return None
+    signs = [_sign(best, number) for number in range(len(best))]
+    if isinstance(best, ImportanceTest):
+        before = [_p_value(p_value) for p_value in best.corrected.tolist()]
+    elif bars.reach is None and best.effect is None:
+        numbers = zip(value_texts(bars.values), bars.values, strict=True)
+        before = ["∞" if np.isinf(value) else text for text, value in numbers]
+    else:
+        return signs
+    return [f"  {text}{sign}" for text, sign in zip(before, signs, strict=True)]
 
 
-def _write_effects(axes: "Axes", best: Importance, ends: NDArray[np.float64]) -> None:
-    """Behind each bar which way the feature pushes the prediction."""
-    assert best.effect is not None
-    ends = np.where(np.isfinite(ends), ends, _within_sight(best.values))
-    labels = []
-    for number, effect in enumerate(best.effect.tolist()):
-        of = "" if best.effect_of is None else f" {best.effect_of[number]}"
-        sign = "▲" if effect > 0 else "▼"
-        if best.direction is not None and best.direction[number] == "mixed":
-            sign = "▲▼"
-        known = np.isfinite(effect) and effect != 0.0
-        labels.append(f"  {sign} {effect:+.2g}{of}".replace("-", "−") if known else "")
+def _write_labels(
+    axes: "Axes", labels: list[str], ends: NDArray[np.float64], drawn: NDArray[np.float64]
+) -> None:
+    ends = np.maximum(np.where(np.isfinite(ends), ends, drawn), 0.0)
     for number, label in enumerate(labels):
-        axes.text(max(ends[number], 0.0), number, label, va="center", fontsize=8.5, color=INK)
-    widest = max(map(len, labels))
-    axes.set_xlim(right=max(float(ends.max()), 0.0) * (1.0 + 0.022 * widest) or 1.0)
+        if label.strip():
+            axes.text(ends[number], number, label, va="center", fontsize=8.5, color=INK)
+    widest = max(map(len, labels), default=0)
+    axes.set_xlim(right=float(ends.max(initial=0.0)) * (1.0 + 0.022 * widest) or 1.0)
+
+
+def _p_value(p_value: float) -> str:
+    return f"p = {p_value:.2g}" if p_value >= 0.001 else "p < 0.001"
+
+
+def _sign(best: Importance, number: int) -> str:
+    """The way of one feature, its size if that is known, and the class that it is of."""
+    word = "" if best.direction is None else best.direction[number]
+    effect = None if best.effect is None else float(best.effect[number])
+    if effect is not None and not (np.isfinite(effect) and effect != 0.0):
+        return ""
+    size = "" if effect is None else f" {effect:+.2g}".replace("-", "−")
+    of = "" if best.effect_of is None else f" {best.effect_of[number]}"
+    if effect is not None and word != "mixed":
+        word = "rises" if effect > 0 else "falls"
+    return f"  {SIGNS[word]}{size}{of}" if word else ""
 
 
 def _within_sight(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -318,4 +321,6 @@ def _explain(result: Importance | Directions, bars: _Bars) -> str:
         lines.append("p: corrected for the number of features; pale: above 0.05")
     if isinstance(result, Importance) and result.effect is not None:
         lines.append("▲▼ change of the prediction from low to high values")
+    elif isinstance(result, Importance) and result.direction is not None:
+        lines.append("▲ the prediction rises with the feature, ▼ falls, ▲▼ both")
     return "\n".join(lines)

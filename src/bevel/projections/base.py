@@ -70,6 +70,7 @@ class FamilySpec:
     source: Callable[..., tuple[npt.NDArray[Any], ...]] | None = None
     pool: SparseDirections | None = None
     rotation_of_tree: tuple[int, ...] = ()
+    direct: bool = False
 
     @property
     def n_weights(self) -> int:

@@ -35,25 +35,33 @@ class RandomRotation(Projection):
         Admit reflections as well, that is orthogonal matrices of determinant −1.
     max_features : int, default=1000
         Features rotated together; when there are more, each rotation takes a fresh random subset of
-        this size. Memory grows with its square per tree.
+        this size and leaves the other features as they are (1.5). Memory grows with its square per
+        tree.
+    method : {"haar", "direct"}, default="haar"
+        "haar" draws every rotation with equal density (the QR method of 1.4). "direct" is the
+        shorter method of Listing 1.1: one random axis, the others its mirror image. Every single
+        axis of it but the first lies close to a feature if there are many features.
     """
 
     name: ClassVar[str] = "rotation"
     per: str = "tree"
     flip: bool = False
     max_features: int = 1000
+    method: str = "haar"
 
     def __post_init__(self) -> None:
         check_option("RandomRotation(per=)", self.per, ("tree", "node"))
+        check_option("RandomRotation(method=)", self.method, ("haar", "direct"))
         check_flag("RandomRotation(flip=)", self.flip)
         check_integer("RandomRotation(max_features=)", self.max_features)
 
     def most_draws(self, n_numeric: int) -> int:
-        return min(int(self.max_features), n_numeric)
+        return n_numeric
 
     def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
-        n_rotated = self.most_draws(n_numeric)
-        return FamilySpec("rotation", n_draws, n_rotated, self.flip, self.per == "node")
+        n_rotated = min(int(self.max_features), n_numeric)
+        direct, per_node = self.method == "direct", self.per == "node"
+        return FamilySpec("rotation", n_draws, n_rotated, self.flip, per_node, direct=direct)
 
 
 @dataclass(frozen=True)

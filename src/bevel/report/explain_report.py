@@ -61,17 +61,19 @@ def describe_model(model: Any) -> str:
     """What the forest is, in one sentence."""
     forest = model.forest_
     trees = "one tree" if forest.n_trees == 1 else f"{forest.n_trees:,} trees"
+    adds_up = model.fitted_forest_.additive is not None
+    kind = "Gradient boosting" if adds_up else "A forest"
     n_features = model.n_features_in_
     by = f"{n_features:,} feature{'' if n_features == 1 else 's'}"
     chosen = (
         shorten(model.projection) if not isinstance(model.projection, str) else model.projection
     )
     if not hasattr(model, "classes_"):
-        return f"A forest of {trees} that predicts a number from {by}, projection {chosen}."
+        return f"{kind} of {trees} that predicts a number from {by}, projection {chosen}."
     classes = join_names([str(label) for label in model.classes_])
     n_classes = len(model.classes_)
     return (
-        f"A forest of {trees} that predicts {n_classes} class{'' if n_classes == 1 else 'es'} "
+        f"{kind} of {trees} that predicts {n_classes} class{'' if n_classes == 1 else 'es'} "
         f"({classes}) from {by}, projection {chosen}."
     )
 

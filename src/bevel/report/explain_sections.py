@@ -79,6 +79,8 @@ def _features(found: Explanation) -> str:
 def _effects(found: Explanation) -> str:
     some = found.effects[0]
     what = "prediction" if some.classes is None else "probability"
+    if found.adds_up:
+        what = some.output_name
     text = (
         f"Mean {what} over {some.n_rows:,} rows if a feature had the given value in all of them "
         "(partial dependence), for the features that are most important on the rows."
@@ -287,6 +289,8 @@ def _covered(band: Band) -> TableCell:
 def _rows(found: Explanation) -> str:
     values = found.shapley
     what = "the value" if values.classes is None else "the probability of the class"
+    if found.adds_up:
+        what = f"the {values.output_name}"
     text = (
         f"From the mean of other rows to {what} that the forest predicts, feature by feature: "
         f"Shapley values, which add up. Each tree compares with {values.n_background} rows."
@@ -302,11 +306,11 @@ def _rows(found: Explanation) -> str:
 
 def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
     """Text on a row: why it was chosen, the prediction and the truth."""
-    classes = found.shapley.classes
+    classes = found.classes
     by = " by the trees that have not seen it" if found.row_kind == "out-of-bag" else ""
     text = f"Row {row.number:,}, {REASONS[row.why]}. Predicted{by}: "
     text += _prediction(classes, row.predicted)
-    if classes is None:
+    if classes is None and not found.adds_up:
         text += f", trees spread by ± {number(row.spread)}"
     if row.truth is not None:
         text += f"; true: {number(row.truth) if classes is None else classes[int(row.truth)]}"

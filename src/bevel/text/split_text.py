@@ -31,6 +31,7 @@ __all__ = [
 FEW_MORE = 2
 MOST_AS_STORED = 8  # terms of a direction that cannot be written in the user's units
 ROUND_NUMBER = 6  # digits, up to which a threshold is taken for what the user's values suggest
+LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 EXACT = 1e-9  # share that is left of exact numbers, far below what float32 resolves
 
 
@@ -218,7 +219,7 @@ def _cut_of_one(
 
 def _exact(units: Units, feature: int, scaled: float, cut: UnitThreshold, at_least: bool) -> float:
     """A threshold that parts the user's values as the tree parts them rounded to float32."""
-    if abs(scaled) > float(np.finfo(np.float32).max):  # of a tiny weight
+    if abs(scaled) > LARGEST_FLOAT32:  # of a tiny weight
         return cut.value
     step = float(np.spacing(np.float32(abs(scaled))))
     side = -1.0 if at_least else 1.0

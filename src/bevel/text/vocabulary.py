@@ -42,7 +42,7 @@ class Vocabulary:
     names : tuple of str
         Of the features, as they can be printed.
     classes : tuple of str
-        Of the classes, as they can be printed; empty in regression.
+        Of the classes, as they can be printed; empty in regression and of boosted trees.
     encoding : Encoding
         How the user's columns became what trees read.
     """
@@ -113,7 +113,9 @@ class Vocabulary:
 
 def vocabulary_of(fitted: FittedForest) -> Vocabulary:
     """Names and units of a fitted forest."""
-    classes = () if fitted.classes is None else tuple(map(str, fitted.classes))
+    # Leaves of boosted trees hold numbers, in classification too.
+    named = fitted.classes if fitted.additive is None else None
+    classes = () if named is None else tuple(map(str, named))
     return Vocabulary(fitted.names, classes, fitted.encoding)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from bevel.training.feature_constraints import FeatureConstraints, check_directi
 from bevel.training.progress import Progress
 from bevel.training.trainer import native_family
 from bevel.training.user_loss import UserLoss
+from bevel.training.validation_scorer import ValidationScorer
 
 __all__ = ["BoostingFit", "BoostingOptions", "BoostingTarget", "boost", "resolve_directions"]
 
@@ -46,6 +48,7 @@ class BoostingOptions:
     min_samples_leaf: int
     l2: float
     subsample: float
+    samples_by_gradient: bool
     max_bins: int
     n_iter_no_change: int  # 0: no early stopping
     tol: float
@@ -143,6 +146,16 @@ def default_combinations(shape: TableShape) -> int:
     return max(1, min(5 * shape.n_numeric, max(shape.n_numeric, 100)))
 
 
+def _report(progress: Progress, scorer: ValidationScorer | None) -> Callable[[int, float], None]:
+    """Passes on how many iterations are done, with the latest validation loss or score."""
+
+    def report(n_done: int, loss: float) -> None:
+        value, name = (loss, "loss") if scorer is None else (-loss, "score")
+        progress(n_done, "" if math.isnan(loss) else f"validation {name} {value:.4g}")
+
+    return report
+
+
 def boost(
     dataset: Dataset,
     target: BoostingTarget,
@@ -154,6 +167,7 @@ def boost(
     n_threads: int,
     progress: Progress,
     user_loss: UserLoss | None = None,
+    scorer: ValidationScorer | None = None,
 ) -> BoostingFit:
     """Grow the trees of some iterations.
 
@@ -180,6 +194,8 @@ def boost(
         Progress report of finished iterations.
     user_loss : UserLoss or None, default=None
         The user's own loss; needs a baseline in `before`.
+    scorer : ValidationScorer or None, default=None
+        What decides when to stop; None: the loss.
     """
     encoding = dataset.encoding
     trees = _core.Options()
@@ -204,11 +220,13 @@ def boost(
         trees,
         native,
         n_threads,
-        progress if progress.wanted else None,
+        _report(progress, scorer) if progress.wanted else None,
         user_loss,
+        scorer,
     )
     if progress.wanted:
-        progress(options.max_iter)
+        n_done = len(result["training_loss"])
+        progress(options.max_iter, "" if n_done == options.max_iter else f"stopped after {n_done}")
     forest = FlatForest(
         n_features=dataset.X.shape[1],
         n_classes=0,

@@ -38,6 +38,8 @@ class MicroForests:
         Whether trees vote.
     n_threads : int
         Threads to use.
+    first_kind : int, default=0
+        The kind that the first micro-forest is of.
     """
 
     def __init__(
@@ -50,21 +52,22 @@ class MicroForests:
         *,
         hard: bool,
         n_threads: int,
+        first_kind: int = 0,
     ) -> None:
         self._view = PackedPredictor(forest).view
-        self._n_trees = n_trees
+        self._n_trees, self._first_kind = n_trees, first_kind
         self._dataset, self._target = dataset, target
         self._options = native_options(options)
         self._hard, self._n_threads = hard, n_threads
 
     def predict_out_of_bag(self, kind: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Mean prediction of each row by the trees of a kind, and which rows have one."""
-        first = kind * self._n_trees
+        first = (kind - self._first_kind) * self._n_trees
         weights = self._target.weights
         sums, n_trees = self._view.out_of_bag(
             self._dataset.X,
             self._options,
-            0,
+            self._first_kind * self._n_trees,
             self._hard,
             self._n_threads,
             (first, first + self._n_trees),

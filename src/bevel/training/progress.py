@@ -71,13 +71,15 @@ class Progress:
         """The same report, of work that begins when `n_grown` trees of this run exist."""
         return self if n_grown == 0 else _LaterProgress(self, n_grown)
 
-    def __call__(self, n_grown: int) -> None:
-        """Report the number of trees grown in this run."""
+    def __call__(self, n_grown: int, note: str = "") -> None:
+        """Report the number of trees grown in this run, with a note beside the bar."""
         n_done = self._n_before + n_grown
         if self._callback is not None:
             self._callback(n_done, self._n_total)
         if self._bar is not None:
-            self._bar.draw(self._label, n_done, self._n_total, self._time(n_grown, n_done))
+            time_text = self._time(n_grown, n_done)
+            text = f"{note}  {time_text}" if note else time_text
+            self._bar.draw(self._label, n_done, self._n_total, text)
 
     def __enter__(self) -> Self:
         return self
@@ -110,8 +112,8 @@ class _LaterProgress(Progress):
     def wanted(self) -> bool:
         return self._whole.wanted
 
-    def __call__(self, n_grown: int) -> None:
-        self._whole(self._offset + n_grown)
+    def __call__(self, n_grown: int, note: str = "") -> None:
+        self._whole(self._offset + n_grown, note)
 
     def __exit__(
         self,

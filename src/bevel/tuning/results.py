@@ -229,5 +229,8 @@ def _verdict(first: Candidate, best: Candidate, n_rounds: int) -> str:
     last = best.rounds[n_rounds - 1]
     before = first.rounds[n_rounds - 1].loss
     share = f", {-100 * last.difference / before:.1f} %" if before > 0 else ""
-    gain = f"{-last.difference:.4g} ± {last.difference_error:.2g}"
-    return f"Best: {best}. It loses {gain} less than the estimator as it was passed{share}."
+    gain = f"{-last.difference:.4g}{share}"
+    return (
+        f"Best: {best}. Its loss is lower by {gain} (standard error {last.difference_error:.2g}) "
+        "than that of the estimator as it was passed."
+    )

@@ -220,7 +220,10 @@ def _affordable(
 def _check_arguments(estimator: Any, budget: object, seconds: object, first_trees: object) -> None:
     if type(estimator) not in (ObliqueForestClassifier, ObliqueForestRegressor):
         required = "an ObliqueForestClassifier or ObliqueForestRegressor"
-        remedy = "Use scikit-learn's searches for other estimators."
+        remedy = (
+            "Use scikit-learn's searches for other estimators; for boosting see "
+            "docs/reference/boosting.md."
+        )
         raise wrong_type("estimator", required, estimator, remedy)
     _check_count("budget", budget, 1, "Use None for 6000 trees.", optional=True)
     _check_count("first_trees", first_trees, FEWEST_FIRST_TREES, "Use 50 to 200.")

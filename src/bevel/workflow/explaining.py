@@ -41,6 +41,7 @@ from bevel.analysis.results import (
 )
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
+from bevel.forest.additive import add_trees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
 from bevel.workflow.main_effects import find_main_effects
@@ -98,7 +99,7 @@ class Explanation:
     tree_explains : float
         Share of the variance of the forest's predictions that they explain.
     quantiles : TargetQuantiles or None
-        Where targets may lie; None in classification.
+        Where targets may lie; None in classification and of boosting.
     rows : tuple of RepresentativeRow
         Single rows worth explaining.
     shapley : ShapleyValues
@@ -108,7 +109,7 @@ class Explanation:
     notes : tuple of str
         Remarks on the file that the rows were read from.
     groups : RuleSet or None
-        Short rules of different groups of rows; None for a slim forest and for boosting.
+        Short rules of different groups of rows; None for a slim forest.
     """
 
     model: Any
@@ -129,6 +130,16 @@ class Explanation:
     missing: str
     notes: tuple[str, ...] = ()
     groups: RuleSet | None = None
+
+    @property
+    def classes(self) -> npt.NDArray[Any] | None:
+        """Labels of the classes; None in regression."""
+        return getattr(self.model, "classes_", None)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the trees of the model add up, as those of boosting; else they are averaged."""
+        return self.model.fitted_forest_.additive is not None
 
     @property
     def has_target(self) -> bool:
@@ -165,7 +176,7 @@ def explain(
     on_step : callable
         Called with the number of steps done, of `N_STEPS`, and what comes next.
     """
-    analysed = read_forest(model, "explain")
+    analysed = read_forest(model, "explain", trees_only=True)
     number = np.arange(1, len(X) + 1) if number is None else number
     wanted = _places(number, requested)
     rng = np.random.default_rng(seed)
@@ -188,13 +199,14 @@ def explain(
     is_slim = analysed.forest.is_slim
     place, explained = _best_tree(analysed.forest, leaves, predicted)
     quantiles = None
-    if analysed.classes is None:
+    if analysed.classes is None and analysed.fitted.additive is None:
         on_step(4, "finding quantiles")
         quantiles = find_target_quantiles(analysed, rows, row_kind, X, y)
     on_step(5, "explaining single rows")
     target = None if y is None else rows.target
     chosen = find_representative_rows(
-        analysed.forest, leaves, predicted, target, np.searchsorted(used, wanted)
+        *(analysed.forest, leaves, predicted, target, np.searchsorted(used, wanted)),
+        adds_up=analysed.fitted.additive is not None,
     )
     shapley = shapley_values(
         model,
@@ -228,7 +240,7 @@ def explain(
 def _groups(
     analysed: AnalysedForest, model: Any, X: Columns, targets: npt.NDArray[Any]
 ) -> RuleSet | None:
-    if analysed.forest.is_slim or analysed.fitted.additive is not None:
+    if analysed.forest.is_slim:
         return None
     some = np.linspace(0, len(X) - 1, min(len(X), MOST_RULE_ROWS)).astype(np.int64)
     return rule_set(model, X.rows(some), targets[some])
@@ -261,6 +273,8 @@ def _evaluation_rows(
     if y is None:
         encoded = analysed.encode(X)
         return EvaluationRows(encoded, np.zeros(len(encoded)), None), "new"
+    if analysed.fitted.additive is not None:  # boosting has no bags that tell its rows from others
+        return read_evaluation_rows(analysed, X, y, out_of_bag=False), "new"
     try:
         return read_evaluation_rows(analysed, X, y, out_of_bag=True), "out-of-bag"
     except NoOutOfBagError:
@@ -284,7 +298,14 @@ def _predict(
 
     A row in every bag that was requested gets the prediction of all trees.
     """
-    if analysed.classes is None:
+    additive = analysed.fitted.additive
+    if additive is not None:
+        raw = add_trees(analysed.predictor, additive, rows.X, analysed.n_threads)
+        if analysed.classes is not None:
+            predicted = additive.probabilities(raw)
+        else:
+            predicted = additive.values(raw).reshape(len(raw), -1)
+    elif analysed.classes is None:
         predicted = analysed.predictor.values(rows.X, analysed.n_threads)[:, None]
     else:
         predicted = analysed.predictor.probabilities(rows.X, analysed.n_threads, analysed.hard)

@@ -29,7 +29,8 @@ class RepresentativeRow:
     truth : float or None
         The true target, as position among the classes or as value, if it is known.
     spread : float
-        Standard deviation of the trees' predictions in regression, 0 in classification.
+        Standard deviation of the trees' predictions in regression, 0 in classification and of
+        boosting.
     number : int
         How the row is called.
     """
@@ -48,6 +49,8 @@ def find_representative_rows(
     predicted: Floats,
     truth: npt.NDArray[Any] | None,
     requested: Sequence[int] | npt.NDArray[np.integer[Any]] = (),
+    *,
+    adds_up: bool = False,
 ) -> list[RepresentativeRow]:
     """Choose rows, each for one reason only.
 
@@ -69,14 +72,18 @@ def find_representative_rows(
         Positions among the classes, or values.
     requested : sequence of int
         Places of rows that are wanted anyway; they come last.
+    adds_up : bool, default=False
+        Whether trees add up, as those of boosting; their values then say nothing of doubt.
     """
-    error = _error(forest, predicted, truth)
-    spread = _spread(forest, leaves)
-    doubt = _doubt(predicted) if forest.n_classes else spread
+    is_classifier = predicted.shape[1] > 1 or forest.n_classes > 0
+    error = _error(is_classifier, predicted, truth)
+    has_spread = not is_classifier and not adds_up
+    spread = _spread(forest, leaves) if has_spread else np.zeros(len(leaves))
+    doubt = _doubt(predicted) if is_classifier else spread
     shared = np.where(error <= np.median(error), _shared_leaves(leaves), -1)
     reasons: list[tuple[str, npt.NDArray[Any]]] = [("typical", shared), ("doubtful", doubt)]
     if truth is not None:
-        wrong = predicted.argmax(axis=1) != truth if forest.n_classes else error > 0.0
+        wrong = predicted.argmax(axis=1) != truth if is_classifier else error > 0.0
         reasons.insert(1, ("wrong", np.where(wrong, error, -1.0)))
     chosen: dict[int, str] = {}
     for why, score in reasons:
@@ -98,18 +105,16 @@ def find_representative_rows(
     ]
 
 
-def _error(forest: FlatForest, predicted: Floats, truth: npt.NDArray[Any] | None) -> Floats:
+def _error(is_classifier: bool, predicted: Floats, truth: npt.NDArray[Any] | None) -> Floats:
     """Distance from the truth; zero where that is not known."""
     if truth is None:
         return np.zeros(len(predicted))
-    if forest.n_classes:
+    if is_classifier:
         return np.asarray(1.0 - predicted[np.arange(len(predicted)), truth])
     return np.asarray(np.abs(predicted[:, 0] - truth))
 
 
 def _spread(forest: FlatForest, leaves: npt.NDArray[np.int32]) -> Floats:
-    if forest.n_classes:
-        return np.zeros(len(leaves))
     return np.asarray(forest.leaf_value[forest.tree_offset[:-1] + leaves].std(axis=1))
 
 

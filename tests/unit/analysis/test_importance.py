@@ -50,9 +50,11 @@ def test_every_kind_prints_sorts_and_becomes_a_data_frame(kind, classes):
     frame = result.to_pandas()
     assert (np.diff(frame["values"]) <= 0).all()
     assert frame.index[0] == result.names[int(result.order[0])] == result.top(1).names[0]
-    first, second = str(result).splitlines()[:2]
-    assert first.startswith(kind)
-    assert second.startswith(str(result.top(1).names[0]))
+    title, header, first = str(result).splitlines()[:3]
+    assert title == result.heading
+    assert "gini" not in title + header
+    assert header.startswith("rotation" if kind == "rotation" else "feature")
+    assert first.startswith(str(result.top(1).names[0]))
     assert result.measures in str(result)
 
 

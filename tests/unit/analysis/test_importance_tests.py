@@ -160,6 +160,55 @@ def test_every_kind_of_importance_shows_directions(kind):
     assert "direction" in found.to_pandas().columns
 
 
+@pytest.mark.parametrize("kind", ["gini", "split_frequency", "t_test", "corrected", "permutation"])
+def test_every_kind_of_importance_shows_directions_without_being_asked(kind):
+    X, y = problem(120)
+    forest = ObliqueForestRegressor(20, random_state=0).fit(X, y)
+    rows = (X, y) if kind in ("t_test", "corrected", "permutation") else ()
+    found = analysis.importance(forest, kind, *rows)
+    assert found.direction[:2].tolist() == ["rises", "falls"]
+    assert found.effect is None
+    assert "direction: of the prediction over the splits" in str(found)
+    drawn = [text.get_text() for text in plots.importance_bars(found).texts]
+    assert any("▲" in text for text in drawn)
+    assert any("▼" in text for text in drawn)
+
+
+def test_importance_test_shows_directions_without_being_asked():
+    X, y = problem(120)
+    forest = ObliqueForestRegressor(20, random_state=0).fit(X, y)
+    found = analysis.importance_test(forest, X, y, n_permutations=5, random_state=0)
+    assert found.direction[:2].tolist() == ["rises", "falls"]
+    drawn = [text.get_text() for text in plots.importance_bars(found).texts]
+    assert any("p " in text and "▼" in text for text in drawn)
+
+
+def test_directions_name_the_class_that_they_are_of():
+    X, y = problem(120)
+    two = ObliqueForestClassifier(20, random_state=0).fit(X, np.where(y > 0, "up", "down"))
+    found = analysis.importance(two, "gini")
+    assert found.effect_of is None
+    assert found.direction[:2].tolist() == ["rises", "falls"]
+    assert "probability of up" in str(found)
+    three = ObliqueForestClassifier(20, random_state=0).fit(X, np.digitize(y, [-1, 1]))
+    found = analysis.importance(three, "gini")
+    assert "of class" in str(found)
+    assert set(zip(found.direction[:1], found.effect_of[:1], strict=True)) <= {
+        ("rises", "2"),
+        ("falls", "0"),
+    }
+
+
+def test_slim_forests_and_groups_have_no_directions():
+    X, y = problem(120)
+    forest = ObliqueForestRegressor(5, random_state=0).fit(X, y)
+    grouped = analysis.importance(forest, "permutation", X, y, groups={"g": [0, 1]})
+    assert grouped.direction is None
+    slim = analysis.importance(forest.slim(), "permutation", X, y)
+    assert slim.direction is None
+    assert "direction" not in str(slim)
+
+
 def test_importance_test_shows_directions():
     X, y = problem(120)
     forest = ObliqueForestRegressor(20, random_state=0).fit(X, y)

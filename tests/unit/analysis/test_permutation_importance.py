@@ -272,11 +272,13 @@ def test_result_prints_a_table_with_the_most_important_first() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     result = permutation_importance(small_classifier().fit(X, y), X, y, random_state=0)
     lines = repr(result).splitlines()
-    assert lines[0].split() == ["permutation", "values", "std", "standard_error"]
-    assert lines[1].startswith("petal")
+    assert lines[0] == "Permutation importance"
+    header = ["feature", "values", "std", "direction", "of", "class", "standard", "error"]
+    assert lines[1].split() == header
+    assert lines[2].startswith("petal")
     where = f"classification error ({result.error:.4g}) of the forest on out-of-bag rows;"
     assert where in lines[-2]
-    assert lines[-1] == "which way each feature pushes: pass effects_on=X"
+    assert lines[-1].startswith("direction: of the probability of a class over the splits")
 
 
 def test_best_features_keep_their_repeats() -> None:
@@ -285,7 +287,8 @@ def test_best_features_keep_their_repeats() -> None:
     best = result.top(2)
     np.testing.assert_array_equal(best.repeats, result.repeats[result.order[:2]])
     assert best.error == result.error
-    assert list(result.to_pandas()) == ["values", "std", "standard_error"]
+    columns = ["values", "std", "direction", "effect_of", "standard_error"]
+    assert list(result.to_pandas()) == columns
 
 
 def test_one_repeat_has_no_spread() -> None:

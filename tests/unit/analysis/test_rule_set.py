@@ -226,3 +226,50 @@ def test_fidelity_is_that_of_rows_the_surrogate_tree_was_not_grown_on():
     imitated = forest.predict(X)
     own = 1 - ((tree.predict(X) - imitated) ** 2).mean() / imitated.var()
     assert tree.fidelity < own - 0.1
+
+
+def test_surrogate_tree_has_no_split_whose_sides_say_the_same():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    forest = ObliqueForestClassifier(30, random_state=0).fit(X, y)
+    tree = surrogate_tree(forest, X)
+    leaves = [node for node, test in enumerate(tree.tests) if test is None]
+    for node, test in enumerate(tree.tests):
+        if test is not None:
+            left, right = node + 1, int(tree.right[node])
+            assert {left, right} - set(leaves) or tree.prediction[left] != tree.prediction[right]
+    assert sum(tree.share[leaves]) == pytest.approx(1.0)
+    agreement = np.mean(tree.predict(X) == forest.predict(X))
+    assert agreement == pytest.approx(tree.fidelity_training)
+    assert agreement > 0.9
+    assert "class 0" in str(tree)
+
+
+def test_rule_set_is_a_table_in_notebooks():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    forest = ObliqueForestClassifier(20, random_state=0).fit(X, y)
+    html = rule_set(forest, X, y)._repr_html_()
+    assert html.count("<tr>") >= 2
+    assert "class 1" in html
+    assert "<pre" not in html
+
+
+@pytest.mark.parametrize("is_classifier", [True, False])
+def test_fidelity_is_that_on_rows_that_the_tree_was_not_made_from(is_classifier):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6))
+    y = rng.integers(0, 2, 60) if is_classifier else rng.normal(size=60)  # noise: trees overfit
+    kind = ObliqueForestClassifier if is_classifier else ObliqueForestRegressor
+    forest = kind(20, projection="axis", bootstrap=False, random_state=0, n_jobs=1).fit(X, y)
+    tree = surrogate_tree(forest, X, max_depth=4)
+    target = forest.predict(X)
+    fold = np.random.default_rng(0).permutation(np.arange(60) % 5)
+    found = np.empty_like(target)
+    for number in range(5):
+        inside, outside = fold != number, fold == number
+        found[outside] = surrogate_tree(forest, X[inside], max_depth=4).predict(X[outside])
+    if is_classifier:
+        expected = np.mean(found == target)
+    else:
+        expected = 1.0 - ((found - target) ** 2).sum() / ((target - target.mean()) ** 2).sum()
+    assert tree.fidelity == pytest.approx(expected)
+    assert tree.fidelity < tree.fidelity_training - 0.1

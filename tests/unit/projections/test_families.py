@@ -32,7 +32,7 @@ def test_every_name_with_auto_fits_any_table(name, p, regression):
     (family,) = resolve(name, numeric=p, regression=regression)
     assert family.n_draws >= 1
     if name in ("axis", "rotation", "principal"):
-        assert family.n_draws <= min(p, 1000 if name == "rotation" else p)
+        assert family.n_draws <= p
     if name == "multirotation":
         assert family.n_draws <= p + 29 * min(p, 1000)
 
@@ -90,8 +90,7 @@ def test_purely_random_draws_one_of_each_kind():
         ("axis", 21, 20, 0, 20),
         ("axis", 10, 3, 6, 9),
         ("axis", 6, 0, 5, 5),
-        ("rotation", "p", 1500, 0, 1000),
-        (P.RandomRotation(max_features=4), 5, 20, 0, 4),
+        (P.RandomRotation(max_features=4), 21, 20, 0, 20),
         (P.MultiRotation(3, max_features=4), 29, 20, 0, 28),
         (P.PrincipalRotation(), 21, 20, 0, 20),
         (P.PrincipalRotation(per="node"), 21, 20, 0, 20),

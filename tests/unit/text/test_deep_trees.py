@@ -1,6 +1,7 @@
 """Trees as deep as they have splits are told, explained and exported in linear time."""
 
 import json
+import time
 from copy import copy
 from dataclasses import replace
 
@@ -100,3 +101,17 @@ def test_path_longer_than_anybody_reads_is_refused():
     inside = X[:1] * 0.0 - 1e30  # left at every split
     with pytest.raises(ValueError, match="paths of at most 5000 splits; got one of 5001 in tree 0"):
         path_rules(estimator, inside)
+
+
+def test_time_of_rules_grows_with_the_splits_and_not_with_their_square():
+    few, many = (estimator_with(chain(n))[0].forest_.tree(0) for n in (1000, 10_000))
+    assert len(few.to_pandas()) == 2001  # what is made once, and imports
+
+    def seconds(tree):
+        start = time.process_time()
+        str(tree.rules())
+        tree.to_pandas()
+        return time.process_time() - start
+
+    # Ten times the splits: linear work takes ten times as long, quadratic a hundred times.
+    assert seconds(many) < 40 * min(seconds(few) for _ in range(3))

@@ -9,7 +9,7 @@ void append_multirotation(const Family& family, const DatasetView& data, Stream&
                           Candidates& pool) {
   for (int32_t feature : data.numeric) pool.add_axis(feature);
   for (int32_t rotation = 1; rotation < family.n_rotations; ++rotation)
-    append_haar_rotation(data.numeric, family.n_nonzeros, family.flip, forest, pool);
+    append_rotation(data.numeric, rotation_draw(family), forest, pool);
 }
 
 std::unique_ptr<Sampler> make_multirotation_sampler(const Family& family, const DatasetView& data,

@@ -7,6 +7,10 @@
 namespace bevel {
 namespace {
 
+bool is_rotated(int32_t n_rotated, int32_t n_left, Stream& stream) {
+  return stream.below(static_cast<uint64_t>(n_left)) < static_cast<uint64_t>(n_rotated);
+}
+
 class NodeRotationSampler : public Sampler {
  public:
   NodeRotationSampler(std::vector<int32_t> features, const Family& family)
@@ -21,11 +25,19 @@ class NodeRotationSampler : public Sampler {
         std::min<int64_t>(family_.n_nonzeros, static_cast<int64_t>(features_.size())));
     std::vector<int32_t> chosen(static_cast<size_t>(m));
     for (auto& f : chosen) f = features_[scratch.subset.draw(stream)];
+    // Of the axes of the whole rotation, as many are features that it leaves alone as chance gives.
+    const auto n_features = static_cast<int32_t>(features_.size());
+    int32_t d = 0;
+    for (int32_t k = 0; k < std::min(family_.n_draws, n_features); ++k) {
+      if (m == n_features || is_rotated(m - d, n_features - k, stream))
+        ++d;
+      else
+        out.add_axis(features_[scratch.subset.draw(stream)]);
+    }
     scratch.subset.reset();
     std::sort(chosen.begin(),
               chosen.end());  // a permutation might turn a rotation into a reflection
-    const int32_t d = std::min(family_.n_draws, m);
-    const std::vector<double> q = haar_columns(m, d, family_.flip, stream);
+    const std::vector<double> q = rotation_draw(family_).columns(m, d, stream);
     for (int32_t axis = 0; axis < d; ++axis) {
       for (int32_t k = 0; k < m; ++k)
         out.add_entry(chosen[k], static_cast<float>(q[static_cast<size_t>(axis) * m + k]));

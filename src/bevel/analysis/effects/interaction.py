@@ -15,7 +15,7 @@ from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.effects.columns import read_features
 from bevel.analysis.effects.curves import EffectRows, grid_of
-from bevel.analysis.printing import PrintedText, write_table
+from bevel.analysis.printing import PrintedTable
 from bevel.data.row_weights import read_weights
 from bevel.extras import import_optional
 
@@ -29,8 +29,8 @@ N_SHOWN = 20
 NOTHING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Interactions(PrintedText):
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions:
     """How strongly features interact; in the order of the columns, printed strongest first.
 
     Attributes
@@ -81,6 +81,13 @@ class Interactions(PrintedText):
         return frame
 
     def __repr__(self) -> str:
+        return "\n\n".join(table.text() for table in self._tables())
+
+    def _repr_html_(self) -> str:
+        return "".join(table.html() for table in self._tables())
+
+    def _tables(self) -> tuple[PrintedTable, PrintedTable]:
+        """Pairs, and features with all others."""
         shown, names = self.order[:N_SHOWN], self.pair_names
         rows = [
             (names[place], f"{self.strength[place]:.4g}", f"{self.h_squared[place]:.3f}")
@@ -89,11 +96,12 @@ class Interactions(PrintedText):
         alone = np.argsort(-self.overall, kind="stable")[:N_SHOWN]
         features = [(self.names[f], f"{self.overall[f]:.3f}") for f in alone]
         hidden = len(self.pairs) - len(shown)
-        more = f"\n... and {hidden} more" if hidden > 0 else ""
+        more = (f"... and {hidden} more",) if hidden > 0 else ()
         title = f"interactions: {self.n_rows} rows"
-        pairs = write_table(("pair", "strength", "H squared"), rows)
-        each = write_table(("feature", "H squared with all others"), features)
-        return f"{title}\n{pairs}{more}\n\n{each}"
+        return (
+            PrintedTable(title, ("pair", "strength", "H squared"), rows, more),
+            PrintedTable("", ("feature", "H squared with all others"), features),
+        )
 
 
 def interactions(

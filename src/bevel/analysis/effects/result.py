@@ -10,10 +10,10 @@ import numpy.typing as npt
 from scipy import stats
 
 from bevel._types import Array, Floats
-from bevel.analysis.printing import PrintedText, write_table
+from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
-from bevel.printable import printable
+from bevel.text.node_predictions import called
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +23,8 @@ __all__ = ["Effect"]
 N_SHOWN, N_CLASSES_SHOWN = 11, 6  # lines and classes of the printed table
 
 
-@dataclass(frozen=True, eq=False)
-class Effect(PrintedText):
+@dataclass(frozen=True, eq=False, repr=False)
+class Effect(PrintedResult):
     """How the prediction changes with one feature, with two, or along a direction.
 
     G is the number of grid points, K that of classes; regressions have no axis for classes.
@@ -148,7 +148,7 @@ class Effect(PrintedText):
                 columns[f"{label} standard error"] = values
         return columns
 
-    def __repr__(self) -> str:
+    def _printed(self) -> PrintedTable:
         points = " x ".join(str(len(axis)) for axis in self.grid)
         title = f"{self.kind} {_of(self.kind, self.names)}: {self.n_rows} rows, {points} points"
         columns = dict(list(self._columns().items())[: 2 * N_CLASSES_SHOWN])
@@ -165,13 +165,13 @@ class Effect(PrintedText):
             )
             for point in shown
         ]
-        note = (
-            f"\n{self.n_below_zero} of {self.values.size} standard errors are not above the noise "
-            "of the jackknife: grow more trees"
-            if self.n_below_zero
-            else ""
+        notes = (
+            f"{self.n_below_zero} of {self.values.size} standard errors are not above the noise "
+            "of the jackknife: grow more trees",
         )
-        return f"{printable(title)}\n{write_table((', '.join(self.names), *columns), rows)}{note}"
+        named = columns if self.classes is None else map(called, columns)
+        header = (", ".join(self.names), *named)
+        return PrintedTable(title, header, rows, notes if self.n_below_zero else ())
 
 
 def _of(kind: str, names: tuple[str, ...]) -> str:

@@ -17,7 +17,7 @@ from bevel.analysis.importances.permutation import permutation
 from bevel.analysis.importances.projection import Directions, projection
 from bevel.analysis.importances.result import Importance
 from bevel.analysis.importances.rotation import rotation
-from bevel.analysis.importances.signs import with_effects, with_hint
+from bevel.analysis.importances.signs import with_directions, with_effects
 from bevel.analysis.importances.split_frequency import split_frequency
 from bevel.analysis.importances.t_test import t_test
 from bevel.analysis.survival.importance import negation_of_survival, permutation_of_survival
@@ -104,9 +104,9 @@ def importance(
     X, y : array-like, default=None
         Rows and targets, for the kinds that need them.
     effects_on : array-like of shape (n, p), default=None
-        Rows, such as the training rows, over which to tell which way each feature pushes: the
-        result has `effect` then, and prints and bars show its sign. For kinds that measure single
-        features.
+        Rows, such as the training rows, over which to tell how far each feature pushes: the
+        result has `effect` then, and prints and bars show it. For kinds that measure single
+        features. None: only which way, as `direction`, read from the splits at little cost.
     **options
         Options of the kind.
 
@@ -138,7 +138,7 @@ def importance(
         measure = permutation_of_boosting
     found = measure(analysed, *rows, **options)
     if effects_on is None:
-        return found if rows == () else with_hint(found, analysed)
+        return with_directions(found, analysed)
     result: Importance | Directions = with_effects(found, analysed, effects_on)
     return result
 

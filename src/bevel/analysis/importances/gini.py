@@ -27,4 +27,5 @@ def gini(analysed: AnalysedForest) -> Importance:
         if adds_up
         else "share of the impurity that splits remove; std over trees",
         std=None if adds_up else spread,
+        title="Gain importance" if adds_up else "",
     )

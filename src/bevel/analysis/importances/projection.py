@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_count, check_flag
+from bevel.analysis.importances.result import TITLES
 from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.analysis.rules.split_directions import SparseRows, SplitDirections, find_directions
 from bevel.data.scaling import IdentityScaler
@@ -61,6 +62,7 @@ class Directions(PrintedResult):
     is_scaled: bool
 
     kind = "projection"
+    heading = TITLES[kind]
 
     def __len__(self) -> int:
         return len(self.share)
@@ -105,7 +107,7 @@ class Directions(PrintedResult):
         more = (f"... and {hidden} more",) if hidden > 0 else ()
         scaled = ("weights: of scaled features",) if self.is_scaled else ()
         notes = (*more, "share: of the impurity that splits remove", *scaled)
-        return PrintedTable("", (self.kind, "share", "count"), rows, notes)
+        return PrintedTable(self.heading, ("direction", "share", "count"), rows, notes)
 
 
 def projection(analysed: AnalysedForest, *, merge_signs: bool = True) -> Directions:

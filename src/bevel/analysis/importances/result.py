@@ -14,9 +14,30 @@ from bevel.analysis.checks import check_count
 from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.extras import import_optional
 
-__all__ = ["Importance", "mean_and_spread"]
+__all__ = ["TITLES", "Importance", "mean_and_spread"]
 
 
+TITLES = {
+    "altmann": "Importance tested after Altmann",
+    "anova": "ANOVA importance",
+    "corrected": "Corrected impurity importance",
+    "gini": "Impurity importance",
+    "janitza": "Importance tested after Janitza",
+    "negation": "Negation importance",
+    "permutation": "Permutation importance",
+    "projection": "Importance of directions",
+    "rotation": "Importance of rotations",
+    "Shapley": "Mean absolute Shapley values",
+    "split_frequency": "How often features are used",
+    "t_test": "t-tests of single features",
+}
+# Of printed columns whose names are not words.
+HEADERS = {
+    "p_values": "p-value",
+    "corrected": "corrected p",
+    "standard_error": "standard error",
+    "effect_of": "of class",
+}
 N_SHOWN = 20  # lines of a printed table
 ROUNDING = 1e-12  # of the largest number of a column
 
@@ -42,16 +63,20 @@ class Importance(PrintedResult):
     count : ndarray of int64 or None
         Splits that are counted.
     effect : ndarray of float64 or None
-        Which way a feature pushes, if it was asked for: change of the prediction from the 5 % to
+        How far a feature pushes, if it was asked for: change of the prediction from the 5 % to
         the 95 % quantile of the feature, by accumulated local effects; NaN of nominal features. Of
         two classes it is that of the second one's probability.
     direction : ndarray of object or None
-        The same in a word: "rises", "falls", or "mixed" where the curve goes back more than half
-        of its way.
+        Which way the prediction goes with the feature: "rises", "falls", or "mixed"; "" of nominal
+        and of unused features. Read from the splits: "mixed" where less than two thirds of what
+        they remove goes one way. With `effect` from its curve: "mixed" where it goes back more
+        than half of its way. None of groups and rotations, and of slim forests.
     effect_of : ndarray of object or None
         Of more than two classes: the class whose probability changes most.
     hint : str
-        What to pass for more; the last line of the printed table.
+        What directions and effects are; the last line of the printed table.
+    title : str
+        What is measured, if the kind does not say it.
     """
 
     kind: str
@@ -65,6 +90,12 @@ class Importance(PrintedResult):
     direction: npt.NDArray[np.object_] | None = None
     effect_of: npt.NDArray[np.object_] | None = None
     hint: str = field(default="", kw_only=True)
+    title: str = field(default="", kw_only=True)
+
+    @property
+    def heading(self) -> str:
+        """What is measured, in a few words."""
+        return self.title or TITLES.get(self.kind, f"{self.kind} importance")
 
     def __len__(self) -> int:
         return len(self.names)
@@ -95,7 +126,9 @@ class Importance(PrintedResult):
         hidden = len(self) - len(best)
         more = (f"... and {hidden} more",) if hidden > 0 else ()
         notes = [*more, f"values: {self.measures}", *([self.hint] if self.hint else [])]
-        return PrintedTable("", (self.kind, *columns), rows, tuple(notes))
+        of = "rotation" if self.kind == "rotation" else "feature"
+        header = (of, *(HEADERS.get(name, name) for name in columns))
+        return PrintedTable(self.heading, header, rows, tuple(notes))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         """What there is one number of for each name."""

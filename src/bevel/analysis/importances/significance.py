@@ -19,7 +19,7 @@ from bevel.analysis.importances.corrections import check_correction, correct
 from bevel.analysis.importances.gini import gini
 from bevel.analysis.importances.permutation import permutation
 from bevel.analysis.importances.result import Importance
-from bevel.analysis.importances.signs import with_effects
+from bevel.analysis.importances.signs import with_directions, with_effects
 from bevel.data.tables import take_rows
 from bevel.errors import wrong_type, wrong_value
 from bevel.training.progress import Progress
@@ -104,7 +104,7 @@ def importance_test(
     correction : {"holm", "bonferroni", "fdr"} or None, default="holm"
         For the number of features.
     effects_on : array-like of shape (n, p), default=None
-        Rows, such as X, over which to tell which way each feature pushes, as in `importance`.
+        Rows, such as X, over which to tell how far each feature pushes, as in `importance`.
     random_state : int, Generator or None, default=None
         Permutes, halves and grows.
     verbose : int, default=0
@@ -153,7 +153,10 @@ def importance_test(
         p_values=p_values,
         corrected=correct(p_values, correction),
     )
-    return result if effects_on is None else with_effects(result, analysed, effects_on)
+    if effects_on is None:
+        return with_directions(result, analysed)
+    tested: ImportanceTest = with_effects(result, analysed, effects_on)
+    return tested
 
 
 def _refuse(given: Mapping[str, object], names: tuple[str, ...], method: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,17 +12,48 @@ from bevel.analysis.effects.trends import read_trends
 from bevel.analysis.importances.projection import Directions
 from bevel.analysis.importances.result import Importance
 from bevel.errors import wrong_value
+from bevel.forest.split_signs import split_signs
+from bevel.text.node_predictions import called
 
-__all__ = ["with_effects", "with_hint"]
+__all__ = ["with_directions", "with_effects"]
 
-HINT = "which way each feature pushes: pass effects_on=X"
+Found = TypeVar("Found", bound=Importance | Directions)
+
+# Two thirds of what the splits remove goes one way.
+CLEAR = 1.0 / 3.0
 
 
-def with_hint(found: Importance | Directions, analysed: AnalysedForest) -> Importance | Directions:
-    """Says how to get the effects where rows are at hand; they take longer than importances."""
-    if isinstance(found, Directions) or found.names != analysed.names:
+def with_directions(found: Found, analysed: AnalysedForest) -> Found:
+    """The importances with the way that the splits on each feature go; no rows are needed.
+
+    Groups, directions, rotations and forests without weights of nodes have none.
+    """
+    if not isinstance(found, Importance) or found.names != analysed.names:
         return found
-    return replace(found, hint=HINT)
+    forest, additive = analysed.forest, analysed.fitted.additive
+    if forest.is_slim or not (forest.n_classes or len(forest.leaf_value)):
+        return found
+    signs = split_signs(forest, 1 if additive is None else additive.n_outputs)
+    net, total = signs
+    if additive is not None and additive.link == "sorted":  # quantiles go together
+        net, total = net.sum(axis=0, keepdims=True), total.sum(axis=0, keepdims=True)
+    if forest.n_classes == 2:
+        net, total = net[1:], total[1:]
+    largest = np.argmax(np.abs(net), axis=0)
+    columns = np.arange(len(found.names))
+    net, total = net[largest, columns], total[largest, columns]
+    share = net / np.where(total > 0.0, total, 1.0)
+    words = np.where(share > CLEAR, "rises", np.where(share < -CLEAR, "falls", "mixed"))
+    words[(total == 0.0) | (forest.levels > 0)] = ""
+    of = _output(analysed)
+    classes = None if of is not None or analysed.classes is None else analysed.classes
+    return replace(
+        found,
+        direction=words.astype(object),
+        effect_of=None if classes is None else np.array([str(classes[k]) for k in largest], object),
+        hint=f"direction: of the {of or 'probability of a class'} over the splits that use the "
+        "feature; effects_on=X adds the size",
+    )
 
 
 def with_effects(found: Importance | Directions, analysed: AnalysedForest, X: Any) -> Any:
@@ -33,4 +64,17 @@ def with_effects(found: Importance | Directions, analysed: AnalysedForest, X: An
     trends = read_trends(analysed, X)
     of = None if trends.output is None else np.array(trends.output, dtype=object)
     direction = np.array(trends.direction, dtype=object)
-    return replace(found, effect=trends.change, direction=direction, effect_of=of)
+    hint = (
+        f"effect: change of the {_output(analysed) or 'probability of a class'} from the 5 % to "
+        "the 95 % quantile of the feature"
+    )
+    return replace(found, effect=trends.change, direction=direction, effect_of=of, hint=hint)
+
+
+def _output(analysed: AnalysedForest) -> str | None:
+    """What rises or falls, if it is the same for all features."""
+    if analysed.classes is None:
+        return "prediction"
+    return (
+        f"probability of {called(str(analysed.classes[1]))}" if len(analysed.classes) == 2 else None
+    )

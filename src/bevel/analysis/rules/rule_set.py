@@ -12,20 +12,19 @@ import numpy.typing as npt
 from bevel._types import Bools, Floats
 from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.printing import PrintedText
 from bevel.analysis.rules.original_columns import read_columns
-from bevel.analysis.rules.tests_of_rows import RowTest, quoted
+from bevel.analysis.rules.rule_set_result import Rule, RuleSet, all_hold
 from bevel.analysis.rules.written_splits import WrittenSplits
 from bevel.data.ranking import RankScaler
 from bevel.data.tables import read_table
-from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
 from bevel.parameters.constraints import Integer, Number, Parameter
 from bevel.printable import printable
 from bevel.text.decimals import percent, written
+from bevel.text.node_predictions import called
 from bevel.text.tree_rules import subtree_ends
 
-__all__ = ["Rule", "RuleSet", "rule_set"]
+__all__ = ["rule_set"]
 
 SHORTER = 0.9  # what each term costs
 UNWRITABLE = 2**31  # length of a split along an axis of a rotation, or of ranks
@@ -38,134 +37,6 @@ _PARAMETERS = (
     Parameter("overlap", 0.1, (Number("[0, 1]"),), "", _REMEDY),
     Parameter("digits", 2, (Integer(1, 9),), "", _REMEDY),
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Rule:
-    """A rule as it is written, and what it predicts for the rows.
-
-    Attributes
-    ----------
-    tests : tuple of RowTest
-        All must hold.
-    text : str
-        The same in words.
-    prediction : object
-        Commonest class, or mean target, of the rows that fulfil it.
-    precision : float
-        Share of that class; in regression the standard deviation of the targets.
-    out_of_bag : float
-        The same of the rows that the rule's tree was not grown on; in regression their mean
-        target. NaN if that is not known.
-    n_rows : int
-        Rows that fulfil it.
-    coverage, new : float
-        Share of the rows that fulfil it, and that no earlier rule covers.
-    agreement : float
-        Share of the rows for which the rule as written agrees with the forest's node.
-    tree, node : int
-        Where it is in the forest.
-    """
-
-    tests: tuple[RowTest, ...]
-    text: str
-    prediction: Any
-    precision: float
-    out_of_bag: float
-    n_rows: int
-    coverage: float
-    new: float
-    agreement: float
-    tree: int
-    node: int
-
-
-@dataclass(frozen=True, eq=False)
-class RuleSet(PrintedText):
-    """Rules of different groups of rows, those that explain most first.
-
-    Attributes
-    ----------
-    rules : tuple of Rule
-    covered : float
-        Share of the rows that fulfil any rule.
-    typical : object
-        Commonest class and its share, or mean target, of all rows.
-    names : tuple of str
-        Of the features.
-    is_classifier : bool
-    remedy : str
-        What to do if there is no rule.
-    """
-
-    rules: tuple[Rule, ...]
-    covered: float
-    typical: str
-    names: tuple[str, ...]
-    nominal: frozenset[int]
-    is_classifier: bool
-    remedy: str = ""
-
-    def __len__(self) -> int:
-        return len(self.rules)
-
-    def matches(self, X: Any) -> Bools:
-        """Which rules each row fulfils, of shape (n, rules)."""
-        columns = read_columns(read_table(X), self.nominal, self.names).values
-        found = [_all_hold(rule.tests, columns) for rule in self.rules]
-        return np.array(found, dtype=bool).reshape(len(found), len(columns[0])).T
-
-    def to_sql(self, table: str) -> str:
-        """A query with a column ``rule_1``, ``rule_2``, ...: 1 where a row fulfils a rule."""
-        if not self.rules:
-            raise ValueError(
-                f"to_sql needs at least one rule; got a set of none. {self.remedy}".rstrip()
-            )
-        columns = [
-            f"  CASE WHEN {' AND '.join(test.sql(self.names) for test in rule.tests)} "
-            f"THEN 1 ELSE 0 END AS rule_{place}"
-            for place, rule in enumerate(self.rules, 1)
-        ]
-        return "SELECT\n" + ",\n".join(columns) + f"\nFROM {quoted(table)}"
-
-    def to_pandas(self) -> Any:
-        """One line for each rule."""
-        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
-        keys = (
-            *("text", "prediction", "precision", "out_of_bag", "n_rows", "coverage", "new"),
-            *("agreement", "tree", "node"),
-        )
-        return pandas.DataFrame([{key: getattr(rule, key) for key in keys} for rule in self.rules])
-
-    def __str__(self) -> str:
-        if not self.rules:
-            return f"no rule is short enough and covers enough rows. {self.remedy}".rstrip()
-        title = (
-            f"{len(self)} rules, which cover {percent(self.covered)} of the rows; "
-            f"all rows: {self.typical}"
-        )
-        lines = [title]
-        for place, rule in enumerate(self.rules, 1):
-            lines += [f"{place:>2}. {rule.text}", f"    {self._claim(rule)}"]
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-    def _claim(self, rule: Rule) -> str:
-        out = ""
-        if self.is_classifier:
-            what = f"{printable(str(rule.prediction))} {percent(rule.precision)}"
-            if rule.out_of_bag == rule.out_of_bag:
-                out = f" (out of bag {percent(rule.out_of_bag)})"
-        else:
-            what = f"{written(rule.prediction)} ± {written(float(f'{rule.precision:.2g}'))}"
-            if rule.out_of_bag == rule.out_of_bag:
-                out = f" (out of bag {written(float(f'{rule.out_of_bag:.4g}'))})"
-        text = f"{what}{out}; {rule.n_rows} rows, {percent(rule.coverage)}, "
-        text += f"{percent(rule.new)} not covered before"
-        if rule.agreement < 1.0:
-            text += f"; rounding changes {percent(1.0 - rule.agreement)} of the rows"
-        return text
 
 
 @dataclass(frozen=True)
@@ -198,6 +69,7 @@ def rule_set(
     Parameters
     ----------
     forest : fitted forest of Bevel
+        Or a fitted boosting, whose nodes are rules too.
     X, y : array-like
         Rows and targets to evaluate rules on.
     n : int, default=6
@@ -234,17 +106,13 @@ def rule_set(
     >>> sorted(int(rule.prediction) for rule in found.rules)
     [0, 1, 2]
     """
-    analysed = read_forest(forest, "rule_set")
+    analysed = read_forest(forest, "rule_set", trees_only=True)
     given = (n, max_depth, max_terms, min_coverage, overlap, digits)
     for parameter, value in zip(_PARAMETERS, given, strict=True):
         parameter.check(value)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     target = np.asarray(rows.target)
-    Y = (
-        np.eye(analysed.forest.n_classes)[target]
-        if analysed.classes is not None
-        else target[:, None]
-    )
+    Y = np.eye(len(analysed.classes))[target] if analysed.classes is not None else target[:, None]
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     nodes = [
         node for tree in analysed.forest for node in _nodes(analysed, tree, max_depth, max_terms)
@@ -358,19 +226,13 @@ def _rows_of(node: _Node, leaves: npt.NDArray[np.int32]) -> Bools:
     return np.asarray((leaf >= node.node) & (leaf < node.end))
 
 
-def _all_hold(tests: tuple[RowTest, ...], columns: Any) -> Bools:
-    found = np.ones(len(columns[0]), dtype=bool)
-    for test in tests:
-        found &= test.holds(columns)
-    return found
-
-
 def _typical(analysed: AnalysedForest, target: npt.NDArray[Any]) -> str:
     if analysed.classes is None:
         return f"{written(float(f'{target.mean():.4g}'))} ± {written(float(f'{target.std():.2g}'))}"
     counts = np.bincount(target, minlength=len(analysed.classes))
     best = int(counts.argmax())
-    return f"{printable(str(analysed.classes[best]))} {percent(counts[best] / counts.sum())}"
+    label = called(str(analysed.classes[best]))
+    return f"{printable(label)} {percent(counts[best] / counts.sum())}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,7 +251,7 @@ class _Writer:
         rules = tree.forest_.tree(node.tree).rules(digits=self.digits, max_terms=None)
         place = int(np.searchsorted(rules.node, node.node))
         tests = WrittenSplits(self.analysed).path(rules, place)
-        inside = _all_hold(tests, self.columns)
+        inside = all_hold(tests, self.columns)
         prediction, precision = self._describe(self.target[inside])
         fresh = float((inside & ~covered).mean())
         covered |= inside

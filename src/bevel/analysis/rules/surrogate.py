@@ -21,6 +21,7 @@ from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.parameters.constraints import Integer, Parameter
 from bevel.printable import printable
 from bevel.text.decimals import percent, written
+from bevel.text.node_predictions import called
 
 __all__ = ["SurrogateTree", "surrogate_tree"]
 
@@ -133,7 +134,7 @@ class SurrogateTree(PrintedText):
     def claim(self, node: int) -> str:
         """What a node predicts, and for how many rows."""
         value = self.prediction[node]
-        wording = printable(str(value)) if self.is_classifier else written(float(value))
+        wording = printable(called(str(value))) if self.is_classifier else written(float(value))
         return f"{wording}, {percent(float(self.share[node]))} of the rows"
 
 
@@ -152,10 +153,12 @@ def surrogate_tree(
     Parameters
     ----------
     forest : fitted forest of Bevel
+        Or a fitted boosting.
     X : array or data frame of shape (n, p)
         Rows on which the forest is imitated.
     y : array of shape (n,), default=None
-        Targets, if X are the rows of the fit: then out-of-bag predictions are imitated.
+        Targets, if X are the rows of the fit: then out-of-bag predictions are imitated, which
+        boosting does not have.
     max_depth : int, default=3
         Splits above a leaf, at most 8.
     splits : {"axis", "sparse"}, default="axis"
@@ -182,12 +185,17 @@ def surrogate_tree(
     >>> tree.n_leaves, tree.fidelity > 0.9
     (3, True)
     """
-    analysed = read_forest(forest, "surrogate_tree")
+    analysed = read_forest(forest, "surrogate_tree", trees_only=True)
     for parameter, value in zip(_PARAMETERS, (max_depth, digits), strict=True):
         parameter.check(value)
     if splits not in ("axis", "sparse"):
         raise wrong_value("splits", "'axis' or 'sparse'", splits, "Write splits='axis'.")
     imitated = _predictions(analysed, X, y)
+    if imitated.ndim > 1:
+        raise ValueError(
+            "surrogate_tree needs a model with one prediction for each row; got one of "
+            f"{imitated.shape[1]} quantiles. Fit a model of the quantile that you want imitated."
+        )
     nominal = frozenset(int(f) for f in np.flatnonzero(analysed.forest.levels))
     columns = read_columns(read_table(X), nominal, analysed.names)
     maker = _Maker(analysed.classes is not None, nominal, max_depth, splits, digits, random_state)
@@ -257,6 +265,36 @@ def _leaves(
     return leaf
 
 
+def _without_idle_splits(
+    tests: tuple[RowTest | None, ...],
+    right: npt.NDArray[np.int64],
+    prediction: tuple[Any, ...],
+) -> tuple[list[int], npt.NDArray[np.int64]]:
+    """Nodes that are left, in preorder, and their right children.
+
+    A split is idle if all leaves below it have the same label: it has raised the purity only.
+    """
+    labels: list[set[Any]] = [{prediction[node]} for node in range(len(tests))]
+    for node in reversed(range(len(tests))):
+        if tests[node] is not None:
+            labels[node] = labels[node + 1] | labels[int(right[node])]
+    kept: list[int] = []
+    new_right: list[int] = []
+
+    def keep(node: int) -> None:
+        place = len(kept)
+        kept.append(node)
+        new_right.append(-1)
+        if tests[node] is None or len(labels[node]) == 1:
+            return
+        keep(node + 1)
+        new_right[place] = len(kept)
+        keep(int(right[node]))
+
+    keep(0)
+    return kept, np.array(new_right, dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class _Maker:
     """Grows small trees on columns in the user's units."""
@@ -290,7 +328,17 @@ class _Maker:
         )
         leaf = _leaves(tests, rules.right, columns.values)
         prediction, share = self._describe(tests, rules, leaf, target)
-        return tests, rules.right, prediction, share, grown.predict(columns)
+        unrounded = grown.predict(columns)
+        if not self.is_classifier:
+            return tests, rules.right, prediction, share, unrounded
+        kept, right = _without_idle_splits(tests, rules.right, prediction)
+        return (
+            tuple(tests[node] if right[place] >= 0 else None for place, node in enumerate(kept)),
+            right,
+            tuple(prediction[node] for node in kept),
+            share[kept],
+            unrounded,
+        )
 
     def _describe(
         self, tests: Any, rules: Any, leaf: npt.NDArray[np.int64], target: npt.NDArray[Any]

@@ -161,7 +161,7 @@ def top_rules(
     Parameters
     ----------
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        A fitted forest.
+        A fitted forest, or a fitted boosting: its nodes are rules too.
     X, y : array-like
         Rows and targets of the measures, all of weight one: held-out rows if there are any, because
         a forest fits the rows it was grown on.
@@ -192,16 +192,15 @@ def top_rules(
      2. class 2 98 %, of 31 % of the rows: x3 > 1.7
      3. class 1 100 %, of 31 % of the rows: 0.8 < x3 ≤ 1.65 and x2 ≤ 4.95
     """
-    analysed = read_forest(estimator, "top_rules")
+    analysed = read_forest(estimator, "top_rules", trees_only=True)
     for parameter, value in zip(_PARAMETERS, (n, max_depth, min_coverage), strict=True):
         parameter.check(value)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag=False)
     encoded, target = rows.X, rows.target
-    is_classifier = analysed.classes is not None
     Y = (
-        np.eye(analysed.forest.n_classes)[target]
-        if is_classifier
-        else target[:, None].astype(float)
+        target[:, None].astype(float)
+        if analysed.classes is None
+        else np.eye(len(analysed.classes))[target]
     )
     leaves = analysed.predictor.leaves(encoded, analysed.n_threads)
     found = sorted(

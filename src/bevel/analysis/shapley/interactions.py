@@ -12,13 +12,12 @@ from bevel import _core
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.boosted_sums import explains_sums
-from bevel.analysis.printing import PrintedText, data_frame
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.analysis.shapley.arguments import check_limits, rows_as_given, single_output
 from bevel.analysis.shapley.background import read_background
 from bevel.analysis.shapley.result import column_of_class
 from bevel.errors import wrong_value
 from bevel.extras import import_optional
-from bevel.printable import printable
 from bevel.training.progress import Progress
 
 __all__ = ["ShapleyInteractions", "shapley_interactions"]
@@ -27,8 +26,8 @@ N_SHOWN = 10  # pairs in the printed table
 MOST_VALUES = 2**28  # 2 GB
 
 
-@dataclass(frozen=True, eq=False)
-class ShapleyInteractions(PrintedText):
+@dataclass(frozen=True, eq=False, repr=False)
+class ShapleyInteractions(PrintedResult):
     """What each pair of features adds to each prediction.
 
     Attributes
@@ -100,26 +99,18 @@ class ShapleyInteractions(PrintedText):
             feature_names=list(self.names),
         )
 
-    def __str__(self) -> str:
+    def _printed(self) -> PrintedTable:
         pairs = self.pairs()
-        names = [f"{printable(one)} × {printable(other)}" for one, other, _ in pairs[:N_SHOWN]]
-        width = max([len("features"), *map(len, names)])
-        rows = [
-            f"{name:<{width}}  {strength:18.5g}"
-            for name, (_, _, strength) in zip(names, pairs, strict=False)
-        ]
-        hidden = len(pairs) - len(names)
-        more = [f"... and {hidden} more pairs"] if hidden > 0 else []
+        rows = [(f"{one} × {other}", f"{strength:.5g}") for one, other, strength in pairs[:N_SHOWN]]
+        hidden = len(pairs) - len(rows)
+        more = (f"... and {hidden} more pairs",) if hidden > 0 else ()
         given = self.n_background_given
         of = "" if given == self.n_background else f" of {given}"
         title = (
             f"Shapley interactions: {len(self.values)} rows, {len(self.names)} features, against "
             f"{self.n_background}{of} background rows per tree"
         )
-        head = f"{'features':<{width}}  mean |interaction|"
-        return "\n".join((title, head, *rows, *more))
-
-    __repr__ = __str__
+        return PrintedTable(title, ("features", "mean |interaction|"), rows, more)
 
 
 @explains_sums

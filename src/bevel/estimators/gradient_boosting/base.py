@@ -19,7 +19,13 @@ from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
 from bevel.estimators.gradient_boosting.boosted_trees import BoostedTrees, _additive, _record
-from bevel.estimators.gradient_boosting.validation import append_rows, check_validation, hold_out
+from bevel.estimators.gradient_boosting.validation import (
+    append_rows,
+    check_scoring,
+    check_validation,
+    hold_out,
+    validation_rows,
+)
 from bevel.files.model import StoredEstimator
 from bevel.forest.additive import Additive, add_trees
 from bevel.forest.fitted_forest import FittedForest
@@ -49,6 +55,7 @@ from bevel.training.options import draw_seed
 from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
 from bevel.training.user_loss import UserLoss, constant_of_least_loss
+from bevel.training.validation_scorer import ValidationScorer, read_scorer
 
 
 class ObliqueBoosting(
@@ -135,7 +142,10 @@ class ObliqueBoosting(
         )
         if hasattr(self, "classes_"):
             constraints.check_classes(len(self.classes_))
-        fitted = self._boost(dataset, target, constraints, options, seed, before, n_threads)
+        scorer = self._scorer(X, X_val, target)
+        fitted = self._boost(
+            dataset, target, constraints, options, seed, before, n_threads, scorer=scorer
+        )
         self._fitted = self._assemble(dataset, target, fitted, seed, before)
         if refits and not fitted.interrupted:
             self._fitted = self._refit(dataset, target, constraints, options, seed, n_threads)
@@ -213,24 +223,32 @@ class ObliqueBoosting(
         check_validation(
             (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
         )
+        check_scoring(self.scoring, self.early_stopping)
+        if self.row_sampling == "gradient" and self.subsample == 1.0:
+            raise ValueError(
+                'row_sampling="gradient" needs subsample below 1, the share of the rows that it '
+                "draws; got subsample=1.0. Use for example subsample=0.5."
+            )
 
     def _hold_out(self, target: BoostingTarget, seed: int) -> tuple[BoostingTarget, bool]:
         """Which rows validate, if any, and whether all rows are fitted again afterwards."""
         n_rows = len(target.values)
         automatic = self.early_stopping == "auto"
         is_small = n_rows <= EARLY_STOPPING_ROWS
-        if automatic and is_small and not self._may_refit(target, n_rows):
+        may_refit = self._may_refit(target, n_rows)
+        if automatic and is_small and not may_refit and not self._scores():
             return target, False
         if not automatic and not self.early_stopping:
             return target, False
-        refits = (automatic and is_small) if self.refit == "auto" else bool(self.refit)
+        automatic_refit = automatic and is_small and may_refit
+        refits = automatic_refit if self.refit == "auto" else bool(self.refit)
         share = self.validation_fraction
         if share == "auto":
             share = choose_validation_fraction(refits)
         try:
             validates = hold_out(target, hasattr(self, "classes_"), share, seed)
         except ValueError:
-            if not automatic:
+            if not automatic or self._scores():
                 raise
             return target, False  # a class with a single row, for example
         return replace(target, validates=validates), refits
@@ -245,9 +263,18 @@ class ObliqueBoosting(
             and self._measures(target)
         )
 
-    def _measures(self, target: BoostingTarget) -> bool:  # noqa: ARG002
-        """Whether the loss has values that early stopping can compare."""
-        return True
+    def _measures(self, target: BoostingTarget) -> bool:
+        """Whether there is something that early stopping can compare."""
+        if not callable(self.loss) or self._scores():
+            return True
+        return self._make_user_loss(target).measures()
+
+    def _scores(self) -> bool:
+        """Whether a scorer decides when to stop, not the loss."""
+        return not (isinstance(self.scoring, str) and self.scoring == "loss")
+
+    def _make_user_loss(self, target: BoostingTarget) -> UserLoss:
+        return UserLoss(self.loss, target.values.copy(), self._loss()[2])
 
     def _dataset(self, table: Table, before: FittedForest | None, n_threads: int) -> Dataset:
         if before is not None:
@@ -307,6 +334,7 @@ class ObliqueBoosting(
             min_samples_leaf=int(self.min_samples_leaf),
             l2=float(self.l2_regularization),
             subsample=float(self.subsample),
+            samples_by_gradient=self.row_sampling == "gradient",
             max_bins=int(self.max_bins),
             n_iter_no_change=int(self.n_iter_no_change) if stops_early else 0,
             tol=float(self.tol),
@@ -317,9 +345,31 @@ class ObliqueBoosting(
         """The levels that the loss predicts or cuts at, if it has any."""
         return [0.5]
 
-    def _user_loss(self, target: BoostingTarget) -> UserLoss | None:  # noqa: ARG002
+    def _user_loss(self, target: BoostingTarget) -> UserLoss | None:
         """The user's own loss; None for a loss of the library."""
-        return None
+        if not callable(self.loss):
+            return None
+        loss = self._make_user_loss(target)
+        if target.validates is not None and not self._scores() and not loss.measures():
+            raise ValueError(
+                "loss must return (gradient, hessian, loss) to be used with early stopping, which "
+                "compares losses of validation rows; got (gradient, hessian). Return the loss of "
+                "each row too, pass a scorer as `scoring`, or set early_stopping=False."
+            )
+        return loss
+
+    def _scorer(self, X: Any, X_val: Any, target: BoostingTarget) -> ValidationScorer | None:
+        """What decides when to stop instead of the loss."""
+        classes = getattr(self, "classes_", None)
+        scorer = read_scorer(self.scoring, classes is not None)
+        if scorer is None or target.validates is None:
+            return None
+        rows, truth, weights = validation_rows(X, X_val, target)
+        if classes is not None:
+            truth = classes[truth.astype(np.intp)]
+        _, link, n_outputs = self._loss()
+        additive = Additive((0.0,) * n_outputs, link)
+        return ValidationScorer(scorer, rows, truth, weights, additive, classes)
 
     def _calibrate(self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget) -> Any:  # noqa: ARG002
         """Residuals of the validation rows, of a regressor."""
@@ -335,6 +385,7 @@ class ObliqueBoosting(
         before: FittedForest | None,
         n_threads: int,
         again: bool = False,
+        scorer: ValidationScorer | None = None,
     ) -> BoostingFit:
         families = resolve_directions(self._members(), dataset, constraints)
         sums: tuple[tuple[float, ...], Floats | None] | None = None
@@ -345,13 +396,13 @@ class ObliqueBoosting(
             sums = (additive.baseline, raw)
         user_loss = self._user_loss(target)
         if user_loss is not None and sums is None:
-            sums = ((constant_of_least_loss(user_loss, target.training_weights()),), None)
+            sums = (constant_of_least_loss(user_loss, target.training_weights()), None)
         first, n_total = options.first_iter, options.first_iter + options.max_iter
         label = "boosting all rows" if again else "boosting"
         progress = Progress(first, n_total, bool(self.verbose), self.callback, label=label)
         fitted = boost(
             *(dataset, target, families, constraints, seed, options, sums, n_threads),
-            *(progress, user_loss),
+            *(progress, user_loss, scorer),
         )
         if fitted.interrupted and not again:
             warnings.warn(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,7 +48,8 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
     train_score_ : ndarray of shape (n_iterations,)
         Minus the mean loss on the training rows, after each iteration.
     validation_score_ : ndarray of shape (n_iterations,)
-        Minus the mean loss on the validation rows; empty without early stopping.
+        Minus the mean loss on the validation rows, or their score by `scoring`; empty without
+        early stopping.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
 
     def __init__(
         self,
-        loss: str = "log_loss",
+        loss: str | Callable[..., Any] = "log_loss",
         *,
         learning_rate: float | str = "auto",
         max_iter: int | str = "auto",
@@ -76,7 +77,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         l2_regularization: float = 3.0,
         max_bins: int = 255,
         subsample: float = 1.0,
+        row_sampling: str = "uniform",
         early_stopping: bool | str = "auto",
+        scoring: Any = "loss",
         validation_fraction: float | str = "auto",
         refit: bool | str = "auto",
         n_iter_no_change: int = 50,
@@ -103,7 +106,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.l2_regularization = l2_regularization
         self.max_bins = max_bins
         self.subsample = subsample
+        self.row_sampling = row_sampling
         self.early_stopping = early_stopping
+        self.scoring = scoring
         self.validation_fraction = validation_fraction
         self.refit = refit
         self.n_iter_no_change = n_iter_no_change
@@ -218,8 +223,8 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
     def _loss(self) -> tuple[str, str, int]:
         n_classes = len(self.classes_)
         if n_classes == 2:
-            return "log_loss", "logistic", 1
-        return "multinomial", "softmax", n_classes
+            return ("user" if callable(self.loss) else "log_loss"), "logistic", 1
+        return ("user" if callable(self.loss) else "multinomial"), "softmax", n_classes
 
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
         classes, codes = read_labels(y, n_rows)

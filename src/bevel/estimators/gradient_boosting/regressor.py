@@ -28,7 +28,6 @@ from bevel.parameters.forest_parameters import documented
 from bevel.training.boosting import BoostingTarget
 from bevel.training.progress import Callback
 from bevel.training.threads import count_threads
-from bevel.training.user_loss import UserLoss
 
 MOST_QUANTILES = 99
 # How the spread of targets grows with their mean, as a power; of other losses it does not.
@@ -60,7 +59,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
     train_score_ : ndarray of shape (n_iterations,)
         Minus the mean loss on the training rows, after each iteration.
     validation_score_ : ndarray of shape (n_iterations,)
-        Minus the mean loss on the validation rows; empty without early stopping.
+        Minus the mean loss on the validation rows, or their score by `scoring`; empty without
+        early stopping.
 
     Examples
     --------
@@ -89,7 +89,9 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         l2_regularization: float = 3.0,
         max_bins: int = 255,
         subsample: float = 1.0,
+        row_sampling: str = "uniform",
         early_stopping: bool | str = "auto",
+        scoring: Any = "loss",
         validation_fraction: float | str = "auto",
         refit: bool | str = "auto",
         n_iter_no_change: int = 50,
@@ -116,7 +118,9 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.l2_regularization = l2_regularization
         self.max_bins = max_bins
         self.subsample = subsample
+        self.row_sampling = row_sampling
         self.early_stopping = early_stopping
+        self.scoring = scoring
         self.validation_fraction = validation_fraction
         self.refit = refit
         self.n_iter_no_change = n_iter_no_change
@@ -274,23 +278,6 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         if not 0 < len(levels) <= MOST_QUANTILES or not ascending:
             raise wrong_value("quantile", required, self.quantile, remedy)
         return levels
-
-    def _measures(self, target: BoostingTarget) -> bool:
-        if not callable(self.loss):
-            return True
-        return UserLoss(self.loss, target.values.copy()).measures(np.zeros(len(target.values)))
-
-    def _user_loss(self, target: BoostingTarget) -> UserLoss | None:
-        if not callable(self.loss):
-            return None
-        loss = UserLoss(self.loss, target.values.copy())
-        if target.validates is not None and not loss.measures(np.zeros(len(target.values))):
-            raise ValueError(
-                "loss must return (gradient, hessian, loss) to be used with early stopping, which "
-                "compares losses of validation rows; got (gradient, hessian). Return the loss of "
-                "each row too, or set early_stopping=False."
-            )
-        return loss
 
     def _calibrate(
         self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget

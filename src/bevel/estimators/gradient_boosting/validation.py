@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
+from bevel.errors import shorten
 from bevel.training.boosting import BoostingTarget
+from bevel.training.validation_scorer import read_scorer
 
-__all__ = ["append_rows", "check_validation", "hold_out"]
+__all__ = ["append_rows", "check_scoring", "check_validation", "hold_out", "validation_rows"]
 
 
 def check_validation(
@@ -55,6 +58,46 @@ def check_validation(
             'early_stopping must be True or "auto" with X_val; got False, which has no use for '
             "validation rows. Leave X_val out, or set early_stopping=True."
         )
+
+
+def check_scoring(scoring: Any, early_stopping: bool | str) -> None:
+    """Raise for a scorer that does not exist, or that nothing would ask.
+
+    Parameters
+    ----------
+    scoring : str, callable or None
+    early_stopping : bool or str
+        As given to the estimator.
+    """
+    if read_scorer(scoring, True) is not None and early_stopping is False:
+        raise ValueError(
+            'scoring must be "loss" with early_stopping=False, which compares no scores; got '
+            f"{shorten(scoring)}. Leave one of them out."
+        )
+
+
+def validation_rows(
+    X: Any, X_val: Any, target: BoostingTarget
+) -> tuple[Any, npt.NDArray[Any], Floats | None]:
+    """Validation rows with a weight as the user has given them, their targets and weights.
+
+    Parameters
+    ----------
+    X, X_val : array, data frame or sparse matrix
+        As given to fit; X_val may be None.
+    target : BoostingTarget
+        Of training rows, and of validation rows behind them or among them.
+    """
+    assert target.validates is not None
+    weights = target.weights
+    kept = target.validates if weights is None else target.validates & (weights > 0.0)
+    places = np.flatnonzero(kept)
+    given, first = X, 0
+    if X_val is not None:
+        given, first = X_val, len(kept) - int(np.count_nonzero(target.validates))
+    given = given if hasattr(given, "shape") else np.asarray(given)
+    rows = _safe_indexing(given, places - first)
+    return rows, target.values[kept], None if weights is None else weights[kept]
 
 
 def append_rows(

@@ -22,13 +22,20 @@ from bevel.forest.joining import join_forests
 from bevel.forest.records.family_record import FamilyRecord
 from bevel.forest.subforest import take_trees
 from bevel.training.automatic.plan import FamilyPlan
-from bevel.training.automatic.weights import Evidence, count_trees, measure, weigh_families
+from bevel.training.automatic.weights import count_trees, measure, weigh_families
 from bevel.training.micro_forests import MicroForests, assign_trees, replace_trees
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Progress
 from bevel.training.trainer import TrainingTarget, train
 
-__all__ = ["Grower", "grow_families", "grow_more"]
+__all__ = [
+    "FamilyShares",
+    "Grower",
+    "grow_families",
+    "grow_more",
+    "share_by_evidence",
+    "share_equally",
+]
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,17 @@ class Grower:
         assert forest is not None  # there are trees to grow
         return take_trees(forest, np.argsort(np.concatenate(order), kind="stable"))
 
+    def micro_forests(
+        self, forest: FlatForest, n_trees: int, hard: bool, first_kind: int = 0
+    ) -> MicroForests:
+        """Micro-forests of some trees each, to be evaluated; see `MicroForests`."""
+        return MicroForests(
+            *(forest, n_trees, self.dataset, self.target, self.options[0]),
+            hard=hard,
+            n_threads=self.n_threads,
+            first_kind=first_kind,
+        )
+
 
 def grow_families(
     grower: Grower,
@@ -76,19 +94,23 @@ def grow_families(
     progress_for : callable
         ``progress_for(trees, label)`` makes the progress report of some trees.
     """
-    n_families, n_micro_trees = len(plan.names), plan.micro_trees(len(grower.dataset.X))
-    if n_micro_trees == 0:
-        return _grow_equally(grower, plan, progress_for)
-    of_micro = np.repeat(np.arange(n_families, dtype=np.int32), n_micro_trees)
+    of_micro = plan.families_of_micro_trees(len(grower.dataset.X))
+    if len(of_micro) == 0:
+        shares = share_equally(plan)
+        progress = progress_for(range(plan.n_trees), "growing trees")
+        return grower.grow(shares.missing, shares.record.of_tree, progress), shares.record
     progress = progress_for(range(len(of_micro)), "comparing families")
     micro = grower.grow(np.arange(len(of_micro)), of_micro, progress)
-    evidence = _evaluate(micro, n_micro_trees, grower, plan)
-    weights = weigh_families(evidence)
-    of_tree, missing = assign_trees(count_trees(weights, plan.n_trees), n_micro_trees)
+    n_micro_trees = len(of_micro) // len(plan.names)
+    families = range(len(plan.names))
+    forests = grower.micro_forests(micro, n_micro_trees, plan.hard)
+    shares = share_by_evidence(
+        plan, [forests.predict_out_of_bag(family) for family in families], grower.target
+    )
+    missing = shares.missing
     progress = progress_for(range(plan.n_trees - len(missing), plan.n_trees), "growing trees")
-    grown = grower.grow(missing, of_tree[missing], progress)
-    record = _record(plan, evidence.errors, evidence.standard_errors, weights, of_tree)
-    return replace_trees(micro, grown, missing), record
+    grown = grower.grow(missing, shares.record.of_tree[missing], progress)
+    return replace_trees(micro, grown, missing), shares.record
 
 
 def grow_more(
@@ -111,34 +133,58 @@ def grow_more(
     return join_forests(forest, grown), record.with_trees(of_tree)
 
 
-def _evaluate(micro: FlatForest, n_micro_trees: int, grower: Grower, plan: FamilyPlan) -> Evidence:
-    dataset, target = grower.dataset, grower.target
-    forests = MicroForests(
-        *(micro, n_micro_trees, dataset, target, plan.options[0]),
-        hard=plan.hard,
-        n_threads=grower.n_threads,
-    )
-    predictions, known = [], np.ones(len(dataset.X), dtype=np.bool_)
-    for family in range(len(plan.names)):
-        each, has_prediction = forests.predict_out_of_bag(family)
-        predictions.append(each)
-        known &= has_prediction
-    return measure(
+@dataclass(frozen=True)
+class FamilyShares:
+    """Which family each tree belongs to.
+
+    Attributes
+    ----------
+    record : FamilyRecord
+        Families of the trees 0, 1, ... and the evidence for them.
+    missing : ndarray of int64
+        Numbers of the trees that are not among those of the micro-forests, ascending.
+    """
+
+    record: FamilyRecord
+    missing: Ints64
+
+
+def share_by_evidence(
+    plan: FamilyPlan,
+    out_of_bag: Sequence[tuple[Floats, npt.NDArray[np.bool_]]],
+    target: TrainingTarget,
+) -> FamilyShares:
+    """Share out the trees by the out-of-bag predictions of each family's micro-forest.
+
+    Parameters
+    ----------
+    plan : FamilyPlan
+        The families.
+    out_of_bag : sequence of (predictions, known)
+        Of each family, from `MicroForests.predict_out_of_bag`.
+    target : TrainingTarget
+        Of the training rows.
+    """
+    predictions = [each for each, _ in out_of_bag]
+    known = np.logical_and.reduce([has_prediction for _, has_prediction in out_of_bag])
+    evidence = measure(
         *(predictions, known, target.values, target.n_classes, target.weights), calibrated=True
     )
+    weights = weigh_families(evidence)
+    n_micro_trees = plan.micro_trees(len(known))
+    of_tree, missing = assign_trees(count_trees(weights, plan.n_trees), n_micro_trees)
+    errors = (evidence.errors, evidence.standard_errors)
+    return FamilyShares(_record(plan, *errors, weights, of_tree), missing)
 
 
-def _grow_equally(
-    grower: Grower, plan: FamilyPlan, progress_for: Callable[[range, str], Progress]
-) -> tuple[FlatForest, FamilyRecord]:
+def share_equally(plan: FamilyPlan) -> FamilyShares:
     """Without evidence every family gets the same share of the trees."""
     n_families = len(plan.names)
     weights = np.full(n_families, 1.0 / n_families)
     of_tree = (np.arange(plan.n_trees) % n_families).astype(np.int32)
-    progress = progress_for(range(plan.n_trees), "growing trees")
-    forest = grower.grow(np.arange(plan.n_trees), of_tree, progress)
     unknown = np.full(n_families, np.nan)
-    return forest, _record(plan, unknown, unknown, weights, of_tree)
+    record = _record(plan, unknown, unknown, weights, of_tree)
+    return FamilyShares(record, np.arange(plan.n_trees))
 
 
 def _record(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+import numpy.typing as npt
+
 from bevel.projections.families import TableShape, resolve_families
 from bevel.training.automatic.candidates import Candidate, candidates_for
 from bevel.training.options import TrainingOptions
@@ -47,6 +50,11 @@ class FamilyPlan:
         n = self.n_trees // max(MICRO_SHARE, 2 * n_families)
         compared = n_families > 1 and self.options[0].leaves_rows_out(n_rows)
         return n if compared and n >= FEWEST_MICRO_TREES else 0
+
+    def families_of_micro_trees(self, n_rows: int) -> npt.NDArray[np.int32]:
+        """Number of the family of each tree of the micro-forests; empty if none are grown."""
+        families = np.arange(len(self.names), dtype=np.int32)
+        return np.repeat(families, self.micro_trees(n_rows))
 
 
 def plan_families(

@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "bevel/boosting/gradient_sampling.h"
+#include "bevel/boosting/team.h"
+#include "bevel/random/stream.h"
+#include "bevel/support/thread_pool.h"
+#include "check.h"
+
+using namespace bevel;
+
+namespace {
+
+// Work that needs a team, on one thread.
+template <class Work>
+void with_team(Work work) {
+  ThreadPool* running = nullptr;
+  ThreadPool pool(1, 1, [&](int worker, size_t) {
+    Team team(*running, worker);
+    work(team);
+  });
+  running = &pool;
+  pool.run();
+}
+
+double expected_number(const std::vector<double>& sizes, double certain) {
+  double sum = 0.0;
+  for (const double size : sizes) sum += std::min(1.0, size / certain);
+  return sum;
+}
+
+std::vector<double> some_sizes(size_t n, uint64_t seed, double spread) {
+  Stream stream(root_key(seed, n), Purpose::bag);
+  std::vector<double> sizes(n);
+  for (double& size : sizes) size = std::exp(-spread * std::fabs(stream.normal()));
+  sizes[n / 2] = 1.0;
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("as many rows are drawn on average as are wanted") {
+  for (const double spread : {0.0, 0.5, 4.0, 15.0})
+    for (const double share : {0.01, 0.3, 0.9}) {
+      const std::vector<double> sizes = some_sizes(3000, 1, spread);
+      const double found = expected_number(sizes, certain_size(sizes, share * 3000.0));
+      CHECK(found <= share * 3000.0 * (1.0 + 1e-6));
+      CHECK(found >= share * 3000.0 * 0.99);
+    }
+}
+
+TEST_CASE("rows without gradient are drawn only where all are without") {
+  std::vector<double> sizes(100, 0.0);
+  sizes[3] = 1.0;
+  sizes[4] = 0.25;
+  const double certain = certain_size(sizes, 50.0);
+  CHECK(certain <= 0.25);
+  CHECK(certain > 0.0);
+}
+
+TEST_CASE("rows that are drawn stand for the others") {
+  const size_t n = 400;
+  std::vector<Gradient> gradients(n);
+  std::vector<uint32_t> rows(n);
+  std::iota(rows.begin(), rows.end(), 0u);
+  Stream stream(root_key(3, 0), Purpose::bag);
+  for (Gradient& each : gradients) each = {stream.normal(), 1.0};
+  double whole = 0.0, sum_of_sums = 0.0, number = 0.0;
+  for (const Gradient& each : gradients) whole += each.gradient;
+  constexpr int kDraws = 2000;
+  std::vector<int> times(n, 0);
+  with_team([&](Team& team) {
+    for (int d = 0; d < kDraws; ++d) {
+      GradientSampling sampling;
+      std::vector<uint32_t> drawn, others;
+      std::vector<double> factors(n, 0.0);
+      sampling.begin(n);
+      sampling.add(gradients, rows, team);
+      sampling.draw(rows, 0.25, mix(static_cast<uint64_t>(d)), drawn, others, factors);
+      CHECK_EQ(drawn.size() + others.size(), n);
+      number += static_cast<double>(drawn.size());
+      for (const uint32_t row : drawn) {
+        ++times[row];
+        sum_of_sums += factors[row] * gradients[row].gradient;
+        CHECK(factors[row] >= 1.0);
+      }
+    }
+  });
+  // Sums have a standard deviation of about 30, numbers of about 9: false in one of 10^6 runs.
+  CHECK(std::fabs(sum_of_sums / kDraws - whole) < 5.0 * 30.0 / std::sqrt(kDraws));
+  CHECK(std::fabs(number / kDraws - 100.0) < 5.0 * 9.0 / std::sqrt(kDraws) + 1.0);
+  // The largest gradient is drawn more often than the smallest.
+  const auto smaller = [](const Gradient& a, const Gradient& b) {
+    return std::fabs(a.gradient) < std::fabs(b.gradient);
+  };
+  const auto [low, high] = std::minmax_element(gradients.begin(), gradients.end(), smaller);
+  CHECK(times[static_cast<size_t>(high - gradients.begin())] >
+        2 * times[static_cast<size_t>(low - gradients.begin())]);
+}
+
+TEST_CASE("one row at least is drawn") {
+  const std::vector<Gradient> gradients{{0.1, 1.0}, {2.0, 1.0}, {0.0, 1.0}};
+  const std::vector<uint32_t> rows{0, 1, 2};
+  with_team([&](Team& team) {
+    for (uint64_t key = 0; key < 50; ++key) {
+      GradientSampling sampling;
+      std::vector<uint32_t> drawn, others;
+      std::vector<double> factors(3, 0.0);
+      sampling.begin(3);
+      sampling.add(gradients, rows, team);
+      sampling.draw(rows, 1e-6, mix(key), drawn, others, factors);
+      CHECK_EQ(drawn.size(), 1u);
+      CHECK_EQ(others.size(), 2u);
+    }
+  });
+}

@@ -1,0 +1,179 @@
+"""Rules of different groups as a result: printed, as SQL, and evaluated on rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bevel._types import Bools
+from bevel.analysis.printing import PrintedTable
+from bevel.analysis.rules.original_columns import read_columns
+from bevel.analysis.rules.tests_of_rows import RowTest, quoted
+from bevel.data.tables import read_table
+from bevel.extras import import_optional
+from bevel.html_table import html_text
+from bevel.printable import printable
+from bevel.text.decimals import percent, written
+from bevel.text.node_predictions import called
+
+__all__ = ["Rule", "RuleSet", "all_hold"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A rule as it is written, and what it predicts for the rows.
+
+    Attributes
+    ----------
+    tests : tuple of RowTest
+        All must hold.
+    text : str
+        The same in words.
+    prediction : object
+        Commonest class, or mean target, of the rows that fulfil it.
+    precision : float
+        Share of that class; in regression the standard deviation of the targets.
+    out_of_bag : float
+        The same of the rows that the rule's tree was not grown on; in regression their mean
+        target. NaN if that is not known.
+    n_rows : int
+        Rows that fulfil it.
+    coverage, new : float
+        Share of the rows that fulfil it, and that no earlier rule covers.
+    agreement : float
+        Share of the rows for which the rule as written agrees with the forest's node.
+    tree, node : int
+        Where it is in the forest.
+    """
+
+    tests: tuple[RowTest, ...]
+    text: str
+    prediction: Any
+    precision: float
+    out_of_bag: float
+    n_rows: int
+    coverage: float
+    new: float
+    agreement: float
+    tree: int
+    node: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet:
+    """Rules of different groups of rows, those that explain most first.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+    covered : float
+        Share of the rows that fulfil any rule.
+    typical : object
+        Commonest class and its share, or mean target, of all rows.
+    names : tuple of str
+        Of the features.
+    is_classifier : bool
+    remedy : str
+        What to do if there is no rule.
+    """
+
+    rules: tuple[Rule, ...]
+    covered: float
+    typical: str
+    names: tuple[str, ...]
+    nominal: frozenset[int]
+    is_classifier: bool
+    remedy: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def matches(self, X: Any) -> Bools:
+        """Which rules each row fulfils, of shape (n, rules)."""
+        columns = read_columns(read_table(X), self.nominal, self.names).values
+        found = [all_hold(rule.tests, columns) for rule in self.rules]
+        return np.array(found, dtype=bool).reshape(len(found), len(columns[0])).T
+
+    def to_sql(self, table: str) -> str:
+        """A query with a column ``rule_1``, ``rule_2``, ...: 1 where a row fulfils a rule."""
+        if not self.rules:
+            raise ValueError(
+                f"to_sql needs at least one rule; got a set of none. {self.remedy}".rstrip()
+            )
+        columns = [
+            f"  CASE WHEN {' AND '.join(test.sql(self.names) for test in rule.tests)} "
+            f"THEN 1 ELSE 0 END AS rule_{place}"
+            for place, rule in enumerate(self.rules, 1)
+        ]
+        return "SELECT\n" + ",\n".join(columns) + f"\nFROM {quoted(table)}"
+
+    def to_pandas(self) -> Any:
+        """One line for each rule."""
+        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        keys = (
+            *("text", "prediction", "precision", "out_of_bag", "n_rows", "coverage", "new"),
+            *("agreement", "tree", "node"),
+        )
+        return pandas.DataFrame([{key: getattr(rule, key) for key in keys} for rule in self.rules])
+
+    def __str__(self) -> str:
+        if not self.rules:
+            return f"no rule is short enough and covers enough rows. {self.remedy}".rstrip()
+        lines = [self._title()]
+        for place, rule in enumerate(self.rules, 1):
+            lines += [f"{place:>2}. {rule.text}", f"    {self._claim(rule)}"]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        if not self.rules:
+            return html_text(str(self))
+        header = ("", "rule", "prediction", "out of bag", "rows", "not covered before")
+        cells = []
+        for place, rule in enumerate(self.rules, 1):
+            what, out = self._numbers(rule)
+            rows = f"{rule.n_rows} ({percent(rule.coverage)})"
+            cells.append((str(place), rule.text, what, out, rows, percent(rule.new)))
+        return PrintedTable(self._title(), header, cells, self._notes()).html()
+
+    def _title(self) -> str:
+        return (
+            f"{len(self)} rules, which cover {percent(self.covered)} of the rows; "
+            f"all rows: {self.typical}"
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        changed = [
+            f"rule {place}: rounding changes {percent(1.0 - rule.agreement)} of the rows"
+            for place, rule in enumerate(self.rules, 1)
+            if rule.agreement < 1.0
+        ]
+        return ("; ".join(changed),) if changed else ()
+
+    def _numbers(self, rule: Rule) -> tuple[str, str]:
+        """What a rule claims, and the estimate out of bag, which is empty if there is none."""
+        known = rule.out_of_bag == rule.out_of_bag
+        if self.is_classifier:
+            what = f"{printable(called(str(rule.prediction)))} {percent(rule.precision)}"
+            return what, percent(rule.out_of_bag) if known else ""
+        what = f"{written(rule.prediction)} ± {written(float(f'{rule.precision:.2g}'))}"
+        return what, written(float(f"{rule.out_of_bag:.4g}")) if known else ""
+
+    def _claim(self, rule: Rule) -> str:
+        what, estimate = self._numbers(rule)
+        out = f" (out of bag {estimate})" if estimate else ""
+        text = f"{what}{out}; {rule.n_rows} rows, {percent(rule.coverage)}, "
+        text += f"{percent(rule.new)} not covered before"
+        if rule.agreement < 1.0:
+            text += f"; rounding changes {percent(1.0 - rule.agreement)} of the rows"
+        return text
+
+
+def all_hold(tests: tuple[RowTest, ...], columns: Any) -> Bools:
+    found = np.ones(len(columns[0]), dtype=bool)
+    for test in tests:
+        found &= test.holds(columns)
+    return found
