@@ -154,7 +154,7 @@ class ObliqueForest(
             class_weight=values.get("class_weight"),
             tuned_out_of_bag=tuned_out_of_bag(prepared.members),
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
-rotations=grown.rotations,
+            rotations=grown.rotations,
             families=grown.families,
             survival=_record_of(target),
         )

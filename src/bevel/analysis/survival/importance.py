@@ -14,7 +14,7 @@ from bevel.analysis.importances.groups import Group, read_groups
 from bevel.analysis.importances.negation import mirror, with_weights
 from bevel.analysis.importances.result import Importance
 from bevel.data.survival import SurvivalTarget, read_survival
-from bevel.forest.concordance import concordance
+from bevel.forest.survival.concordance import concordance
 from bevel.training.options import draw_seed
 
 __all__ = ["negation_of_survival", "permutation_of_survival"]

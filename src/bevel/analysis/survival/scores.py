@@ -20,7 +20,7 @@ from bevel.analysis.survival.metrics import (
 )
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.errors import wrong_value
-from bevel.forest.survival import curves, out_of_bag_leaves, read_times, survival_record
+from bevel.forest.survival.curves import curves, out_of_bag_leaves, read_times, survival_record
 
 __all__ = ["SurvivalCalibration", "SurvivalScores", "survival_calibration", "survival_scores"]
 

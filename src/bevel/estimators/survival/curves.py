@@ -11,7 +11,7 @@ from bevel._types import Floats, Ints32
 from bevel.errors import wrong_value
 from bevel.estimators._reading import encode_rows
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.survival import (
+from bevel.forest.survival.curves import (
     StepFunction,
     curves,
     median_times,

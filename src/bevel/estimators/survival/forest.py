@@ -15,9 +15,9 @@ from bevel.errors import shorten, wrong_value
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators.registry import savable
 from bevel.estimators.survival.curves import PredictsCurves
-from bevel.forest.concordance import concordance
 from bevel.forest.out_of_bag import OutOfBag
 from bevel.forest.records.survival_record import SurvivalRecord
+from bevel.forest.survival.concordance import concordance
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import documented
 from bevel.parameters.survival_parameters import SURVIVAL_PARAMETERS
