@@ -40,6 +40,7 @@ from bevel.analysis.rules.tree import forest_rules, tree_rules
 from bevel.analysis.selection.all_relevant import AllRelevantSelector
 from bevel.analysis.shapley.interactions import shapley_interactions
 from bevel.analysis.shapley.values import shapley_values
+from bevel.analysis.survival.groups import risk_groups, survival_bands
 from bevel.analysis.survival.metrics import (
     brier_score,
     concordance_index,
@@ -85,12 +86,14 @@ __all__ = [
     "quantiles",
     "refit_best_rotations",
     "results",
+    "risk_groups",
     "rule_set",
     "shapley_interactions",
     "shapley_values",
     "single_tree",
     "strength_and_correlation",
     "surrogate_tree",
+    "survival_bands",
     "survival_calibration",
     "survival_scores",
     "top_rules",

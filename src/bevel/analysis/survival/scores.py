@@ -22,7 +22,14 @@ from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.errors import wrong_value
 from bevel.forest.survival.curves import curves, out_of_bag_leaves, read_times, survival_record
 
-__all__ = ["SurvivalCalibration", "SurvivalScores", "survival_calibration", "survival_scores"]
+__all__ = [
+    "SurvivalCalibration",
+    "SurvivalScores",
+    "mean_risk",
+    "read_rows",
+    "survival_calibration",
+    "survival_scores",
+]
 
 N_TIMES = 50  # of the grid that scores are taken at
 
@@ -123,10 +130,10 @@ def survival_scores(
     True
     """
     analysed = read_forest(forest, "survival_scores")
-    target, leaves = _rows(analysed, X, y, out_of_bag)
+    target, leaves = read_rows(analysed, X, y, out_of_bag)
     grid = _grid(times, target)
     survival = curves(analysed.fitted, leaves, grid, "survival", analysed.n_threads)
-    risk = _risk(analysed, leaves)
+    risk = mean_risk(analysed, leaves)
     known = (leaves >= 0).any(axis=1)
     truth, train = target[known], target if y_train is None else y_train
     at_risk = 1.0 - survival[known]
@@ -217,7 +224,7 @@ def survival_calibration(
         Drawn by `bevel.plots.survival_calibration`.
     """
     analysed = read_forest(forest, "survival_calibration")
-    target, leaves = _rows(analysed, X, y, out_of_bag)
+    target, leaves = read_rows(analysed, X, y, out_of_bag)
     check_count("n_groups", n_groups, low=1)
     when = read_times(time, survival_record(analysed.fitted, "survival_calibration"))
     if len(when) != 1:
@@ -249,7 +256,7 @@ def _survival_at(target: SurvivalTarget, time: float) -> tuple[float, float]:
     return survival, survival * float(np.sqrt(variance))
 
 
-def _rows(
+def read_rows(
     analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool
 ) -> tuple[SurvivalTarget, Ints32]:
     """Times and events of rows, and their leaves; -1 where a tree does not count."""
@@ -262,7 +269,7 @@ def _rows(
     return target, analysed.predictor.leaves(rows, analysed.n_threads)
 
 
-def _risk(analysed: AnalysedForest, leaves: Ints32) -> Floats:
+def mean_risk(analysed: AnalysedForest, leaves: Ints32) -> Floats:
     """Mean mortality over the trees that count; NaN without one."""
     forest = analysed.forest
     node = leaves + forest.tree_offset[:-1]
