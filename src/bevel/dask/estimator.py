@@ -61,7 +61,7 @@ class DaskForest(ObliqueForest):
         """The client that `fit` uses: the one that was given, or the current one."""
         return find_client(self.client)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the forest on the workers.
 
         Rows are used in the order of the partitions. The forest is that of a local fit of
