@@ -13,13 +13,14 @@ from bevel import workflow
 from bevel.cli import forest_options as forest
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
+from bevel.cli.survival import fit_times
 from bevel.cli.table_options import (
     Data,
     Drop,
     KeepId,
     Nominal,
+    OptionalTarget,
     RowId,
-    TargetColumn,
     Task,
     TaskName,
     reads_tables,
@@ -51,6 +52,7 @@ EXAMPLES = output.examples(
     "bevel fit prices.parquet --target price --task regression --trees 500 --keep-targets",
     "bevel fit cells.tsv --target type --drop plate --nominal batch --class-weight rare=5",
     "bevel fit prices.parquet --target price --model boosting --out prices.bevel",
+    "bevel fit patients.csv --time days --event died --out patients.bevel",
     "zcat big.csv.gz | bevel fit - --target y --d 0.5 --max-depth 12 --json",
 )
 
@@ -58,7 +60,14 @@ EXAMPLES = output.examples(
 @reads_tables
 def fit(
     data: Data,
-    target: TargetColumn,
+    target: OptionalTarget = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")
+    ] = None,
+    event: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Survival: column that tells seen events, 1 or 0."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Model file to write.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     oob: Annotated[
@@ -119,7 +128,13 @@ def fit(
     The delimiter, missing values, numbers such as 1,234.50 and dates are found out, with notes
     where that is no matter of course. Columns that name rows are left out.
     """
+    given = dict(locals())  # all options by name
     output.check_free([out, report, oob], force=force)
+    if time is not None or event is not None:
+        fit_times(given)
+        return
+    if target is None:
+        raise typer.BadParameter("Missing option '--target', or '--time' and '--event'.")
     _check_model(model, oob, criterion)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")

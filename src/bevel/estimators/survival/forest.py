@@ -22,6 +22,7 @@ from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import documented
 from bevel.parameters.survival_parameters import SURVIVAL_PARAMETERS
 from bevel.projections.families import AUTOMATIC, Member
+from bevel.scanning import ScannedTable
 from bevel.training.progress import Callback
 from bevel.training.trainer import TrainingTarget
 
@@ -118,14 +119,14 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the forest.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows, as for the other forests. NaN and None are missing values.
-        y : structured array, tuple of two arrays, or data frame
+        y : structured array, tuple of two arrays, or data frame, required
             Right-censored times, one for each row: a structured array with a boolean field (the
             event) and a numeric one (the time), as scikit-survival has it; a tuple `(time, event)`;
             or a data frame with the columns time and event. Times are above 0; an event is True, or
@@ -140,6 +141,11 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         self : object
             The fitted estimator.
         """
+        if isinstance(X, ScannedTable):
+            raise TypeError(
+                "X must be a table in memory for a survival forest, which needs the rows in the "
+                "order of their times; got a scanned table. Read the table into memory."
+            )
         return super().fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> Floats:
