@@ -140,6 +140,7 @@ def train(
     trees: npt.NDArray[np.uint64],
     n_threads: int,
     progress: Callable[[int], None] | None,
+    output_classes: npt.NDArray[np.int32] | None = None,
     survival: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], int] | None = None,
 ) -> dict[str, npt.NDArray[Any]]: ...
 def bag(

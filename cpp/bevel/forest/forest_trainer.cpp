@@ -10,6 +10,7 @@
 
 #include "bevel/data/codes.h"
 #include "bevel/forest/bag.h"
+#include "bevel/forest/output_targets.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/log_rank.h"
@@ -72,6 +73,8 @@ struct RowWeight {
 };
 
 struct CriterionScales {
+  const OutputTargets* outputs = nullptr;  // several of them
+  const Kernels* kernels = nullptr;
   double weight = 1.0;  // whole units per unit of weight
   double target = 1.0;  // whole units per unit of weight times target
   double centre = 0.0;
@@ -156,6 +159,23 @@ struct CriterionMaker<Criterion> {
   }
 };
 
+template <class Criterion>
+  requires std::is_same_v<typename Criterion::RowStats, OutputRowStats>
+struct CriterionMaker<Criterion> {
+  static Criterion criterion(const TrainingSet&, const Options&, CriterionScales s,
+                             const EntropyTable* table) {
+    if constexpr (std::is_same_v<Criterion, OutputErrorCriterion>)
+      return Criterion(*s.outputs, *s.kernels, s.weight / (s.target * s.target));
+    else
+      return Criterion(*s.outputs, 1.0 / s.weight, table);
+  }
+  static OutputRowStats stats(const TrainingSet&, size_t row, RowWeight w, CriterionScales s) {
+    const double weight = w.whole > 0 ? static_cast<double>(w.whole)
+                                      : std::max(1.0, std::nearbyint(w.real * s.weight));
+    return {weight, static_cast<uint32_t>(row)};
+  }
+};
+
 // Gains are kept in float32. Where that cannot hold the largest, or not much less than it, they are
 // kept in units of a power of two; only their ratios have a meaning then.
 double gain_unit(double largest_gain) {
@@ -207,7 +227,10 @@ class Trainer {
     pool.run(progress);
     workspaces_.clear();  // not needed any more, while the forest is copied
     codes_.reset();
-    return flatten(trees_, training_.targets || training_.times);
+    const bool values = training_.targets || training_.times;
+    FlatForest forest = flatten(trees_, values && training_.output_classes.empty());
+    forest.output_classes.assign(training_.output_classes.begin(), training_.output_classes.end());
+    return forest;
   }
 
  private:
@@ -226,6 +249,7 @@ class Trainer {
       const double size = largest * LogRankScoreCriterion::kLargestScore;
       scales_.target = score_grid(draws, size);
     }
+    if (!training_.output_classes.empty()) return set_outputs(draws * largest * scales_.weight);
     if (!training_.targets) return;
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (size_t i = 0; i < data_.n_rows; ++i) {
@@ -248,6 +272,16 @@ class Trainer {
     return weighting_.whole ? std::min(fine, grid_scale(kSmallNode * size, 53)) : fine;
   }
 
+  // largest_weight: of a bag, in the units of the criterion.
+  void set_outputs(double largest_weight) {
+    outputs_ = read_outputs(training_);
+    scales_.outputs = &outputs_;
+    scales_.kernels = &kernels_;
+    if (training_.targets)
+      scales_.target =
+          scales_.weight * standardise(training_, largest_weight, weighting_.whole, outputs_);
+  }
+
   void grow(int worker, size_t job) {
     const uint64_t tree_number = numbers_[job];
     const std::vector<int32_t> multiplicity =
@@ -263,6 +297,7 @@ class Trainer {
     row_data.times = training_.times;
     row_data.events = training_.events;
     row_data.n_times = training_.n_times;
+    row_data.output_classes = training_.output_classes;
     row_data.weights = weighting_.values;
     row_data.class_weights = class_weights.empty() ? nullptr : class_weights.data();
     row_data.multiplicity = multiplicity.data();
@@ -291,8 +326,10 @@ class Trainer {
     tree.root = start_ ? start_->key : root_key(options_.seed, tree_number);
     tree.row_data = row_data;
     tree.gain_unit = scales_.gain;
-    tree.weight_unit =
-        std::is_same_v<typename Criterion::RowStats, WidePair> ? scales_.weight : 1.0;
+    tree.weight_unit = std::is_same_v<typename Criterion::RowStats, WidePair> ||
+                               std::is_same_v<typename Criterion::RowStats, OutputRowStats>
+                           ? scales_.weight
+                           : 1.0;
     size_t n = 0;
     for (size_t row = 0; row < data_.n_rows; ++row) n += row_data.multiplicity[row] > 0;
     tree.rows.reserve(n);
@@ -396,6 +433,7 @@ class Trainer {
   const ProjectionBound bound_;
   EntropyTable table_;
   CriterionScales scales_;
+  OutputTargets outputs_;
   std::vector<const float*> columns_;
   std::vector<int32_t> used_;
   std::optional<ColumnCodes> codes_;
@@ -417,6 +455,11 @@ FlatForest run_trainer(const TrainingSet& training, const Options& options,
     return options.criterion == CriterionKind::log_rank
                ? run(std::type_identity<LogRankCriterion>{})
                : run(std::type_identity<LogRankScoreCriterion>{});
+  if (!training.output_classes.empty()) {
+    if (training.targets) return run(std::type_identity<OutputErrorCriterion>{});
+    return entropy ? run(std::type_identity<OutputClassCriterion<true>>{})
+                   : run(std::type_identity<OutputClassCriterion<false>>{});
+  }
   if (training.targets) return run(std::type_identity<WideCriterion>{});
   if (training.n_classes == 2 && weighting.whole)
     return entropy ? run(std::type_identity<PackedEntropyCriterion>{})

@@ -20,6 +20,8 @@ void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, i
       mortality += static_cast<double>(stored) * (tree_->row_data.n_times - time);
     });
     nodes.leaf_value[node] = mortality;
+  } else if constexpr (requires { w.criterion.append_means(nodes.output_value); }) {
+    w.criterion.append_means(nodes.output_value);
   } else if (w.criterion.is_regression()) {
     const auto* rows = data_rows(item.level, w);
     auto row_of = [&](size_t i) { return rows ? (*rows)[tree_->rows[i]] : tree_->rows[i]; };

@@ -28,6 +28,9 @@ __all__ = ["KINDS", "Directions", "ErrorImportance", "Importance", "importance"]
 # Kinds that boosted trees have a meaning for.
 OF_BOOSTING = ("gini", "permutation", "projection", "rotation", "split_frequency", "t_test")
 
+# Kinds that read splits alone, whatever the leaves predict.
+OF_SPLITS = ("anova", "gini", "projection", "rotation", "split_frequency")
+
 # A function of the analysed, of X and y where it has such parameters, and of options of its own.
 KINDS: dict[str, Callable[..., Importance | Directions]] = {
     "anova": anova,
@@ -129,7 +132,10 @@ def importance(
         names = ", ".join(f'"{name}"' for name in KINDS)
         raise wrong_value("kind", f"one of {names}", kind, "Check the spelling.")
     measure, caller = KINDS[kind], f'importance(kind="{kind}")'
-    analysed = read_forest(forest, caller, trees_only=kind in OF_BOOSTING)
+    of_splits = kind in OF_SPLITS and effects_on is None
+    analysed = read_forest(
+        forest, caller, trees_only=kind in OF_BOOSTING, several_outputs=of_splits
+    )
     if analysed.fitted.survival is not None:
         measure = _of_survival(kind, caller)
     rows = _rows_for(measure, caller, X, y)
