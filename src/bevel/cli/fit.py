@@ -13,8 +13,8 @@ from bevel import workflow
 from bevel.cli import forest_options as forest
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
-from bevel.cli.survival import fit_times
 from bevel.cli.several_targets import check_for_outputs, fit_several
+from bevel.cli.survival import fit_times
 from bevel.cli.table_options import (
     Data,
     Drop,
@@ -132,13 +132,9 @@ def fit(
     where that is no matter of course. Columns that name rows are left out. Several targets,
     separated by commas, are predicted by one forest.
     """
-    given = dict(locals())  # all options by name
     output.check_free([out, report, oob], force=force)
-    if time is not None or event is not None:
-        fit_times(given)
-        return
-    if target is None:
-        raise typer.BadParameter("Missing option '--target', or '--time' and '--event'.")
+    if target is None or time is not None or event is not None:
+        return fit_times(locals())  # all options by name
     _check_model(model, oob, criterion)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
@@ -158,8 +154,7 @@ def fit(
             check_for_outputs(given | {"--keep-targets": keep_targets, "--model": model != FOREST})
             settings = Settings(*drawn, trees or 300, seed, jobs, parameters)
             how = {"options": TableOptions(**table), "on_progress": advance}
-            fit_several(data, out, as_json_, source, targets, settings, **rows, **how)
-            return
+            return fit_several(data, out, as_json_, source, targets, settings, **rows, **how)
         found = workflow.fit(
             source,
             target,
@@ -196,6 +191,7 @@ def fit(
     else:
         label = projection if density is None else f"{projection} of density {density:g}"
         _print(data, found, label, {"model": out, "report": report, "out of bag": oob})
+    return None
 
 
 def _check_model(model: ModelName, oob: Path | None, criterion: str | None) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from bevel.cli import forest_options as forest
 from bevel.cli import output
 from bevel.cli.flags import as_flags
@@ -29,6 +31,8 @@ OTHERS = {
 
 def fit_times(given: dict[str, Any]) -> None:
     """Fit a survival forest; `given` has the options of `bevel fit` by name."""
+    if given["time"] is None and given["event"] is None:
+        raise typer.BadParameter("Missing option '--target', or '--time' and '--event'.")
     _check(given)
     own = {
         "n_estimators": given["trees"] or 300,

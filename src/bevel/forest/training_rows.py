@@ -161,6 +161,8 @@ def _leaf_rows_of_times(
     if not (same and np.array_equal(seen, claimed)):
         raise _other_rows("the rows of the fit", "others, which do not give the curves of leaves")
     return leaf_rows, rows, Weighting(weights)
+
+
 def _with_one_output(
     fitted: FittedForest, y: Any, sample_weight: Any, n_rows: int
 ) -> tuple[FittedForest, Any, Any]:

@@ -229,7 +229,7 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
                 )
         if self._trees_are_kept():
             _check_same_times(self._fitted.survival, target)
-        return TrainingTarget(target.time, 0, weights, target)
+        return TrainingTarget(target.time, 0, weights, survival=target)
 
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         self.oob_prediction_ = estimates.predictions[:, 0]
