@@ -21,6 +21,7 @@ class Patch:
         weights: str = "signs",
         shuffle: bool = False,
         wrap: bool = False,
+        inside: bool = False,
     ) -> None: ...
 
 class ModelSettings:
