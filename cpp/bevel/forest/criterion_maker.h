@@ -12,6 +12,8 @@
 #include "bevel/forest/output_targets.h"
 #include "bevel/split/absolute_error.h"
 #include "bevel/split/criterion.h"
+#include "bevel/split/kernels/kernels.h"
+#include "bevel/split/log_rank.h"
 #include "bevel/split/monotone_criterion.h"
 #include "bevel/split/output_criteria.h"
 #include "bevel/support/check.h"
@@ -33,6 +35,7 @@ struct CriterionScales {
   double target = 1.0;  // whole units per unit of weight times target
   double centre = 0.0;
   double gain = 1.0;  // gains as they are kept, per unit of gain
+  bool whole = true;  // weights are whole numbers
 };
 
 // What the criteria of one forest share.
@@ -103,6 +106,21 @@ struct CriterionMaker<ClassCriterion<Weight, kEntropy>> {
               "[train] a row was drawn too often for its weight");
       return {label, static_cast<Weight>(w.whole)};
     }
+  }
+};
+
+template <class Criterion>
+  requires kHasHazard<Criterion>
+struct CriterionMaker<Criterion> {
+  static Criterion criterion(const TrainingSet&, const CriterionData& data) {
+    const CriterionScales& s = data.scales;
+    if constexpr (Criterion::kIsPair)
+      return Criterion(s.weight, s.target, s.whole);
+    else
+      return Criterion(s.whole);
+  }
+  static SurvivalRow stats(const TrainingSet& t, size_t row, RowWeight w, const CriterionData&) {
+    return {w.real, t.times[row], t.events[row]};
   }
 };
 

@@ -116,7 +116,8 @@ class Trainer {
     pool.run(progress);
     workspaces_.clear();  // not needed any more, while the forest is copied
     codes_.reset();
-    FlatForest forest = flatten(trees_, training_.targets && training_.output_classes.empty());
+    const bool values = training_.targets || training_.times;
+    FlatForest forest = flatten(trees_, values && training_.output_classes.empty());
     forest.output_classes.assign(training_.output_classes.begin(), training_.output_classes.end());
     return forest;
   }
@@ -131,7 +132,12 @@ class Trainer {
     const auto draws = static_cast<double>(n_draws());
     // Weights that balance classes leave the sum over a bag as it is.
     const double largest = weighting_.largest;
+    scales_.whole = weighting_.whole;
     if (!weighting_.whole) scales_.weight = grid_scale(draws * largest, 52);
+    if (training_.times) {
+      const double size = largest * LogRankScoreCriterion::kLargestScore;
+      scales_.target = score_grid(draws, size);
+    }
     if (!training_.output_classes.empty()) return set_outputs(draws * largest * scales_.weight);
     if (!training_.targets) return;
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -150,12 +156,16 @@ class Trainer {
       return;
     }
     scales_.gain = start_ ? start_->gain_unit : gain_unit(draws * largest * (reach * reach));
-    scales_.target = grid_scale(draws * size, 61);
+    scales_.target = score_grid(draws, size);
+  }
+
+  // Grid of weight times target, of which each is at most `size`.
+  double score_grid(double draws, double size) const {
+    const double fine = grid_scale(draws * size, 61);
     // Sums over a small node fit a double, in which lanes add them. Real weights may lie decades
     // apart and need the finer grid.
     constexpr double kSmallNode = 1024.0;  // draws
-    if (weighting_.whole)
-      scales_.target = std::min(scales_.target, grid_scale(kSmallNode * size, 53));
+    return weighting_.whole ? std::min(fine, grid_scale(kSmallNode * size, 53)) : fine;
   }
 
   // Absolute error: the sums of a side and products of its weight and a target stay below 2^62.
@@ -189,7 +199,7 @@ class Trainer {
     const uint64_t tree_number = numbers_[job];
     const std::vector<int32_t> multiplicity =
         start_ ? std::vector<int32_t>(start_->multiplicity, start_->multiplicity + data_.n_rows)
-               : draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
+               : draw(tree_number);
     std::vector<double> class_weights;
     if (options_.balanced_subsample) class_weights = balance(training_, multiplicity);
     TrainingRowData row_data;
@@ -197,6 +207,9 @@ class Trainer {
     row_data.labels = training_.labels;
     row_data.targets = training_.targets;
     row_data.n_classes = training_.n_classes;
+    row_data.times = training_.times;
+    row_data.events = training_.events;
+    row_data.n_times = training_.n_times;
     row_data.output_classes = training_.output_classes;
     row_data.weights = weighting_.values;
     row_data.class_weights = class_weights.empty() ? nullptr : class_weights.data();
@@ -208,13 +221,29 @@ class Trainer {
     trees_[job].nodes.shrink();
   }
 
+  // How often each row is in the bag. Rows that were sorted are drawn by the numbers they had.
+  std::vector<int32_t> draw(uint64_t tree_number) const {
+    if (!training_.bag_row) return draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
+    std::vector<double> weights(weighting_.values ? data_.n_rows : 0);
+    for (size_t i = 0; i < weights.size(); ++i)
+      weights[training_.bag_row[i]] = weighting_.values[i];
+    const std::vector<int32_t> drawn =
+        draw_bag(options_, data_.n_rows, tree_number, weights.empty() ? nullptr : weights.data());
+    std::vector<int32_t> multiplicity(data_.n_rows);
+    for (size_t i = 0; i < data_.n_rows; ++i) multiplicity[i] = drawn[training_.bag_row[i]];
+    return multiplicity;
+  }
+
   TreeData<Criterion> gather(const TrainingRowData& row_data, uint64_t tree_number) const {
     TreeData<Criterion> tree;
     tree.root = start_ ? start_->key : root_key(options_.seed, tree_number);
     tree.row_data = row_data;
     tree.gain_unit = scales_.gain;
-    tree.weight_unit =
-        std::is_same_v<typename Criterion::RowStats, ClassRowStats<double>> ? 1.0 : scales_.weight;
+    using RowStats = typename Criterion::RowStats;
+    constexpr bool kScaled = std::is_same_v<RowStats, WidePair> ||
+                             std::is_same_v<RowStats, RankRowStats> ||
+                             std::is_same_v<RowStats, OutputRowStats>;
+    tree.weight_unit = kScaled ? scales_.weight : 1.0;
     size_t n = 0;
     for (size_t row = 0; row < data_.n_rows; ++row) n += row_data.multiplicity[row] > 0;
     tree.rows.reserve(n);
@@ -338,6 +367,10 @@ FlatForest run_trainer(const TrainingSet& training, const Options& options,
     return Trainer<Criterion>(training, options, weighting, trees, start).run(n_threads, progress);
   };
   const bool entropy = options.criterion == CriterionKind::entropy;
+  if (training.times)
+    return options.criterion == CriterionKind::log_rank
+               ? run(std::type_identity<LogRankCriterion>{})
+               : run(std::type_identity<LogRankScoreCriterion>{});
   if (!training.output_classes.empty()) {
     if (training.targets) return run(std::type_identity<OutputErrorCriterion>{});
     return entropy ? run(std::type_identity<OutputClassCriterion<true>>{})

@@ -12,6 +12,7 @@ from bevel.estimators.regularized import (
 )
 from bevel.estimators.rotated_features import RotatedFeatures
 from bevel.estimators.stacked import StackedRotationClassifier
+from bevel.estimators.survival.forest import ObliqueSurvivalForest
 
 __all__ = [
     "ObliqueBoostingClassifier",
@@ -19,6 +20,7 @@ __all__ = [
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
     "ObliqueIsolationForest",
+    "ObliqueSurvivalForest",
     "RegularizedRotationClassifier",
     "RegularizedRotationRegressor",
     "RotatedBoostingClassifier",

@@ -32,6 +32,7 @@ from bevel.files.outputs import (
 from bevel.files.parameters import decode_parameters, encode_parameters
 from bevel.files.rotations import decode_rotations, encode_rotations
 from bevel.files.sections import Sections
+from bevel.files.survival import decode_survival, encode_survival
 from bevel.files.tables import decode_table, encode_table
 from bevel.files.values.fields import Fields, check_kind
 from bevel.files.values.scalars import decode_scalar, encode_scalar
@@ -63,6 +64,8 @@ class StorableKind:
         Whether its trees add up: boosting.
     is_isolation : bool
         Whether its leaves hold path lengths: isolation forests.
+    is_survival : bool
+        Whether its leaves have curves of the hazard.
     """
 
     parameters: Mapping[str, Parameter]
@@ -70,6 +73,7 @@ class StorableKind:
     has_rotations: bool
     is_additive: bool = False
     is_isolation: bool = False
+    is_survival: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +128,8 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         header["additive"] = encode_additive(fitted.additive, arrays)
     if fitted.isolation is not None:
         header["isolation"] = encode_isolation(fitted.isolation)
+    if fitted.survival is not None:
+        header["survival"] = encode_survival(fitted.survival, arrays)
     return write_layout(header, arrays)
 
 
@@ -172,7 +178,10 @@ def read_model(
         additive = decode_additive(header, sections, layout.version, fields["classes"], n_trees)
     isolation = decode_isolation(header) if kind.is_isolation else None
     n_classes = 0 if additive else _count_classes(fields)
-    forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
+    survival = decode_survival(header, sections) if kind.is_survival else None
+    about = (n_features, n_classes, encoding.levels, encoding.medians)
+    n_times = 0 if survival is None else survival.n_times
+    forest = FileForest(layout, columns, *about, n_times=n_times)
     targets = decode_targets(header, sections, layout, forest)
     header.finish()
     sections.finish()
@@ -189,6 +198,7 @@ def read_model(
         families=families,
         power=power,
         isolation=isolation,
+        survival=survival,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)

@@ -26,6 +26,7 @@ from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.family_record import FamilyRecord
 from bevel.forest.records.isolation import Isolation
 from bevel.forest.records.rotation_record import RotationRecord
+from bevel.forest.records.survival_record import SurvivalRecord
 
 __all__ = ["FittedForest", "Predictor", "StoredTargets"]
 
@@ -92,6 +93,8 @@ class FittedForest:
         That mean class shares are raised to (`calibration`); 1 leaves them as they are.
     isolation : Isolation or None
         How the path lengths of an isolation forest become scores; None in other forests.
+    survival : SurvivalRecord or None
+        Of a survival forest, whose leaves have a curve beside their value, the mortality.
     outputs : Outputs or None
         Names and classes of several outputs; None of one.
     """
@@ -111,6 +114,7 @@ class FittedForest:
     families: FamilyRecord | None = None
     power: float = 1.0
     isolation: Isolation | None = None
+    survival: SurvivalRecord | None = None
     outputs: Outputs | None = None
 
     @property
