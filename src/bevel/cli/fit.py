@@ -142,13 +142,8 @@ def fit(
     parameters = forest.forest_parameters(
         max_depth, min_samples_leaf, criterion, class_weight, monotonic
     )
-    rows: dict[str, Any] = {
-        "task": task,
-        "drop": drop or (),
-        "nominal": nominal or (),
-        "keep_id": keep_id,
-    }
-    rows |= {"weights": weights, "row_id": row_id or ()}
+    rows: dict[str, Any] = {"task": task, "drop": drop or (), "nominal": nominal or ()}
+    rows |= {"keep_id": keep_id, "weights": weights, "row_id": row_id or ()}
     drawn = (forest.read_projection(projection, density), forest.read_directions(d))
     with source_of(data) as source, output.steps() as advance:
         targets = split_targets(source, target, TableOptions(**table))

@@ -1,6 +1,6 @@
 """Isolation forests beside scikit-learn's: area under the ROC curve, and processor time.
 
-    python benchmarks/isolation.py --data FOLDER --seeds 10
+    python benchmarks/targets/isolation.py --data FOLDER --seeds 10
 
 A folder of tables (`*.csv.gz`, the class in the last column). Tables whose rarest class has 1 to
 20 % of the rows and at least 10 of them take part: its rows are the outliers, all others the

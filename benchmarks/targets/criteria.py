@@ -1,6 +1,6 @@
 """Fit time of the criteria of regression, beside scikit-learn's forest.
 
-    python benchmarks/criteria.py --rows 1000 10000 --repeats 3
+    python benchmarks/targets/criteria.py --rows 1000 10000 --repeats 3
 
 Processor time of one thread, minimum of interleaved repeats. Both forests take all features at
 every node, so that they search the same cuts.
