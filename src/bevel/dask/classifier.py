@@ -23,14 +23,17 @@ class DaskObliqueForestClassifier(DaskForest, ObliqueForestClassifier):
     """An oblique forest classifier whose trees are grown by the workers of a Dask cluster.
 
     It gives the same forest, bit for bit, as `ObliqueForestClassifier` on the same rows in the same
-    order, for any partitions and workers. The encoded table must fit into the memory of a worker.
+    order, for any partitions and workers, as long as the encoded table fits into the memory of a
+    worker. Larger ones are grown over blocks (`mode`).
 
     Parameters
     ----------
     {parameters}
-    mode : {"auto", "replicated"}, default="auto"
-        "replicated": each worker has the whole encoded table and grows some of the trees. "auto"
-        chooses it.
+    mode : {"auto", "replicated", "sharded"}, default="auto"
+        "replicated": each worker has the whole encoded table and grows some of the trees.
+        "sharded": workers keep blocks of rows, and grow all trees level by level; the forest is
+        that of a local fit of a table of `bevel.scan`. "auto": "replicated" if a worker has the
+        memory for it.
     client : dask.distributed.Client, default=None
         Of the cluster; None is the current one. It is not pickled.
 

@@ -83,6 +83,7 @@ class Fit:
     workers: Sequence[str] | None = None
     _futures: list[Any] = field(default_factory=list)
     _parts: list[Any] = field(default_factory=list)
+    _n_submitted: int = 0
     _number: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def __enter__(self) -> Fit:
@@ -91,7 +92,7 @@ class Fit:
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if kind is not None and self.client.status == "running":
             self.client.cancel(self._futures, force=True)
-        self._futures.clear()
+        self.drop(list(self._futures))
         self.release_parts()
 
     def submit(
@@ -120,7 +121,8 @@ class Fit:
             places = {"workers": list(self.workers)}
         elif on is not None:
             places = {"workers": [on], "allow_other_workers": True}
-        key = f"bevel-{name}-{len(self._futures)}-{self._number}"
+        key = f"bevel-{name}-{self._n_submitted}-{self._number}"
+        self._n_submitted += 1
         future = self.client.submit(
             work, *arguments, key=key, pure=False, priority=priority, **places
         )
@@ -141,6 +143,13 @@ class Fit:
         for part in self._parts:
             part.release()
         self._parts.clear()
+
+    def drop(self, futures: Sequence[Any]) -> None:
+        """Let the cluster drop results that nobody needs any more."""
+        gone = {future.key for future in futures}
+        self._futures = [future for future in self._futures if future.key not in gone]
+        for future in futures:
+            future.release()
 
     def wait(self, sizes: Mapping[Any, int] | Sequence[Any], report: Callable[[int], None]) -> None:
         """Wait for tasks; raises the first error of any.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,13 +12,21 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.dask.cluster import Fit, find_client, workers_of
-from bevel.dask.memory import TableSize, choose_workers
+from bevel.dask.memory import TableSize, choose_mode, choose_workers
 from bevel.dask.parameters import (
     CLUSTER_PARAMETERS,
     check_cluster_parameters,
     pickle_parameters,
 )
-from bevel.dask.parts import Parts, check_table, column_parts, is_array, is_frame, table_parts
+from bevel.dask.parts import (
+    PartedRows,
+    Parts,
+    check_table,
+    column_parts,
+    is_array,
+    is_frame,
+    table_parts,
+)
 from bevel.dask.prediction import (
     Method,
     Model,
@@ -26,12 +35,14 @@ from bevel.dask.prediction import (
     predict_lazily,
     send_model,
 )
-from bevel.dask.replicated import Rows, fit_replicated
+from bevel.dask.replicated import fit_replicated
+from bevel.dask.sharded import read_parts
 from bevel.dask.tasks import FitRequest, FitResult, measure_part
 from bevel.data.tables import Table
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators.loading import restore
 from bevel.estimators.registry import KINDS
+from bevel.estimators.scanned.fitting import fit_over_blocks
 from bevel.files.model import StoredEstimator, read_model
 from bevel.training.options import draw_seed
 
@@ -90,13 +101,24 @@ class DaskForest(ObliqueForest):
             columns.append(column_parts("sample_weight", sample_weight))
         self._forget()
         with Fit(client) as fit:
-            rows, size = _compute(fit, columns)
+            rows, size = _compute(fit, columns, self.mode)
+            if choose_mode(self.mode, workers_of(client), size) == "sharded":
+                self._fit_sharded(fit, rows)
+                return self
             large = choose_workers(workers_of(client), size)
             fit.workers = None if large is None else [worker.address for worker in large]
             request = FitRequest(self._local.__name__, parameters, draw_seed(self.random_state))
             result = fit_replicated(fit, request, rows, self.n_estimators, self._progress)
         self._restore(result)
         return self
+
+    def _fit_sharded(self, fit: Fit, rows: PartedRows) -> None:
+        """Grow over the parts of the rows, which stay where they are."""
+        local = self.to_local()
+        fit_over_blocks(local, partial(read_parts, fit, rows))
+        for name, value in vars(local).items():
+            if name == "_fitted" or name.endswith("_"):
+                setattr(self, name, value)
 
     def to_local(self) -> Any:
         """The forest as an estimator of bevel itself, which needs no cluster.
@@ -276,11 +298,11 @@ def _like(name: str, column: Any, predictions: Any) -> Parts:
     return parts
 
 
-def _compute(fit: Fit, columns: list[Parts]) -> tuple[Rows, TableSize]:
+def _compute(fit: Fit, columns: list[Parts], mode: str) -> tuple[PartedRows, TableSize]:
     """Compute the parts of the training rows, and measure them."""
     _check_lengths([column.n_rows for column in columns if column.n_rows is not None])
     if columns[0].size is not None:  # known before anything is computed
-        choose_workers(workers_of(fit.client), columns[0].size)
+        choose_mode(mode, workers_of(fit.client), columns[0].size)
     counts = [len(column.delayed) for column in columns]
     futures = fit.compute([part for column in columns for part in column.delayed])
     fit.wait(futures, lambda _: None)
@@ -290,7 +312,9 @@ def _compute(fit: Fit, columns: list[Parts]) -> tuple[Rows, TableSize]:
     _check_lengths([sum(n_rows for n_rows, _, _ in each) for each in sizes])
     n_rows = sum(n for n, _, _ in sizes[0])
     size = TableSize(n_rows, sizes[0][0][1], sum(n for _, _, n in sizes[0]))
-    return Rows(parts[0], parts[1], parts[2] if len(parts) > 2 else None), size
+    n_rows_of_parts = tuple([n for n, _, _ in column] for column in sizes)
+    weights = parts[2] if len(parts) > 2 else None
+    return PartedRows(parts[0], parts[1], weights, n_rows_of_parts), size
 
 
 def _check_lengths(lengths: list[int]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["TableSize", "Worker", "choose_workers"]
+__all__ = ["TableSize", "Worker", "choose_mode", "choose_workers"]
 
 # Of a worker's limit: Dask pauses workers above it, and what is still free is its own.
 USABLE_SHARE = 0.8
+SHARE_OF_BLOCKS = 0.5  # the rest is for histograms, gathered rows, and Dask
 BYTES_PER_ROW_AND_THREAD = 40  # row numbers, bag, classes and projected values of a tree at work
 
 
@@ -63,6 +64,35 @@ class TableSize:
         return self.encoded_bytes + n_threads * per_thread
 
 
+def choose_mode(mode: str, workers: Sequence[Worker], size: TableSize) -> str:
+    """ "replicated" or "sharded"; raises MemoryError if the workers cannot hold the table so.
+
+    Without any worker nothing is known: some may be on their way.
+    """
+    if mode == "replicated" or (mode == "auto" and (not workers or _any_suffices(workers, size))):
+        choose_workers(workers, size)
+        return "replicated"
+    _check_all_together(workers, size)
+    return "sharded"
+
+
+def _any_suffices(workers: Sequence[Worker], size: TableSize) -> bool:
+    return any(_suffices(worker, size) for worker in workers)
+
+
+def _check_all_together(workers: Sequence[Worker], size: TableSize) -> None:
+    """Blocks share the workers' memory with their rows as they are, and with histograms."""
+    limits = [worker.memory for worker in workers if worker.memory is not None]
+    needed = (size.encoded_bytes + size.n_bytes) / SHARE_OF_BLOCKS
+    if limits and len(limits) == len(workers) and needed > sum(limits):
+        raise MemoryError(
+            f'mode="sharded" needs workers with memory limits of {_gigabytes(needed)} together for '
+            f"{size.n_rows:,} rows of {size.n_columns:,} columns; {len(workers)} workers have "
+            f"{_gigabytes(sum(limits))}. Start more or larger workers, or fit a table of "
+            "bevel.scan on one machine, which keeps blocks on disk."
+        )
+
+
 def choose_workers(workers: Sequence[Worker], size: TableSize) -> list[Worker] | None:
     """Workers with enough memory to encode the table and to grow trees; None if all have it.
 
@@ -93,7 +123,7 @@ def _complaint(workers: Sequence[Worker], size: TableSize) -> str:
         f"{size.n_rows:,} rows of {size.n_columns:,} columns ({_gigabytes(size.n_bytes)} as they "
         f"are); the largest of {len(workers)} workers has {_gigabytes(largest.memory)}. Start "
         "workers with a larger memory_limit, or fewer and larger ones; or use fewer rows or "
-        "columns, or columns of float32."
+        'columns, or mode="sharded".'
     )
 
 

@@ -20,7 +20,7 @@ __all__ = [
     "takes_parameters_of",
 ]
 
-MODES = ("auto", "replicated")
+MODES = ("auto", "replicated", "sharded")
 CLUSTER_PARAMETERS = {"mode": "auto", "client": None}
 
 Class = TypeVar("Class", bound=type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,15 @@ from bevel.dask.memory import TableSize
 from bevel.dask.packages import dask_array, dask_dataframe
 from bevel.errors import wrong_type
 
-__all__ = ["Parts", "column_parts", "is_array", "is_frame", "join_parts", "table_parts"]
+__all__ = [
+    "PartedRows",
+    "Parts",
+    "column_parts",
+    "is_array",
+    "is_frame",
+    "join_parts",
+    "table_parts",
+]
 
 _TABLE = "a Dask array or data frame"
 _COLUMN = "a Dask array or series"
@@ -36,6 +45,20 @@ class Parts:
     delayed: list[Any]
     n_rows: int | None = None
     size: TableSize | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PartedRows:
+    """Futures of the parts of the training rows, and the rows of each part."""
+
+    X: list[Any]
+    y: list[Any]
+    sample_weight: list[Any] | None
+    n_rows: tuple[list[int], ...]
+
+    def first_rows(self) -> list[int]:
+        """Number of the first row of each part of X."""
+        return list(itertools.accumulate(self.n_rows[0], initial=0))[:-1]
 
 
 def is_array(X: object) -> bool:

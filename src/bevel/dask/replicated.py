@@ -18,6 +18,7 @@ import numpy.typing as npt
 from bevel._types import Ints64
 from bevel.dask.cluster import Fit, warn_again, workers_of
 from bevel.dask.memory import Worker
+from bevel.dask.parts import PartedRows
 from bevel.dask.tasks import (
     FitRequest,
     FitResult,
@@ -32,22 +33,13 @@ from bevel.dask.tasks import (
 from bevel.training.automatic.growing import FamilyShares, share_equally
 from bevel.training.progress import Progress
 
-__all__ = ["GrownParts", "Rows", "fit_replicated"]
+__all__ = ["GrownParts", "fit_replicated"]
 
 # Tasks for each thread of the cluster: more even out the end of a stage, and lose less with a
 # worker; fewer spare messages.
 TASKS_PER_THREAD = 6
 
 ProgressFor = Callable[[range, str], Progress]
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Futures of the parts of the training rows."""
-
-    X: list[Any]
-    y: list[Any]
-    sample_weight: list[Any] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +65,7 @@ class GrownParts:
 
 
 def fit_replicated(
-    fit: Fit, request: FitRequest, rows: Rows, n_trees: int, progress_for: ProgressFor
+    fit: Fit, request: FitRequest, rows: PartedRows, n_trees: int, progress_for: ProgressFor
 ) -> FitResult:
     """Grow a forest.
 
@@ -83,7 +75,7 @@ def fit_replicated(
         Where tasks run.
     request : FitRequest
         What to fit.
-    rows : Rows
+    rows : PartedRows
         Training rows.
     n_trees : int
         Trees of the forest.

@@ -40,6 +40,7 @@ __all__ = [
     "Preparation",
     "Summary",
     "Warned",
+    "cancellable",
     "evaluate_family",
     "finish_forest",
     "grow_trees",
@@ -47,6 +48,7 @@ __all__ = [
     "prepare",
     "share_trees",
     "summarise",
+    "worker_threads",
 ]
 
 SECONDS_BETWEEN_LOOKS = 0.2
@@ -160,7 +162,7 @@ def prepare(
 ) -> Preparation:
     """Read and encode the training rows, and decide everything that is decided once."""
     estimator = SAVABLE[request.estimator](**pickle.loads(request.parameters))
-    estimator.n_jobs = _worker_threads()
+    estimator.n_jobs = worker_threads()
     weights = None if sample_weight is None else join_parts(sample_weight)
     with _RecordedWarnings() as warned:
         values, members = estimator._checked_parameters()
@@ -184,7 +186,7 @@ def grow_trees(
 ) -> FlatForest:
     """Trees of some numbers, each of its family."""
     quiet = Progress(0, len(numbers), bar=False, callback=None)
-    return _cancellable(lambda: preparation.grower(1).grow(numbers, of_tree, quiet))
+    return cancellable(lambda: preparation.grower(1).grow(numbers, of_tree, quiet))
 
 
 def evaluate_family(
@@ -208,9 +210,9 @@ def evaluate_family(
     n_trees = plan.micro_trees(len(preparation.prepared.dataset.X))
     forest = join_all(parts)
     own = take_trees(forest, range(n_before, n_before + n_trees))
-    grower = preparation.grower(_worker_threads())
+    grower = preparation.grower(worker_threads())
     forests = grower.micro_forests(own, n_trees, plan.hard, first_kind=family)
-    return _cancellable(lambda: forests.predict_out_of_bag(family))
+    return cancellable(lambda: forests.predict_out_of_bag(family))
 
 
 def share_trees(
@@ -247,9 +249,9 @@ def finish_forest(
     trees = Grown(forest, families=None if shares is None else shares.record)
     estimator = copy.copy(preparation.estimator)  # a task leaves its arguments as they are
     before = set(vars(estimator))
-    n_threads = _worker_threads()
+    n_threads = worker_threads()
     with _RecordedWarnings() as warned:
-        _cancellable(lambda: estimator._finish(preparation.prepared, trees, None, n_threads))
+        cancellable(lambda: estimator._finish(preparation.prepared, trees, None, n_threads))
     added = set(vars(estimator)) - before - {"_fitted"}
     attributes = {name: getattr(estimator, name) for name in added}
     return FitResult(_file_bytes(estimator), attributes, warned)
@@ -287,14 +289,15 @@ class _RecordedWarnings:
         self._catcher.__exit__(*error)  # type: ignore[arg-type]
 
 
-def _worker_threads() -> int:
+def worker_threads() -> int:
+    """Threads of the worker that this is called in."""
     try:
         return int(distributed().get_worker().state.nthreads)
     except ValueError:  # not in a worker
         return 1
 
 
-def _cancellable(work: Callable[[], Result]) -> Result:
+def cancellable(work: Callable[[], Result]) -> Result:
     """Run native work that ends when the task is cancelled, for which Dask has no means."""
     try:
         worker = distributed().get_worker()

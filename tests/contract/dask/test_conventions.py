@@ -132,12 +132,18 @@ def test_warnings_of_workers_reach_the_user(client):
         estimator.set_params(scale=None, oob_score=False).fit(da.from_array(X), classes)
 
 
-def test_table_that_no_worker_can_hold_raises_before_it_is_computed(client):
+@pytest.mark.parametrize(
+    ("mode", "message"),
+    [
+        ("replicated", r"needs a worker with a memory limit of .* has 2\.00 GiB"),
+        ("auto", r"needs workers with memory limits of .* have 4\.00 GiB"),
+    ],
+)
+def test_table_that_workers_cannot_hold_raises_before_it_is_computed(mode, message, client):
     rows = da.zeros((200_000_000, 20), chunks=(1_000_000, 20))
-    with pytest.raises(
-        MemoryError, match=r"needs a worker with a memory limit of .* has 2\.00 GiB"
-    ):
-        DaskObliqueForestClassifier(2, client=client).fit(rows, da.zeros(200_000_000))
+    estimator = DaskObliqueForestClassifier(2, client=client, mode=mode)
+    with pytest.raises(MemoryError, match=message):
+        estimator.fit(rows, da.zeros(200_000_000))
 
 
 def test_cluster_without_workers_raises_after_a_while(monkeypatch):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import Float32s, Floats
+from bevel.training.options import TrainingOptions
 
 __all__ = [
     "Block",
@@ -84,6 +85,7 @@ class SubtreeTask(NamedTuple):
     n_classes: int  # 0: regression
     options: _core.Options
     gain_unit: float
+    settings: TrainingOptions  # what the options were made of, which can be sent elsewhere
 
 
 class NodeRows(NamedTuple):

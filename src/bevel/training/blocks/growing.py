@@ -96,7 +96,8 @@ def grow_over_blocks(
         table.encoding.medians,
         rows_to_gather(table.n_rows, table.n_features),
     )
-    task = SubtreeTask(table.columns, table.n_classes, native_options(options), grower.gain_unit)
+    rest = (native_options(options), grower.gain_unit, options)
+    task = SubtreeTask(table.columns, table.n_classes, *rest)
     with progress:
         _grow_upper_levels(blocks, grower, space, n_threads)
         _grow_subtrees(blocks, grower, task, space, progress)
