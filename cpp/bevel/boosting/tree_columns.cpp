@@ -27,15 +27,13 @@ TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
       data_(data),
       features_(features),
       kernels_(kernels(options.simd)),
-      bound_(data),
       n_features_(static_cast<size_t>(data.n_features)),
       direction_bins_(direction_bins),
       constraints_(options.constraints, data),
       samplers_(make_samplers(options, data)),
-      scratch_(samplers_.size()),
-      all_rows_(data.n_rows) {
+      scratch_(samplers_.size()) {
+  if (data.values) bound_.emplace(data);
   for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(scratch_[f]);
-  std::iota(all_rows_.begin(), all_rows_.end(), 0u);
 }
 
 void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team) {
@@ -59,7 +57,8 @@ void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team
 // Directions of a single feature are that feature.
 void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows) {
   std::vector<const float*> columns(n_features_);
-  for (size_t f = 0; f < n_features_; ++f) columns[f] = data_.column(static_cast<int32_t>(f));
+  for (size_t f = 0; data_.values && f < n_features_; ++f)
+    columns[f] = data_.column(static_cast<int32_t>(f));
   const NodeRows node{columns.data(), rows};
   Stream stream(root_key(options_.seed, tree), Purpose::candidates);
   Candidates drawn;
@@ -84,9 +83,9 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
   for (size_t c = 0; c < drawn.size(); ++c) {
     const auto first = static_cast<size_t>(*drawn.indices(c));
     if (first >= n_features_) {
-      if (!bound_.may_overflow(axes, first - n_features_, first - n_features_ + 1))
+      if (!bound_->may_overflow(axes, first - n_features_, first - n_features_ + 1))
         append(directions_, axes, first - n_features_);
-    } else if (drawn.n_nonzeros(c) > 1 && !bound_.may_overflow(drawn, c, c + 1))
+    } else if (drawn.n_nonzeros(c) > 1 && !bound_->may_overflow(drawn, c, c + 1))
       append(directions_, drawn, c);
   }
 }
@@ -145,6 +144,10 @@ void TreeColumns::code_directions(std::span<const uint32_t> rows, Team& team) {
   bins_.assign(n, {});
   codes_.resize(data_.n_rows, n);
   if (n == 0) return;
+  if (all_rows_.empty()) {
+    all_rows_.resize(data_.n_rows);
+    std::iota(all_rows_.begin(), all_rows_.end(), 0u);
+  }
   const size_t n_sample = std::min(rows.size(), kSampleRows);
   std::vector<uint32_t> sample(n_sample);
   for (size_t i = 0; i < n_sample; ++i) sample[i] = rows[i * rows.size() / n_sample];

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -94,7 +95,7 @@ class TreeColumns {
   const DatasetView& data_;
   const BinnedColumns& features_;
   const Kernels& kernels_;
-  const ProjectionBound bound_;
+  std::optional<ProjectionBound> bound_;  // without values nothing is projected
   const size_t n_features_;
   const int direction_bins_;
   const DirectionConstraints constraints_;
