@@ -24,6 +24,8 @@ MAY_INCLUDE = {
     "split": ["support", "random", "data", "options.h", "projection/candidates.h"],
     "tree": ["support", "random", "data", "options.h", "projection", "split"],
     "forest": ["support", "random", "data", "options.h", "projection", "split", "tree"],
+    # The upper levels of trees from sums over blocks of rows; subtrees are the trainer's part.
+    "blocks": ["support", "random", "data", "options.h", "projection", "split", "tree", "forest"],
     # Trees one after the other, each on what the ones before it have left.
     "boosting": [
         *("support", "random", "data", "options.h", "projection"),

@@ -8,6 +8,7 @@ void bind_data(nb::module_& m);
 void bind_scaler(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_trainer(nb::module_& m);
+void bind_blocks(nb::module_& m);
 void bind_boosting(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_file(nb::module_& m);
@@ -27,6 +28,7 @@ NB_MODULE(_core, m) {
   bind_scaler(m);
   bind_options(m);
   bind_trainer(m);
+  bind_blocks(m);
   bind_boosting(m);
   bind_forest(m);
   bind_file(m);

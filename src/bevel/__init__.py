@@ -8,29 +8,29 @@
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from bevel import presets, projections
-from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
-from bevel.estimators import (
-    ObliqueBoostingClassifier,
-    ObliqueBoostingRegressor,
-    ObliqueForestClassifier,
-    ObliqueForestRegressor,
-    RegularizedRotationClassifier,
-    RegularizedRotationRegressor,
-    RotatedBoostingClassifier,
-    RotatedBoostingRegressor,
-    RotatedFeatures,
-    StackedRotationClassifier,
-)
-from bevel.estimators.loading import load
-from bevel.forest.flat_forest import FlatForest
-
 if TYPE_CHECKING:
-    from bevel import analysis, datasets, plots, workflow
+    from bevel import analysis, dask, datasets, plots, presets, projections, workflow
+    from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
+    from bevel.estimators import (
+        ObliqueBoostingClassifier,
+        ObliqueBoostingRegressor,
+        ObliqueForestClassifier,
+        ObliqueForestRegressor,
+        RegularizedRotationClassifier,
+        RegularizedRotationRegressor,
+        RotatedBoostingClassifier,
+        RotatedBoostingRegressor,
+        RotatedFeatures,
+        StackedRotationClassifier,
+    )
+    from bevel.estimators.loading import load
+    from bevel.forest.flat_forest import FlatForest
+    from bevel.scanning import scan
     from bevel.tuning import tune
+
+    __version__: str
 
 __all__ = [
     "FlatForest",
@@ -49,30 +49,44 @@ __all__ = [
     "StackedRotationClassifier",
     "__version__",
     "analysis",
+    "dask",
     "datasets",
     "load",
     "plots",
     "presets",
     "projections",
+    "scan",
     "tune",
     "workflow",
 ]
 
-__version__ = version("bevel")
-
-# Imported at their first use: a program that only predicts does not pay for them.
-_LAZY_MODULES = ("analysis", "datasets", "plots", "tuning", "workflow")
-_LAZY_NAMES = {"tune": "bevel.tuning"}
+# Imported at their first use: a program that only predicts does not pay for the others, and the
+# command line can be stopped while they are read.
+_MODULES = ("analysis", "dask", "datasets", "plots", "presets", "projections", "tuning", "workflow")
+_PLACES = {
+    "FlatForest": "bevel.forest.flat_forest",
+    "ModelFileError": "bevel.errors",
+    "NoOutOfBagError": "bevel.errors",
+    "PrecisionWarning": "bevel.errors",
+    "load": "bevel.estimators.loading",
+    "scan": "bevel.scanning",
+    "tune": "bevel.tuning",
+}
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
     def __getattr__(name: str) -> Any:
-        if name in _LAZY_MODULES:
+        if name in _MODULES:
             return import_module(f"bevel.{name}")
-        if name in _LAZY_NAMES:
-            return getattr(import_module(_LAZY_NAMES[name]), name)
-        raise AttributeError(f"module 'bevel' has no attribute {name!r}")
+        if name not in __all__:
+            raise AttributeError(f"module 'bevel' has no attribute {name!r}")
+        if name == "__version__":
+            value = import_module("importlib.metadata").version("bevel")
+        else:
+            value = getattr(import_module(_PLACES.get(name, "bevel.estimators")), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -536,3 +536,87 @@ def check_forest(
     levels: npt.NDArray[np.int32],
     medians: npt.NDArray[np.float32],
 ) -> None: ...
+
+class BlockGrower:
+    def __init__(
+        self,
+        options: Options,
+        trees: npt.NDArray[np.uint64],
+        n_rows: int,
+        n_classes: int,
+        whole_weights: bool,
+        largest_weight: float,
+        low: float,
+        high: float,
+        sample: npt.NDArray[np.float32],
+        levels: npt.NDArray[np.int32],
+        medians: npt.NDArray[np.float32],
+        gather_rows: int,
+    ) -> None: ...
+    def histogram_request(self, most_numbers: int, n_threads: int) -> tuple[bytes, int]: ...
+    def take_histograms(self, cells: npt.NDArray[np.int64]) -> None: ...
+    def rows_request(
+        self, most_rows: int
+    ) -> tuple[bytes, list[tuple[int, int, int, int, int, int, float]]]: ...
+    def put_subtree(self, tree: int, node: int, arrays: dict[str, npt.NDArray[Any]]) -> None: ...
+    def take_all_rows(self, tree: int) -> None: ...
+    def takes_all(self, tree: int) -> bool: ...
+    @property
+    def n_trees_done(self) -> int: ...
+    @property
+    def gain_unit(self) -> float: ...
+    def finish(self) -> dict[str, npt.NDArray[Any]]: ...
+
+def add_block_histograms(
+    X: npt.NDArray[np.float32],
+    levels: npt.NDArray[np.int32],
+    medians: npt.NDArray[np.float32],
+    target: npt.NDArray[Any],
+    weights: npt.NDArray[np.float64] | None,
+    first_row: int,
+    request: bytes,
+    cells: npt.NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def find_block_rows(
+    X: npt.NDArray[np.float32],
+    levels: npt.NDArray[np.int32],
+    medians: npt.NDArray[np.float32],
+    target: npt.NDArray[Any],
+    weights: npt.NDArray[np.float64] | None,
+    first_row: int,
+    request: bytes,
+    n_nodes: int,
+    n_threads: int,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.int32]]: ...
+def grow_block_subtree(
+    X: npt.NDArray[np.float32],
+    levels: npt.NDArray[np.int32],
+    medians: npt.NDArray[np.float32],
+    has_nan: npt.NDArray[np.uint8],
+    target: npt.NDArray[Any],
+    n_classes: int,
+    weights: npt.NDArray[np.float64] | None,
+    draws: npt.NDArray[np.int32],
+    options: Options,
+    tree: int,
+    key: int,
+    depth: int,
+    tree_weight: float,
+    gain_unit: float,
+    n_threads: int,
+) -> dict[str, npt.NDArray[Any]]: ...
+def block_bag(
+    options: Options, n_rows: int, tree: int, first_row: int, n: int
+) -> npt.NDArray[np.int32]: ...
+def block_out_of_bag(
+    view: ForestView,
+    X: npt.NDArray[np.float32],
+    options: Options,
+    n_rows: int,
+    first_row: int,
+    takes_all: npt.NDArray[np.uint8],
+    hard: bool,
+    n_threads: int,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
+def describe_block_request(request: bytes) -> dict[str, Any]: ...

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 MODULES = (
     "bevel",
     *(f"bevel.{name}" for name in ("analysis", "datasets", "plots", "presets", "projections")),
+    "bevel.dask",
     "bevel.workflow",
 )
 NOT_LISTED = {"__version__", "TABLE"}  # values that have no page

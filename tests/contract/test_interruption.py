@@ -99,6 +99,25 @@ weigh = lambda: analysis.forest_weights(broad, wide, t, wide[:20_000])
 interrupted("neighbours", _core, "neighbour_weights", weigh)
 """
 
+EFFECTS = """
+from bevel import ObliqueBoostingClassifier
+X = rng.normal(size=(3000, 20)); y = rng.integers(0, 2, 3000)
+settings = {"n_jobs": N_JOBS, "random_state": 0}
+forest = ObliqueForestClassifier(50, projection="sparse", **settings).fit(X, y)
+boosted = ObliqueBoostingClassifier(max_iter=30, early_stopping=False, **settings).fit(X, y)
+many = np.tile(X, (200, 1))
+effect = lambda **how: analysis.partial_dependence(forest, many, grid_resolution=100, **how)
+interrupted("surface", _core, "tree_curves", lambda: effect(features=(0, 1)))
+interrupted("curves", _core, "row_curves", lambda: effect(features=[0], kind="both"))
+along = lambda: analysis.shapley_values(forest, many, feature_perturbation="tree_path_dependent")
+interrupted("shapley_along_paths", _core, "path_values", along)
+values = lambda: analysis.shapley_values(boosted, many, X)
+interrupted("shapley_of_boosting", _core, "shapley_values", values)
+permute = lambda: analysis.importance(
+    boosted, "permutation", X, y, n_repeats=100_000, out_of_bag=False)
+interrupted("permutation_of_boosting", _core.PackedForest, "add_values", permute)
+"""
+
 FITS = """
 def classifier(*arguments, **settings):
     return ObliqueForestClassifier(*arguments, n_jobs=N_JOBS, random_state=0, **settings)
@@ -197,6 +216,7 @@ GROUPS = {
     "tables": TABLES,
     "prediction": PREDICTION,
     "analysis": ANALYSIS,
+    "effects": EFFECTS,
     "fits": FITS,
     "boosting": BOOSTING,
 }
@@ -217,6 +237,13 @@ CASES = {
         "permutation_of_trees",
         "proximity",
         "neighbours",
+    ],
+    "effects": [
+        "surface",
+        "curves",
+        "shapley_along_paths",
+        "shapley_of_boosting",
+        "permutation_of_boosting",
     ],
     "fits": [
         "sparse",

@@ -66,6 +66,50 @@ def wrong_score(*_: Any) -> Any:
     return "high"
 
 
+def scorer(estimator: Any, X: Any, y: Any) -> float:
+    return float(estimator.score(X, y))
+
+
+def odd_scorer(_estimator: Any, X: Any, _y: Any) -> Any:
+    return (float("nan"), float("inf"), "high", 1e308)[len(X) % 4]
+
+
+def bad_scorer(*_: Any) -> Any:
+    raise RuntimeError("score of the user's")
+
+
+def square_loss(y: np.ndarray, raw: np.ndarray) -> Any:
+    """Of one output or of several."""
+    wanted = y if raw.ndim == 1 else np.eye(raw.shape[1])[y.astype(int)]
+    squares = (raw - wanted) ** 2
+    return raw - wanted, np.ones_like(raw), squares if raw.ndim == 1 else squares.sum(axis=1)
+
+
+def steep_loss(y: np.ndarray, raw: np.ndarray) -> Any:
+    """Steps far beyond all numbers."""
+    return 9e99 * np.sign(square_loss(y, raw)[0] + 0.5), np.full(raw.shape, 1e-100)
+
+
+def flat_loss(_y: Any, raw: np.ndarray) -> Any:
+    return np.zeros(raw.shape), np.full(raw.shape, 5e-324)
+
+
+def odd_loss(y: np.ndarray, raw: np.ndarray) -> Any:
+    """Sound at the start, then something else."""
+    if not raw.any():
+        return square_loss(y, raw)
+    bad = (np.nan, np.inf, -1.0, 0.0, 1e101)[len(y) % 5]
+    return square_loss(y, raw)[0], np.full(raw.shape, bad)
+
+
+def loss_of_other_shape(_y: Any, raw: np.ndarray) -> Any:
+    return raw[:1], raw
+
+
+def bad_loss(*_: Any) -> Any:
+    raise RuntimeError("loss of the user's")
+
+
 def tick(*_: Any) -> None:
     return None
 
@@ -82,6 +126,9 @@ _NAMES: dict[str, Any] = {
     **{name: getattr(bevel, name) for name in bevel.__all__},
     **{each.__name__: each for each in (signs, huge, odd, wrong_shape, empty, many, fails)},
     **{each.__name__: each for each in (score, bad_score, wrong_score)},
+    **{each.__name__: each for each in (scorer, odd_scorer, bad_scorer)},
+    **{each.__name__: each for each in (square_loss, steep_loss, flat_loss, odd_loss)},
+    **{each.__name__: each for each in (loss_of_other_shape, bad_loss)},
     **{each.__name__: each for each in (tick, failing_tick, strict_tick)},
     **{each.__name__: each for each in (table, target, weights, Decimal, Fraction)},
     "np": np,

@@ -111,6 +111,8 @@ def _sizes(estimator: str, rng: random.Random) -> dict[str, str]:
 
 # What meets the data most, beyond its share among the parameters.
 OFTEN = {"class_weight": 0.08, "scale": 0.15, "oob_score": 0.1, "voting": 0.1, "threshold": 0.1}
+OFTEN |= {"loss": 0.2, "scoring": 0.1, "row_sampling": 0.1, "subsample": 0.15, "criterion": 0.15}
+OFTEN |= {"early_stopping": 0.2, "monotonic_cst": 0.1, "interaction_cst": 0.1}
 
 
 def _target(estimator: str, odd: bool, rng: random.Random) -> str:
@@ -161,7 +163,13 @@ def is_documented(error: BaseException) -> bool:
     text = str(error)
     if "incompatible function arguments" in text or "std::" in text:
         return False
-    of_user = ("Custom's function failed", "tick", "score", "to_c needs a forest whose trees")
+    of_user = (
+        "Custom's function failed",
+        "tick",
+        "score",
+        "loss of the user's",
+        "to_c needs a forest whose trees",
+    )
     return isinstance(error, REFUSALS) or (
         isinstance(error, RuntimeError) and text.startswith(of_user)
     )

@@ -7,8 +7,18 @@ import pytest
 
 import bevel
 
-OPTIONAL = ("matplotlib", "pandas", "polars", "typer", "rich", "pyarrow", "onnx")
-LAZY = ("analysis", "datasets", "plots", "workflow")
+OPTIONAL = (
+    "dask",
+    "distributed",
+    "matplotlib",
+    "pandas",
+    "polars",
+    "typer",
+    "rich",
+    "pyarrow",
+    "onnx",
+)
+LAZY = ("analysis", "dask", "datasets", "plots", "workflow")
 
 
 def run(code: str) -> str:
@@ -27,7 +37,7 @@ def test_import_of_bevel_leaves_lazy_modules_and_optional_packages_out():
 def test_import_of_bevel_without_any_optional_package_gives_every_module():
     block = f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL})); import bevel; "
     assert run(block + f"print([getattr(bevel, n).__name__ for n in {LAZY}])") == (
-        "['bevel.analysis', 'bevel.datasets', 'bevel.plots', 'bevel.workflow']\n"
+        "['bevel.analysis', 'bevel.dask', 'bevel.datasets', 'bevel.plots', 'bevel.workflow']\n"
     )
 
 

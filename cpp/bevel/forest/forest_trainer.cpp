@@ -150,13 +150,15 @@ double gain_unit(double largest_gain) {
 template <class Criterion>
 class Trainer {
  public:
+  // start: null for whole trees.
   Trainer(const TrainingSet& training, const Options& options, const Weighting& weighting,
-          std::span<const uint64_t> numbers)
+          std::span<const uint64_t> numbers, const SubtreeStart* start)
       : training_(training),
         data_(training.data),
         options_(options),
         weighting_(weighting),
         numbers_(numbers),
+        start_(start),
         kernels_(kernels(options.simd)),
         bound_(data_),
         table_(options.criterion == CriterionKind::entropy && weighting.whole
@@ -211,7 +213,7 @@ class Trainer {
     scales_.centre = low + (high - low) / 2.0;
     const double reach = std::max(high - scales_.centre, scales_.centre - low);
     const double size = largest * reach;
-    scales_.gain = gain_unit(draws * largest * (reach * reach));
+    scales_.gain = start_ ? start_->gain_unit : gain_unit(draws * largest * (reach * reach));
     scales_.target = grid_scale(draws * size, 61);
     // Sums over a small node fit a double, in which lanes add them. Real weights may lie decades
     // apart and need the finer grid.
@@ -223,7 +225,8 @@ class Trainer {
   void grow(int worker, size_t job) {
     const uint64_t tree_number = numbers_[job];
     const std::vector<int32_t> multiplicity =
-        draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
+        start_ ? std::vector<int32_t>(start_->multiplicity, start_->multiplicity + data_.n_rows)
+               : draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
     std::vector<double> class_weights;
     if (options_.balanced_subsample) class_weights = balance(training_, multiplicity);
     TrainingRowData row_data;
@@ -243,7 +246,7 @@ class Trainer {
 
   TreeData<Criterion> gather(const TrainingRowData& row_data, uint64_t tree_number) const {
     TreeData<Criterion> tree;
-    tree.root = root_key(options_.seed, tree_number);
+    tree.root = start_ ? start_->key : root_key(options_.seed, tree_number);
     tree.row_data = row_data;
     tree.gain_unit = scales_.gain;
     tree.weight_unit =
@@ -262,7 +265,8 @@ class Trainer {
     }
     auto criterion = CriterionMaker<Criterion>::criterion(training_, options_, scales_, &table_);
     criterion.begin_node(tree.stats.data(), tree.stats.size());
-    tree.total_weight = criterion.weight();
+    const bool known = start_ && start_->tree_weight > 0.0;
+    tree.total_weight = known ? start_->tree_weight * tree.weight_unit : criterion.weight();
     BEVEL_CHECK(!tree.rows.empty() && tree.total_weight > 0.0 && std::isfinite(tree.total_weight));
     if (options_.any_family(&Family::needs_out_of_bag))
       for (size_t row = 0; row < data_.n_rows; ++row)
@@ -345,6 +349,7 @@ class Trainer {
   const Options& options_;
   const Weighting& weighting_;
   const std::span<const uint64_t> numbers_;
+  const SubtreeStart* const start_;
   const Kernels& kernels_;
   const ProjectionBound bound_;
   EntropyTable table_;
@@ -358,13 +363,12 @@ class Trainer {
   ThreadPool* pool_ = nullptr;
 };
 
-}  // namespace
-
-FlatForest train(const TrainingSet& training, const Options& options,
-                 std::span<const uint64_t> trees, int n_threads, const Progress& progress) {
+FlatForest run_trainer(const TrainingSet& training, const Options& options,
+                       std::span<const uint64_t> trees, const SubtreeStart* start, int n_threads,
+                       const Progress& progress) {
   const Weighting weighting = inspect_weights(training, options);
   auto run = [&]<class Criterion>(std::type_identity<Criterion>) {
-    return Trainer<Criterion>(training, options, weighting, trees).run(n_threads, progress);
+    return Trainer<Criterion>(training, options, weighting, trees, start).run(n_threads, progress);
   };
   const bool entropy = options.criterion == CriterionKind::entropy;
   if (training.targets) return run(std::type_identity<WideCriterion>{});
@@ -379,6 +383,21 @@ FlatForest train(const TrainingSet& training, const Options& options,
                    : run(std::type_identity<CountCriterion>{});
   return entropy ? run(std::type_identity<WeightEntropyCriterion>{})
                  : run(std::type_identity<WeightCriterion>{});
+}
+
+}  // namespace
+
+FlatForest train(const TrainingSet& training, const Options& options,
+                 std::span<const uint64_t> trees, int n_threads, const Progress& progress) {
+  return run_trainer(training, options, trees, nullptr, n_threads, progress);
+}
+
+FlatForest grow_subtree(const TrainingSet& training, const Options& options,
+                        const SubtreeStart& start, int n_threads) {
+  Options own = options;
+  own.bag_size = 0;  // the number of draws
+  for (size_t row = 0; row < training.data.n_rows; ++row) own.bag_size += start.multiplicity[row];
+  return run_trainer(training, own, {&start.tree, 1}, &start, n_threads, nullptr);
 }
 
 }  // namespace bevel

@@ -9,6 +9,7 @@
 #include "bevel/data/dataset_view.h"
 #include "bevel/forest/flat_forest.h"
 #include "bevel/options.h"
+#include "bevel/random/stream.h"
 
 namespace bevel {
 
@@ -20,6 +21,15 @@ struct TrainingSet {
   const double* weights = nullptr;  // null: all 1; rows of weight 0 take no part
 };
 
+// A node whose subtree is grown: its rows are the training set.
+struct SubtreeStart {
+  uint64_t tree = 0;                      // number of the tree it belongs to
+  NodeKey key = 0;                        // its name
+  const int32_t* multiplicity = nullptr;  // how often each row is in the tree's bag, at least once
+  double tree_weight = 0.0;               // of all rows of the tree; 0: they are these rows
+  double gain_unit = 1.0;                 // gains as they are kept per unit of gain
+};
+
 // Called about five times a second on the caller's thread; returns false to stop.
 using Progress = std::function<bool(size_t trees_done)>;
 
@@ -27,5 +37,9 @@ using Progress = std::function<bool(size_t trees_done)>;
 // Cancelled when progress returned false.
 FlatForest train(const TrainingSet& training, const Options& options,
                  std::span<const uint64_t> trees, int n_threads, const Progress& progress);
+
+// The subtree below a node. options: those of the forest, its max_depth counted from the node.
+FlatForest grow_subtree(const TrainingSet& training, const Options& options,
+                        const SubtreeStart& start, int n_threads);
 
 }  // namespace bevel

@@ -163,6 +163,14 @@ void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_thre
 void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const double* weights,
                 const Options& options, uint64_t first_tree, TreeRange trees, int n_threads,
                 bool hard, double* sums, int32_t* counts) {
+  const auto bag = [&](size_t tree) {
+    return draw_bag(options, rows.n_rows, first_tree + tree, weights);
+  };
+  out_of_bag(forest, rows, bag, trees, n_threads, hard, sums, counts);
+}
+
+void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const BagOfTree& bag_of,
+                TreeRange trees, int n_threads, bool hard, double* sums, int32_t* counts) {
   constexpr size_t kRowsBetweenPolls = 256;
   const size_t n_trees = trees.end - trees.begin, work = work_of_walk(forest);
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
@@ -180,7 +188,7 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const double*
   };
   ThreadPool pool(n_threads, n_trees, [&](int, size_t job) {
     const size_t tree = trees.begin + job;
-    const std::vector<int32_t> bag = draw_bag(options, rows.n_rows, first_tree + tree, weights);
+    const std::vector<int32_t> bag = bag_of(tree);
     for (size_t i = 0; i < rows.n_rows; ++i) {
       if (i % kRowsBetweenPolls == 0) poll_cancellation(kRowsBetweenPolls * work);
       if (bag[i] > 0) continue;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "bevel/options.h"
 #include "bevel/predict/forest_arrays.h"
@@ -44,5 +45,9 @@ void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_thre
 void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const double* weights,
                 const Options& options, uint64_t first_tree, TreeRange trees, int n_threads,
                 bool hard, double* sums, int32_t* counts);
+// The same for other bags: how often tree t has each of the rows.
+using BagOfTree = std::function<std::vector<int32_t>(size_t tree)>;
+void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const BagOfTree& bag_of,
+                TreeRange trees, int n_threads, bool hard, double* sums, int32_t* counts);
 
 }  // namespace bevel

@@ -1,17 +1,18 @@
 """``bevel explain``: what matters to a model, and why it predicts what it does."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from bevel import workflow
-from bevel.analysis.results import Directions
+from bevel.analysis.results import Directions, Importance, RuleSet
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import ModelData, reads_tables, source_of, table_arguments
@@ -138,12 +139,31 @@ def _features(found: Explanation) -> Table:
     for each in found.importances:
         table.add_column(IMPURITY if each.kind == "gini" else each.kind, justify="right")
     last = found.importances[-1]
+    words = _direction_words(found.importances)
+    if words is not None:
+        table.add_column("effect")  # directions are something else here
     table.caption = printable(f"{last.kind}: {last.measures.split(';')[0]}")
     table.caption_justify = "left"
     for place in last.order[:MOST_LINES]:
-        cells = [f"{each.values[place]:.4f}" for each in found.importances]
+        cells = [f"{each.values[place]:.{_decimals(each)}f}" for each in found.importances]
+        cells += [] if words is None else [printable(words[place])]
         table.add_row(Text(printable(found.importances[0].names[place])), *cells)
     return table
+
+
+def _decimals(found: Importance) -> int:
+    """Four digits of the largest value, four decimals at most."""
+    largest = float(np.abs(found.values).max(initial=0.0))
+    return min(4, max(0, 3 - int(np.floor(np.log10(largest))))) if largest > 0.0 else 4
+
+
+def _direction_words(importances: Sequence[Importance]) -> list[str] | None:
+    """Which way the prediction goes with each feature, and of which class."""
+    found = importances[-1]
+    if found.direction is None:
+        return None
+    of = [""] * len(found) if found.effect_of is None else [f"{each} " for each in found.effect_of]
+    return [f"{label}{way}" if way else "" for way, label in zip(found.direction, of, strict=True)]
 
 
 def _directions(directions: Directions) -> Table:
@@ -175,12 +195,19 @@ def _as_json(
             each.kind: dict(zip(each.names, each.values.tolist(), strict=True))
             for each in found.importances
         },
+        "direction": _direction_of(found.importances[-1]),
         **_decisions(found),
         **_quantiles(found),
         "rows": [_row(found, place) for place in range(len(found.rows))],
         "missing": found.missing or None,
         "notes": [as_flags(text) for text in found.notes],
     }
+
+
+def _direction_of(found: Importance) -> dict[str, Any] | None:
+    if found.direction is None:
+        return None
+    return dict(zip(found.names, found.direction.tolist(), strict=True))
 
 
 def _decisions(found: Explanation) -> Mapping[str, Any]:
@@ -206,8 +233,28 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
         "n_directions": len(found.directions),
         "combined_share": combined_share(found.directions),
         "rules": [dict(zip(names, each, strict=True)) for each in listed],
+        "short_rules": _short_rules(found.groups),
         "tree": {"explained": found.tree_explains, **found.tree.to_dict()},
     }
+
+
+def _short_rules(groups: RuleSet | None) -> list[dict[str, Any]] | None:
+    """Rules of different groups, as on the page."""
+    if groups is None:
+        return None
+    return [
+        {
+            "rule": rule.text,
+            "prediction": rule.prediction,
+            "purity" if groups.is_classifier else "spread": rule.precision,
+            "out_of_bag": None if rule.out_of_bag != rule.out_of_bag else rule.out_of_bag,
+            "n_rows": rule.n_rows,
+            "coverage": rule.coverage,
+            "new": rule.new,
+            "agreement": rule.agreement,
+        }
+        for rule in groups.rules
+    ]
 
 
 def _quantiles(found: Explanation) -> Mapping[str, Any]:

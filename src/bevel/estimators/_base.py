@@ -20,6 +20,7 @@ from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._growing import Grown, PreparedFit, TreeGrowth, shape_of
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
+from bevel.estimators.scanned.fitting import fit_scanned
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
 from bevel.forest.calibration import raise_to_power
@@ -37,6 +38,7 @@ from bevel.projections.families import (
     read_projection,
     tuned_out_of_bag,
 )
+from bevel.scanning import ScannedTable
 from bevel.training.automatic.candidates import shared_scale
 from bevel.training.options import (
     TrainingOptions,
@@ -72,17 +74,18 @@ class ObliqueForest(
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         """Set the attributes that hold out-of-bag estimates."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the forest.
 
         Parameters
         ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+        X : array, data frame, sparse matrix of shape (n_rows, n_features), or scanned table
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
             (made dense, in float32). NaN and None are missing values; infinities raise. Dates and
-            times become days since 1970-01-01 (UTC).
+            times become days since 1970-01-01 (UTC). A table of `bevel.scan` need not fit in
+            memory, and brings its targets and weights.
         y : array-like of shape (n_rows,)
-            Targets.
+            Targets; None with a scanned table.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more, the largest from 1e-15 to 1e15; None weighs all rows
             equally. A row of weight zero is as good as absent. Weights below 1e-20 of the largest
@@ -93,6 +96,9 @@ class ObliqueForest(
         self : object
             The fitted estimator.
         """
+        if isinstance(X, ScannedTable):
+            fit_scanned(self, X, y, sample_weight)
+            return self
         values, members = self._checked_parameters()
         n_threads = count_threads(self.n_jobs)
         before = self._trees_to_keep()

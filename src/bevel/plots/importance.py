@@ -219,7 +219,15 @@ def _write_labels(
     ends = np.maximum(np.where(np.isfinite(ends), ends, drawn), 0.0)
     for number, label in enumerate(labels):
         if label.strip():
-            axes.text(ends[number], number, label, va="center", fontsize=8.5, color=INK)
+            axes.annotate(
+                label.strip(),
+                (ends[number], number),
+                (5, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8.5,
+                color=INK,
+            )
     widest = max(map(len, labels), default=0)
     axes.set_xlim(right=float(ends.max(initial=0.0)) * (1.0 + 0.022 * widest) or 1.0)
 
@@ -322,5 +330,5 @@ def _explain(result: Importance | Directions, bars: _Bars) -> str:
     if isinstance(result, Importance) and result.effect is not None:
         lines.append("▲▼ change of the prediction from low to high values")
     elif isinstance(result, Importance) and result.direction is not None:
-        lines.append("▲ the prediction rises with the feature, ▼ falls, ▲▼ both")
+        lines.append("▲ rises with the feature, ▼ falls, ▲▼ both")
     return "\n".join(lines)

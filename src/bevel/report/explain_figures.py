@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -50,7 +51,7 @@ def draw_importance(result: Importance) -> str:
 
     def draw(ax: Axes) -> Axes:
         plots.importance_bars(best, ax=ax)
-        texts = ax.get_xlabel().replace("\n", " ").replace(" lines: ", "\nlines: ").split("\n")
+        texts = re.sub(r"\n(?!lines: |▲)", " ", ax.get_xlabel()).split("\n")
         lines = (textwrap.wrap(text, LONGEST_LINE) for text in texts)
         ax.set_xlabel("\n".join(line for some in lines for line in some))
         return ax

@@ -125,7 +125,7 @@ class ValidationScorer:
     def __call__(self, raw: Floats) -> float:
         """The score; raw: output after output."""
         self._model.raw = np.ascontiguousarray(raw.reshape(-1, len(self._truth)).T)
-        found = self._scorer(self._model, self._rows, self._truth, **self._given)
+        found = self._ask()
         try:
             score = float(found)
         except (TypeError, ValueError):
@@ -136,3 +136,16 @@ class ValidationScorer:
                 "or more validation rows if it needs all classes."
             )
         return score
+
+    def _ask(self) -> Any:
+        try:
+            return self._scorer(self._model, self._rows, self._truth, **self._given)
+        except AttributeError as error:
+            known = "predict"
+            if isinstance(self._model, ClassifierMixin):
+                known += ", predict_proba, decision_function and classes_"
+            raise ValueError(
+                f"scoring must need nothing of the model but {known}; got "
+                f"{shorten(self._scorer)}, which asks for more ({error}). Use a scorer for "
+                "such models, or the loss."
+            ) from error

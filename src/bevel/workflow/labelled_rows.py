@@ -20,6 +20,7 @@ from bevel.workflow.tables.table_file import TableFile, open_table
 __all__ = ["CLASSIFICATION", "REGRESSION", "LabelledRows", "read_labelled_rows"]
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
+LEAST_JUDGED, MOST_OWN_LABELS = 20, 0.5  # rows; labels by row from which they do not repeat
 MOST_NUMBERED_CLASSES = 10  # more distinct whole numbers than this are taken for a quantity
 MOST_MISFIT_LABELS = 30  # of a column of numbers that became words
 
@@ -135,6 +136,8 @@ def read_labelled_rows(
         X, y = X.rows(present), y[present]
     y = _as_labels(y) if task == CLASSIFICATION else y.astype(np.float64)
     _check_varies(table.source, target, y)
+    if task == CLASSIFICATION:
+        _check_labels_repeat(table.source, target, y)
     number = np.flatnonzero(present) + 1
     X, empty = _without_empty(X)
     _check_misfits(table.source, X, read.misfits)
@@ -246,6 +249,21 @@ def _check_varies(path: object, target: str, y: npt.NDArray[Any]) -> None:
             f"{path}: the target {target!r} must have at least two different values; got "
             f"{shorten(y[0].item())} in {rows}. There is nothing to learn from: check the column."
         )
+
+
+def _check_labels_repeat(path: object, target: str, y: npt.NDArray[Any]) -> None:
+    """Raise if nearly every row has a label of its own, as names, texts and keys have."""
+    labels, counts = np.unique(y, return_counts=True)
+    if len(y) < LEAST_JUDGED or len(labels) <= MOST_OWN_LABELS * len(y):
+        return
+    examples = join_names([shorten(label.item()) for label in labels[:2]])
+    raise ValueError(
+        f"{path}: the target {target!r} must have labels that repeat; got {len(labels):,} "
+        f"different ones in {len(y):,} rows, such as {examples}, of which "
+        f"{int((counts == 1).sum()):,} occur once. There is nothing to learn from them: name "
+        "another `target`, or if they are numbers written as words, how to read them (`decimal`, "
+        f'`missing`, `types={{{target!r}: "number"}}`).'
+    )
 
 
 def _without_empty(X: Columns) -> tuple[Columns, list[str]]:

@@ -124,6 +124,8 @@ def test_a_scorer_is_not_saved(tmp_path: Path) -> None:
         ({"scoring": lambda *_: np.nan}, "must return a finite number; got nan"),
         ({"scoring": lambda m, rows, _: m.predict(rows[:2])[0]}, "predictions of all the rows"),
         ({"scoring": 3}, "scoring must be"),
+        ({"scoring": "neg_log_loss"}, "nothing of the model but predict; got .*predict_proba"),
+        ({"scoring": "roc_auc"}, "nothing of the model but predict; got .*decision_function"),
     ],
 )
 def test_scorers_that_cannot_be_used_are_refused(settings: Any, message: str) -> None:

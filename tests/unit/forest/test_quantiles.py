@@ -308,3 +308,20 @@ def test_targets_of_a_fan_are_drawn_over_their_own_rows(x):
     assert drawn["target"].get_ydata().tolist() == ([10, 20, 30] if x is None else [20, 10, 30])
     places = [0, 1, 2] if x is None else [-3, -1, 0]
     assert drawn["target"].get_xdata().tolist() == places
+
+
+def test_training_rows_passed_as_rows_are_named_in_the_result():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] + rng.normal(size=80)
+    forest = ObliqueForestRegressor(20, keep_targets=True, random_state=0).fit(X, y)
+    for found in (quantiles(forest, X, y, X, y), quantiles(forest, X=X, y=y)):
+        assert found.seen
+        assert "Leave X out for quantiles out of bag" in str(found)
+    for found in (
+        quantiles(forest, X, y),
+        quantiles(forest, X=X + 1.0, y=y),
+        quantiles(forest, X, y, X[:5], y[:5]),
+    ):
+        assert not found.seen
+        assert "Leave X out" not in str(found)

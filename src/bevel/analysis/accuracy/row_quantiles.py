@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,17 @@ from bevel.estimators._quantiles import Quantiles
 from bevel.extras import import_optional
 from bevel.forest.kept_targets import KeptTargets, keep_targets
 from bevel.forest.quantiles import conditional_quantiles, read_levels
+from bevel.forest.training_rows import training_rows_of
 
 __all__ = ["RowQuantiles", "quantiles", "quantiles_of", "training_targets"]
 
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHOWN = 5  # rows in a table
+SEEN = (
+    "These are the training rows, by trees that have seen them: more targets are covered than of "
+    "other rows. Leave X out for quantiles out of bag."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,12 +43,16 @@ class RowQuantiles(PrintedResult):
         What the rows' targets were, if that is known.
     out_of_bag : bool
         Whether they are the training rows, each by the trees that have not seen it.
+    seen : bool
+        Whether they are the training rows by all trees, most of which have seen each row: then
+        more targets are covered than those of other rows would be.
     """
 
     levels: Floats
     values: Floats
     target: Floats | None
     out_of_bag: bool
+    seen: bool = False
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
@@ -94,7 +103,7 @@ class RowQuantiles(PrintedResult):
             rows.append(_line("covered", self.coverage))
         of_whom = ", out of bag" if self.out_of_bag else ""
         title = f"Quantiles of {len(self.values)} rows{of_whom}"
-        return PrintedTable(title, _line("row", self.levels), rows)
+        return PrintedTable(title, _line("row", self.levels), rows, (SEEN,) if self.seen else ())
 
 
 def _line(name: str, values: Floats) -> tuple[str, ...]:
@@ -125,7 +134,8 @@ def quantiles(
         The rows of the fit and their targets, in the order of the fit; needed unless X is given and
         the forest was grown with ``keep_targets=True``.
     X : array-like of shape (n_rows, n_features), default=None
-        Rows. None: the training rows, out of bag.
+        Other rows. None: the training rows, out of bag. The training rows passed as X would be
+        judged by trees that have seen them; the result says so where it can tell.
     y : array-like of shape (n_rows,), default=None
         Their targets, for `coverage` and the chart.
     levels : sequence of float, default=(0.05, 0.25, 0.5, 0.75, 0.95)
@@ -155,7 +165,8 @@ def quantiles(
         targets = training_targets(analysed, X_train, y_train, sample_weight)
         encoded = analysed.encode(X)
         target = None if y is None else np.asarray(analysed.target(y, len(encoded)), np.float64)
-        return quantiles_of(analysed, targets, encoded, ascending, target=target)
+        found = quantiles_of(analysed, targets, encoded, ascending, target=target)
+        return replace(found, seen=_are_training_rows(analysed, X_train, encoded, y))
     _check_training_rows(X_train, y_train, y)
     analysed.honest_bags()
     leaf_rows, rows, weighting = analysed.leaf_rows(X_train, y_train, sample_weight)
@@ -164,6 +175,21 @@ def quantiles(
     target = np.asarray(rows.target, np.float64)
     targets = keep_targets(leaf_rows, target, weighting.weights)
     return quantiles_of(analysed, targets, rows.X, ascending, target=target, out=rows.out)
+
+
+def _are_training_rows(
+    analysed: AnalysedForest, X_train: Any, encoded: npt.NDArray[np.float32], y: Any
+) -> bool:
+    """Whether rows are those of the fit, as far as bags or the rows of the fit can tell."""
+    if X_train is not None:
+        return np.array_equal(encoded, analysed.encode(X_train), equal_nan=True)
+    if y is None or analysed.fitted.bags is None:
+        return False
+    try:
+        training_rows_of(analysed.fitted, encoded, y, analysed.caller)
+    except ValueError:  # rows of other leaves
+        return False
+    return True
 
 
 def training_targets(

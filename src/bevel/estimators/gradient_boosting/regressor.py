@@ -204,8 +204,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         if calibration is None:
             raise ValueError(
                 "predict_interval needs validation rows, whose residuals measure how far targets "
-                "are from predictions; this model was fitted without any. Fit with "
-                "early_stopping=True, or pass X_val and y_val to fit."
+                "are from predictions; this model was fitted without any of weight above 0. Fit "
+                "with early_stopping=True, or pass X_val and y_val to fit."
             )
         found = self.predict(X)
         if found.ndim == 1:
@@ -289,6 +289,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
             if target.weights is None
             else target.validates & (target.weights > 0.0)
         )
+        if not kept.any():
+            return None
         rows = np.ascontiguousarray(dataset.X[kept])
         additive, n_threads = _additive(fitted), count_threads(self.n_jobs)
         found = additive.values(add_trees(fitted.packed_predictor, additive, rows, n_threads))

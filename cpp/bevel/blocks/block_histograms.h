@@ -1,0 +1,16 @@
+// What a block knows of the candidates it is asked for: sums of its rows, bin by bin.
+#pragma once
+
+#include <cstdint>
+
+#include "bevel/blocks/block_request.h"
+#include "bevel/blocks/block_view.h"
+
+namespace bevel {
+
+// Adds the sums over the rows of a block to `cells`, request.bins.n_cells cells of
+// request.grid.cell_size() numbers.
+void add_histograms(const BlockView& block, const BlockRequest& request, int n_threads,
+                    int64_t* cells);
+
+}  // namespace bevel

@@ -1,0 +1,96 @@
+"""The oblique forest classifier on a Dask cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bevel.dask.estimator import DaskForest
+from bevel.dask.parameters import takes_parameters_of
+from bevel.dask.prediction import Method
+from bevel.dask.scoring import accuracy
+from bevel.estimators.classifier import ObliqueForestClassifier
+from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, documented
+
+__all__ = ["DaskObliqueForestClassifier"]
+
+
+@documented(CLASSIFIER_PARAMETERS)
+@takes_parameters_of(ObliqueForestClassifier)
+class DaskObliqueForestClassifier(DaskForest, ObliqueForestClassifier):
+    """An oblique forest classifier whose trees are grown by the workers of a Dask cluster.
+
+    It gives the same forest, bit for bit, as `ObliqueForestClassifier` on the same rows in the same
+    order, for any partitions and workers, as long as the encoded table fits into the memory of a
+    worker. Larger ones are grown over blocks (`mode`).
+
+    Parameters
+    ----------
+    {parameters}
+    mode : {"auto", "replicated", "sharded"}, default="auto"
+        "replicated": each worker has the whole encoded table and grows some of the trees.
+        "sharded": workers keep blocks of rows, and grow all trees level by level; the forest is
+        that of a local fit of a table of `bevel.scan`. "auto": "replicated" if a worker has the
+        memory for it.
+    client : dask.distributed.Client, default=None
+        Of the cluster; None is the current one. It is not pickled.
+
+    Attributes
+    ----------
+    {classes}
+    {columns}
+    {trees}
+    {families}
+    calibration_power_ : float
+        The power that `predict_proba` raises the mean class shares of the trees to; 1 changes
+        nothing.
+    oob_score_ : float
+        Accuracy, or what `oob_score` computes, of the out-of-bag predictions.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes_)
+        Out-of-bag class probabilities; NaN for a row that was in every bag.
+    client_ : dask.distributed.Client
+        The client that `fit` uses.
+
+    Notes
+    -----
+    Workers use the threads that Dask gave them; `n_jobs` counts for `to_local()`.
+    """
+
+    _local = ObliqueForestClassifier
+    _score = staticmethod(accuracy)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities of each row, in the order of `classes_`, lazily.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        dask array or data frame of shape (n_rows, n_classes_)
+            An array for an array, for a frame a frame with its index and the classes as columns.
+        """
+        return self._lazily(X, self._per_class("predict_proba"))
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithms of the class probabilities, lazily; minus infinity for zero.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        dask array or data frame of shape (n_rows, n_classes_)
+            Logarithms of `predict_proba`.
+        """
+        return self._lazily(X, self._per_class("predict_log_proba"))
+
+    def _per_class(self, name: str) -> Method:
+        check_is_fitted(self)
+        return Method(name, np.dtype(np.float64), self.classes_.tolist())

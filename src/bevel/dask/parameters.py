@@ -1,0 +1,78 @@
+"""Parameters of the estimators: those of the local one, and two of the cluster."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from bevel.dask.packages import cloudpickle
+from bevel.errors import shorten, wrong_value
+from bevel.projections import Custom
+from bevel.projections.families import read_projection
+
+__all__ = [
+    "CLUSTER_PARAMETERS",
+    "MODES",
+    "check_cluster_parameters",
+    "pickle_parameters",
+    "takes_parameters_of",
+]
+
+MODES = ("auto", "replicated", "sharded")
+CLUSTER_PARAMETERS = {"mode": "auto", "client": None}
+
+Class = TypeVar("Class", bound=type)
+
+
+def takes_parameters_of(local: type) -> Callable[[Class], Class]:
+    """Class decorator: a constructor with the parameters of `local` and those of the cluster."""
+    of_local = list(inspect.signature(local.__init__).parameters.values())  # type: ignore[misc]
+    of_cluster = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in CLUSTER_PARAMETERS.items()
+    ]
+    signature = inspect.Signature([*of_local, *of_cluster])
+
+    def decorate(cls: Class) -> Class:
+        def __init__(self: Any, *positional: Any, **named: Any) -> None:
+            bound = signature.bind(self, *positional, **named)
+            bound.apply_defaults()
+            for name, value in list(bound.arguments.items())[1:]:
+                setattr(self, name, value)
+
+        __init__.__signature__ = signature  # type: ignore[attr-defined]
+        cls.__init__ = __init__  # type: ignore[misc]
+        return cls
+
+    return decorate
+
+
+def check_cluster_parameters(mode: object, warm_start: bool) -> None:
+    """Refuse what a fit on a cluster cannot honour."""
+    if mode not in MODES:
+        required = " or ".join(f'"{each}"' for each in MODES)
+        raise wrong_value("mode", required, mode, 'Use "auto".')
+    if warm_start:
+        remedy = "Add trees to the local estimator: to_local().set_params(warm_start=True)."
+        raise wrong_value("warm_start", "False on a cluster", warm_start, remedy)
+
+
+def pickle_parameters(parameters: Mapping[str, Any]) -> bytes:
+    """Parameters on their way to workers; raises if a projection's function would be lost."""
+    pickled: bytes = cloudpickle().dumps(dict(parameters))
+    sent = pickle.loads(pickled)
+    for before, after in zip(_projections(parameters), _projections(sent), strict=True):
+        if isinstance(before, Custom) and callable(before.sampler) != callable(after.sampler):
+            raise ValueError(
+                "projection=P.Custom(function) on a cluster needs a function that workers can "
+                f"import from a module; got {shorten(before.sampler)}. Put it into a module that "
+                "is installed at the workers, use a matrix, or fit locally."
+            )
+    return pickled
+
+
+def _projections(parameters: Mapping[str, Any]) -> list[Any]:
+    members = read_projection(parameters["projection"], parameters["n_projections"])
+    return [member.projection for member in members]

@@ -1,0 +1,208 @@
+"""Lazy predictions: a task for each part of the rows, in which the model is read once a worker."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel.dask.packages import dask_delayed, distributed
+from bevel.dask.parts import check_table, is_frame
+from bevel.errors import join_names
+from bevel.estimators.loading import restore
+from bevel.estimators.registry import KINDS
+from bevel.files.model import read_model, write_model
+
+__all__ = ["Method", "Model", "current_client", "model_of", "predict_lazily", "send_model"]
+
+# Larger models are sent to the workers at once; smaller ones travel with the tasks.
+LARGEST_IN_GRAPH = 2**23
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A fitted estimator as the bytes of its file, with a name that they determine."""
+
+    data: npt.NDArray[np.uint8]
+    name: str
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the local estimator that predicts.
+
+    Attributes
+    ----------
+    name : str
+        Of the method.
+    dtype : dtype
+        Of its result.
+    columns : sequence or None
+        Names of the columns of its result; None for one value a row.
+    arguments : tuple
+        After X.
+    classes : tuple
+        Labels that the results are among, if they are; pandas' type of a series depends on them.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    columns: Sequence[Any] | None = None
+    arguments: tuple[Any, ...] = ()
+    classes: tuple[Any, ...] = ()
+
+    @property
+    def empty(self) -> npt.NDArray[Any]:
+        """The result for no rows."""
+        shape = (0,) if self.columns is None else (0, len(self.columns))
+        return np.empty(shape, self.dtype)
+
+
+def model_of(estimator: Any) -> Model:
+    """The model of a local estimator."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # functions among its parameters predict nothing
+        pieces = list(write_model(estimator._to_store(), KINDS[type(estimator).__name__]))
+    data = np.concatenate([np.frombuffer(piece, np.uint8) for piece in pieces])
+    return Model(data, f"bevel-model-{hashlib.sha256(data.data).hexdigest()[:32]}")
+
+
+def send_model(model: Model, client: Any) -> Any:
+    """The model as a lazy value; a large one is sent to all workers of the client, if any."""
+    delayed = dask_delayed().delayed
+    if client is None or model.data.nbytes <= LARGEST_IN_GRAPH:
+        return delayed(model.data, name=model.name, traverse=False)
+    sent = client.scatter({model.name: model.data}, broadcast=True)
+    return delayed(sent[model.name])
+
+
+def current_client(client: Any) -> Any:
+    """The given client or the current one; None without any: predictions need no cluster."""
+    if client is not None:
+        return client
+    try:
+        return distributed().default_client()
+    except ValueError:
+        return None
+
+
+def predict_lazily(
+    X: Any, model: Any, name: str, method: Method, names: Any, n_columns: int
+) -> Any:
+    """Predictions of a Dask array (an array) or of a frame (a series, or a frame of columns).
+
+    Parameters
+    ----------
+    X : dask array or data frame
+        Rows.
+    model : Delayed
+        From `send_model`.
+    name : str
+        Of the model.
+    method : Method
+        What to predict.
+    names : ndarray or None
+        Names of the columns in fit.
+    n_columns : int
+        Their number.
+    """
+    check_table(X)
+    if is_frame(X):
+        _check_names(X, names)
+        meta = _as_frame(method.empty, X._meta.iloc[:0], method)
+        # Names of tasks are what the dashboard shows.
+        return X.map_partitions(
+            *(predict_partition, model, name, method),
+            meta=meta,
+            token=f"bevel-{method.name}",
+            enforce_metadata=False,
+        )
+    if X.shape[1] != n_columns:
+        raise ValueError(
+            f"X must have the {n_columns} columns of fit; got a Dask array with {X.shape[1]}. "
+            "Pass the columns used in fit, in the same order."
+        )
+    shape: dict[str, Any] = {"drop_axis": 1}
+    if method.columns is not None:
+        shape = {"chunks": (X.chunks[0], (len(method.columns),))}
+    return X.rechunk({1: -1}).map_blocks(
+        predict_block,
+        model=model,
+        model_name=name,
+        method=method,
+        dtype=method.dtype,
+        meta=method.empty,
+        name=None,
+        token=f"bevel-{method.name}",
+        **shape,
+    )
+
+
+def predict_block(
+    rows: Any, model: npt.NDArray[np.uint8], model_name: str, method: Method
+) -> npt.NDArray[Any]:
+    """Predictions of one chunk of an array."""
+    if rows.shape[0] == 0:
+        return method.empty
+    return _predict(rows, model, model_name, method)
+
+
+def predict_partition(
+    rows: Any, model: npt.NDArray[np.uint8], model_name: str, method: Method
+) -> Any:
+    """Predictions of one partition of a frame, with its index."""
+    values = method.empty if len(rows) == 0 else _predict(rows, model, model_name, method)
+    return _as_frame(values, rows, method)
+
+
+def _predict(
+    rows: Any, model: npt.NDArray[np.uint8], model_name: str, method: Method
+) -> npt.NDArray[Any]:
+    predict = getattr(_load(model, model_name), method.name)
+    return np.asarray(predict(rows, *method.arguments))
+
+
+def _as_frame(values: npt.NDArray[Any], rows: Any, method: Method) -> Any:
+    import pandas as pd
+
+    if method.columns is None:
+        dtype = (
+            pd.Series(np.array(method.classes, method.dtype)).dtype
+            if method.classes
+            else method.dtype
+        )
+        return pd.Series(values, index=rows.index, name="prediction", dtype=dtype)
+    return pd.DataFrame(values, index=rows.index, columns=list(method.columns))
+
+
+def _check_names(X: Any, names: Any) -> None:
+    """Columns in another order are refused before anything runs."""
+    got = [str(name) for name in X.columns]
+    if names is not None and got != [str(name) for name in names]:
+        raise ValueError(
+            f"X must have the columns of fit in their order ({join_names([str(n) for n in names])})"
+            f"; got {join_names(got)}. Pass X[list(model.feature_names_in_)]."
+        )
+
+
+_models: dict[str, Any] = {}  # of this process, the last few
+_models_lock = threading.Lock()
+MOST_MODELS = 2
+
+
+def _load(model: npt.NDArray[np.uint8], name: str) -> Any:
+    """The estimator of a model, which a worker reads for the first of its parts only."""
+    with _models_lock:
+        if name not in _models:
+            while len(_models) >= MOST_MODELS:
+                del _models[next(iter(_models))]
+            estimator = restore(read_model(np.ascontiguousarray(model).data, KINDS))
+            estimator.n_jobs = 1  # a task for each thread of the worker
+            _models[name] = estimator
+        return _models[name]

@@ -1,0 +1,323 @@
+"""What workers do in a fit: pure functions, so that tasks lost with a worker are repeated.
+
+Whatever worker runs them, results depend on their arguments only. Arrays inside of results travel
+beside the pickled rest, without being copied into it.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+from bevel._types import Floats, Ints64
+from bevel.dask.packages import distributed
+from bevel.dask.parts import join_parts
+from bevel.estimators._growing import Grown, PreparedFit, shape_of
+from bevel.estimators.registry import KINDS, SAVABLE
+from bevel.files.model import write_model
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.joining import join_forests
+from bevel.forest.subforest import take_trees
+from bevel.training.automatic.growing import FamilyShares, Grower, share_by_evidence
+from bevel.training.automatic.plan import FamilyPlan, plan_families
+from bevel.training.micro_forests import replace_trees
+from bevel.training.options import TrainingOptions
+from bevel.training.progress import Progress
+
+__all__ = [
+    "FitRequest",
+    "FitResult",
+    "Preparation",
+    "Summary",
+    "Warned",
+    "cancellable",
+    "evaluate_family",
+    "finish_forest",
+    "grow_trees",
+    "measure_part",
+    "prepare",
+    "share_trees",
+    "summarise",
+    "worker_threads",
+]
+
+SECONDS_BETWEEN_LOOKS = 0.2
+
+Result = TypeVar("Result")
+
+
+class Warned(NamedTuple):
+    """A warning of a task, to be given again where the user sees it."""
+
+    category: type[Warning]
+    text: str
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """What to fit.
+
+    Attributes
+    ----------
+    estimator : str
+        Class of the local estimator.
+    parameters : bytes
+        Of its constructor, pickled: a task that cannot read them fails, where a worker that gets
+        an argument that it cannot read would stop.
+    seed : int
+        Of the forest.
+    """
+
+    estimator: str
+    parameters: bytes
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """Training rows, encoded, and everything that is decided once.
+
+    Attributes
+    ----------
+    estimator : object
+        The local estimator, with classes and names of columns, without trees.
+    prepared : PreparedFit
+        What growth needs.
+    plan : FamilyPlan or None
+        Of the families, with `projection="auto"`.
+    warned : list of Warned
+        Warnings on the way.
+    """
+
+    estimator: Any
+    prepared: PreparedFit
+    plan: FamilyPlan | None
+    warned: list[Warned]
+
+    def __sizeof__(self) -> int:  # how Dask knows what it costs to keep and to move
+        target = self.prepared.target
+        weights = 0 if target.weights is None else target.weights.nbytes
+        return int(self.prepared.dataset.X.nbytes + target.values.nbytes + weights)
+
+    @property
+    def options(self) -> Sequence[TrainingOptions]:
+        """Options of each family; of the one projection if there are no families."""
+        return (self.prepared.options,) if self.plan is None else self.plan.options
+
+    def grower(self, n_threads: int) -> Grower:
+        """Grows trees on the rows."""
+        return Grower(self.prepared.dataset, self.prepared.target, self.options, n_threads)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the client needs to know of a preparation."""
+
+    n_rows: int
+    plan: FamilyPlan | None
+    warned: list[Warned]
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """A fitted estimator on its way to the client.
+
+    Attributes
+    ----------
+    model : ndarray of uint8
+        The bytes of its file.
+    attributes : mapping
+        Fitted attributes that are not in the file.
+    warned : list of Warned
+        Warnings on the way.
+    """
+
+    model: npt.NDArray[np.uint8]
+    attributes: Mapping[str, Any]
+    warned: list[Warned]
+
+
+def measure_part(part: Any) -> tuple[int, int, int]:
+    """Rows, columns and bytes of a part."""
+    n_columns = part.shape[1] if part.ndim == 2 else 1
+    if hasattr(part, "memory_usage"):
+        usage = part.memory_usage(index=False, deep=True)
+        return len(part), n_columns, int(np.sum(usage))
+    n_bytes = part.nbytes if hasattr(part, "nbytes") else 8 * part.shape[0] * n_columns
+    return int(part.shape[0]), n_columns, int(n_bytes)
+
+
+def prepare(
+    request: FitRequest, X: Sequence[Any], y: Sequence[Any], sample_weight: Sequence[Any] | None
+) -> Preparation:
+    """Read and encode the training rows, and decide everything that is decided once."""
+    estimator = SAVABLE[request.estimator](**pickle.loads(request.parameters))
+    estimator.n_jobs = worker_threads()
+    weights = None if sample_weight is None else join_parts(sample_weight)
+    with _RecordedWarnings() as warned:
+        values, members = estimator._checked_parameters()
+        training = (join_parts(X), join_parts(y), weights)
+        prepared = estimator._prepare(training, values, members, None, request.seed)
+    plan = None
+    if prepared.options.families == ():
+        shape, hard = shape_of(prepared.dataset), values.get("voting") == "hard"
+        plan = plan_families(prepared.options, shape, estimator.n_estimators, hard)
+    return Preparation(estimator, prepared, plan, warned)
+
+
+def summarise(preparation: Preparation) -> Summary:
+    """The small part of a preparation."""
+    n_rows = len(preparation.prepared.dataset.X)
+    return Summary(n_rows, preparation.plan, preparation.warned)
+
+
+def grow_trees(
+    preparation: Preparation, numbers: Ints64, of_tree: npt.NDArray[np.int32]
+) -> FlatForest:
+    """Trees of some numbers, each of its family."""
+    quiet = Progress(0, len(numbers), bar=False, callback=None)
+    return cancellable(lambda: preparation.grower(1).grow(numbers, of_tree, quiet))
+
+
+def evaluate_family(
+    preparation: Preparation, family: int, parts: Sequence[FlatForest], n_before: int
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Out-of-bag predictions by the micro-forest of a family.
+
+    Parameters
+    ----------
+    preparation : Preparation
+        Training rows.
+    family : int
+        Its number.
+    parts : sequence of FlatForest
+        Trees that include all of the micro-forest, in the order of their numbers.
+    n_before : int
+        Trees among them that come before it.
+    """
+    plan = preparation.plan
+    assert plan is not None
+    n_trees = plan.micro_trees(len(preparation.prepared.dataset.X))
+    forest = join_all(parts)
+    own = take_trees(forest, range(n_before, n_before + n_trees))
+    grower = preparation.grower(worker_threads())
+    forests = grower.micro_forests(own, n_trees, plan.hard, first_kind=family)
+    return cancellable(lambda: forests.predict_out_of_bag(family))
+
+
+def share_trees(
+    preparation: Preparation, out_of_bag: Sequence[tuple[Floats, npt.NDArray[np.bool_]]]
+) -> FamilyShares:
+    """Share out the trees among the families."""
+    assert preparation.plan is not None
+    return share_by_evidence(preparation.plan, out_of_bag, preparation.prepared.target)
+
+
+def finish_forest(
+    preparation: Preparation,
+    micro: Sequence[FlatForest],
+    grown: Sequence[FlatForest],
+    shares: FamilyShares | None,
+) -> FitResult:
+    """Join the trees, and read off the training rows what depends on all of them.
+
+    Parameters
+    ----------
+    preparation : Preparation
+        Training rows.
+    micro : sequence of FlatForest
+        Trees of micro-forests; empty without any.
+    grown : sequence of FlatForest
+        The other trees, in the order of their numbers.
+    shares : FamilyShares or None
+        Of families.
+    """
+    forest = join_all(grown)
+    if micro:
+        assert shares is not None
+        forest = replace_trees(join_all(micro), forest, shares.missing)
+    trees = Grown(forest, families=None if shares is None else shares.record)
+    estimator = copy.copy(preparation.estimator)  # a task leaves its arguments as they are
+    before = set(vars(estimator))
+    n_threads = worker_threads()
+    with _RecordedWarnings() as warned:
+        cancellable(lambda: estimator._finish(preparation.prepared, trees, None, n_threads))
+    added = set(vars(estimator)) - before - {"_fitted"}
+    attributes = {name: getattr(estimator, name) for name in added}
+    return FitResult(_file_bytes(estimator), attributes, warned)
+
+
+def join_all(forests: Sequence[FlatForest]) -> FlatForest:
+    """Forest of the trees of all, in their order; halves are joined, so that copies are few."""
+    if len(forests) == 1:
+        return forests[0]
+    middle = len(forests) // 2
+    return join_forests(join_all(forests[:middle]), join_all(forests[middle:]))
+
+
+def _file_bytes(estimator: Any) -> npt.NDArray[np.uint8]:
+    with warnings.catch_warnings():
+        # Functions among the parameters stay at the client, which knows them.
+        warnings.simplefilter("ignore")
+        pieces = list(write_model(estimator._to_store(), KINDS[type(estimator).__name__]))
+    return np.concatenate([np.frombuffer(piece, np.uint8) for piece in pieces])
+
+
+class _RecordedWarnings:
+    """Context manager that collects warnings, which nobody would see on a worker."""
+
+    def __enter__(self) -> list[Warned]:
+        self._catcher = warnings.catch_warnings(record=True)
+        self._caught = self._catcher.__enter__()
+        warnings.simplefilter("always")
+        self._warned: list[Warned] = []
+        return self._warned
+
+    def __exit__(self, *error: object) -> None:
+        assert self._caught is not None
+        self._warned += [Warned(each.category, str(each.message)) for each in self._caught]
+        self._catcher.__exit__(*error)  # type: ignore[arg-type]
+
+
+def worker_threads() -> int:
+    """Threads of the worker that this is called in."""
+    try:
+        return int(distributed().get_worker().state.nthreads)
+    except ValueError:  # not in a worker
+        return 1
+
+
+def cancellable(work: Callable[[], Result]) -> Result:
+    """Run native work that ends when the task is cancelled, for which Dask has no means."""
+    try:
+        worker = distributed().get_worker()
+    except ValueError:
+        return work()
+    key = worker.get_current_task()
+    token, done = _core.CancellationToken(), threading.Event()
+
+    def watch() -> None:
+        while not done.wait(SECONDS_BETWEEN_LOOKS):
+            task = worker.state.tasks.get(key)
+            if task is None or task.state in ("cancelled", "released", "forgotten"):
+                token.cancel()
+                return
+
+    watcher = threading.Thread(target=watch, name="bevel-cancellation", daemon=True)
+    watcher.start()
+    try:
+        return token.run(work)  # type: ignore[no-any-return]
+    except KeyboardInterrupt:
+        raise CancelledError("The task was cancelled.") from None
+    finally:
+        done.set()

@@ -1,0 +1,1 @@
+"""Forests of scanned tables."""

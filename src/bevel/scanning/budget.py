@@ -1,0 +1,94 @@
+"""How much memory a fit over blocks may use, and how it is shared out."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bevel.errors import wrong_type, wrong_value
+
+__all__ = ["Shares", "read_memory", "share_out"]
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+DEFAULT_SHARE = 0.5
+LEAST_BYTES = 32 * 10**6
+MOST_BLOCK_BYTES = 2**26
+_REMEDY = 'Write for example memory="2GB", or memory=2_000_000_000.'
+_REQUIRED = "a number of bytes, a text such as '2GB', or None"
+
+
+def read_memory(memory: Any) -> int:
+    """Bytes that `memory=` stands for; None is half of what the process may have."""
+    if memory is None:
+        return max(LEAST_BYTES, int(DEFAULT_SHARE * available()))
+    if isinstance(memory, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*", memory)
+        if match is None or match.group(2).upper() not in UNITS:
+            raise wrong_value("memory", _REQUIRED, memory, _REMEDY)
+        n_bytes = int(float(match.group(1)) * UNITS[match.group(2).upper()])
+    elif isinstance(memory, int | float) and not isinstance(memory, bool):
+        n_bytes = int(memory)
+    else:
+        raise wrong_type("memory", _REQUIRED, memory, _REMEDY)
+    if n_bytes < LEAST_BYTES:
+        raise wrong_value("memory", f"at least {LEAST_BYTES:,} bytes", memory, _REMEDY)
+    return n_bytes
+
+
+def available() -> float:
+    """Bytes that the machine has free, within the limit of the process' container."""
+    free = float("inf")
+    try:
+        text = Path("/proc/meminfo").read_text()
+        found = re.search(r"MemAvailable:\s+(\d+) kB", text)
+        free = float(found.group(1)) * 1024 if found else free
+    except OSError:
+        try:
+            free = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE") / 2
+        except (AttributeError, ValueError, OSError):
+            free = 4e9  # not known on this system
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        try:
+            limit = Path("/sys/fs/cgroup", name).read_text().strip()
+        except OSError:
+            continue
+        if limit.isdigit():
+            free = min(free, float(limit))
+    return free
+
+
+class Shares(NamedTuple):
+    """What the parts of a fit may use; none of it changes the forest."""
+
+    in_memory: bool  # whether blocks stay in memory
+    block_rows: int
+    numbers: int  # of the histograms that are asked for at once
+    rows: int  # that are gathered at once
+
+
+def share_out(memory: int, n_rows: int, n_features: int, on_disk: bool) -> Shares:
+    """Share memory out among blocks, histograms and gathered rows.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes.
+    n_rows, n_features : int
+        Size of the table.
+    on_disk : bool
+        Whether blocks go to files even if they fit.
+    """
+    row_bytes = 4 * n_features + 16
+    in_memory = not on_disk and n_rows * row_bytes <= 0.4 * memory
+    block_bytes = min(MOST_BLOCK_BYTES, memory // 24)
+    # Rows are held twice while they are joined, and the builder adds about 60 bytes for each.
+    gathered = 0.25 * memory / (2 * row_bytes + 60)
+    return Shares(
+        in_memory,
+        max(1024, block_bytes // row_bytes),
+        max(1, int(0.15 * memory) // 8),
+        max(1024, int(gathered)),
+    )

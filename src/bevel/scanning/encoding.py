@@ -1,0 +1,178 @@
+"""The second pass over a scanned table: rows are encoded and cut into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel import _core
+from bevel._types import Float32s, Floats
+from bevel.data.dataset import Encoding, encode
+from bevel.data.scaling import LinearScaler, Scaler, learn_scaler, safe_span
+from bevel.scanning.batches import Batch
+from bevel.scanning.store import BlockStore
+from bevel.scanning.survey import SurveyResult, TableReader
+from bevel.scanning.targets import TargetSurvey, WeightSurvey
+from bevel.training.blocks.block import Block
+
+__all__ = ["BlockWriter", "RowEncoder", "finish_encoding", "learn_encoding"]
+
+
+def learn_encoding(found: SurveyResult, scale: str | None) -> Encoding:
+    """How rows are encoded, the medians left out.
+
+    Scales by extremes know those of all rows; the others learn from the sample.
+    """
+    levels = np.zeros(len(found.low), dtype=np.int32)
+    for feature, column in found.nominal.items():
+        levels[feature] = column.n_codes
+    medians = np.zeros(len(levels), dtype=np.float32)
+    return Encoding(_scaler(found, scale), found.nominal, levels, medians, found.dates)
+
+
+def _scaler(found: SurveyResult, scale: str | None) -> Scaler:
+    if scale in ("minmax", "minmax_clip"):
+        span = safe_span(found.low, found.high)
+        return LinearScaler(found.low, span, clip=scale == "minmax_clip")
+    tile = np.empty((0, len(found.low))) if found.sample is None else found.sample
+    return learn_scaler(scale, np.asfortranarray(tile))
+
+
+@dataclass(frozen=True, eq=False)
+class RowEncoder:
+    """Encodes batches of a table that has been surveyed, each by itself.
+
+    Attributes
+    ----------
+    found : SurveyResult
+        From the first pass; needs no sample.
+    encoding : Encoding
+        How rows are encoded.
+    target, weights
+        What the first pass knows of targets and weights.
+    class_weights : ndarray or None
+        Weight of each class.
+    """
+
+    found: SurveyResult
+    encoding: Encoding
+    target: TargetSurvey
+    weights: WeightSurvey
+    class_weights: Floats | None
+
+    def encode(
+        self, batch: Batch, first_row: int, n_threads: int, reader: TableReader | None = None
+    ) -> Block:
+        """The rows of a batch, of which the first has the number `first_row`."""
+        table = (reader or TableReader()).read(batch.X, first_row)
+        if first_row + table.n_rows > self.found.n_rows:
+            raise self.changed(f"more than {self.found.n_rows}")
+        if table.n_features != len(self.encoding.levels):
+            raise self.changed(f"{table.n_features} columns")
+        X = encode(table, self.encoding, "F", n_threads)
+        for feature, column in self.encoding.nominal.items():
+            if X[:, feature].max() >= column.n_codes:
+                raise self.changed(f"a new level in column {table.describe(feature)}")
+        codes = self.target.encode(batch.y, table.n_rows, first_row)
+        weights = self.weights.encode(batch.weights, table.n_rows, first_row)
+        if self.class_weights is not None:
+            of_class = self.class_weights[codes]
+            weights = of_class if weights is None else weights * of_class
+        return Block(X, codes, weights, first_row)
+
+    def changed(self, got: str) -> ValueError:
+        """The error of a table that is not the one that was surveyed."""
+        return ValueError(
+            f"The table must not change while it is read: {self.found.n_rows} rows in the first "
+            f"pass; got {got} in the second. Fit again when the files are complete; a function "
+            "must yield the same batches at each call."
+        )
+
+
+def finish_encoding(encoding: Encoding, sample: Float32s, n_threads: int) -> Encoding:
+    """The encoding with its medians, those of the encoded sample."""
+    medians, _ = _core.summarise_columns(sample, encoding.levels, n_threads)
+    return replace(encoding, medians=medians)
+
+
+class BlockWriter:
+    """Fills a store with blocks of encoded rows.
+
+    Parameters
+    ----------
+    encoder : RowEncoder
+        Encodes rows.
+    store : BlockStore
+        Where blocks go.
+    block_rows : int
+        Rows of a block.
+    """
+
+    def __init__(self, encoder: RowEncoder, store: BlockStore, block_rows: int) -> None:
+        self._encoder = encoder
+        self._store, self._block_rows = store, block_rows
+        self._reader = TableReader()
+        shape = (len(encoder.found.sample_rows), len(encoder.encoding.levels))
+        self._sample = np.empty(shape, dtype=np.float32, order="F")
+        self._pending: list[Block] = []
+        self._n_pending = 0
+        self._n_rows = 0
+
+    def add(self, batch: Batch, n_threads: int) -> None:
+        """Encode the rows that follow those before."""
+        first_row = self._n_rows
+        rows = self._encoder.encode(batch, first_row, n_threads, self._reader)
+        n_rows = len(rows.target)
+        self._take_sample(rows.X, first_row)
+        for start, stop in self._pieces(n_rows):
+            part = None if rows.weights is None else rows.weights[start:stop]
+            target = rows.target[start:stop]
+            self._keep(Block(rows.X[start:stop], target, part, first_row + start))
+        self._n_rows += n_rows
+
+    def _pieces(self, n_rows: int) -> Iterator[tuple[int, int]]:
+        """Rows of the batch that go to one block each."""
+        start = 0
+        while start < n_rows:
+            stop = min(n_rows, start + self._block_rows - self._n_pending)
+            yield start, stop
+            start = stop
+
+    def _keep(self, piece: Block) -> None:
+        self._pending.append(piece)
+        self._n_pending += len(piece.target)
+        if self._n_pending == self._block_rows:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        pieces, self._pending, self._n_pending = self._pending, [], 0
+        X = np.empty((sum(len(b.target) for b in pieces), pieces[0].X.shape[1]), np.float32, "F")
+        np.concatenate([piece.X for piece in pieces], out=X)
+        weights = [piece.weights for piece in pieces if piece.weights is not None]
+        self._store.add(
+            Block(
+                X,
+                np.concatenate([piece.target for piece in pieces]),
+                np.concatenate(weights) if weights else None,
+                pieces[0].first_row,
+            )
+        )
+
+    def _take_sample(self, X: Float32s, first_row: int) -> None:
+        rows: npt.NDArray[Any] = self._encoder.found.sample_rows
+        start, stop = np.searchsorted(rows, [first_row, first_row + len(X)])
+        self._sample[start:stop] = X[rows[start:stop] - first_row]
+
+    def finish(self, n_threads: int) -> tuple[Encoding, Float32s]:
+        """Complete the store; the encoding with its medians, and the sample."""
+        if self._n_rows != self._encoder.found.n_rows:
+            raise self._encoder.changed(f"{self._n_rows}")
+        self._flush()
+        self._store.complete()
+        return finish_encoding(self._encoder.encoding, self._sample, n_threads), self._sample

@@ -1,0 +1,148 @@
+"""`scan`: a table that is described now and read when a forest is fitted to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bevel.errors import wrong_type, wrong_value
+from bevel.scanning.batches import ArraySource, BatchSource, Source
+from bevel.scanning.budget import read_memory
+from bevel.scanning.files import TableFiles, find_files, format_of, open_arrays
+
+__all__ = ["ScannedTable", "scan"]
+
+
+@dataclass(frozen=True, eq=False)
+class ScannedTable:
+    """A table that is read when it is needed, from `scan`.
+
+    Attributes
+    ----------
+    source : Source
+        Where the rows come from.
+    folder : str, path or None
+        Where encoded rows are written; None: where temporary files are, if they are written.
+    memory : int
+        Bytes that a fit may use.
+    block_rows : int or None
+        Rows of a block; None: by the memory. It does not change the forest.
+    """
+
+    source: Source
+    folder: str | os.PathLike[str] | None
+    memory: int
+    block_rows: int | None
+
+
+def scan(
+    source: Any,
+    *,
+    target: Any = None,
+    weight: Any = None,
+    columns: Sequence[str] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    memory: int | float | str | None = None,
+    block_rows: int | None = None,
+) -> ScannedTable:
+    """Describe a table that need not fit in memory; pass it to `fit` in place of X and y.
+
+    The table is read twice: once to learn its columns, classes and a sample of its rows, and once
+    to encode its rows in float32. Encoded rows stay in memory if they take less than 40 % of
+    `memory`, and else are written to files that are removed after the fit. Trees then grow over
+    blocks of these rows, see the guide "Large data". The forest is the same for any
+    blocks, threads and memory.
+
+    Parameters
+    ----------
+    source : str, path, sequence of these, array, data frame, callable or iterable
+        Files (Parquet, CSV, Arrow IPC, one memory-mapped `.npy`) by a path, a pattern such as
+        `"rows/*.parquet"`, a folder or a list; or an array or data frame; or a function that
+        returns an iterator of batches `(X, y)` or `(X, y, weights)`, anew at each call, or a list
+        of batches. Parquet, CSV and Arrow files need pyarrow.
+    target : str, array or path, default=None
+        Column of the targets; with arrays and `.npy` files the targets themselves, or their `.npy`
+        file. Batches bring their own.
+    weight : str, array or path, default=None
+        Weights of the rows, likewise; None weighs all rows equally.
+    columns : sequence of str, default=None
+        Columns of files to use, in this order; None: all but target and weight.
+    folder : str or path, default=None
+        Where encoded rows are written, even if they fit in memory.
+    memory : int or str, default=None
+        Memory that the fit may use, such as `"2GB"`, the trees themselves not counted; None: half
+        of what is free.
+    block_rows : int, default=None
+        Rows of a block; None: by the memory.
+
+    Returns
+    -------
+    ScannedTable
+        To be passed to `fit` of `ObliqueForestClassifier` or `ObliqueForestRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bevel import ObliqueForestClassifier, scan
+    >>> X = np.random.default_rng(0).normal(size=(1000, 4))
+    >>> table = scan(X, target=X[:, 0] > X[:, 1])
+    >>> forest = ObliqueForestClassifier(n_estimators=10, random_state=0).fit(table)
+    >>> forest.predict(X[:2]).shape
+    (2,)
+    """
+    if block_rows is not None and (not isinstance(block_rows, int) or block_rows < 1):
+        raise wrong_value("block_rows", "a whole number of at least 1, or None", block_rows, "")
+    opened = _open(source, target, weight, columns)
+    return ScannedTable(opened, folder, read_memory(memory), block_rows)
+
+
+def _open(source: Any, target: Any, weight: Any, columns: Sequence[str] | None) -> Source:
+    if _is_path(source) or _is_list_of_paths(source):
+        files = find_files(source)
+        if format_of(files) == "npy":
+            _refuse_columns(columns)
+            return open_arrays(files, _needed(target, "an array or a .npy file"), weight)
+        if not isinstance(target, str):
+            remedy = 'Write for example scan("rows.parquet", target="label").'
+            raise wrong_type("target", "the name of a column", target, remedy)
+        return TableFiles(files, target, weight, columns)
+    _refuse_columns(columns)
+    if isinstance(source, np.ndarray) or hasattr(source, "columns"):
+        return ArraySource(source, _array(_needed(target, "an array")), _array(weight))
+    if callable(source) or isinstance(source, Iterable):
+        if target is not None or weight is not None:
+            raise ValueError(
+                "target and weight must be None for batches, which bring their own; got a value. "
+                "Yield (X, y) or (X, y, weights)."
+            )
+        return BatchSource(source)
+    required = "files, an array, a data frame, a function that returns batches, or a list of them"
+    raise wrong_type("source", required, source, 'Write for example scan("rows/*.parquet", ...).')
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike)
+
+
+def _is_list_of_paths(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(_is_path(v) for v in value)
+
+
+def _refuse_columns(columns: Sequence[str] | None) -> None:
+    if columns is not None:
+        required = "None unless source is Parquet, CSV or Arrow files"
+        raise wrong_value("columns", required, columns, "Select the columns before scan.")
+
+
+def _needed(target: Any, required: str) -> Any:
+    if target is None:
+        raise wrong_type("target", required, target, "Pass the targets of the rows.")
+    return target
+
+
+def _array(values: Any) -> Any:
+    return values if values is None else np.asarray(values)
