@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "bevel/random/stream.h"
 #include "bevel/support/arithmetic/dot.h"
 #include "bevel/support/arithmetic/exponential.h"
 #include "bevel/support/arithmetic/float_environment.h"
