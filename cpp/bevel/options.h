@@ -44,6 +44,7 @@ struct Patch {
   PatchWeights weights = PatchWeights::signs;
   bool shuffle = false;  // as many entries, anywhere
   bool wrap = false;     // beyond an end the array begins again, else patches are cut off there
+  bool inside = false;   // patches lie inside the array
 };
 enum class Tuning : uint8_t { none, cross_validation, out_of_bag };
 

@@ -48,9 +48,10 @@ nb::ndarray<nb::numpy, double> proba_of_view(const ForestView& view, RowMajorMat
 nb::ndarray<nb::numpy, double> value_of_view(const ForestView& view, RowMajorMatrix X,
                                              int n_threads) {
   const RowMatrix rows = row_matrix(view.arrays(), X);
-  std::vector<double> out(rows.n_rows);
+  const size_t m = view.arrays().n_outputs();
+  std::vector<double> out(rows.n_rows * std::max<size_t>(1, m));
   run_cancellable([&] { predict_value(view.arrays(), rows, n_threads, out.data()); });
-  return to_numpy(std::move(out));
+  return m ? to_numpy(std::move(out), {rows.n_rows, m}) : to_numpy(std::move(out));
 }
 
 nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Options& options,
@@ -65,7 +66,7 @@ nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Optio
   const size_t n = X.shape(0);
   require(!weights || weights->shape(0) == n, "[ForestView] length of weights");
   const double* weight = weights ? weights->data() : nullptr;
-  const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
+  const size_t k = forest.width();
   std::vector<double> sums(n * k);
   std::vector<int32_t> counts(n);
   run_cancellable([&] {

@@ -51,16 +51,16 @@ void bind_options(nb::module_& m) {
       "__init__",
       [](Patch* self, const std::vector<std::array<int32_t, 4>>& axes, int32_t n_channels,
          int32_t channel_stride, bool one_channel, const std::string& weights, bool shuffle,
-         bool wrap) {
+         bool wrap, bool inside) {
         new (self)
             Patch{{},      n_channels, channel_stride, one_channel, kPatchWeights.parse(weights),
-                  shuffle, wrap};
+                  shuffle, wrap,       inside};
         for (auto [length, stride, shortest, longest] : axes)
           self->axes.push_back({length, stride, shortest, longest});
       },
       nb::arg("axes"), nb::arg("n_channels") = 1, nb::arg("channel_stride") = 1,
       nb::arg("one_channel") = false, nb::arg("weights") = "signs", nb::arg("shuffle") = false,
-      nb::arg("wrap") = false);
+      nb::arg("wrap") = false, nb::arg("inside") = false);
 
   nb::class_<ModelSettings> model(m, "ModelSettings");
   model.def(

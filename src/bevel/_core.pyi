@@ -21,6 +21,7 @@ class Patch:
         weights: str = "signs",
         shuffle: bool = False,
         wrap: bool = False,
+        inside: bool = False,
     ) -> None: ...
 
 class ModelSettings:
@@ -140,6 +141,7 @@ def train(
     trees: npt.NDArray[np.uint64],
     n_threads: int,
     progress: Callable[[int], None] | None,
+    output_classes: npt.NDArray[np.int32] | None = None,
 ) -> dict[str, npt.NDArray[Any]]: ...
 def bag(
     options: Options, n_rows: int, tree: int, weights: npt.NDArray[np.float64] | None = None

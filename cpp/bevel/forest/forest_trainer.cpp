@@ -10,6 +10,7 @@
 
 #include "bevel/data/codes.h"
 #include "bevel/forest/bag.h"
+#include "bevel/forest/output_targets.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/projection_bound.h"
@@ -71,6 +72,8 @@ struct RowWeight {
 };
 
 struct CriterionScales {
+  const OutputTargets* outputs = nullptr;  // several of them
+  const Kernels* kernels = nullptr;
   double weight = 1.0;  // whole units per unit of weight
   double target = 1.0;  // whole units per unit of weight times target
   double centre = 0.0;
@@ -139,6 +142,23 @@ struct CriterionMaker<ClassCriterion<Weight, kEntropy>> {
   }
 };
 
+template <class Criterion>
+  requires std::is_same_v<typename Criterion::RowStats, OutputRowStats>
+struct CriterionMaker<Criterion> {
+  static Criterion criterion(const TrainingSet&, const Options&, CriterionScales s,
+                             const EntropyTable* table) {
+    if constexpr (std::is_same_v<Criterion, OutputErrorCriterion>)
+      return Criterion(*s.outputs, *s.kernels, s.weight / (s.target * s.target));
+    else
+      return Criterion(*s.outputs, 1.0 / s.weight, table);
+  }
+  static OutputRowStats stats(const TrainingSet&, size_t row, RowWeight w, CriterionScales s) {
+    const double weight = w.whole > 0 ? static_cast<double>(w.whole)
+                                      : std::max(1.0, std::nearbyint(w.real * s.weight));
+    return {weight, static_cast<uint32_t>(row)};
+  }
+};
+
 // Gains are kept in float32. Where that cannot hold the largest, or not much less than it, they are
 // kept in units of a power of two; only their ratios have a meaning then.
 double gain_unit(double largest_gain) {
@@ -190,7 +210,9 @@ class Trainer {
     pool.run(progress);
     workspaces_.clear();  // not needed any more, while the forest is copied
     codes_.reset();
-    return flatten(trees_, training_.targets != nullptr);
+    FlatForest forest = flatten(trees_, training_.targets && training_.output_classes.empty());
+    forest.output_classes.assign(training_.output_classes.begin(), training_.output_classes.end());
+    return forest;
   }
 
  private:
@@ -204,6 +226,7 @@ class Trainer {
     // Weights that balance classes leave the sum over a bag as it is.
     const double largest = weighting_.largest;
     if (!weighting_.whole) scales_.weight = grid_scale(draws * largest, 52);
+    if (!training_.output_classes.empty()) return set_outputs(draws * largest * scales_.weight);
     if (!training_.targets) return;
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (size_t i = 0; i < data_.n_rows; ++i) {
@@ -222,6 +245,16 @@ class Trainer {
       scales_.target = std::min(scales_.target, grid_scale(kSmallNode * size, 53));
   }
 
+  // largest_weight: of a bag, in the units of the criterion.
+  void set_outputs(double largest_weight) {
+    outputs_ = read_outputs(training_);
+    scales_.outputs = &outputs_;
+    scales_.kernels = &kernels_;
+    if (training_.targets)
+      scales_.target =
+          scales_.weight * standardise(training_, largest_weight, weighting_.whole, outputs_);
+  }
+
   void grow(int worker, size_t job) {
     const uint64_t tree_number = numbers_[job];
     const std::vector<int32_t> multiplicity =
@@ -234,6 +267,7 @@ class Trainer {
     row_data.labels = training_.labels;
     row_data.targets = training_.targets;
     row_data.n_classes = training_.n_classes;
+    row_data.output_classes = training_.output_classes;
     row_data.weights = weighting_.values;
     row_data.class_weights = class_weights.empty() ? nullptr : class_weights.data();
     row_data.multiplicity = multiplicity.data();
@@ -249,8 +283,10 @@ class Trainer {
     tree.root = start_ ? start_->key : root_key(options_.seed, tree_number);
     tree.row_data = row_data;
     tree.gain_unit = scales_.gain;
-    tree.weight_unit =
-        std::is_same_v<typename Criterion::RowStats, WidePair> ? scales_.weight : 1.0;
+    tree.weight_unit = std::is_same_v<typename Criterion::RowStats, WidePair> ||
+                               std::is_same_v<typename Criterion::RowStats, OutputRowStats>
+                           ? scales_.weight
+                           : 1.0;
     size_t n = 0;
     for (size_t row = 0; row < data_.n_rows; ++row) n += row_data.multiplicity[row] > 0;
     tree.rows.reserve(n);
@@ -354,6 +390,7 @@ class Trainer {
   const ProjectionBound bound_;
   EntropyTable table_;
   CriterionScales scales_;
+  OutputTargets outputs_;
   std::vector<const float*> columns_;
   std::vector<int32_t> used_;
   std::optional<ColumnCodes> codes_;
@@ -371,6 +408,11 @@ FlatForest run_trainer(const TrainingSet& training, const Options& options,
     return Trainer<Criterion>(training, options, weighting, trees, start).run(n_threads, progress);
   };
   const bool entropy = options.criterion == CriterionKind::entropy;
+  if (!training.output_classes.empty()) {
+    if (training.targets) return run(std::type_identity<OutputErrorCriterion>{});
+    return entropy ? run(std::type_identity<OutputClassCriterion<true>>{})
+                   : run(std::type_identity<OutputClassCriterion<false>>{});
+  }
   if (training.targets) return run(std::type_identity<WideCriterion>{});
   if (training.n_classes == 2 && weighting.whole)
     return entropy ? run(std::type_identity<PackedEntropyCriterion>{})

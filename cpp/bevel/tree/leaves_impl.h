@@ -11,7 +11,9 @@ namespace bevel {
 template <class Criterion>
 void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
                                        Workspace<Criterion>& w) const {
-  if (w.criterion.is_regression()) {
+  if constexpr (requires { w.criterion.append_means(nodes.output_value); }) {
+    w.criterion.append_means(nodes.output_value);
+  } else if (w.criterion.is_regression()) {
     const auto* rows = data_rows(item.level, w);
     auto row_of = [&](size_t i) { return rows ? (*rows)[tree_->rows[i]] : tree_->rows[i]; };
     if (item.end - item.start == 1) {

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats, Target
+from bevel.data.outputs import read_output_labels, read_output_weights, split_outputs
 from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import NoOutOfBagError, shorten
@@ -87,6 +88,7 @@ def training_rows_of(
     sample_weight : array-like, default=None
         As given to fit, if it is known.
     """
+    fitted, y, sample_weight = _with_one_output(fitted, y, sample_weight, len(X))
     bags, target = known_bags(fitted, caller), reread_target(fitted, y, len(X))
     weights = _reread_weights(fitted, sample_weight, target).weights
     return find_training_rows(fitted.forest, bags, X, target, weights)
@@ -109,6 +111,7 @@ def leaf_rows_of(
     n_threads: int,
 ) -> tuple[LeafRows, TrainingRows, Weighting]:
     """The rows of a fit in their leaves; raises if they do not give what leaves predict."""
+    fitted, y, sample_weight = _with_one_output(fitted, y, sample_weight, len(X))
     rows = training_rows_of(fitted, X, y, caller, sample_weight)
     weighting = _reread_weights(fitted, sample_weight, rows.target)
     leaf_rows = collect_leaf_rows(
@@ -127,6 +130,26 @@ def leaf_rows_of(
     return leaf_rows, rows, weighting
 
 
+def _with_one_output(
+    fitted: FittedForest, y: Any, sample_weight: Any, n_rows: int
+) -> tuple[FittedForest, Any, Any]:
+    """The first of several outputs, by which rows are recognised; weights are those of all."""
+    outputs = fitted.outputs
+    if outputs is None:
+        return fitted, y, sample_weight
+    given = split_outputs(y)
+    if given is None or len(given.columns) != len(outputs):
+        got = 1 if given is None else len(given.columns)
+        raise ValueError(
+            f"y must have the {len(outputs)} outputs of the fit; got {got}. Pass the y that the "
+            "forest was fitted on."
+        )
+    if outputs.classes is not None and fitted.class_weight is not None:
+        classes, codes = read_output_labels(given, n_rows)
+        sample_weight = read_output_weights(sample_weight, fitted.class_weight, classes, codes)
+    return fitted.output(0), given.columns[0], sample_weight
+
+
 def known_bags(fitted: FittedForest, caller: str) -> Bags:
     """How the bags were drawn; raises if they cannot be drawn again."""
     if fitted.additive is not None:
@@ -137,8 +160,8 @@ def known_bags(fitted: FittedForest, caller: str) -> Bags:
     if fitted.bags is None or fitted.seed is None:
         raise ValueError(
             f"{caller} needs a forest whose bags can be drawn again; got trees chosen by "
-            "prune_trees, or grown with other bags by warm_start. Ask the whole forest, after "
-            "its last fit."
+            "prune_trees, or grown with other bags by warm_start, or over blocks of a scanned "
+            "table. Ask the whole forest, after its last fit, or a forest of rows in memory."
         )
     return fitted.bags
 

@@ -26,6 +26,7 @@ class PatchSpec:
     weights: str = "signs"
     shuffle: bool = False
     wrap: bool = False
+    inside: bool = False
 
 
 @dataclass(frozen=True)

@@ -97,10 +97,10 @@ class ClassSurvey:
         known = place < len(self.classes)
         known[known] = self.classes[place[known]] == labels[known]
         if not known.all():
+            new = shorten(labels[~known].tolist()[0])
             raise ValueError(
-                "The table must not change while it is read; got the new label "
-                f"{shorten(labels[~known][0])} in the second pass (from row {first_row} on). Fit "
-                "again when the files are complete."
+                f"The table must not change while it is read; got the new label {new} in the "
+                f"second pass (from row {first_row} on). Fit again when the files are complete."
             )
         return place.astype(np.int32)[codes]
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel.data.dataset import Dataset
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.outputs import Outputs
 from bevel.projections.base import FamilySpec
 from bevel.projections.custom import check_sums
 from bevel.training.options import TrainingOptions
@@ -32,11 +33,20 @@ class TrainingTarget:
         Number of classes, 0 in regression.
     weights : ndarray of float64 or None
         Weight of each row; None when all are one.
+    outputs : Outputs or None
+        Of several outputs their names and classes; `values` is then of shape (n_rows, n_outputs),
+        and classes of all outputs are numbered one after the other.
     """
 
     values: npt.NDArray[Any]
     n_classes: int
     weights: npt.NDArray[np.float64] | None
+    outputs: Outputs | None = None
+
+    @property
+    def output_classes(self) -> npt.NDArray[np.int32] | None:
+        """Number of classes of each of several outputs, 0 in regression; None of one."""
+        return None if self.outputs is None else self.outputs.n_classes
 
 
 def train(
@@ -73,13 +83,14 @@ def train(
             encoding.levels,
             encoding.medians,
             dataset.has_nan,
-            target.values,
+            target.values.ravel(),
             target.n_classes,
             target.weights,
             native_options(options),
             np.asarray(trees, dtype=np.uint64),
             n_threads,
             progress if progress.wanted else None,
+            target.output_classes,
         )
         if progress.wanted:
             progress(len(trees))

@@ -27,6 +27,9 @@ __all__ = ["KINDS", "Directions", "ErrorImportance", "Importance", "importance"]
 # Kinds that boosted trees have a meaning for.
 OF_BOOSTING = ("gini", "permutation", "projection", "rotation", "split_frequency", "t_test")
 
+# Kinds that read splits alone, whatever the leaves predict.
+OF_SPLITS = ("anova", "gini", "projection", "rotation", "split_frequency")
+
 # A function of the analysed, of X and y where it has such parameters, and of options of its own.
 KINDS: dict[str, Callable[..., Importance | Directions]] = {
     "anova": anova,
@@ -121,7 +124,10 @@ def importance(
     measure, caller = KINDS[kind], f'importance(kind="{kind}")'
     rows = _rows_for(measure, caller, X, y)
     _check_options(measure, caller, options)
-    analysed = read_forest(forest, caller, trees_only=kind in OF_BOOSTING)
+    of_splits = kind in OF_SPLITS and effects_on is None
+    analysed = read_forest(
+        forest, caller, trees_only=kind in OF_BOOSTING, several_outputs=of_splits
+    )
     if kind == "permutation" and analysed.fitted.additive is not None:
         measure = permutation_of_boosting
     found = measure(analysed, *rows, **options)
