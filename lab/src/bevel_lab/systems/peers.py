@@ -75,6 +75,24 @@ def _forest_systems() -> list[System]:
             missing=True,
         ),
         System(
+            "ydf-boosting",
+            "ydf boosting",
+            PEER,
+            "ydf.GradientBoostedTreesLearner at its defaults.",
+            partial(_ydf_boosting, False),
+            needs="ydf",
+            missing=True,
+        ),
+        System(
+            "ydf-oblique-boosting",
+            "ydf oblique boosting",
+            PEER,
+            "ydf.GradientBoostedTreesLearner with sparse oblique splits, else at its defaults.",
+            partial(_ydf_boosting, True),
+            needs="ydf",
+            missing=True,
+        ),
+        System(
             "rotation-forest-aeon",
             "Rotation Forest (aeon)",
             PEER,
@@ -163,6 +181,13 @@ def _ydf(oblique: bool, task: Task, *, n_trees: int = 500, **setting: Any) -> Es
 
     _imported("ydf", "RandomForestLearner")
     return YggdrasilForest(task, n_trees, oblique, setting)
+
+
+def _ydf_boosting(oblique: bool, task: Task, **setting: Any) -> Estimator:
+    from bevel_lab.systems.yggdrasil import YggdrasilBoosting
+
+    _imported("ydf", "GradientBoostedTreesLearner")
+    return YggdrasilBoosting(task, oblique, setting)
 
 
 def _rotation_forest_aeon(task: Task, **setting: Any) -> Estimator:
