@@ -21,12 +21,13 @@ using namespace bevel;
 
 namespace {
 
-constexpr EnumNames<FamilyKind, 15> kFamilies{
+constexpr EnumNames<FamilyKind, 16> kFamilies{
     {"axis", "signs", "combination", "gaussian", "rotation", "categorical", "multirotation",
-     "principal", "patches", "ridge", "lda", "logistic", "pls", "cca", "custom"}};
+     "principal", "patches", "ridge", "lda", "logistic", "pls", "cca", "custom", "cox"}};
 constexpr EnumNames<Tuning, 3> kTunings{{"none", "cross_validation", "out_of_bag"}};
 constexpr EnumNames<PatchWeights, 3> kPatchWeights{{"signs", "uniform", "ones"}};
-constexpr EnumNames<CriterionKind, 3> kCriteria{{"gini", "entropy", "squared_error"}};
+constexpr EnumNames<CriterionKind, 5> kCriteria{
+    {"gini", "entropy", "squared_error", "log_rank", "log_rank_score"}};
 constexpr EnumNames<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
 constexpr EnumNames<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};
 constexpr EnumNames<Growth, 4> kGrowths{

@@ -123,6 +123,9 @@ class Projection(ABC):
     def check_task(self, regression: bool) -> None:  # noqa: B027
         """Raise if it has no meaning for the task."""
 
+    def check_survival(self) -> None:  # noqa: B027
+        """Raise if it has no meaning for right-censored times."""
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
         """Settings by name; an estimator lists them as ``projection__density`` and the like."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
