@@ -15,7 +15,7 @@ EXTRA = "bevel-lab[peers]"
 
 def systems() -> list[System]:
     """All of them."""
-    return [*_boosting_systems(), *_forest_systems()]
+    return [*_boosting_systems(), *_ydf_boosting_systems(), *_forest_systems()]
 
 
 def _boosting_systems() -> list[System]:
@@ -51,6 +51,29 @@ def _boosting_systems() -> list[System]:
     ]
 
 
+def _ydf_boosting_systems() -> list[System]:
+    return [
+        System(
+            "ydf-boosting",
+            "ydf boosting",
+            PEER,
+            "ydf.GradientBoostedTreesLearner at its defaults.",
+            partial(_ydf_boosting, False),
+            needs="ydf",
+            missing=True,
+        ),
+        System(
+            "ydf-oblique-boosting",
+            "ydf oblique boosting",
+            PEER,
+            "ydf.GradientBoostedTreesLearner with sparse oblique splits, else at its defaults.",
+            partial(_ydf_boosting, True),
+            needs="ydf",
+            missing=True,
+        ),
+    ]
+
+
 def _forest_systems() -> list[System]:
     return [
         System(
@@ -72,24 +95,6 @@ def _forest_systems() -> list[System]:
             partial(_ydf, True),
             needs="ydf",
             has_trees=True,
-            missing=True,
-        ),
-        System(
-            "ydf-boosting",
-            "ydf boosting",
-            PEER,
-            "ydf.GradientBoostedTreesLearner at its defaults.",
-            partial(_ydf_boosting, False),
-            needs="ydf",
-            missing=True,
-        ),
-        System(
-            "ydf-oblique-boosting",
-            "ydf oblique boosting",
-            PEER,
-            "ydf.GradientBoostedTreesLearner with sparse oblique splits, else at its defaults.",
-            partial(_ydf_boosting, True),
-            needs="ydf",
             missing=True,
         ),
         System(
