@@ -88,6 +88,7 @@ def _fit_blocks(
     shape = TableShape(table.n_rows, table.n_features - n_nominal, n_nominal)
     options = resolve_options(values, members, shape, draw_seed(estimator.random_state))
     estimator.n_features_in_ = table.n_features
+    estimator.n_outputs_ = 1
     if read.names is not None:
         estimator.feature_names_in_ = np.array(read.names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
