@@ -127,9 +127,10 @@ class MappedView {
   }
   nb::ndarray<nb::numpy, double> predict_value(RowMajorMatrix X, int n_threads) const {
     const RowMatrix rows = row_matrix(X);
-    std::vector<double> out(rows.n_rows);
+    const size_t m = forest_.n_outputs();
+    std::vector<double> out(rows.n_rows * std::max<size_t>(1, m));
     run_cancellable([&] { forest_.predict_value(rows, n_threads, out.data()); });
-    return to_numpy(std::move(out));
+    return m ? to_numpy(std::move(out), {rows.n_rows, m}) : to_numpy(std::move(out));
   }
 
  private:

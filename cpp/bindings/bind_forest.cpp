@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "bevel/predict/reference_predictor.h"
+#include "bevel/predict/survival_curves.h"
 #include "bevel/support/check.h"
 #include "forest_view.h"
 #include "reporter.h"
@@ -48,9 +49,10 @@ nb::ndarray<nb::numpy, double> proba_of_view(const ForestView& view, RowMajorMat
 nb::ndarray<nb::numpy, double> value_of_view(const ForestView& view, RowMajorMatrix X,
                                              int n_threads) {
   const RowMatrix rows = row_matrix(view.arrays(), X);
-  std::vector<double> out(rows.n_rows);
+  const size_t m = view.arrays().n_outputs();
+  std::vector<double> out(rows.n_rows * std::max<size_t>(1, m));
   run_cancellable([&] { predict_value(view.arrays(), rows, n_threads, out.data()); });
-  return to_numpy(std::move(out));
+  return m ? to_numpy(std::move(out), {rows.n_rows, m}) : to_numpy(std::move(out));
 }
 
 nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Options& options,
@@ -65,7 +67,7 @@ nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Optio
   const size_t n = X.shape(0);
   require(!weights || weights->shape(0) == n, "[ForestView] length of weights");
   const double* weight = weights ? weights->data() : nullptr;
-  const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
+  const size_t k = forest.width();
   std::vector<double> sums(n * k);
   std::vector<int32_t> counts(n);
   run_cancellable([&] {
@@ -73,6 +75,25 @@ nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Optio
                sums.data(), counts.data());
   });
   return nb::make_tuple(to_numpy(std::move(sums), {n, k}), to_numpy(std::move(counts)));
+}
+
+using Leaves = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// first_point: of each event time, see CurveRequest.
+nb::ndarray<nb::numpy, double> curves_of_view(const ForestView& view, Leaves leaves,
+                                              Vector<int32_t> first_point, size_t n_points,
+                                              bool survival, int n_threads) {
+  const ForestArrays& forest = view.arrays();
+  require(leaves.shape(1) == forest.n_trees(), "[ForestView] leaves of other trees");
+  for (int32_t point : as_span(first_point))
+    require(point >= 0 && static_cast<size_t>(point) <= n_points, "[ForestView] point of a curve");
+  const size_t n = leaves.shape(0);
+  std::vector<double> out(n * n_points);
+  const CurveRequest request{survival ? CurveKind::survival : CurveKind::hazard,
+                             as_span(first_point), n_points};
+  run_cancellable(
+      [&] { survival_curves(forest, request, leaves.data(), n, n_threads, out.data()); });
+  return to_numpy(std::move(out), {n, n_points});
 }
 
 }  // namespace
@@ -88,5 +109,8 @@ void bind_forest(nb::module_& m) {
       .def("predict_value", &value_of_view, nb::arg("X").noconvert(), nb::arg("n_threads"))
       .def("out_of_bag", &out_of_bag_of_view, nb::arg("X").noconvert(), nb::arg("options"),
            nb::arg("first_tree"), nb::arg("hard"), nb::arg("n_threads"),
-           nb::arg("trees") = nb::none(), nb::arg("weights").noconvert() = nb::none());
+           nb::arg("trees") = nb::none(), nb::arg("weights").noconvert() = nb::none())
+      .def("survival_curves", &curves_of_view, nb::arg("leaves").noconvert(),
+           nb::arg("first_point").noconvert(), nb::arg("n_points"), nb::arg("survival"),
+           nb::arg("n_threads"));
 }

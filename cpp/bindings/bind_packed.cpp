@@ -58,6 +58,7 @@ template <class Number>
 bool classes(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
              bool hard, int n_threads, Target<int32_t> out) {
   require_classes(forest, true);
+  require(forest.n_outputs == 0, "[PackedForest] one class of several outputs");
   return parallel_rows(forest, X, scaler, limit, out, 1, [&](const RowSource& rows, int32_t* to) {
     predict_class(forest, rows, voting(hard), n_threads, to);
   });
@@ -67,7 +68,8 @@ template <class Number>
 bool values(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
             int n_threads, Target<double> out) {
   require_classes(forest, false);
-  return parallel_rows(forest, X, scaler, limit, out, 1, [&](const RowSource& rows, double* to) {
+  const size_t m = std::max<size_t>(1, forest.n_outputs);
+  return parallel_rows(forest, X, scaler, limit, out, m, [&](const RowSource& rows, double* to) {
     predict_value(forest, rows, n_threads, to);
   });
 }
@@ -77,6 +79,7 @@ template <class Number>
 bool add_outputs(const PackedForest& forest, Table<Number> X, const Scaler& scaler, double limit,
                  size_t first, size_t last, size_t n_outputs, int n_threads, Target<double> out) {
   require_classes(forest, false);
+  require(forest.n_outputs == 0, "[PackedForest] leaves have several values");
   require(first <= last && last <= forest.n_trees() && n_outputs > 0,
           "[PackedForest] no such trees or outputs");
   return parallel_rows(forest, X, scaler, limit, out, n_outputs,
@@ -109,7 +112,7 @@ void bind_packed(nb::module_& m) {
           [](PackedForest* self, const ForestView& view, const std::string& simd) {
             run_cancellable([&] { new (self) PackedForest(view.arrays(), simd); });
           },
-          nb::arg("view"), nb::arg("simd") = "auto")
+          nb::arg("view"), nb::arg("simd") = "auto", nb::keep_alive<1, 2>())
       .def_prop_ro("nbytes", &PackedForest::nbytes);
   bind_predictions<float>(packed);
   bind_predictions<double>(packed);

@@ -23,6 +23,11 @@ class KeptForest {
   }
 
   const bevel::ForestArrays& arrays() const { return forest_; }
+  // For what reads one class or one value from a leaf.
+  const bevel::ForestArrays& one_output() const {
+    bevel::require(forest_.n_outputs() == 0, "[ForestView] the forest has several outputs");
+    return forest_;
+  }
 
  private:
   template <class T>

@@ -55,15 +55,23 @@ class PythonSource : public DirectionSource {
     return nb::cast(to_numpy(std::move(values), {n, m}));
   }
   static nb::object targets(const NodeRows& node) {
-    const size_t n = node.rows.size();
-    if (node.row_data->n_classes > 0) {
-      std::vector<int32_t> labels(n);
-      for (size_t i = 0; i < n; ++i) labels[i] = node.row_data->labels[node.data_row(i)];
-      return nb::cast(to_numpy(std::move(labels)));
+    const size_t n = node.rows.size(), m = node.row_data->n_outputs();
+    std::vector<int32_t> labels;
+    std::vector<double> values;
+    for (size_t i = 0; i < n; ++i) {
+      int32_t first = 0;  // class of the output
+      for (size_t k = 0; k < m; ++k) {
+        if (node.row_data->n_classes == 0) {
+          values.push_back(node.row_data->target(node.data_row(i), k));
+          continue;
+        }
+        labels.push_back(node.row_data->label(node.data_row(i), k) - first);
+        if (m > 1) first += node.row_data->output_classes[k];
+      }
     }
-    std::vector<double> values(n);
-    for (size_t i = 0; i < n; ++i) values[i] = node.row_data->targets[node.data_row(i)];
-    return nb::cast(to_numpy(std::move(values)));
+    if (node.row_data->n_classes > 0)
+      return nb::cast(m > 1 ? to_numpy(std::move(labels), {n, m}) : to_numpy(std::move(labels)));
+    return nb::cast(m > 1 ? to_numpy(std::move(values), {n, m}) : to_numpy(std::move(values)));
   }
   static nb::object weights(const NodeRows& node) {
     std::vector<double> values(node.rows.size());

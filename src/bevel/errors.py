@@ -14,6 +14,7 @@ __all__ = [
     "NoOutOfBagError",
     "PrecisionWarning",
     "RowNumberWarning",
+    "SeveralOutputsError",
     "join_names",
     "nearest",
     "shorten",
@@ -32,6 +33,10 @@ class RowNumberWarning(UserWarning):
 
 class NoOutOfBagError(ValueError):
     """Out-of-bag estimates were requested from a forest that leaves no row out of its bags."""
+
+
+class SeveralOutputsError(ValueError):
+    """A forest of several outputs was given to a function that answers for one of them."""
 
 
 class ModelFileError(ValueError):

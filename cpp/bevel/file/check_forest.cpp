@@ -58,6 +58,7 @@ class Checker {
   explicit Checker(const ForestArrays& forest) : forest_(forest) {}
 
   void check_table() const;
+  void check_outputs() const;
   void check_offsets_and_lengths() const;
   void check_analysis() const;
   void check_rotations();
@@ -69,13 +70,16 @@ class Checker {
   void check_split(size_t node);
   void check_category(size_t node) const;
   void check_set(size_t node, int32_t set, int32_t n_levels) const;
-  void check_leaf(size_t node) const;
+  void check_leaf(size_t node);
+  void check_output_values(size_t node);
   void check_value(size_t node) const;
-  void check_shares(size_t node) const;
+  void check_jumps(size_t node) const;
+  void check_shares(size_t node, size_t first, size_t last, int64_t low, int64_t high) const;
   void check_entry(size_t node, int64_t entry) const;
   size_t n_entries(size_t node) const {
     return static_cast<size_t>(forest_.entry_offset[node + 1] - forest_.entry_offset[node]);
   }
+  bool has_node_values() const { return forest_.n_classes == 0 && forest_.n_outputs() == 0; }
   bool is_category(size_t node) const { return forest_.flags[node] & kCategoryNode; }
   [[noreturn]] void refuse_node(size_t node, const std::string& what) const {
     refuse("Node " + std::to_string(node - first_) + " of tree " + std::to_string(tree_) + ": " +
@@ -86,12 +90,14 @@ class Checker {
   size_t tree_ = 0, first_ = 0;  // of the tree at hand
   int64_t n_indices_ = 0;        // its features and axes
   std::vector<size_t> pending_;  // right children that are still to come, the next one last
+  size_t next_value_ = 0;        // in output_value: of the leaves so far
   RepeatFinder repeats_;
 };
 
 void Checker::check_table() const {
   if (forest_.n_features < 1) refuse("n_features must be at least 1.");
   if (forest_.n_classes < 0) refuse("n_classes must be at least 0.");
+  check_outputs();
   const auto p = static_cast<size_t>(forest_.n_features);
   check_length(forest_.levels.size(), p, "levels");
   check_length(forest_.medians.size(), p, "medians");
@@ -101,6 +107,24 @@ void Checker::check_table() const {
              std::to_string(n) + ".");
   for (const float median : forest_.medians)
     if (!std::isfinite(median)) refuse("medians must be finite.");
+}
+
+// Several outputs: how many classes each has, 0 in regression.
+void Checker::check_outputs() const {
+  if (forest_.n_outputs() == 0) return;
+  if (forest_.n_outputs() == 1)
+    refuse("output_classes must have a value for each of two outputs or more; got one.");
+  const bool is_regression = forest_.n_classes == 0;
+  int64_t sum = 0;
+  for (const int32_t n : forest_.output_classes) {
+    if (is_regression ? n != 0 : n < 1)
+      refuse("output_classes must be at least 1, or 0 in regression; got " + std::to_string(n) +
+             ".");
+    sum += n;
+  }
+  if (sum != forest_.n_classes)
+    refuse("output_classes must sum to " + std::to_string(forest_.n_classes) + "; got " +
+           std::to_string(sum) + ".");
 }
 
 void Checker::check_offsets_and_lengths() const {
@@ -117,10 +141,12 @@ void Checker::check_offsets_and_lengths() const {
                             .sets = forest_.bits_offset.size() - 1,
                             .words = forest_.bits.size(),
                             .axes = axis_offset.size() - 1,
-                            .axis_entries = forest_.rotation_index.size()};
+                            .axis_entries = forest_.rotation_index.size(),
+                            .outputs = forest_.output_classes.size(),
+                            .is_regression = forest_.n_classes == 0};
   for_each_array(forest_, [&](const ForestField& field, const auto& array) {
     if (field.kind == FieldKind::optional && array.empty()) return;
-    check_length(array.size(), length_of(field, counts, forest_.n_classes == 0), field.name);
+    check_length(array.size(), length_of(field, counts), field.name);
   });
 }
 
@@ -232,7 +258,7 @@ void Checker::check_shape(size_t first, size_t last) {
 
 void Checker::check_split(size_t node) {
   if (n_entries(node) == 0) refuse_node(node, "a split must have a feature; got none.");
-  if (forest_.n_classes == 0) check_value(node);
+  if (has_node_values()) check_value(node);
   if (is_category(node)) return check_category(node);
   repeats_.next_owner();
   for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
@@ -281,14 +307,34 @@ void Checker::check_set(size_t node, int32_t set, int32_t n_levels) const {
     refuse_node(node, "its set of levels must have no bit beyond the levels; it has one.");
 }
 
-void Checker::check_leaf(size_t node) const {
+void Checker::check_leaf(size_t node) {
   if (forest_.flags[node] != 0) refuse_node(node, "a leaf must have no flags.");
   if (forest_.n_classes == 0) {
-    if (n_entries(node) != 0) refuse_node(node, "a leaf of a regression must have no entries.");
-    return check_value(node);
+    check_jumps(node);
+    return has_node_values() ? check_value(node) : check_output_values(node);
   }
   if (n_entries(node) == 0) refuse_node(node, "a leaf must have a class; got none.");
-  check_shares(node);
+  if (forest_.n_outputs() == 0) return check_shares(node, 0, n_entries(node), 0, forest_.n_classes);
+  size_t first = 0;
+  int64_t label = 0;
+  for (const int32_t n : forest_.output_classes) {  // entries of each output follow one another
+    size_t last = first;
+    while (last < n_entries(node) &&
+           forest_.entry_index[static_cast<size_t>(forest_.entry_offset[node]) + last] < label + n)
+      ++last;
+    check_shares(node, first, last, label, label + n);
+    first = last;
+    label += n;
+  }
+  if (first != n_entries(node))
+    refuse_node(node, "its classes must be less than " + std::to_string(label) + ".");
+}
+
+// Leaves come in the order of their nodes.
+void Checker::check_output_values(size_t node) {
+  for (size_t k = 0; k < forest_.n_outputs(); ++k, ++next_value_)
+    if (!is_leaf_value(forest_.output_value[next_value_]))
+      refuse_node(node, "its values must be finite and at most 1e65 in size.");
 }
 
 void Checker::check_value(size_t node) const {
@@ -296,15 +342,17 @@ void Checker::check_value(size_t node) const {
     refuse_node(node, "its value must be finite and at most 1e65 in size.");
 }
 
-void Checker::check_shares(size_t node) const {
-  int64_t before = -1;
+// Entries [first, last) of the node: classes from low to high - 1, and shares that sum to 1.
+void Checker::check_shares(size_t node, size_t first, size_t last, int64_t low,
+                           int64_t high) const {
+  int64_t before = low - 1;
   double sum = 0.0;
-  for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
+  for (size_t k = first; k < last; ++k) {
+    const size_t e = static_cast<size_t>(forest_.entry_offset[node]) + k;
     const int32_t label = forest_.entry_index[e];
-    if (label <= before || label >= forest_.n_classes)
-      refuse_node(node, "its classes must ascend from 0 to at most " +
-                            std::to_string(forest_.n_classes - 1) + "; got " +
-                            std::to_string(label) + ".");
+    if (label <= before || label >= high)
+      refuse_node(node, "its classes must ascend from " + std::to_string(low) + " to at most " +
+                            std::to_string(high - 1) + "; got " + std::to_string(label) + ".");
     before = label;
     const float share = forest_.entry_weight[e];
     if (!is_share(share))
@@ -314,6 +362,21 @@ void Checker::check_shares(size_t node) const {
   }
   if (!is_sum_of_shares(sum))
     refuse_node(node, "the shares of its classes must sum to 1; got " + std::to_string(sum) + ".");
+}
+
+// Leaves of a survival forest: event times and the jumps of the hazard at them. Whether a forest
+// may have any, and how many event times there are, is known to the reader of the file.
+void Checker::check_jumps(size_t node) const {
+  int64_t before = -1;
+  for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
+    const int32_t time = forest_.entry_index[e];
+    if (time <= before) refuse_node(node, "its event times must ascend from 0; they do not.");
+    before = time;
+    const float jump = forest_.entry_weight[e];
+    if (!(jump > 0.0f && jump <= 1.0f))
+      refuse_node(node, "the jumps of its hazard must be above 0 and at most 1; got " +
+                            std::to_string(jump) + ".");
+  }
 }
 
 }  // namespace

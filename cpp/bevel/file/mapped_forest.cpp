@@ -14,6 +14,7 @@ namespace bevel {
 namespace {
 
 constexpr size_t kWorkOfRead = 32;  // of a packed number, between polls for cancellation
+constexpr size_t kMostOutputs = size_t{1} << 24;
 
 // A number from the file that must lie in [least, end).
 size_t within(int64_t value, size_t least, size_t end, const char* what) {
@@ -44,6 +45,7 @@ MappedForest::MappedForest(const ForestColumns& columns, int32_t n_features, int
   if (levels.size() != p || medians.size() != p)
     fault("Levels and medians must have one entry for each of " + std::to_string(p) + " features.");
   read_tree_offset();
+  read_outputs();
   check_lengths();
 }
 
@@ -59,6 +61,20 @@ void MappedForest::read_tree_offset() {
   }
 }
 
+void MappedForest::read_outputs() {
+  const Column& column = *columns_.output_classes;
+  const auto k = static_cast<size_t>(n_classes_);
+  if (column.size() > kMostOutputs) fault("A forest must have fewer outputs than 2^24.");
+  size_t sum = 0;
+  for (size_t i = 0; i < column.size(); ++i) {
+    output_classes_.push_back(
+        within(column.at(i), k > 0 ? 1 : 0, k > 0 ? k + 1 : 1, "output_classes"));
+    sum += output_classes_.back();
+  }
+  if (column.size() == 1 || (column.size() > 0 && sum != k))
+    fault("output_classes must be of two outputs or more and sum to the number of classes.");
+}
+
 void MappedForest::check_lengths() const {
   const ForestCounts counts{.trees = n_trees(),
                             .nodes = tree_offset_.back(),
@@ -66,18 +82,20 @@ void MappedForest::check_lengths() const {
                             .sets = columns_.bits_offset->size() - 1,
                             .words = columns_.bits->size(),
                             .axes = columns_.rotation_entry_offset->size() - 1,
-                            .axis_entries = columns_.rotation_index->size()};
+                            .axis_entries = columns_.rotation_index->size(),
+                            .outputs = n_outputs(),
+                            .is_regression = n_classes_ == 0};
   for_each_column(columns_, [&](const ForestField& field, const Column* column) {
     if (field.use == FieldUse::analysis) return;  // no walk reads it
     if (field.kind == FieldKind::optional && column->size() == 0) return;
-    check_length(column, length_of(field, counts, n_classes_ == 0), field.name);
+    check_length(column, length_of(field, counts), field.name);
   });
 }
 
 // Nodes, and with them entries, are passed in ascending order: no walk is longer than its tree.
 MappedForest::Leaf MappedForest::leaf_of(size_t tree, const Row& row) const {
   const size_t end = tree_offset_[tree + 1];
-  size_t node = tree_offset_[tree], passed = 0;
+  size_t node = tree_offset_[tree], passed = 0, leaf = (node + tree) / 2;
   for (;;) {
     const size_t n_entries = columns_.entry_index->size();
     const size_t first =
@@ -87,10 +105,12 @@ MappedForest::Leaf MappedForest::leaf_of(size_t tree, const Row& row) const {
     const Range entries{first, last};
     poll_cancellation((1 + entries.size()) * kWorkOfRead);
     const int64_t left_leaves = columns_.left_leaves->at(node);
-    if (left_leaves == 0) return {node, entries};
+    if (left_leaves == 0) return {node, entries, leaf};
     const size_t jump = 2 * within(left_leaves, 1, end - node, "left_leaves");
     const size_t right = within(static_cast<int64_t>(node + jump), node + 2, end, "A right child");
-    node = goes_left(tree, node, entries, row) ? node + 1 : right;
+    const bool left = goes_left(tree, node, entries, row);
+    if (!left) leaf += jump / 2;
+    node = left ? node + 1 : right;
     passed = last;
   }
 }
@@ -164,8 +184,8 @@ float MappedForest::rotated(size_t tree, int64_t axis, const Row& row) const {
   return sum + 0.0f;
 }
 
-size_t MappedForest::class_of(size_t entry) const {
-  return within(columns_.entry_index->at(entry), 0, static_cast<size_t>(n_classes_), "A class");
+size_t MappedForest::class_of(size_t entry, size_t low, size_t high) const {
+  return within(columns_.entry_index->at(entry), low, high, "A class");
 }
 
 float MappedForest::share_of(size_t entry) const {
@@ -176,21 +196,52 @@ float MappedForest::share_of(size_t entry) const {
 
 void MappedForest::add_shares(const Leaf& leaf, bool hard, double* sums) const {
   const auto k = static_cast<size_t>(n_classes_);
-  const auto [first, last] = leaf.entries;
-  within(static_cast<int64_t>(leaf.entries.size()), 1, k + 1, "The number of classes in a leaf");
+  if (output_classes_.empty()) return add_shares_of(leaf.entries, 0, k, hard, sums);
+  Range entries{leaf.entries.first, leaf.entries.first};
+  size_t low = 0;
+  for (const size_t n : output_classes_) {  // entries of each output follow one another
+    const size_t high = low + n, end = std::min(leaf.entries.last, entries.first + n);
+    while (entries.last < end && class_of(entries.last, low, k) < high) ++entries.last;
+    poll_cancellation(entries.size() * kWorkOfRead);
+    add_shares_of(entries, low, high, hard, sums);
+    low = high;
+    entries.first = entries.last;
+  }
+}
+
+// Of entries whose classes are from low to high - 1.
+void MappedForest::add_shares_of(const Range& entries, size_t low, size_t high, bool hard,
+                                 double* sums) const {
+  const auto [first, last] = entries;
+  within(static_cast<int64_t>(entries.size()), 1, high - low + 1,
+         "The number of classes in a leaf");
   double sum = 0.0;
   size_t best = first;
   float largest = 0.0f;
   for (size_t e = first; e < last; ++e) {
     const float share = share_of(e);
     sum += share;
-    if (!hard) sums[class_of(e)] += share;
+    if (!hard) sums[class_of(e, low, high)] += share;
     if (share <= largest) continue;
     best = e;
     largest = share;
   }
   if (!is_sum_of_shares(sum)) fault("The shares of the classes in a leaf must sum to 1.");
-  if (hard) sums[class_of(best)] += 1.0;
+  if (hard) sums[class_of(best, low, high)] += 1.0;
+}
+
+void MappedForest::add_values(const Leaf& leaf, double* sums) const {
+  const Column& column = *columns_.output_value;
+  const size_t m = n_outputs();
+  const size_t first =
+      m * within(static_cast<int64_t>(leaf.number), 0, column.size() / m, "The number of a leaf");
+  poll_cancellation(m * kWorkOfRead);
+  for (size_t k = 0; k < m; ++k) {
+    const auto value = std::bit_cast<double>(column.at(first + k));
+    if (!is_leaf_value(value))
+      fault("The values of a leaf must be finite and at most 1e65 in size.");
+    sums[k] += value;
+  }
 }
 
 double MappedForest::value_of(const Leaf& leaf) const {
@@ -227,9 +278,17 @@ void MappedForest::predict_proba(const RowMatrix& rows, int n_threads, bool hard
 }
 
 void MappedForest::predict_value(const RowMatrix& rows, int n_threads, double* out) const {
-  std::fill(out, out + rows.n_rows, 0.0);
-  auto add = [&](size_t i, size_t, const Leaf& leaf) { out[i] += value_of(leaf); };
-  over_leaves(rows, n_threads, add, [&](size_t i) { out[i] /= static_cast<double>(n_trees()); });
+  const size_t m = std::max<size_t>(1, n_outputs());
+  std::fill(out, out + rows.n_rows * m, 0.0);
+  auto add = [&](size_t i, size_t, const Leaf& leaf) {
+    if (output_classes_.empty())
+      out[i] += value_of(leaf);
+    else
+      add_values(leaf, out + i * m);
+  };
+  over_leaves(rows, n_threads, add, [&](size_t i) {
+    for (size_t c = i * m; c < (i + 1) * m; ++c) out[c] /= static_cast<double>(n_trees());
+  });
 }
 
 }  // namespace bevel

@@ -32,6 +32,7 @@ class MappedForest {
   size_t n_trees() const { return tree_offset_.size() - 1; }
   int32_t n_features() const { return n_features_; }
   int32_t n_classes() const { return n_classes_; }
+  size_t n_outputs() const { return output_classes_.size(); }  // 0: one
 
   // As the functions of the same names of the reference predictor.
   void apply(const RowMatrix& rows, int n_threads, int32_t* out) const;
@@ -49,21 +50,25 @@ class MappedForest {
     size_t stride;
     float operator[](size_t feature) const { return values[feature * stride]; }
   };
-  // Where a row ends; nodes are counted over the forest.
+  // Where a row ends; nodes and leaves are counted over the forest.
   struct Leaf {
     size_t node;
     Range entries;
+    size_t number;
   };
 
   void check_lengths() const;
   void read_tree_offset();
+  void read_outputs();
   Leaf leaf_of(size_t tree, const Row& row) const;
   bool goes_left(size_t tree, size_t node, const Range& entries, const Row& row) const;
   bool level_goes_left(size_t node, size_t entry, bool unseen, const Row& row) const;
   float projected(size_t tree, const Range& entries, const Row& row) const;
   float rotated(size_t tree, int64_t axis, const Row& row) const;
   void add_shares(const Leaf& leaf, bool hard, double* sums) const;
-  size_t class_of(size_t entry) const;
+  void add_shares_of(const Range& entries, size_t low, size_t high, bool hard, double* sums) const;
+  void add_values(const Leaf& leaf, double* sums) const;
+  size_t class_of(size_t entry, size_t low, size_t high) const;
   float share_of(size_t entry) const;
   double value_of(const Leaf& leaf) const;
   // Calls add(row, leaf) for all rows and trees, trees in order for each row, then finish(row).
@@ -75,6 +80,7 @@ class MappedForest {
   std::span<const int32_t> levels_;
   std::span<const float> medians_;
   std::vector<size_t> tree_offset_;
+  std::vector<size_t> output_classes_;  // of each of several outputs, 0 in regression
 };
 
 }  // namespace bevel

@@ -112,6 +112,7 @@ FlatForest flatten(std::vector<GrownTree>& trees, bool is_regression) {
     for (GrownTree& tree : trees) std::vector<int32_t>().swap(tree.nodes.bits_index);
   }
   if (is_regression) join(trees, &NodeStore::leaf_value, forest.leaf_value);
+  join(trees, &NodeStore::output_value, forest.output_value);
   join_offsets(trees, &NodeStore::entry_offset, forest.entry_offset);
   const bool recorded = std::any_of(trees.begin(), trees.end(), [](const GrownTree& tree) {
     return !tree.nodes.entry_p_value.empty();

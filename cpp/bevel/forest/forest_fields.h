@@ -27,7 +27,9 @@
   FIELD(int64_t, rotation_offset, tree, offsets, prediction)       \
   FIELD(int64_t, rotation_entry_offset, axis, offsets, prediction) \
   FIELD(int32_t, rotation_index, axis_entry, values, prediction)   \
-  FIELD(float, rotation_weight, axis_entry, values, prediction)
+  FIELD(float, rotation_weight, axis_entry, values, prediction)    \
+  FIELD(int32_t, output_classes, output, values, prediction)       \
+  FIELD(double, output_value, leaf_output, values, prediction)
 
 // The arrays in memory.
 #define BEVEL_FOREST_ARRAYS(FIELD)                \
@@ -42,14 +44,15 @@
 namespace bevel {
 
 // What an array has values for. A set is a set of levels, a word 32 bits of one. An axis is a
-// direction that the nodes of a tree share.
-enum class Per { tree, node, entry, set, word, axis, axis_entry };
+// direction that the nodes of a tree share. Outputs are counted where there are several, and in
+// regression each leaf has a value for each of them.
+enum class Per { tree, node, entry, set, word, axis, axis_entry, output, leaf_output };
 
 enum class FieldKind {
   values,      // one value each
   offsets,     // where the things that each one owns begin, then where the last ones end
   optional,    // one value each, or none at all
-  regression,  // one value each in a regression, else none at all
+  regression,  // one value each in a regression with one output, else none at all
 };
 
 enum class FieldUse { prediction, analysis };  // slim forests have no arrays of `analysis`
@@ -64,18 +67,25 @@ struct ForestField {
 // How many there are in a forest.
 struct ForestCounts {
   size_t trees, nodes, entries, sets, words, axes, axis_entries;
+  size_t outputs;  // 0: one
+  bool is_regression;
 
+  // Every split has two children: trees of n nodes in all have (n + trees) / 2 leaves.
+  size_t leaves() const { return (nodes + trees) / 2; }
+  size_t leaf_outputs() const { return is_regression ? leaves() * outputs : 0; }
   size_t of(Per per) const {
-    const size_t counts[] = {trees, nodes, entries, sets, words, axes, axis_entries};
+    const size_t counts[] = {trees, nodes,        entries, sets,          words,
+                             axes,  axis_entries, outputs, leaf_outputs()};
     return counts[static_cast<size_t>(per)];
   }
 };
 
 // The length that an array must have; one of kind `optional` may be empty instead.
-inline size_t length_of(const ForestField& field, const ForestCounts& counts, bool is_regression) {
+inline size_t length_of(const ForestField& field, const ForestCounts& counts) {
   const size_t n = counts.of(field.per);
   if (field.kind == FieldKind::offsets) return n + 1;
-  return field.kind == FieldKind::regression && !is_regression ? 0 : n;
+  const bool has_values = counts.is_regression && counts.outputs == 0;
+  return field.kind == FieldKind::regression && !has_values ? 0 : n;
 }
 
 // What an array of a forest without trees holds: offsets begin with 0.

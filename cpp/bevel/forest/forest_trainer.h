@@ -15,10 +15,20 @@ namespace bevel {
 
 struct TrainingSet {
   const DatasetView& data;
+  // Of several outputs these are rows x outputs, and labels number the classes of all outputs one
+  // after the other.
   const int32_t* labels = nullptr;  // classification: 0 .. n_classes - 1
   const double* targets = nullptr;  // regression
   int32_t n_classes = 0;            // 0: regression
   const double* weights = nullptr;  // null: all 1; rows of weight 0 take no part
+  // Survival: ranks, ascending (risk_sets.h), events, and the number that draw_bag() knows each row
+  // by.
+  const uint32_t* times = nullptr;
+  const uint8_t* events = nullptr;
+  const uint32_t* bag_row = nullptr;
+  int32_t n_times = 0;
+  // Several outputs: the number of classes of each, 0 in regression. Empty: one output.
+  std::span<const int32_t> output_classes{};
 };
 
 // A node whose subtree is grown: its rows are the training set.

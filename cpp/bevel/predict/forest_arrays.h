@@ -21,6 +21,17 @@ struct ForestArrays {
 #undef BEVEL_ARRAY
 
   size_t n_trees() const { return tree_offset.size() - 1; }
+  // 0: one output; else output_value or the entries of a leaf are of several.
+  size_t n_outputs() const { return output_classes.size(); }
+  // What a row's prediction has numbers for: classes of all outputs, or outputs.
+  size_t width() const {
+    if (n_classes > 0) return static_cast<size_t>(n_classes);
+    return n_outputs() > 0 ? n_outputs() : 1;
+  }
+  // The number of a tree's first leaf: a tree of n nodes has (n + 1) / 2 leaves.
+  size_t first_leaf(size_t tree) const {
+    return (static_cast<size_t>(tree_offset[tree]) + tree) / 2;
+  }
 };
 
 }  // namespace bevel

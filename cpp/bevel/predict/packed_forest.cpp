@@ -257,32 +257,62 @@ class Packer {
   }
 
   int32_t add_leaf(size_t node) {
+    if (forest_.n_classes == 0 && packed_.n_outputs > 0) return next_leaf_++;
     if (forest_.n_classes == 0) {
       packed_.leaf_value.push_back(forest_.leaf_value[node]);
       return static_cast<int32_t>(packed_.leaf_value.size() - 1);
     }
     const SplitView leaf = view_split(forest_, node);
     BEVEL_CHECK(!leaf.index.empty());
-    if (leaf.index.size() == 1 && leaf.weight[0] == 1.0f) return leaf.index[0];
+    const bool one_output = packed_.n_outputs == 0;
+    if (one_output && leaf.index.size() == 1 && leaf.weight[0] == 1.0f) return leaf.index[0];
     if (packed_.share_offset.empty()) packed_.share_offset.push_back(0);
     packed_.share_class.insert(packed_.share_class.end(), leaf.index.begin(), leaf.index.end());
     packed_.share.insert(packed_.share.end(), leaf.weight.begin(), leaf.weight.end());
     packed_.share_offset.push_back(static_cast<uint32_t>(packed_.share.size()));
-    const auto best = std::max_element(leaf.weight.begin(), leaf.weight.end());
-    packed_.vote.push_back(leaf.index[static_cast<size_t>(best - leaf.weight.begin())]);
-    return forest_.n_classes + static_cast<int32_t>(packed_.vote.size() - 1);
+    if (one_output) {
+      packed_.vote.push_back(largest(leaf, 0, leaf.index.size()));
+    } else {
+      add_votes(leaf);
+    }
+    return forest_.n_classes + static_cast<int32_t>(packed_.share_offset.size() - 2);
+  }
+
+  // Class of the largest of the shares [first, last), the first of several.
+  static int32_t largest(const SplitView& leaf, size_t first, size_t last) {
+    const auto begin = leaf.weight.begin();
+    const auto best = std::max_element(begin + static_cast<ptrdiff_t>(first),
+                                       begin + static_cast<ptrdiff_t>(last));
+    return leaf.index[static_cast<size_t>(best - begin)];
+  }
+
+  // One for each output.
+  void add_votes(const SplitView& leaf) {
+    size_t first = 0;
+    int32_t above = 0;
+    for (const int32_t n : forest_.output_classes) {
+      above += n;
+      size_t last = first;
+      while (last < leaf.index.size() && leaf.index[last] < above) ++last;
+      packed_.vote.push_back(largest(leaf, first, last));
+      first = last;
+    }
   }
 
   const ForestArrays& forest_;
   PackedForest& packed_;
   size_t n_splits_ = 0;
+  int32_t next_leaf_ = 0;
   std::vector<Child> children_;  // of one tree: what each node is to its parent
 };
 
 }  // namespace
 
 PackedForest::PackedForest(const ForestArrays& forest, const std::string& simd)
-    : n_classes(forest.n_classes), pass_top_levels(find_pass_top_levels(simd)) {
+    : n_classes(forest.n_classes),
+      pass_top_levels(find_pass_top_levels(simd)),
+      n_outputs(forest.n_outputs()),
+      output_value(forest.output_value) {
   Packer(forest, *this).run();
 }
 
@@ -291,7 +321,7 @@ size_t PackedForest::nbytes() const {
   size_t total = std::visit(size, nodes) + size(roots) + size(first_split) + size(medians) +
                  size(general) + size(general_place) + size(general_weight) + size(bits) +
                  size(missing_left) + size(share_offset) + size(share_class) + size(share) +
-                 size(vote) + size(leaf_value);
+                 size(vote) + size(leaf_value);  // output_value is the forest's
   for (const TreeAxesProduct& product : axes) total += product.nbytes();
   return total;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -84,7 +85,8 @@ struct GroupedRows;
 using PassTopLevels = void (*)(const TopLevels& top_levels, const GroupedRows& rows, Child* out);
 
 struct PackedForest {
-  // simd: the instruction set, "auto" for the best available; predictions do not depend on it.
+  // The values of several outputs are not copied: the forest must live as long. simd: the
+  // instruction set, "auto" for the best available; predictions do not depend on it.
   explicit PackedForest(const ForestArrays& forest, const std::string& simd = "auto");
 
   int32_t n_classes = 0;  // 0: regression
@@ -108,8 +110,11 @@ struct PackedForest {
   std::vector<uint32_t> share_offset;  // of leaf n_classes + i
   std::vector<int32_t> share_class;
   std::vector<float> share;
-  std::vector<int32_t> vote;       // of leaf n_classes + i
+  std::vector<int32_t> vote;       // of leaf n_classes + i; of several outputs one each
   std::vector<double> leaf_value;  // regression
+  size_t n_outputs = 0;            // 0: one
+  // Regression with several outputs: those of leaf i begin at i * n_outputs. The forest's own.
+  std::span<const double> output_value;
 
   size_t n_trees() const { return roots.size(); }
   // Class with the largest share in a leaf.

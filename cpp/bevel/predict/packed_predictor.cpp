@@ -99,12 +99,40 @@ class HardVotes {
   const PackedForest& forest_;
 };
 
+// Of several outputs.
+class OutputVotes {
+ public:
+  explicit OutputVotes(const PackedForest& forest) : forest_(forest) {}
+  size_t width() const { return static_cast<size_t>(forest_.n_classes); }
+  void add(int32_t leaf, size_t, double* sums) const {
+    const size_t first = static_cast<size_t>(leaf - forest_.n_classes) * forest_.n_outputs;
+    for (size_t k = 0; k < forest_.n_outputs; ++k) sums[forest_.vote[first + k]] += 1.0;
+  }
+
+ private:
+  const PackedForest& forest_;
+};
+
 class Values {
  public:
   explicit Values(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return 1; }
   void add(int32_t leaf, size_t, double* sums) const {
     sums[0] += forest_.leaf_value[static_cast<size_t>(leaf)];
+  }
+
+ private:
+  const PackedForest& forest_;
+};
+
+// Leaves with a value for each of several outputs.
+class LeafVectors {
+ public:
+  explicit LeafVectors(const PackedForest& forest) : forest_(forest) {}
+  size_t width() const { return forest_.n_outputs; }
+  void add(int32_t leaf, size_t, double* sums) const {
+    const double* values = &forest_.output_value[static_cast<size_t>(leaf) * forest_.n_outputs];
+    for (size_t k = 0; k < forest_.n_outputs; ++k) sums[k] += values[k];
   }
 
  private:
@@ -259,7 +287,9 @@ void predict_classes(const PackedForest& forest, const RowSource& rows, const Vo
 
 void predict_proba(const PackedForest& forest, const RowSource& rows, Voting voting, int n_threads,
                    double* out) {
-  if (voting == Voting::hard)
+  if (voting == Voting::hard && forest.n_outputs > 0)
+    predict_means(forest, rows, OutputVotes(forest), n_threads, out);
+  else if (voting == Voting::hard)
     predict_means(forest, rows, HardVotes(forest), n_threads, out);
   else
     predict_means(forest, rows, SoftVotes(forest), n_threads, out);
@@ -274,6 +304,7 @@ void predict_class(const PackedForest& forest, const RowSource& rows, Voting vot
 }
 
 void predict_value(const PackedForest& forest, const RowSource& rows, int n_threads, double* out) {
+  if (forest.n_outputs > 0) return predict_means(forest, rows, LeafVectors(forest), n_threads, out);
   predict_means(forest, rows, Values(forest), n_threads, out);
 }
 

@@ -15,11 +15,11 @@ enum class Voting { soft, hard };
 // Mean over trees of leaf shares (soft) or of votes (hard); out: n_rows x n_classes.
 void predict_proba(const PackedForest& forest, const RowSource& rows, Voting voting, int n_threads,
                    double* out);
-// The class of highest probability, the first of those that are equal. Stops at the tree after
-// which a row's class cannot change.
+// The class of highest probability, of a forest with one output: the first of those that are equal.
+// Stops at the tree after which a row's class cannot change.
 void predict_class(const PackedForest& forest, const RowSource& rows, Voting voting, int n_threads,
                    int32_t* out);
-// Mean over trees of leaf values.
+// Mean over trees of leaf values; out: n_rows x max(1, n_outputs).
 void predict_value(const PackedForest& forest, const RowSource& rows, int n_threads, double* out);
 
 // Adds leaf values of some trees to out (n_rows x n_outputs), tree t to output t % n_outputs.

@@ -89,12 +89,51 @@ bool goes_left(const ForestArrays& forest, size_t tree, size_t node, const float
   return value <= forest.threshold[node] || (missing_left && value != value);
 }
 
-int32_t vote(const ForestArrays& forest, size_t node) {
-  const int64_t first = forest.entry_offset[node], last = forest.entry_offset[node + 1];
+namespace {
+
+// The first of the largest among entries [first, last).
+int32_t largest_share(const ForestArrays& forest, int64_t first, int64_t last) {
   int64_t best = first;
   for (int64_t e = first + 1; e < last; ++e)
     if (forest.entry_weight[e] > forest.entry_weight[best]) best = e;
   return forest.entry_index[best];
+}
+
+// A leaf of a forest with several outputs votes once for each of them: calls add(class).
+template <class Add>
+void add_votes(const ForestArrays& forest, size_t node, Add add) {
+  int64_t first = forest.entry_offset[node];
+  const int64_t end = forest.entry_offset[node + 1];
+  int32_t above = 0;  // the classes of the output are below it
+  for (const int32_t n : forest.output_classes) {
+    above += n;
+    int64_t last = first;
+    while (last < end && forest.entry_index[last] < above) ++last;
+    add(largest_share(forest, first, last));
+    first = last;
+  }
+}
+
+}  // namespace
+
+int32_t vote(const ForestArrays& forest, size_t node) {
+  return largest_share(forest, forest.entry_offset[node], forest.entry_offset[node + 1]);
+}
+
+std::span<const double> output_values(const ForestArrays& forest, size_t tree, const float* row,
+                                      size_t feature_stride) {
+  const auto first = static_cast<size_t>(forest.tree_offset[tree]);
+  size_t node = first, leaf = forest.first_leaf(tree);
+  while (forest.right[node] >= 0) {
+    const size_t right = first + static_cast<size_t>(forest.right[node]);
+    if (goes_left(forest, tree, node, row, feature_stride)) {
+      ++node;
+    } else {
+      leaf += (right - node) / 2;  // the left subtree has one node less than twice its leaves
+      node = right;
+    }
+  }
+  return forest.output_value.subspan(leaf * forest.n_outputs(), forest.n_outputs());
 }
 
 int32_t leaf_of(const ForestArrays& forest, size_t tree, const float* row, size_t feature_stride) {
@@ -132,6 +171,11 @@ void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_thre
             static_cast<size_t>(forest.tree_offset[tree]) +
             static_cast<size_t>(
                 leaf_of(forest, tree, rows.values + i * rows.row_stride, rows.feature_stride));
+        if (hard && forest.n_outputs() > 0) {
+          add_votes(forest, node,
+                    [&](int32_t label) { out[i * k + static_cast<size_t>(label)] += 1.0; });
+          continue;
+        }
         if (hard) {
           out[i * k + static_cast<size_t>(vote(forest, node))] += 1.0;
           continue;
@@ -144,7 +188,29 @@ void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_thre
   });
 }
 
+namespace {
+
+void predict_outputs(const ForestArrays& forest, const RowMatrix& rows, int n_threads,
+                     double* out) {
+  const size_t n_trees = forest.n_trees(), work = work_of_walk(forest), m = forest.n_outputs();
+  parallel_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
+    std::fill(out + first * m, out + last * m, 0.0);
+    for (size_t tree = 0; tree < n_trees; ++tree) {
+      poll_cancellation((last - first) * (work + m));
+      for (size_t i = first; i < last; ++i) {
+        const auto values =
+            output_values(forest, tree, rows.values + i * rows.row_stride, rows.feature_stride);
+        for (size_t k = 0; k < m; ++k) out[i * m + k] += values[k];
+      }
+    }
+    for (size_t i = first * m; i < last * m; ++i) out[i] /= static_cast<double>(n_trees);
+  });
+}
+
+}  // namespace
+
 void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_threads, double* out) {
+  if (forest.n_outputs() > 0) return predict_outputs(forest, rows, n_threads, out);
   const size_t n_trees = forest.n_trees(), work = work_of_walk(forest);
   parallel_rows(n_trees, rows.n_rows, n_threads, [&](size_t first, size_t last) {
     std::fill(out + first, out + last, 0.0);
@@ -173,9 +239,10 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const BagOfTr
                 TreeRange trees, int n_threads, bool hard, double* sums, int32_t* counts) {
   constexpr size_t kRowsBetweenPolls = 256;
   const size_t n_trees = trees.end - trees.begin, work = work_of_walk(forest);
-  const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
+  const size_t k = forest.width();
   double largest = forest.n_classes > 0 ? 1.0 : 0.0;
-  if (forest.n_classes == 0)
+  for (const double value : forest.output_value) largest = std::max(largest, std::fabs(value));
+  if (forest.n_classes == 0 && forest.n_outputs() == 0)
     for (int64_t node = forest.tree_offset[trees.begin]; node < forest.tree_offset[trees.end];
          ++node)
       largest = std::max(largest, std::fabs(forest.leaf_value[static_cast<size_t>(node)]));
@@ -193,12 +260,18 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const BagOfTr
       if (i % kRowsBetweenPolls == 0) poll_cancellation(kRowsBetweenPolls * work);
       if (bag[i] > 0) continue;
       std::atomic_ref<int32_t>(counts[i]).fetch_add(1, std::memory_order_relaxed);
-      const size_t node =
-          static_cast<size_t>(forest.tree_offset[tree]) +
-          static_cast<size_t>(
-              leaf_of(forest, tree, rows.values + i * rows.row_stride, rows.feature_stride));
+      const float* row = rows.values + i * rows.row_stride;
+      if (!forest.output_value.empty()) {
+        const auto values = output_values(forest, tree, row, rows.feature_stride);
+        for (size_t j = 0; j < k; ++j) add(i, j, values[j]);
+        continue;
+      }
+      const size_t node = static_cast<size_t>(forest.tree_offset[tree]) +
+                          static_cast<size_t>(leaf_of(forest, tree, row, rows.feature_stride));
       if (forest.n_classes == 0) {
         add(i, 0, forest.leaf_value[node]);
+      } else if (hard && forest.n_outputs() > 0) {
+        add_votes(forest, node, [&](int32_t label) { add(i, static_cast<size_t>(label), 1.0); });
       } else if (hard) {
         add(i, static_cast<size_t>(vote(forest, node)), 1.0);
       } else {

@@ -27,6 +27,10 @@ bool goes_left(const ForestArrays& forest, size_t tree, size_t node, const float
 // Class with the largest share in a leaf, the first of several; the node is counted likewise.
 int32_t vote(const ForestArrays& forest, size_t leaf);
 
+// Values of the leaf in which a row ends, of a regression with several outputs.
+std::span<const double> output_values(const ForestArrays& forest, size_t tree, const float* row,
+                                      size_t feature_stride);
+
 // Node, counted from the tree's first, in which the row ends.
 int32_t leaf_of(const ForestArrays& forest, size_t tree, const float* row, size_t feature_stride);
 
@@ -36,12 +40,12 @@ void apply(const ForestArrays& forest, const RowMatrix& rows, int n_threads, int
 // out: n_rows x n_classes.
 void predict_proba(const ForestArrays& forest, const RowMatrix& rows, int n_threads, bool hard,
                    double* out);
-// Mean over trees of leaf values.
+// Mean over trees of leaf values; out: n_rows x max(1, n_outputs).
 void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_threads, double* out);
 
 // Sums over the trees (of a range) whose bag lacks a row, and the number of those trees. The bag of
 // tree t is that of number first_tree + t, for rows of these weights (null: all 1). sums: n_rows x
-// max(n_classes, 1). Sums are made in whole numbers: no order of threads can change them.
+// forest.width(). Sums are made in whole numbers: no order of threads can change them.
 void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const double* weights,
                 const Options& options, uint64_t first_tree, TreeRange trees, int n_threads,
                 bool hard, double* sums, int32_t* counts);

@@ -34,7 +34,8 @@ void append_whole_rotation(const Family& family, const DatasetView& data, Stream
 
 void draw_tree_axes(const Options& options, const DatasetView& data, const TreeRows& tree,
                     Stream& stream, Candidates& axes) {
-  const bool by_class = tree.row_data.labels && options.threshold != ThresholdRule::purely_random;
+  const bool by_class = tree.row_data.labels && tree.row_data.n_outputs() == 1 &&
+                        options.threshold != ThresholdRule::purely_random;
   for (const Family& family : options.families) {
     if (!family.per_tree()) continue;
     if (family.kind == FamilyKind::principal)

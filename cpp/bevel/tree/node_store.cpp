@@ -12,6 +12,18 @@ void append(std::vector<T>& to, const std::vector<T>& from, size_t first, size_t
             from.begin() + static_cast<ptrdiff_t>(last));
 }
 
+// Values of the leaves among nodes [first, last) of `from`, which come in the order of nodes.
+void append_outputs(NodeStore& to, const NodeStore& from, size_t first, size_t last) {
+  auto n_leaves = [&](size_t begin, size_t end) {
+    return static_cast<size_t>(std::count(from.right.begin() + static_cast<ptrdiff_t>(begin),
+                                          from.right.begin() + static_cast<ptrdiff_t>(end), -1));
+  };
+  const size_t n_outputs = from.output_value.size() / n_leaves(0, from.size());
+  const size_t before = n_leaves(0, first);
+  append(to.output_value, from.output_value, before * n_outputs,
+         (before + n_leaves(first, last)) * n_outputs);
+}
+
 // Appends nodes [first, last) of `from`; right children are left for the caller to renumber.
 void append_nodes(NodeStore& to, const NodeStore& from, size_t first, size_t last) {
   append(to.right, from.right, first, last);
@@ -20,6 +32,7 @@ void append_nodes(NodeStore& to, const NodeStore& from, size_t first, size_t las
   append(to.gain, from.gain, first, last);
   append(to.weight, from.weight, first, last);
   if (!from.leaf_value.empty()) append(to.leaf_value, from.leaf_value, first, last);
+  if (!from.output_value.empty()) append_outputs(to, from, first, last);
   const auto shift = static_cast<int64_t>(to.entry_index.size()) - from.entry_offset[first];
   for (size_t node = first; node < last; ++node) {
     to.entry_offset.push_back(from.entry_offset[node + 1] + shift);

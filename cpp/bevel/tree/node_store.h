@@ -43,6 +43,7 @@ struct NodeStore {
   std::vector<float> entry_weight;
   std::vector<float> entry_p_value;  // NaN where there is none; ends with the last recorded one
   std::vector<double> leaf_value;    // regression only: one per node
+  std::vector<double> output_value;  // regression with several outputs: one each for every leaf
   std::vector<int32_t> bits_index;   // per node, -1 without a set of levels
   std::vector<int64_t> bits_offset{0};
   std::vector<uint32_t> bits;
@@ -56,6 +57,7 @@ struct NodeStore {
     flags.shrink_to_fit();
     entry_offset.shrink_to_fit();
     leaf_value.shrink_to_fit();
+    output_value.shrink_to_fit();
   }
 
   // Appends a node without entries; add_entry() and close() complete it.

@@ -93,6 +93,8 @@ typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_firs
     if (part >= 0) {
       result.grafts.push_back({nodes.open(0.0f, w.criterion.is_regression()), {}, {}});
       part_of_graft.push_back(part);
+      if constexpr (requires { w.criterion.n_leaf_values(); })  // until the subtree takes its place
+        nodes.output_value.resize(nodes.output_value.size() + w.criterion.n_leaf_values(), 0.0);
       nodes.close();
       continue;
     }

@@ -46,7 +46,7 @@ nb::tuple shapley(const ForestView& view, RowMajorMatrix X, RowMajorMatrix backg
                   std::optional<Weights> weights, std::optional<Drawn> drawn, bool hard,
                   int max_exact_features, int n_samples, uint64_t seed, int n_threads,
                   nb::object progress) {
-  const ForestArrays& forest = view.arrays();
+  const ForestArrays& forest = view.one_output();
   const auto p = static_cast<size_t>(forest.n_features);
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   require(X.shape(1) == p, "[shapley_values] wrong number of features");
@@ -70,7 +70,7 @@ nb::tuple shapley(const ForestView& view, RowMajorMatrix X, RowMajorMatrix backg
 nb::tuple interactions(const ForestView& view, RowMajorMatrix X, RowMajorMatrix background,
                        std::optional<Weights> weights, std::optional<Drawn> drawn, bool hard,
                        int max_exact_features, int n_threads, nb::object progress) {
-  const ForestArrays& forest = view.arrays();
+  const ForestArrays& forest = view.one_output();
   const auto p = static_cast<size_t>(forest.n_features);
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
   require(X.shape(1) == p, "[shapley_interactions] wrong number of features");
@@ -92,7 +92,7 @@ nb::tuple interactions(const ForestView& view, RowMajorMatrix X, RowMajorMatrix 
 
 nb::tuple of_paths(const ForestView& view, Vector<float> node_weight, RowMajorMatrix X, bool hard,
                    size_t most_boxes, int n_threads, nb::object progress) {
-  ForestArrays forest = view.arrays();
+  ForestArrays forest = view.one_output();
   forest.weight = as_span(node_weight);
   const auto p = static_cast<size_t>(forest.n_features);
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));

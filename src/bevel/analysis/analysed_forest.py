@@ -126,7 +126,9 @@ class AnalysedForest:
             )
 
 
-def read_forest(estimator: object, caller: str, *, trees_only: bool = False) -> AnalysedForest:
+def read_forest(
+    estimator: object, caller: str, *, trees_only: bool = False, several_outputs: bool = False
+) -> AnalysedForest:
     """Read a fitted forest for the function `caller`; raises if it is not one.
 
     Parameters
@@ -138,6 +140,8 @@ def read_forest(estimator: object, caller: str, *, trees_only: bool = False) -> 
     trees_only : bool, default=False
         Whether the function looks at single trees and their splits, so that it may have boosted
         ones; others need trees that each predict the target.
+    several_outputs : bool, default=False
+        Whether the function reads no predictions, so that it may have a forest of several outputs.
     """
     if isinstance(estimator, AnalysedForest):
         return estimator
@@ -151,6 +155,8 @@ def read_forest(estimator: object, caller: str, *, trees_only: bool = False) -> 
         remedy = "Pass an ObliqueForestClassifier or ObliqueForestRegressor, or a preset."
         raise wrong_type(f"The forest of {caller}", "a fitted forest of Bevel", estimator, remedy)
     check_is_fitted(estimator)
+    if not several_outputs:
+        estimator.fitted_forest_.check_one_output(caller)
     estimator.verify()  # analysis walks the forest without the checks of a mapped file
     return AnalysedForest(
         estimator, estimator.fitted_forest_, count_threads(estimator.n_jobs), caller

@@ -13,13 +13,15 @@ from bevel import workflow
 from bevel.cli import forest_options as forest
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
+from bevel.cli.several_targets import check_for_outputs, fit_several
+from bevel.cli.survival import fit_times
 from bevel.cli.table_options import (
     Data,
     Drop,
     KeepId,
     Nominal,
+    OptionalTarget,
     RowId,
-    TargetColumn,
     Task,
     TaskName,
     reads_tables,
@@ -31,10 +33,11 @@ from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.report.score_text import score_line
 from bevel.workflow import FitResult
-from bevel.workflow.fitting import BOOSTING, FOREST
+from bevel.workflow.fitting import BOOSTING, FOREST, Settings
 from bevel.workflow.predicting import out_of_bag_predictions
 from bevel.workflow.scores import as_json
-from bevel.workflow.tables.options import TableKeywords
+from bevel.workflow.several_targets import split_targets
+from bevel.workflow.tables.options import TableKeywords, TableOptions
 
 __all__ = ["EXAMPLES", "fit"]
 
@@ -51,6 +54,8 @@ EXAMPLES = output.examples(
     "bevel fit prices.parquet --target price --task regression --trees 500 --keep-targets",
     "bevel fit cells.tsv --target type --drop plate --nominal batch --class-weight rare=5",
     "bevel fit prices.parquet --target price --model boosting --out prices.bevel",
+    "bevel fit patients.csv --time days --event died --out patients.bevel",
+    "bevel fit wine.csv --target acidity,sugar --drop name --out wine.bevel",
     "zcat big.csv.gz | bevel fit - --target y --d 0.5 --max-depth 12 --json",
 )
 
@@ -58,7 +63,14 @@ EXAMPLES = output.examples(
 @reads_tables
 def fit(
     data: Data,
-    target: TargetColumn,
+    target: OptionalTarget = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")
+    ] = None,
+    event: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Survival: column that tells seen events, 1 or 0."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Model file to write.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     oob: Annotated[
@@ -117,30 +129,43 @@ def fit(
     """Fit a forest to a file of rows.
 
     The delimiter, missing values, numbers such as 1,234.50 and dates are found out, with notes
-    where that is no matter of course. Columns that name rows are left out.
+    where that is no matter of course. Columns that name rows are left out. Several targets,
+    separated by commas, are predicted by one forest.
     """
     output.check_free([out, report, oob], force=force)
+    if target is None or time is not None or event is not None:
+        return fit_times(locals())  # all options by name
     _check_model(model, oob, criterion)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
     parameters = forest.forest_parameters(max_depth, min_samples_leaf, criterion, class_weight)
+    rows: dict[str, Any] = {
+        "task": task,
+        "drop": drop or (),
+        "nominal": nominal or (),
+        "keep_id": keep_id,
+    }
+    rows |= {"weights": weights, "row_id": row_id or ()}
+    drawn = (forest.read_projection(projection, density), forest.read_directions(d))
     with source_of(data) as source, output.steps() as advance:
+        targets = split_targets(source, target, TableOptions(**table))
+        if len(targets) > 1:
+            given = {"--report": report, "--oob": oob, "--params": params}
+            check_for_outputs(given | {"--keep-targets": keep_targets, "--model": model != FOREST})
+            settings = Settings(*drawn, trees or 300, seed, jobs, parameters)
+            how = {"options": TableOptions(**table), "on_progress": advance}
+            return fit_several(data, out, as_json_, source, targets, settings, **rows, **how)
         found = workflow.fit(
             source,
             target,
-            task=task,
             model=str(model),
-            projection=forest.read_projection(projection, density),
-            n_projections=forest.read_directions(d),
+            projection=drawn[0],
+            n_projections=drawn[1],
             n_estimators=trees,
             params=params,
             keep_targets=keep_targets,
             parameters=parameters,
-            drop=drop or (),
-            nominal=nominal or (),
-            keep_id=keep_id,
-            weights=weights,
-            row_id=row_id or (),
+            **rows,
             random_state=seed,
             n_jobs=jobs,
             curve=report is not None,
@@ -166,6 +191,7 @@ def fit(
     else:
         label = projection if density is None else f"{projection} of density {density:g}"
         _print(data, found, label, {"model": out, "report": report, "out of bag": oob})
+    return None
 
 
 def _check_model(model: ModelName, oob: Path | None, criterion: str | None) -> None:

@@ -31,7 +31,7 @@ from bevel.dask.cluster import Fit, workers_of
 from bevel.dask.parts import PartedRows
 from bevel.scanning.budget import share_out
 from bevel.scanning.encoding import RowEncoder, finish_encoding, learn_encoding
-from bevel.scanning.reading import ReadTable, known_table
+from bevel.scanning.reading import ReadTable, classes_of, known_table
 from bevel.scanning.survey import Survey
 from bevel.scanning.targets import ClassSurvey, NumberSurvey
 from bevel.training.blocks.block import Block, Columns, SmallNode, SubtreeTask
@@ -186,7 +186,7 @@ def read_parts(
     table = known_table(found, encoding, sample, target, weights, of_class)
     shares = share_out(_space(fit), found.n_rows, table.n_features, False)
     at_workers = DaskBlocks(fit, blocks, table.columns)
-    yield ReadTable(at_workers, table, found.names, target, shares)
+    yield ReadTable(at_workers, table, found.names, classes_of(target), shares)
 
 
 def _space(fit: Fit) -> int:

@@ -29,7 +29,10 @@ def warn_of_row_numbers(
     """Warn of columns that `find_row_numbers` finds, unless there is no other column."""
     if table.n_features < 2:
         return
-    found = find_row_numbers(table, nominal, y, n_classes)
+    outputs = [y] if y.ndim == 1 else list(y.T)
+    found: list[int] = []
+    for output in outputs:
+        found = found or find_row_numbers(table, nominal, output, n_classes)
     if found:
         names = join_names([table.describe(feature) for feature in found])
         warnings.warn(

@@ -21,6 +21,7 @@ from bevel.estimators._growing import Grown, PreparedFit, TreeGrowth, shape_of
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
 from bevel.estimators.scanned.fitting import fit_scanned
+from bevel.estimators.several_outputs.outputs import SeveralOutputs
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
 from bevel.forest.calibration import raise_to_power
@@ -30,6 +31,7 @@ from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.family_record import FamilyRecord
+from bevel.forest.records.survival_record import SurvivalRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import (
@@ -52,6 +54,7 @@ from bevel.training.trainer import TrainingTarget
 
 
 class ObliqueForest(
+    SeveralOutputs,
     Compression,
     TreeGrowth,
     NamedParameters,
@@ -84,8 +87,10 @@ class ObliqueForest(
             (made dense, in float32). NaN and None are missing values; infinities raise. Dates and
             times become days since 1970-01-01 (UTC). A table of `bevel.scan` need not fit in
             memory, and brings its targets and weights.
-        y : array-like of shape (n_rows,)
-            Targets; None with a scanned table.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            Targets; None with a scanned table. With several columns all of them are predicted by
+            the same trees: the impurity that splits remove is summed over the outputs, in
+            regression after division by their variances.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more, the largest from 1e-15 to 1e15; None weighs all rows
             equally. A row of weight zero is as good as absent. Weights below 1e-20 of the largest
@@ -133,6 +138,7 @@ class ObliqueForest(
         X, y, sample_weight = training
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
+        self.n_outputs_ = 1 if target.outputs is None else len(target.outputs)
         dataset = self._dataset(table, members, before)
         if before is None:
             warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
@@ -152,7 +158,7 @@ class ObliqueForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=getattr(self, "classes_", None),
+            classes=getattr(self, "classes_", None) if target.outputs is None else None,
             hard=values.get("voting") == "hard",
             bags=prepared.bags,
             seed=options.seed,
@@ -161,12 +167,16 @@ class ObliqueForest(
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
             rotations=grown.rotations,
             families=grown.families,
+            survival=_record_of(target),
+            outputs=target.outputs,
         )
         self._use_out_of_bag_rows(dataset, target, self._calibrates(values, options), n_threads)
 
     def _calibrates(self, values: Mapping[str, Any], options: TrainingOptions) -> bool:
         """Whether the power of the probabilities is to be chosen."""
         how = values.get("calibration")
+        if self._fitted.outputs is not None:  # "power" has been refused
+            return False
         if how == "auto":
             bags = self._fitted.bags
             leaves_out = bags is not None and options.leaves_rows_out(bags.n_rows)
@@ -286,3 +296,12 @@ class ObliqueForest(
     ) -> KeptTargets | None:
         """Training targets of the leaves, if they are requested."""
         return None
+
+
+def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
+    """What a forest remembers of right-censored times."""
+    truth = target.survival
+    if truth is None:
+        return None
+    counted = slice(None) if target.weights is None else target.weights > 0.0
+    return SurvivalRecord(truth.event_times, float(truth.time[counted].max()))

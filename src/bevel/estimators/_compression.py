@@ -52,6 +52,7 @@ class Compression(GrownTrees):
             trees are a choice: `warm_start` cannot add to them, and it has no out-of-bag estimates.
         """
         check_is_fitted(self)
+        self.fitted_forest_.check_one_output("prune_trees")
         self._check_budget(n_trees)
         fitted = self.fitted_forest_.in_memory()
         rows = out_of_bag_rows(fitted, encode_rows(self, X), y, "prune_trees")

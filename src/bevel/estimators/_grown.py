@@ -194,6 +194,7 @@ class GrownTrees:
         """The forest for servers: no checks, any thread; see `RowPredictor`."""
         self.verify()  # a mapped file is not to be walked without checks
         fitted = self.fitted_forest_
+        fitted.check_one_output("predictor_")
         reading = fitted.encoding.reading
         return RowPredictor(fitted.packed_predictor, reading, fitted.hard, fitted.power)
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
+from bevel.data.outputs import split_outputs
 from bevel.estimators._compression import Compression
 from bevel.estimators._reading import encode_rows
 from bevel.forest.bags import Bags
@@ -60,7 +61,7 @@ class Quantiles(Compression):
         Returns
         -------
         ndarray of shape (n_rows, n_quantiles), or (n_rows,) for one level
-            Quantiles.
+            Quantiles. Several outputs are an axis after the rows.
 
         Examples
         --------
@@ -75,7 +76,7 @@ class Quantiles(Compression):
         found = self._quantiles(
             "predict_quantiles", X, levels.ravel(), (X_train, y_train, sample_weight)
         )
-        return found if levels.ndim else found[:, 0]
+        return found if levels.ndim else found[..., 0]
 
     def predict_interval(
         self,
@@ -104,7 +105,7 @@ class Quantiles(Compression):
         Returns
         -------
         ndarray of shape (n_rows, 2)
-            Lower and upper ends.
+            Lower and upper ends. Several outputs are an axis after the rows.
         """
         levels = interval_levels(coverage)
         return self._quantiles("predict_interval", X, levels, (X_train, y_train, sample_weight))
@@ -113,11 +114,31 @@ class Quantiles(Compression):
         self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
     ) -> Floats:
         check_is_fitted(self)
+        if self._fitted.outputs is not None:
+            return self._quantiles_of_outputs(caller, X, levels, training)
         fitted = self._fitted = self._fitted.in_memory()
         n_threads = count_threads(self.n_jobs)
         targets = self._targets_for(caller, training, n_threads)
         rows = encode_rows(self, X)
         return conditional_quantiles(fitted.packed_predictor, targets, rows, levels, n_threads)
+
+    def _quantiles_of_outputs(
+        self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
+    ) -> Floats:
+        """Rows x outputs x levels."""
+        X_train, y_train, sample_weight = training
+        outputs = self._fitted.outputs
+        given = None if y_train is None else split_outputs(y_train)
+        if X_train is None or given is None or outputs is None or len(given.names) != len(outputs):
+            raise ValueError(
+                f"{caller} of several outputs needs the training rows with all of their targets; "
+                "got none, or part of them. Pass X_train and y_train, the rows of the fit."
+            )
+        found = [
+            self.output(k)._quantiles(caller, X, levels, (X_train, column, sample_weight))  # type: ignore[attr-defined]
+            for k, column in enumerate(given.columns)
+        ]
+        return np.stack(found, axis=1)
 
     def _targets_for(
         self, caller: str, training: tuple[Any, Any, Any], n_threads: int

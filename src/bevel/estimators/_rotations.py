@@ -36,6 +36,8 @@ MOST_MATRIX_ENTRIES = 2**28
 class RegularizedRotation(ObliqueForest):
     """Base of the regularised rotation ensembles; not used by itself."""
 
+    _takes_outputs = False
+
     @property
     def rotations_(self) -> npt.NDArray[np.float32]:
         """Rotations as matrices whose columns are axes, the identity first."""

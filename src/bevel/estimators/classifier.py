@@ -10,12 +10,24 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
+from bevel.data.outputs import (
+    OutputColumns,
+    read_output_labels,
+    read_output_weights,
+    refused_with_outputs,
+)
 from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.target import read_labels
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators.registry import savable
+from bevel.estimators.several_outputs.outputs import (
+    all_right,
+    decide_outputs,
+    labels_of_outputs,
+)
 from bevel.forest.calibration import choose_power, raise_to_power
 from bevel.forest.out_of_bag import OutOfBag
+from bevel.forest.outputs import Outputs
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, documented
 from bevel.training.progress import Callback
@@ -50,7 +62,8 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     oob_score_ : float
         Accuracy, or what `oob_score` computes, of the out-of-bag predictions.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes_)
-        Out-of-bag class probabilities; NaN for a row that was in every bag.
+        Out-of-bag class probabilities; NaN for a row that was in every bag. Of several outputs a
+        list of one array each.
 
     Examples
     --------
@@ -63,6 +76,9 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
+    classes_: Any  # of several outputs lists, one entry each
+    n_classes_: Any
+    oob_decision_function_: Any
 
     def __init__(
         self,
@@ -135,13 +151,16 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs_)
             Class labels; the first in `classes_` where several are equally probable.
         """
         codes: npt.NDArray[np.int32] = self._predict_with("classes", X, self.voting == "hard")
+        outputs = self._fitted.outputs
+        if outputs is not None:
+            return labels_of_outputs(outputs, codes)
         return np.asarray(self.classes_.take(codes))
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Any:
         """Class probabilities of each row, in the order of `classes_`.
 
         Parameters
@@ -151,13 +170,16 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
 
         Returns
         -------
-        ndarray of shape (n_rows, n_classes_)
+        ndarray of shape (n_rows, n_classes_), or a list of one such array for each output
             Mean over the trees of class shares (soft voting) or of votes (hard voting), raised to
             the power `calibration_power_` and divided by their sum.
         """
         shares: npt.NDArray[np.float64] = self._predict_with(
             "probabilities", X, self.voting == "hard"
         )
+        outputs = self._fitted.outputs
+        if outputs is not None:
+            return outputs.split(shares)
         return raise_to_power(shares, self._fitted.power)
 
     @property
@@ -165,7 +187,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         """The power that the mean class shares of the trees are raised to; 1 changes nothing."""
         return self.fitted_forest_.power
 
-    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the class probabilities; minus infinity for zero.
 
         Parameters
@@ -175,11 +197,36 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
 
         Returns
         -------
-        ndarray of shape (n_rows, n_classes_)
+        ndarray of shape (n_rows, n_classes_), or a list of one such array for each output
             Logarithms of `predict_proba`.
         """
+        probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            if isinstance(probabilities, list):
+                return [np.log(each) for each in probabilities]
+            return np.log(probabilities)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose class is predicted; of several outputs, all of their classes.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            Their labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        predicted = self.predict(X)
+        if self._fitted.outputs is None:
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return all_right(y, predicted, sample_weight)
 
     def _decide(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         return np.asarray(self.classes_.take(probabilities.argmax(axis=1)))
@@ -187,6 +234,9 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     def _read_target(
         self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
     ) -> TrainingTarget:
+        given = self._split(y)
+        if given is not None:
+            return self._read_outputs(given, sample_weight, n_rows)
         classes, codes = read_labels(y, n_rows)
         self._check_same_classes(classes)
         weights = read_weights(
@@ -196,8 +246,41 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         self.n_classes_ = len(classes)
         return TrainingTarget(codes, len(classes), weights)
 
+    def _read_outputs(
+        self, given: OutputColumns, sample_weight: Any, n_rows: int
+    ) -> TrainingTarget:
+        if self.calibration == "power":
+            remedy = "Leave it out, or calibrate single outputs with scikit-learn."
+            raise refused_with_outputs("calibration", self.calibration, '"auto" or None', remedy)
+        classes, codes = read_output_labels(given, n_rows)
+        outputs = Outputs(given.names, tuple(classes))
+        self._check_same_outputs(outputs)
+        weights = read_output_weights(sample_weight, self.class_weight, classes, codes)
+        self.classes_ = classes
+        self.n_classes_ = [len(labels) for labels in classes]
+        return TrainingTarget(codes, int(outputs.bounds[-1]), weights, outputs)
+
+    def _check_same_outputs(self, outputs: Outputs) -> None:
+        if not self._trees_are_kept():
+            return
+        before = self._fitted.outputs
+        same = before is not None and before.classes is not None and len(before) == len(outputs)
+        pairs = zip(before.classes or (), outputs.classes or (), strict=False) if before else ()
+        if not same or not all(np.array_equal(one, other) for one, other in pairs):
+            raise ValueError(
+                "y must have the outputs and classes of the first fit when warm_start=True; got "
+                "others. Set warm_start=False."
+            )
+
     def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
-        if self._trees_are_kept() and not np.array_equal(classes, self.classes_):
+        if not self._trees_are_kept():
+            return
+        if self._fitted.outputs is not None:
+            raise ValueError(
+                f"y must have the {len(self._fitted.outputs)} outputs of the first fit when "
+                "warm_start=True; got one. Set warm_start=False."
+            )
+        if not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"y must have the classes of the first fit when warm_start=True "
                 f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
@@ -209,6 +292,15 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         return choose_power(estimates.predictions[known], target.values[known], weights)
 
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
+        outputs = self._fitted.outputs
+        if outputs is not None:
+            self.oob_decision_function_ = outputs.split(estimates.predictions)
+            truth = labels_of_outputs(outputs, target.values - outputs.bounds[:-1])
+            of_outputs = self.oob_score if callable(self.oob_score) else all_right
+            self.oob_score_ = estimates.score(
+                of_outputs, truth, lambda shares: decide_outputs(outputs, shares)
+            )
+            return
         self.oob_decision_function_ = estimates.predictions
         metric = self.oob_score if callable(self.oob_score) else accuracy_score
         self.oob_score_ = estimates.score(metric, self.classes_[target.values], self._decide)

@@ -14,6 +14,7 @@ from bevel.estimators.regressor import ObliqueForestRegressor
 from bevel.files.contents import read_contents
 from bevel.files.faults import only_file_errors
 from bevel.files.model import StoredEstimator, read_model
+from bevel.forest.fitted_forest import FittedForest
 
 __all__ = ["load", "restore"]
 
@@ -70,7 +71,18 @@ def restore(stored: StoredEstimator) -> Any:
         estimator.feature_names_in_ = np.array(fitted.feature_names, dtype=object)
     if fitted.classes is not None:
         estimator.classes_, estimator.n_classes_ = fitted.classes, len(fitted.classes)
+    _restore_outputs(estimator, fitted)
     if stored.oob_score is not None:
         estimator.oob_score_ = stored.oob_score
     estimator._fitted = fitted
     return estimator
+
+
+def _restore_outputs(estimator: Any, fitted: FittedForest) -> None:
+    outputs = fitted.outputs
+    if not isinstance(estimator, ObliqueForestClassifier | ObliqueForestRegressor):
+        return
+    estimator.n_outputs_ = 1 if outputs is None else len(outputs)
+    if outputs is not None and outputs.classes is not None:
+        estimator.classes_ = list(outputs.classes)
+        estimator.n_classes_ = [len(labels) for labels in outputs.classes]

@@ -10,12 +10,14 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from bevel.data.outputs import read_output_numbers, refused_with_outputs
 from bevel.data.row_weights import read_weights
 from bevel.data.target import read_numbers
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._quantiles import Quantiles
 from bevel.estimators.registry import savable
 from bevel.forest.out_of_bag import OutOfBag
+from bevel.forest.outputs import Outputs
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import REGRESSOR_PARAMETERS, documented
 from bevel.training.progress import Callback
@@ -43,7 +45,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     {families}
     oob_score_ : float
         R², or what `oob_score` computes, of the out-of-bag predictions.
-    oob_prediction_ : ndarray of shape (n_rows,)
+    oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs_)
         Out-of-bag predictions; NaN for a row that was in every bag.
 
     Examples
@@ -125,7 +127,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs_)
             Mean over the trees of the leaf's mean target.
         """
         values: npt.NDArray[np.float64] = self._predict_with("values", X)
@@ -136,9 +138,30 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     ) -> TrainingTarget:
         self._check_targets_of_earlier_trees(self._fitted if self._trees_are_kept() else None)
         weights = read_weights(sample_weight, None, None, n_rows)
+        given = self._split(y)
+        n_outputs = 1 if given is None else len(given.names)
+        self._check_same_outputs(n_outputs)
+        if given is not None:
+            if self.keep_targets:
+                remedy = "Pass X_train and y_train to predict_quantiles instead."
+                raise refused_with_outputs("keep_targets", True, "False", remedy)
+            values = read_output_numbers(given, n_rows)
+            return TrainingTarget(values, 0, weights, Outputs(given.names, None))
         return TrainingTarget(read_numbers(y, n_rows), 0, weights)
 
+    def _check_same_outputs(self, n_outputs: int) -> None:
+        if self._trees_are_kept() and self._fitted.forest.n_outputs != n_outputs:
+            raise ValueError(
+                f"y must have as many outputs as in the first fit when warm_start=True "
+                f"({self._fitted.forest.n_outputs}); got {n_outputs}. Set warm_start=False."
+            )
+
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
+        if self._fitted.outputs is not None:
+            self.oob_prediction_ = estimates.predictions
+            of_outputs = self.oob_score if callable(self.oob_score) else r2_score
+            self.oob_score_ = estimates.score(of_outputs, target.values, np.asarray)
+            return
         self.oob_prediction_ = estimates.predictions[:, 0]
         metric = self.oob_score if callable(self.oob_score) else r2_score
         self.oob_score_ = estimates.score(metric, target.values, np.ravel)

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-import numpy.typing as npt
-
 from bevel._types import Arrays
 from bevel.files.additive import decode_additive, encode_additive
 from bevel.files.calibration import decode_power
@@ -23,13 +21,20 @@ from bevel.files.families import FIRST_VERSION as FIRST_WITH_FAMILIES
 from bevel.files.families import decode_families, encode_families
 from bevel.files.faults import damaged
 from bevel.files.layout import read_layout, write_layout
+from bevel.files.outputs import (
+    check_outputs,
+    decode_classes,
+    decode_outputs,
+    encode_classes,
+    encode_outputs,
+)
 from bevel.files.parameters import decode_parameters, encode_parameters
 from bevel.files.rotations import decode_rotations, encode_rotations
 from bevel.files.sections import Sections
+from bevel.files.survival import decode_survival, encode_survival
 from bevel.files.tables import decode_table, encode_table
 from bevel.files.values.fields import Fields, check_kind
-from bevel.files.values.labels import decode_labels, encode_labels
-from bevel.files.values.scalars import UnstorableError, decode_scalar, encode_scalar
+from bevel.files.values.scalars import decode_scalar, encode_scalar
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
@@ -56,12 +61,15 @@ class StorableKind:
         Whether it has a `RotationRecord`.
     is_additive : bool
         Whether its trees add up: boosting.
+    is_survival : bool
+        Whether its leaves have curves of the hazard.
     """
 
     parameters: Mapping[str, Parameter]
     is_classifier: bool
     has_rotations: bool
     is_additive: bool = False
+    is_survival: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +107,8 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         "parameters": encode_parameters(stored.parameters, kind.parameters, arrays),
         "n_features": fitted.n_features,
         "feature_names": None if fitted.feature_names is None else list(fitted.feature_names),
-        "classes": _encode_classes(fitted.classes),
+        "classes": encode_classes(fitted.classes),
+        "outputs": encode_outputs(fitted.outputs),
         **encode_table(fitted.encoding, arrays),
         "seed": None if fitted.seed is None else int(fitted.seed),
         "bags": _encode_bags(fitted.bags),
@@ -113,19 +122,9 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
     if fitted.additive is not None:
         header["additive"] = encode_additive(fitted.additive, arrays)
+    if fitted.survival is not None:
+        header["survival"] = encode_survival(fitted.survival, arrays)
     return write_layout(header, arrays)
-
-
-def _encode_classes(classes: npt.NDArray[Any] | None) -> dict[str, Any] | None:
-    if classes is None:
-        return None
-    try:
-        return encode_labels(classes)
-    except UnstorableError as error:
-        raise TypeError(
-            f"Class labels must be numbers, strings, bytes or dates to be saved; got {error}. "
-            "Convert y to strings before fit, or pickle the estimator."
-        ) from None
 
 
 def _encode_bags(bags: Bags | None) -> list[int | bool] | None:
@@ -155,22 +154,27 @@ def read_model(
     kind = kinds[name]
     values = decode_parameters(header.take("parameters", dict), kind.parameters, sections)
     n_features = header.take_count("n_features", 1, MOST_FEATURES)
-    fields = _decode_header(header, sections, kind, n_features)
+    fields = _decode_header(header, sections, kind, n_features, layout.version)
     score = decode_scalar(header.take_any("oob_score"))
     encoding = decode_table(header, sections, n_features)
-    columns = decode_trees(header, sections)
+    columns = decode_trees(header, sections, layout.version)
+    check_outputs(fields["outputs"], columns)
     n_trees = columns["tree_offset"].length - 1
     rotations = decode_rotations(header, sections, n_trees) if kind.has_rotations else None
     families = None
     if layout.version >= FIRST_WITH_FAMILIES:
         families = decode_families(header.take_any("families"), sections, n_trees)
     averages_classes = kind.is_classifier and not kind.is_additive
+    averages_classes = averages_classes and fields["outputs"] is None
     power = decode_power(header, layout.version, averages_classes=averages_classes)
     additive = None
     if kind.is_additive:
         additive = decode_additive(header, sections, layout.version, fields["classes"], n_trees)
-    n_classes = 0 if fields["classes"] is None or additive else len(fields["classes"])
-    forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
+    n_classes = 0 if additive else _count_classes(fields)
+    survival = decode_survival(header, sections) if kind.is_survival else None
+    about = (n_features, n_classes, encoding.levels, encoding.medians)
+    n_times = 0 if survival is None else survival.n_times
+    forest = FileForest(layout, columns, *about, n_times=n_times)
     targets = decode_targets(header, sections, layout, forest)
     header.finish()
     sections.finish()
@@ -186,6 +190,7 @@ def read_model(
         additive=additive,
         families=families,
         power=power,
+        survival=survival,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)
@@ -204,17 +209,21 @@ def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
 
 
 def _decode_header(
-    header: Fields, sections: Sections, kind: StorableKind, n_features: int
+    header: Fields, sections: Sections, kind: StorableKind, n_features: int, version: int
 ) -> dict[str, Any]:
     """The header's entries on columns, classes and bags."""
     names = header.take_any("feature_names")
     classes = header.take_any("classes")
-    if kind.is_classifier != (classes is not None):
+    outputs = decode_outputs(header, sections, version, kind.is_classifier)
+    if outputs is not None and (kind.is_additive or kind.has_rotations):
+        raise damaged("header.outputs", "null for this estimator", "several")
+    if (kind.is_classifier and outputs is None) != (classes is not None):
         raise damaged("header.classes", "there for a classifier only", type(classes).__name__)
     seed = header.take_count_or_null("seed", most=2**64 - 1)
     return {
         "feature_names": None if names is None else _decode_names(names, n_features),
-        "classes": None if classes is None else _decode_classes(classes, sections),
+        "classes": None if classes is None else decode_classes(classes, sections),
+        "outputs": outputs,
         "seed": seed,
         "bags": _decode_bags(header.take_any("bags"), seed),
     }
@@ -229,11 +238,12 @@ def _decode_names(value: object, n_features: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _decode_classes(value: object, sections: Sections) -> npt.NDArray[Any]:
-    classes = decode_labels(value, "header.classes", sections)
-    if len(classes) == 0 or len(set(classes.tolist())) < len(classes):
-        raise damaged("header.classes", "one or more different labels", len(classes))
-    return classes
+def _count_classes(fields: Mapping[str, Any]) -> int:
+    """Classes of all outputs; 0 in regression."""
+    outputs = fields["outputs"]
+    of_outputs = () if outputs is None else outputs.classes or ()
+    classes = of_outputs if fields["classes"] is None else (fields["classes"],)
+    return sum(len(labels) for labels in classes)
 
 
 def _decode_bags(value: object, seed: int | None) -> Bags | None:

@@ -16,13 +16,16 @@ import scipy.sparse as sp
 from bevel import _core
 from bevel._types import Float32s
 from bevel.data.dataset import Encoding
+from bevel.errors import SeveralOutputsError, join_names
 from bevel.forest.additive import Additive
 from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.kept_targets import KeptTargets
+from bevel.forest.outputs import Outputs, forest_of_output
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.family_record import FamilyRecord
 from bevel.forest.records.rotation_record import RotationRecord
+from bevel.forest.records.survival_record import SurvivalRecord
 
 __all__ = ["FittedForest", "Predictor", "StoredTargets"]
 
@@ -65,7 +68,7 @@ class FittedForest:
     feature_names : tuple of str or None
         Of the columns, if the table of the fit had names.
     classes : ndarray or None
-        Labels of the classes; None in regression.
+        Labels of the classes; None in regression, and of several outputs, which have their own.
     hard : bool
         Whether trees vote; otherwise class shares are averaged.
     bags : Bags or None
@@ -87,6 +90,10 @@ class FittedForest:
         Of a forest whose families share the trees (`projection="auto"`).
     power : float
         That mean class shares are raised to (`calibration`); 1 leaves them as they are.
+    survival : SurvivalRecord or None
+        Of a survival forest, whose leaves have a curve beside their value, the mortality.
+    outputs : Outputs or None
+        Names and classes of several outputs; None of one.
     """
 
     predictor: Predictor
@@ -103,6 +110,8 @@ class FittedForest:
     additive: Additive | None = None
     families: FamilyRecord | None = None
     power: float = 1.0
+    survival: SurvivalRecord | None = None
+    outputs: Outputs | None = None
 
     @property
     def forest(self) -> FlatForest:
@@ -131,6 +140,31 @@ class FittedForest:
         if self.targets is None or isinstance(self.targets, KeptTargets):
             return self.targets
         return self.targets.load(self.forest)
+
+    def check_one_output(self, caller: str) -> None:
+        """Raise SeveralOutputsError if there are several outputs, which `caller` cannot take."""
+        if self.outputs is not None:
+            names = join_names([repr(name) for name in self.outputs.names], limit=3)
+            raise SeveralOutputsError(
+                f"{caller} needs a forest of one target; got a forest of {len(self.outputs)} "
+                f"outputs ({names}). Ask for one of them: forest.output({self.outputs.names[0]!r})."
+            )
+
+    def output(self, k: int) -> FittedForest:
+        """The fitted forest of one of several outputs, as if it were the only one."""
+        outputs = self.outputs
+        if outputs is None:
+            raise ValueError(
+                "output needs a forest of several outputs; got a forest of one. Use it as it is."
+            )
+        forest = forest_of_output(self.forest, outputs, k)
+        return replace(
+            self,
+            predictor=PackedPredictor(forest),
+            classes=None if outputs.classes is None else outputs.classes[k],
+            class_weight=None,  # those of all outputs are in the weights of the rows
+            outputs=None,
+        )
 
     def in_memory(self) -> FittedForest:
         """The same with nothing left in a file; raises ModelFileError if the file is damaged."""

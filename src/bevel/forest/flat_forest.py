@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -41,7 +41,8 @@ class FlatForest:
     n_features : int
         Columns of the training table.
     n_classes : int
-        Classes of a classifier, 0 in regression.
+        Classes of a classifier, 0 in regression. Of several outputs those of all of them, numbered
+        one after the other.
     levels : ndarray of int32, shape (n_features,)
         Levels of each nominal column, 0 for numeric ones.
     medians : ndarray of float32, shape (n_features,)
@@ -68,7 +69,7 @@ class FlatForest:
         Split: coefficients of the direction. Leaf of a classifier: shares of the classes.
     entry_p_value : ndarray of float32, one for each entry, or empty unless recorded
         p-value of a coefficient that a node model has tested, else NaN. Empty in a slim forest.
-    leaf_value : ndarray of float64, N in regression, else empty
+    leaf_value : ndarray of float64, N in regression with one output, else empty
         Mean target of a leaf.
     bits_index : ndarray of int32, N, or empty without splits by levels
         Which bitset a split uses; -1 for none.
@@ -80,6 +81,11 @@ class FlatForest:
         Where the entries of each axis begin.
     rotation_index, rotation_weight : ndarray of int32 and float32
         Features and coefficients of each axis.
+    output_classes : ndarray of int32, shape (n_outputs,), or empty of one output
+        Classes of each of several outputs, 0 in regression.
+    output_value : ndarray of float64, shape (n_leaves * n_outputs,), or empty
+        Regression with several outputs: means of the targets of each leaf, leaf after leaf in the
+        order of their nodes.
     """
 
     n_features: int
@@ -104,6 +110,8 @@ class FlatForest:
     rotation_entry_offset: npt.NDArray[np.int64]
     rotation_index: npt.NDArray[np.int32]
     rotation_weight: npt.NDArray[np.float32]
+    output_classes: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    output_value: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         for name, value in self._fields().items():
@@ -125,7 +133,7 @@ class FlatForest:
         return FlatForest(**copies)
 
     def _fields(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def arrays(self) -> dict[str, Array]:
         """The arrays that describe the trees, by name."""
@@ -160,6 +168,11 @@ class FlatForest:
         return int(np.count_nonzero(self.right < 0))
 
     @property
+    def n_outputs(self) -> int:
+        """Number of targets that the leaves predict."""
+        return max(1, len(self.output_classes))
+
+    @property
     def nbytes(self) -> int:
         """Memory of all arrays."""
         return sum(v.nbytes for v in self._fields().values() if isinstance(v, np.ndarray))
@@ -175,9 +188,9 @@ class FlatForest:
         `gain`, `weight` and `entry_p_value` become empty; whatever needs them raises.
         """
         dropped: dict[str, Any] = {
-            name: np.empty(0, field.dtype)
-            for name, field in FOREST_FIELDS.items()
-            if field.use == "analysis"
+            name: np.empty(0, each.dtype)
+            for name, each in FOREST_FIELDS.items()
+            if each.use == "analysis"
         }
         return replace(self, **dropped)
 

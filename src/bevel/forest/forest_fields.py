@@ -21,17 +21,20 @@ class ForestField(NamedTuple):
         NumPy's name of the type.
     per : str
         What there are values for. A set is a set of levels, a word 32 bits of one. An axis is a
-        direction that the nodes of a tree share.
+        direction that the nodes of a tree share. Outputs are counted where there are several, and
+        in regression each leaf has a value for each of them.
     kind : str
         "values": one value each. "offsets": where the things that each one owns begin, then where
         the last ones end. "optional": one value each, or none at all. "regression": one value each
-        in a regression, else none at all.
+        in a regression with one output, else none at all.
     use : str
         Arrays for "analysis" are empty in a slim forest.
     """
 
     dtype: str
-    per: Literal["tree", "node", "entry", "set", "word", "axis", "axis_entry"]
+    per: Literal[
+        "tree", "node", "entry", "set", "word", "axis", "axis_entry", "output", "leaf_output"
+    ]
     kind: Literal["values", "offsets", "optional", "regression"] = "values"
     use: Literal["prediction", "analysis"] = "prediction"
 
@@ -56,4 +59,6 @@ FOREST_FIELDS: Mapping[str, ForestField] = {
     "rotation_entry_offset": ForestField("<i8", "axis", "offsets"),
     "rotation_index": ForestField("<i4", "axis_entry"),
     "rotation_weight": ForestField("<f4", "axis_entry"),
+    "output_classes": ForestField("<i4", "output"),
+    "output_value": ForestField("<f8", "leaf_output"),
 }

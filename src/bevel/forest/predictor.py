@@ -21,7 +21,7 @@ from bevel.errors import wrong_type, wrong_value
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
 
-__all__ = ["NumberTooLargeError", "PackedPredictor", "RowPredictor"]
+__all__ = ["NumberTooLargeError", "PackedPredictor", "RowPredictor", "most_probable_classes"]
 
 
 class NumberTooLargeError(ValueError):
@@ -76,6 +76,8 @@ class PackedPredictor:
         self, X: AnyFloats, n_threads: int, hard: bool, reading: Reading | None = None
     ) -> Ints32:
         """Most probable class of each row; a row leaves the forest once its class is decided."""
+        if len(self.forest.output_classes):
+            return self._classes_of_outputs(self.probabilities(X, n_threads, hard, reading))
         out = np.empty(len(X), np.int32)
         reading = reading or self.as_encoded
         _check(self.packed.predict_class(X, *reading, hard, n_threads, out))
@@ -83,10 +85,14 @@ class PackedPredictor:
 
     def values(self, X: AnyFloats, n_threads: int, reading: Reading | None = None) -> Floats:
         """Mean over trees of the leaf values of each row."""
-        out = np.empty(len(X))
+        n_outputs = len(self.forest.output_classes)
+        out = np.empty((len(X), n_outputs) if n_outputs else len(X))
         reading = reading or self.as_encoded
         _check(self.packed.predict_value(X, *reading, n_threads, out))
         return out
+
+    def _classes_of_outputs(self, probabilities: Floats) -> Ints32:
+        return most_probable_classes(probabilities, self.forest.output_classes)
 
     def leaves(self, X: Float32s, n_threads: int) -> npt.NDArray[np.int32]:
         """Leaf of each row in each tree, counted from the tree's root."""
@@ -228,6 +234,12 @@ class RowPredictor:
         return wrong_type(
             "out", f"an array of {kind} with a row for each of {len(X)}", shape, remedy
         )
+
+
+def most_probable_classes(probabilities: Floats, output_classes: Ints32) -> Ints32:
+    """Most probable class of each output, the first of several, counted within the output."""
+    parts = np.split(probabilities, np.cumsum(output_classes)[:-1], axis=1)
+    return np.column_stack([part.argmax(axis=1) for part in parts]).astype(np.int32)
 
 
 def _check(is_within: bool) -> None:

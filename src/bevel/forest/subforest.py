@@ -46,7 +46,15 @@ def _owners(forest: FlatForest, trees: Ints64) -> dict[str, list[slice]]:
         "entry": _owned(forest.entry_offset, nodes),
         "axis": axes,
         "axis_entry": _owned(forest.rotation_entry_offset, axes),
+        "output": [slice(None)],
+        "leaf_output": _leaf_outputs(forest, runs),
     }
+
+
+def _leaf_outputs(forest: FlatForest, runs: list[slice]) -> list[slice]:
+    """Where the values of the leaves of runs of trees are: n nodes have (n + trees) / 2 leaves."""
+    first = (forest.tree_offset + np.arange(forest.n_trees + 1)) // 2 * len(forest.output_classes)
+    return _owned(first, runs)
 
 
 def _runs(trees: Ints64) -> list[slice]:

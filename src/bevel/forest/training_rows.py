@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats, Target
+from bevel.data.outputs import read_output_labels, read_output_weights, split_outputs
 from bevel.data.row_weights import read_weights, weights_of_classes
+from bevel.data.survival import read_survival
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import NoOutOfBagError, shorten
 from bevel.forest.bags import Bags, check_leaves_rows_out
@@ -87,6 +89,7 @@ def training_rows_of(
     sample_weight : array-like, default=None
         As given to fit, if it is known.
     """
+    fitted, y, sample_weight = _with_one_output(fitted, y, sample_weight, len(X))
     bags, target = known_bags(fitted, caller), reread_target(fitted, y, len(X))
     weights = _reread_weights(fitted, sample_weight, target).weights
     return find_training_rows(fitted.forest, bags, X, target, weights)
@@ -109,6 +112,9 @@ def leaf_rows_of(
     n_threads: int,
 ) -> tuple[LeafRows, TrainingRows, Weighting]:
     """The rows of a fit in their leaves; raises if they do not give what leaves predict."""
+    if fitted.survival is not None:
+        return _leaf_rows_of_times(fitted, X, y, sample_weight, caller, n_threads)
+    fitted, y, sample_weight = _with_one_output(fitted, y, sample_weight, len(X))
     rows = training_rows_of(fitted, X, y, caller, sample_weight)
     weighting = _reread_weights(fitted, sample_weight, rows.target)
     leaf_rows = collect_leaf_rows(
@@ -127,6 +133,56 @@ def leaf_rows_of(
     return leaf_rows, rows, weighting
 
 
+def _leaf_rows_of_times(
+    fitted: FittedForest,
+    X: npt.NDArray[np.float32],
+    y: Any,
+    sample_weight: Any,
+    caller: str,
+    n_threads: int,
+) -> tuple[LeafRows, TrainingRows, Weighting]:
+    """The same of a survival forest; the target of the rows are their times."""
+    bags, target = known_bags(fitted, caller), read_survival(y, len(X))
+    record, forest = fitted.survival, fitted.forest
+    assert record is not None
+    if len(X) != bags.n_rows:
+        raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
+    weights = read_weights(sample_weight, None, None, len(X))
+    rows = TrainingRows(X, target.time, bags.rows_out(forest.n_trees, weights), bags)
+    leaf_rows = collect_leaf_rows(forest, X, bags, weights=weights, n_threads=n_threads)
+    # Each event time of a leaf is that of an event among its rows, and there are no others.
+    node, event = leaf_rows.node, target.event[leaf_rows.row]
+    times = record.event_times.searchsorted(target.time[leaf_rows.row[event]])
+    seen = np.unique(node[event] * record.n_times + times)
+    is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
+    of_node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.entry_offset))
+    claimed = (of_node * record.n_times + forest.entry_index)[is_leaf]
+    same = np.array_equal(target.event_times, record.event_times) or weights is not None
+    if not (same and np.array_equal(seen, claimed)):
+        raise _other_rows("the rows of the fit", "others, which do not give the curves of leaves")
+    return leaf_rows, rows, Weighting(weights)
+
+
+def _with_one_output(
+    fitted: FittedForest, y: Any, sample_weight: Any, n_rows: int
+) -> tuple[FittedForest, Any, Any]:
+    """The first of several outputs, by which rows are recognised; weights are those of all."""
+    outputs = fitted.outputs
+    if outputs is None:
+        return fitted, y, sample_weight
+    given = split_outputs(y)
+    if given is None or len(given.columns) != len(outputs):
+        got = 1 if given is None else len(given.columns)
+        raise ValueError(
+            f"y must have the {len(outputs)} outputs of the fit; got {got}. Pass the y that the "
+            "forest was fitted on."
+        )
+    if outputs.classes is not None and fitted.class_weight is not None:
+        classes, codes = read_output_labels(given, n_rows)
+        sample_weight = read_output_weights(sample_weight, fitted.class_weight, classes, codes)
+    return fitted.output(0), given.columns[0], sample_weight
+
+
 def known_bags(fitted: FittedForest, caller: str) -> Bags:
     """How the bags were drawn; raises if they cannot be drawn again."""
     if fitted.additive is not None:
@@ -137,8 +193,8 @@ def known_bags(fitted: FittedForest, caller: str) -> Bags:
     if fitted.bags is None or fitted.seed is None:
         raise ValueError(
             f"{caller} needs a forest whose bags can be drawn again; got trees chosen by "
-            "prune_trees, or grown with other bags by warm_start. Ask the whole forest, after "
-            "its last fit."
+            "prune_trees, or grown with other bags by warm_start, or over blocks of a scanned "
+            "table. Ask the whole forest, after its last fit, or a forest of rows in memory."
         )
     return fitted.bags
 
@@ -158,6 +214,12 @@ def bags_that_leave_rows_out(fitted: FittedForest, caller: str) -> Bags:
 
 def reread_target(fitted: FittedForest, y: Any, n_rows: int) -> Target:
     """The y of an earlier fit, given again: classes by number, or values."""
+    if fitted.survival is not None:
+        raise ValueError(
+            "y must be classes or numbers here; got a survival forest, whose y is right-censored "
+            "times. Use the functions of bevel.analysis for survival forests, such as "
+            'survival_scores and importance(kind="permutation").'
+        )
     if fitted.classes is None:
         return read_numbers(y, n_rows)
     classes, codes = read_labels(y, n_rows)

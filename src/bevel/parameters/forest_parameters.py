@@ -260,10 +260,16 @@ _CLASSIFIER = [
     Parameter(
         "class_weight",
         None,
-        [NoneOption(), StrOptions(("balanced", "balanced_subsample")), Special("a dict", Mapping)],
+        [
+            NoneOption(),
+            StrOptions(("balanced", "balanced_subsample")),
+            Special("a dict", Mapping),
+            Special("a list of dicts", list),
+        ],
         'Weights of the classes, multiplied into the sample weights. "balanced" weighs classes '
         'inversely to their frequency; "balanced_subsample" does so within each bag. In a dict, '
-        "classes without a weight have weight 1, and a class of weight 0 is never predicted.",
+        "classes without a weight have weight 1, and a class of weight 0 is never predicted. "
+        "Several outputs take a list of one dict each, whose weights are multiplied.",
     ),
 ]
 

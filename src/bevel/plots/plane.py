@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bevel.errors import join_names, wrong_value
+from bevel.errors import SeveralOutputsError, join_names, wrong_value
 from bevel.plots.canvas import INK, MARKERS
 
 if TYPE_CHECKING:
@@ -93,6 +93,11 @@ def window_of(points: NDArray[np.float64]) -> Window:
 
 def grid_rows(window: Window, X: Any, model: Any) -> Any:
     """All places of a window as rows, in a frame like X if the model has feature names."""
+    if (n_outputs := getattr(model, "n_outputs_", 1)) > 1:
+        raise SeveralOutputsError(
+            f"A picture of predictions is of one target; got a model of {n_outputs} outputs. Draw "
+            "one of them: forest.output('y0'), or its name."
+        )
     rows = np.stack(np.meshgrid(*window.axes()), axis=-1).reshape(-1, 2)
     names = getattr(model, "feature_names_in_", None)
     if names is None or not hasattr(X, "columns"):

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.analysis.results import SurrogateTree, TreeRules
-from bevel.errors import wrong_type, wrong_value
+from bevel.errors import SeveralOutputsError, wrong_type, wrong_value
 from bevel.plots.canvas import FAINT, INK, RULE, panel
 from bevel.plots.plane import CLASS_COLOURS
 from bevel.plots.surrogate_rules import SurrogateRules, surrogate_rules
+from bevel.text.output_predictions import OutputPredictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,6 +61,12 @@ def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
     if not isinstance(rules, TreeRules | SurrogateRules):
         remedy = "Pass forest.forest_.tree(0), tree_rules(forest, 0) or surrogate_tree(forest, X)."
         raise wrong_type("rules", "a tree, or its rules", rules, remedy)
+    if isinstance(rules, TreeRules) and isinstance(rules.predictions, OutputPredictions):
+        names = rules.predictions.outputs.names
+        raise SeveralOutputsError(
+            f"plots.tree draws the leaves of one target; got a tree of {len(names)} outputs. Take "
+            f"the tree of one of them: forest.output({names[0]!r}).forest_.tree(0)."
+        )
     if rules.n_leaves > MOST_LEAVES:
         required = f"of at most {MOST_LEAVES} leaves to be drawn"
         remedy = "Prune it: tree_rules(estimator, tree, max_depth=4)."

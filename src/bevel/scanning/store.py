@@ -1,8 +1,8 @@
 """Where encoded blocks are kept: in memory, or in a folder of files.
 
 A folder has one file per block and, written last, a manifest. It is filled under another name and
-renamed when it is complete, so that a run that was killed leaves no folder that looks complete.
-Leftovers of processes that no longer run are removed.
+renamed when it is complete, if it is to be kept, so that a run that was killed leaves no folder
+that looks complete. Leftovers of processes that no longer run are removed.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ class BlockFolder:
         self._path = place / f".bevel-blocks.{os.getpid()}.{secrets.token_hex(8)}"
         self._path.mkdir()
         self._blocks: list[dict[str, Any]] = []
+        self._kept = False
         self.bytes_written = 0
 
     def add(self, block: Block) -> None:
@@ -102,6 +103,40 @@ class BlockFolder:
         text = json.dumps({"version": 1, "blocks": self._blocks})
         (self._path / MANIFEST).write_text(text)
 
+    @property
+    def path(self) -> Path:
+        """Where the files are."""
+        return self._path
+
+    def keep(self, name: str) -> None:
+        """Give the folder a name under which a later fit finds it; it is not removed then."""
+        target = self._path.with_name(name)
+        if target.exists():  # written by another process meanwhile, or damaged
+            shutil.rmtree(target, ignore_errors=True)
+        try:
+            self._path.rename(target)
+        except OSError:
+            return
+        self._path, self._kept = target, True
+
+    @classmethod
+    def open(cls, path: Path) -> BlockFolder | None:
+        """A folder that was kept; None if there is none, or not all of it."""
+        try:
+            manifest = json.loads((path / MANIFEST).read_text())
+            complete = manifest["version"] == 1 and all(
+                (path / f"block-{index:06d}.bin").stat().st_size == _size(entry)
+                for index, entry in enumerate(manifest["blocks"])
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        if not complete:
+            return None
+        found = cls.__new__(cls)
+        found._path, found._blocks, found._kept = path, manifest["blocks"], True
+        found.bytes_written = 0
+        return found
+
     def loaders(self) -> list[Callable[[], Block]]:
         """Functions that read the blocks, in their order."""
         return [
@@ -121,11 +156,19 @@ class BlockFolder:
         return Block(X.reshape(n_features, n_rows).T, target, weights, entry["first_row"])
 
     def close(self) -> None:
-        """Remove the files."""
-        shutil.rmtree(self._path, ignore_errors=True)
+        """Remove the files, unless they are kept."""
+        if not self._kept:
+            shutil.rmtree(self._path, ignore_errors=True)
 
 
 BlockStore = BlockMemory | BlockFolder
+
+
+def _size(entry: dict[str, Any]) -> int:
+    """Bytes of the file of a block."""
+    n_rows, n_features = entry["shape"]
+    of_row = 4 * n_features + np.dtype(entry["target"]).itemsize + 8 * bool(entry["weights"])
+    return int(n_rows) * int(of_row)
 
 
 def _read(stream: Any, dtype: np.dtype[Any], n: int, path: Path) -> npt.NDArray[Any]:

@@ -14,7 +14,8 @@ from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
 from bevel.html_table import html_text
 from bevel.text.conditions import Condition, conjunction, together
-from bevel.text.node_predictions import NodePredictions, read_predictions
+from bevel.text.node_predictions import NodePredictions
+from bevel.text.output_predictions import OutputPredictions
 from bevel.text.split_text import SplitText, ThresholdSplitText
 from bevel.text.style import Style
 from bevel.text.tree_text import tree_text
@@ -63,7 +64,7 @@ class TreeRules:
     depth: Ints64
     cut: npt.NDArray[np.bool_]
     split_texts: tuple[SplitText | None, ...]
-    predictions: NodePredictions
+    predictions: NodePredictions | OutputPredictions
     notes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -244,7 +245,7 @@ def read_tree(
         tree.depth[node].astype(np.int64),
         ~is_split & (tree.children_right[node] >= 0),
         tuple(split_texts),
-        read_predictions(tree, node, end[node], words.classes),
+        words.predictions(tree, node, end[node]),
         formatter.notes(),
     )
 

@@ -14,8 +14,11 @@ from bevel._types import Float32s, Floats
 from bevel.data.dataset import Encoding
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
+from bevel.forest.outputs import Outputs
 from bevel.printable import printable
 from bevel.text.decimals import round_within, written
+from bevel.text.node_predictions import NodePredictions, read_predictions
+from bevel.text.output_predictions import OutputPredictions, read_output_predictions
 from bevel.text.split_text import (
     SplitText,
     ThresholdSplitText,
@@ -45,11 +48,14 @@ class Vocabulary:
         Of the classes, as they can be printed; empty in regression and of boosted trees.
     encoding : Encoding
         How the user's columns became what trees read.
+    outputs : Outputs or None
+        Names and classes of several outputs.
     """
 
     names: tuple[str, ...]
     classes: tuple[str, ...]
     encoding: Encoding
+    outputs: Outputs | None = None
 
     def __post_init__(self) -> None:
         for field in ("names", "classes"):
@@ -77,6 +83,14 @@ class Vocabulary:
     ) -> TreeRules:
         """The tree as text; with rows and their leaves, with enough digits to route them."""
         return read_tree(self, tree, Style(**style), encoded, leaves)
+
+    def predictions(
+        self, tree: TreeView, node: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
+    ) -> NodePredictions | OutputPredictions:
+        """Predictions of nodes whose subtrees end before `end`."""
+        if self.outputs is not None:
+            return read_output_predictions(tree, node, end, self.outputs)
+        return read_predictions(tree, node, end, self.classes)
 
     def split_formatter(self, tree: TreeView, style: Style) -> SplitFormatter:
         """Formatter of a tree's splits."""
@@ -116,7 +130,7 @@ def vocabulary_of(fitted: FittedForest) -> Vocabulary:
     # Leaves of boosted trees hold numbers, in classification too.
     named = fitted.classes if fitted.additive is None else None
     classes = () if named is None else tuple(map(str, named))
-    return Vocabulary(fitted.names, classes, fitted.encoding)
+    return Vocabulary(fitted.names, classes, fitted.encoding, fitted.outputs)
 
 
 class SplitFormatter:

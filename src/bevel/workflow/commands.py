@@ -387,6 +387,7 @@ def explain(
         How the file is read, as in `fit`.
     """
     opened = _opened(model, n_jobs)
+    _check_explained(opened)
     read = read_model_rows(opened, _source(data), target=target, options=TableOptions(**table))
     _report_notes(read.notes, on_note)
     found = explaining.explain(
@@ -399,6 +400,15 @@ def explain(
         on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
     )
     return replace(found, notes=read.notes)
+
+
+def _check_explained(model: Any) -> None:
+    fitted = getattr(model, "fitted_forest_", None)
+    if fitted is not None and fitted.survival is not None:
+        raise ValueError(
+            "`explain` needs a model of classes or numbers; got a survival forest. Use "
+            "bevel.analysis in Python: importance, shapley_values and risk_groups."
+        )
 
 
 def _opened(model: Any, n_jobs: int | None) -> Any:

@@ -38,6 +38,8 @@ class Predictions:
         Ends of the prediction intervals, if requested.
     ids : mapping of str to ndarray of object
         Columns of the file that name the rows.
+    outputs : sequence of str
+        Names of several outputs, which are columns of `values`; empty of one.
     """
 
     values: npt.NDArray[Any]
@@ -46,14 +48,15 @@ class Predictions:
     notes: tuple[str, ...]
     interval: Floats | None = None
     ids: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    outputs: Sequence[str] = ()
 
     def to_csv(self) -> str:
         """One line per row: its names, the prediction, then what else was requested."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         names, columns = list(self.ids), [words.tolist() for words in self.ids.values()]
-        names.append("prediction")
-        columns.append(self.values.tolist())
+        names += self._names_of_values()
+        columns += [self.values.tolist()] if self.values.ndim == 1 else self.values.T.tolist()
         if self.interval is not None:
             names += ["lower", "upper"]
             columns += [[f"{each:.10g}" for each in end] for end in self.interval.T]
@@ -63,6 +66,9 @@ class Predictions:
         writer.writerow(names)
         writer.writerows(zip(*columns, strict=True))
         return text.getvalue()
+
+    def _names_of_values(self) -> list[str]:
+        return [f"prediction_{name}" for name in self.outputs] or ["prediction"]
 
 
 def out_of_bag_predictions(found: Any) -> Predictions:
@@ -116,6 +122,8 @@ def predict_file(
         )
     if interval is not None:
         _check_interval(model, classes)
+    if getattr(model, "n_outputs_", 1) > 1:
+        return _predict_outputs(model, path, proba, row_id, options)
     rows = read_model_rows(model, path, row_id=row_id, options=options)
     return Predictions(
         model.predict(rows.X),
@@ -124,6 +132,26 @@ def predict_file(
         rows.notes,
         None if interval is None else model.predict_interval(rows.X, interval),
         rows.ids,
+    )
+
+
+def _predict_outputs(
+    model: Any,
+    path: Path | Source,
+    proba: bool,
+    row_id: Sequence[str],
+    options: TableOptions | None,
+) -> Predictions:
+    """Predictions of several outputs; the columns of probabilities are named OUTPUT_CLASS."""
+    rows = read_model_rows(model, path, row_id=row_id, options=options)
+    names = model.output_names_
+    classes: list[str] = []
+    if proba:
+        for name, labels in zip(names, model.classes_, strict=True):
+            classes += [f"{name}_{label}" for label in labels]
+    shares = np.hstack(model.predict_proba(rows.X)) if proba else None
+    return Predictions(
+        model.predict(rows.X), classes, shares, rows.notes, ids=rows.ids, outputs=names
     )
 
 

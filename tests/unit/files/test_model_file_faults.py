@@ -397,8 +397,14 @@ def test_kept_targets_of_a_classifier_are_refused():
 def test_files_of_version_1_have_no_field_for_targets():
     header, data = split(file_of(small_models()["sparse"][0]))
     assert header["targets"] is None
+    assert header.pop("outputs") is None
+    assert_refused(seal(header, bytes(data)), match='the field "outputs"')
+    for name in ("output_classes", "output_value"):  # the last, and empty
+        assert header["columns"].pop(name)["length"] == 0
+        header["sections"] = [s for s in header["sections"] if not s["name"].startswith(name)]
+    assert estimator_of(seal(header, bytes(data), version=5)).n_outputs_ == 1
     assert header.pop("calibration_power") == 1.0
-    assert_refused(seal(header, bytes(data)), match='the field "calibration_power"')
+    assert_refused(seal(header, bytes(data), version=5), match='the field "calibration_power"')
     assert estimator_of(seal(header, bytes(data), version=4)).calibration_power_ == 1.0
     assert header.pop("families") is None
     assert_refused(seal(header, bytes(data), version=1), match="Fields of header")
@@ -406,7 +412,7 @@ def test_files_of_version_1_have_no_field_for_targets():
     del header["targets"]
     assert estimator_of(seal(header, bytes(data), version=1)).n_features_in_ == 4
     assert_refused(seal(header, bytes(data), version=2), match='the field "targets"')
-    assert_refused(seal(header, bytes(data)), match='the field "families"')
+    assert_refused(seal(header, bytes(data), version=5), match='the field "families"')
 
 
 @pytest.mark.parametrize("power", [0.0, -1.0, 1.25, 7.0, 1e300, 2, "2", None])

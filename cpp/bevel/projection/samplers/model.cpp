@@ -15,7 +15,9 @@ struct ModelScratch : FamilyScratch {
   std::vector<int32_t> features;
   NodeSample sample, out_of_bag;
   uint64_t n_nodes = 0;           // so far
+  size_t output = 0;              // that models are fitted to
   std::vector<int32_t> class_id;  // class of the data -> class of the node, -1: not in the node
+  RiskSets sets;
   ModelDirections directions;
   std::vector<double> p_values;
 };
@@ -42,7 +44,7 @@ class ModelSampler : public Sampler {
     int32_t nothing = -1;
     for (int32_t draw = 0; draw < family_.n_draws; ++draw) {
       draw_features(stream, scratch.subset, own.features);
-      if (draw == 0) read_bag(node, own);
+      if (draw == 0 || node.row_data->n_outputs() > 1) read_targets(node, stream, own);
       read_values(node.columns, node.rows, own.features, own.sample);
       if (own.sample.n_classes == 1) return;
       own.out_of_bag.n = 0;
@@ -96,6 +98,25 @@ class ModelSampler : public Sampler {
     }
   }
 
+  // Of several outputs one is drawn for each model; of those that do not differ in the node, the
+  // next one that does.
+  void read_targets(const NodeRows& node, Stream& stream, ModelScratch& own) const {
+    const size_t n_outputs = node.row_data->n_outputs();
+    own.output = n_outputs > 1 ? stream.below(n_outputs) : 0;
+    read_bag(node, own);
+    for (size_t k = 1; k < n_outputs && is_constant(own.sample); ++k) {
+      poll_cancellation(node.rows.size());
+      own.output = (own.output + 1) % n_outputs;
+      read_bag(node, own);
+    }
+  }
+
+  static bool is_constant(const NodeSample& sample) {
+    if (sample.target.empty()) return sample.n_classes == 1;
+    return std::all_of(sample.target.begin(), sample.target.end(),
+                       [&](double target) { return target == sample.target[0]; });
+  }
+
   // Rows of the bag. The classes that they have are renumbered in the order of their first row.
   void read_bag(const NodeRows& node, ModelScratch& own) const {
     const TrainingRowData& row_data = *node.row_data;
@@ -106,17 +127,32 @@ class ModelSampler : public Sampler {
     sample.n_classes = 0;
     sample.label.resize(row_data.n_classes > 0 ? sample.n : 0);
     sample.target.resize(row_data.n_classes > 0 ? 0 : sample.n);
+    if (row_data.times) return read_survival(node, own);
     for (size_t i = 0; i < sample.n; ++i) {
       const size_t row = node.data_row(i);
       sample.weight[i] = row_data.weight(row);
       if (row_data.n_classes == 0) {
-        sample.target[i] = row_data.targets[row];
+        sample.target[i] = row_data.target(row, own.output);
         continue;
       }
-      int32_t& id = own.class_id[row_data.labels[row]];
+      int32_t& id = own.class_id[row_data.label(row, own.output)];
       if (id < 0) id = sample.n_classes++;
       sample.label[i] = id;
     }
+  }
+
+  void read_survival(const NodeRows& node, ModelScratch& own) const {
+    const TrainingRowData& row_data = *node.row_data;
+    NodeSample& sample = own.sample;
+    sample.survival.resize(sample.n);
+    for (size_t i = 0; i < sample.n; ++i) {
+      const size_t row = node.data_row(i);
+      sample.weight[i] = row_data.weight(row);
+      sample.survival[i] = {sample.weight[i], row_data.times[row], row_data.events[row]};
+    }
+    own.sets.fill(sample.survival.data(), sample.n);
+    for (size_t i = 0; i < sample.n; ++i)
+      sample.target[i] = own.sets.score(sample.survival.data(), i);
   }
 
   void read_out_of_bag(const NodeRows& node, ModelScratch& own) const {
@@ -131,9 +167,9 @@ class ModelSampler : public Sampler {
       const size_t row = outside.data_rows ? outside.data_rows[outside.rows[i]] : outside.rows[i];
       sample.weight[i] = row_data.weight_outside(row);
       if (row_data.n_classes > 0)
-        sample.label[i] = own.class_id[row_data.labels[row]];
+        sample.label[i] = own.class_id[row_data.label(row, own.output)];
       else
-        sample.target[i] = row_data.targets[row];
+        sample.target[i] = row_data.target(row, own.output);
     }
   }
 
@@ -142,7 +178,8 @@ class ModelSampler : public Sampler {
   // score more when left and right are exchanged.
   bool separates(const NodeRows& node, const ModelScratch& own) const {
     const NodeSample& s = own.sample;
-    const bool has_two_sides = s.n == 2 || (s.n <= kMostChecked && s.n_classes == 2);
+    const bool decides = node.row_data->n_outputs() == 1;  // one of several outputs does not
+    const bool has_two_sides = s.n == 2 || (decides && s.n <= kMostChecked && s.n_classes == 2);
     if (!has_two_sides || node.row_data->weights || node.row_data->class_weights) return false;
     if (own.directions.count() == 0) return false;
     const auto coefficients = own.directions[0];

@@ -208,6 +208,11 @@ struct Kernels {
   void (*partition_floats)(float* values, size_t n, const uint8_t* goes_left, float* rest);
   void (*partition_rows)(uint32_t* values, size_t n, const uint8_t* goes_left, uint32_t* rest);
   void (*sides)(const float* values, size_t n, float threshold, bool missing_left, uint8_t* out);
+  // Several outputs: sums[k] += weight * values[k], rounded to a whole number (below 2^51).
+  void (*add_outputs)(double weight, const double* values, size_t n, double* sums);
+  // sum over k of (left[k] * weight - w * total[k])^2.
+  double (*output_squares)(const double* left, const double* total, double w, double weight,
+                           size_t n);
 
   // With nothing to fetch.
   ValueRange range(const float* values, size_t n) const {

@@ -36,7 +36,7 @@ def root_directions(forest: object, *, merge_signs: bool = True) -> Directions:
     'x0 + x1'
     """
     check_flag("merge_signs", merge_signs)
-    analysed = read_forest(forest, "root_directions", trees_only=True)
+    analysed = read_forest(forest, "root_directions", trees_only=True, several_outputs=True)
     trees = analysed.forest
     trees.check_not_slim(analysed.caller)
     roots = trees.tree_offset[:-1]

@@ -60,7 +60,7 @@ def forest_weights(
     >>> bool(np.allclose(weights @ y, forest.predict(X[:3])))
     True
     """
-    analysed = read_forest(forest, "forest_weights")
+    analysed = read_forest(forest, "forest_weights", several_outputs=True)
     if X is None:
         analysed.honest_bags()
     leaf_rows, rows, _ = analysed.leaf_rows(X_train, y_train, sample_weight)

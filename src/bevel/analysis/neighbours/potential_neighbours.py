@@ -55,7 +55,7 @@ def potential_neighbours(forest: Any, X_train: Any, X: Any, k: int) -> sp.csr_ma
     True
     """
     check_integer("k", k, "neighbours")
-    analysed = read_forest(forest, "potential_neighbours")
+    analysed = read_forest(forest, "potential_neighbours", several_outputs=True)
     _check_axis_aligned(analysed)
     points, targets = (_complete(analysed, name, rows) for name, rows in _named(X_train, X))
     places, place, n_at = np.unique(points, axis=0, return_inverse=True, return_counts=True)

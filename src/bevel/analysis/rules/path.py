@@ -18,7 +18,6 @@ from bevel.html_table import html_table
 from bevel.printable import printable
 from bevel.text.conditions import Condition
 from bevel.text.decimals import round_within, written
-from bevel.text.node_predictions import read_predictions
 from bevel.text.split_text import SplitText, ThresholdSplitText
 from bevel.text.style import Style
 from bevel.text.tree_text import notes_text
@@ -125,7 +124,7 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
      1. x3 ≤ 0.8   0.2
     The row: x3 = 0.2.
     """
-    analysed = read_forest(estimator, "path_rules", trees_only=True)
+    analysed = read_forest(estimator, "path_rules", trees_only=True, several_outputs=True)
     encoded = analysed.encode(X)
     if len(encoded) != 1:
         raise wrong_value("X", "one row", f"{len(encoded)} rows", "Pass for example X[:1].")
@@ -138,7 +137,7 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
     splits = [formatter.split_text(int(node), encoded) for node in way[:-1]]
     is_right = way[1:] != way[:-1] + 1  # left children follow their parents
     row = _Row(read_table(X), encoded, analysed.names, analysed.forest.medians)
-    predictions = read_predictions(chosen, way[-1:], way[-1:] + 1, words.classes)
+    predictions = words.predictions(chosen, way[-1:], way[-1:] + 1)
     return PathRules(
         chosen.index,
         analysed.forest.n_trees,

@@ -63,7 +63,7 @@ def tree_rules(
     ├─ petal width (cm) ≤ 0.8: class 0, 41 rows
     └─ petal width (cm) > 0.8: class 1 58 %, 109 rows …
     """
-    analysed = read_forest(estimator, "tree_rules", trees_only=True)
+    analysed = read_forest(estimator, "tree_rules", trees_only=True, several_outputs=True)
     encoded = leaves = None
     chosen = analysed.estimator.forest_.tree(tree)
     if X is not None:
@@ -114,7 +114,9 @@ def forest_rules(
     >>> forest_rules(forest, max_depth=2).to_pandas().shape[1]
     13
     """
-    forest = read_forest(estimator, "forest_rules", trees_only=True).estimator.forest_
+    forest = read_forest(
+        estimator, "forest_rules", trees_only=True, several_outputs=True
+    ).estimator.forest_
     chosen = range(forest.n_trees) if trees is None else trees
     style = {
         "max_depth": max_depth,

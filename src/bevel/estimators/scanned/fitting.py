@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bevel import projections as P
 from bevel.errors import shorten, wrong_value
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
-from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member, TableShape, read_projection
 from bevel.scanning import ScannedTable
 from bevel.scanning.reading import ReadTable, read_blocks
-from bevel.scanning.targets import ClassSurvey
 from bevel.training.blocks.growing import WorkSpace, grow_over_blocks
 from bevel.training.blocks.out_of_bag import predict_blocks_out_of_bag
 from bevel.training.options import draw_seed, resolve_options
@@ -30,7 +29,15 @@ __all__ = ["fit_over_blocks", "fit_scanned"]
 
 # What "auto" stands for where directions are drawn without looking at rows.
 AUTOMATIC = "sparse"
-ROWLESS = {"axis", "signs", "combination", "rotation", "multirotation", "patches", "categorical"}
+ROWLESS = (
+    P.Axis,
+    P.SparseSigns,
+    P.RandomCombination,
+    P.RandomRotation,
+    P.MultiRotation,
+    P.Patches,
+    P.Custom,
+)
 
 
 def fit_scanned(estimator: ObliqueForest, scanned: ScannedTable, y: Any, weight: Any) -> None:
@@ -60,6 +67,7 @@ def fit_over_blocks(
     if not members:
         members = read_projection(AUTOMATIC, "auto")
     _check(values)
+    _check_members(members)
     if hasattr(estimator, "_fitted"):
         del estimator._fitted  # a fit that fails half-way leaves no forest behind
     with read_table(
@@ -79,15 +87,14 @@ def _fit_blocks(
     n_nominal = int(np.count_nonzero(levels))
     shape = TableShape(table.n_rows, table.n_features - n_nominal, n_nominal)
     options = resolve_options(values, members, shape, draw_seed(estimator.random_state))
-    _check_families(options.families)
     estimator.n_features_in_ = table.n_features
+    estimator.n_outputs_ = 1
     if read.names is not None:
         estimator.feature_names_in_ = np.array(read.names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
-    if isinstance(read.target, ClassSurvey):
-        estimator.classes_ = read.target.classes
-        estimator.n_classes_ = read.target.n_classes
+    if read.classes is not None:
+        estimator.classes_, estimator.n_classes_ = read.classes, len(read.classes)
     space = WorkSpace(read.shares.numbers, read.shares.rows)
     trees = range(estimator.n_estimators)
     progress = estimator._progress(trees)
@@ -142,15 +149,14 @@ def _check(values: Mapping[str, Any]) -> None:
         raise wrong_value("class_weight", f'None, "balanced" or a mapping {where}', weights, remedy)
 
 
-def _check_families(families: Sequence[FamilySpec]) -> None:
-    for family in families:
-        reads_rows = family.kind not in ROWLESS or (
-            family.kind == "rotation" and not family.per_node
-        )
-        if reads_rows and not (family.kind == "custom" and family.pool is not None):
+def _check_members(members: Sequence[Member]) -> None:
+    for projection in (member.projection for member in members):
+        per_tree = isinstance(projection, P.RandomRotation) and projection.per == "tree"
+        calls = isinstance(projection, P.Custom) and callable(projection.sampler)
+        if not isinstance(projection, ROWLESS) or per_tree or calls:
             raise ValueError(
-                "projection must draw its directions without looking at rows with a scanned "
-                f'table, whose rows are in blocks; got the family {family.kind!r}. Use "sparse", '
-                '"axis", "combination", P.RandomRotation(per="node"), P.MultiRotation(), '
+                "projection must draw its directions node by node without looking at rows with a "
+                f"scanned table, whose rows are in blocks; got {shorten(projection)}. Use "
+                '"sparse", "axis", "combination", P.RandomRotation(per="node"), P.MultiRotation(), '
                 "P.Patches or P.Custom with a matrix; or fit rows that are in memory."
             )

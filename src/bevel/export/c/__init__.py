@@ -33,6 +33,7 @@ def write_c(fitted: FittedForest, name: str = "model") -> Iterator[str]:
     name : str, default="model"
         Prefix of everything in the file: `model_predict`, `MODEL_N_FEATURES`.
     """
+    fitted.check_one_output("to_c")
     return _write(read_model(fitted, name))
 
 

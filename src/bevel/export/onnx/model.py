@@ -53,6 +53,7 @@ def to_onnx(
     route : {"auto", "trees", "walk"}, default="auto"
         How leaves are found: "auto" takes what should be faster.
     """
+    fitted.check_one_output("to_onnx")
     forest = fitted.forest
     graph = Graph()
     _check_options(graph, dtype, target_opset, name)

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from bevel import _core
 from bevel._types import Float32s, Floats
-from bevel.files.columns.column import Column
-from bevel.files.columns.forest_columns import decode_forest, map_forest
+from bevel.files.columns.column import Column, decode_column
+from bevel.files.columns.forest_columns import check_claims, decode_forest, map_forest
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.predictor import PackedPredictor
+from bevel.forest.predictor import PackedPredictor, most_probable_classes
 
 __all__ = ["MappedPredictor"]
 
@@ -40,6 +40,8 @@ class MappedPredictor:
     ) -> None:
         self._forest_of = partial(decode_forest, columns, n_features, n_classes, levels, medians)
         self._native = map_forest(columns, n_features, n_classes, levels, medians)
+        limit = check_claims(columns)
+        self._output_classes = decode_column(columns["output_classes"], limit)
 
     @cached_property
     def forest(self) -> FlatForest:
@@ -61,7 +63,10 @@ class MappedPredictor:
 
     def classes(self, X: Float32s, n_threads: int, hard: bool) -> npt.NDArray[np.int32]:
         """Most probable class of each row, the first of several."""
-        best: npt.NDArray[np.intp] = self.probabilities(X, n_threads, hard).argmax(axis=1)
+        probabilities = self.probabilities(X, n_threads, hard)
+        if len(self._output_classes):
+            return most_probable_classes(probabilities, self._output_classes)
+        best: npt.NDArray[np.intp] = probabilities.argmax(axis=1)
         return best.astype(np.int32)
 
     def values(self, X: Float32s, n_threads: int) -> Floats:

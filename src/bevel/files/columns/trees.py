@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays
-from bevel.files.columns.column import Column, decode_column, largest_decoded
+from bevel.files.columns.column import Column, decode_column, encode_column, largest_decoded
 from bevel.files.columns.forest_columns import (
     COLUMN_TYPES,
     check_claims,
@@ -31,6 +31,9 @@ from bevel.files.sections import Sections
 from bevel.files.values.fields import Fields, check_kind
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
+
+OF_OUTPUTS = ("output_classes", "output_value")  # columns of format 6 and later
+FIRST_WITH_OUTPUTS = 6
 
 __all__ = [
     "FileColumns",
@@ -100,18 +103,23 @@ class FileColumns:
 
     def verify(self) -> None:
         """Raise ModelFileError unless the parts match their checksums."""
-        for name, column in self.columns.items():
+        for name, column in self._stored().items():
             for part in column.parts:
                 self.layout.verify(f"{name}.{part}")
+
+    def _stored(self) -> Mapping[str, Column]:
+        """The columns that files of this version hold; others are empty."""
+        has_outputs = self.layout.version >= FIRST_WITH_OUTPUTS
+        return {n: c for n, c in self.columns.items() if has_outputs or n not in OF_OUTPUTS}
 
     def in_memory(self) -> Self:
         """The same from a copy of the file, which nobody can change any more."""
         layout = replace(self.layout, buffer=memoryview(bytes(self.layout.buffer)))
         columns = {
             name: replace(column, parts={p: layout.view(f"{name}.{p}") for p in column.parts})
-            for name, column in self.columns.items()
+            for name, column in self._stored().items()
         }
-        return replace(self, layout=layout, columns=columns)
+        return replace(self, layout=layout, columns={**self.columns, **columns})
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,19 +130,22 @@ class FileForest(FileColumns):
     ----------
     n_features, n_classes, levels, medians
         As in `bevel.FlatForest`.
+    n_times : int
+        Event times that leaves may refer to; 0 but for survival forests.
     """
 
     n_features: int
     n_classes: int
     levels: npt.NDArray[np.int32]
     medians: npt.NDArray[np.float32]
+    n_times: int = 0
 
     def read(self) -> FlatForest:
         """The whole forest; raises ModelFileError unless all of it is sound."""
         with only_file_errors():
             self.verify()
             about = (self.n_features, self.n_classes, self.levels, self.medians)
-            return decode_forest(self.columns, *about)
+            return decode_forest(self.columns, *about, n_times=self.n_times)
 
 
 class MappedFile(MappedPredictor):
@@ -161,9 +172,12 @@ class MappedFile(MappedPredictor):
         return PackedPredictor, (self.forest,)
 
 
-def decode_trees(header: Fields, sections: Sections) -> dict[str, Column]:
+def decode_trees(header: Fields, sections: Sections, version: int) -> dict[str, Column]:
     """Read the description of the forest's columns; raises ModelFileError."""
-    return decode_columns(header.take("columns", dict), "columns", COLUMN_TYPES, sections)
+    types = dict(COLUMN_TYPES)
+    absent = {} if version >= FIRST_WITH_OUTPUTS else {name: types.pop(name) for name in OF_OUTPUTS}
+    columns = decode_columns(header.take("columns", dict), "columns", types, sections)
+    return columns | {name: encode_column(np.empty(0, dtype)) for name, dtype in absent.items()}
 
 
 def decode_columns(

@@ -168,7 +168,9 @@ def share_by_evidence(
     predictions = [each for each, _ in out_of_bag]
     known = np.logical_and.reduce([has_prediction for _, has_prediction in out_of_bag])
     evidence = measure(
-        *(predictions, known, target.values, target.n_classes, target.weights), calibrated=True
+        *(predictions, known, target.values, target.n_classes, target.weights),
+        calibrated=True,
+        output_classes=target.output_classes,
     )
     weights = weigh_families(evidence)
     n_micro_trees = plan.micro_trees(len(known))

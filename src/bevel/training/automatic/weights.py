@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats, Ints64
 from bevel.forest.calibration import POWERS, raise_to_power
+from bevel.forest.predictor import most_probable_classes
 
 __all__ = ["Evidence", "count_trees", "measure", "row_losses", "weigh_families"]
 
@@ -49,6 +50,7 @@ def measure(
     weights: Floats | None,
     *,
     calibrated: bool = False,
+    output_classes: npt.NDArray[np.int32] | None = None,
 ) -> Evidence:
     """Evidence from out-of-bag predictions.
 
@@ -66,6 +68,9 @@ def measure(
         Of the rows.
     calibrated : bool, default=False
         Whether Brier scores are of class shares raised to the power that suits each family best.
+    output_classes : ndarray of int32 or None
+        Classes of each of several outputs, 0 in regression. Errors and losses are then means over
+        the outputs, squared errors after division by the variance of the output.
     """
     n_families = len(predictions)
     if not known.any():
@@ -75,6 +80,11 @@ def measure(
     share = share / share.sum()
     wrong, losses = [], []
     for each in predictions:
+        if output_classes is not None:
+            loss, error = _of_outputs(each[known], truth[known], output_classes, share)
+            losses.append(loss)
+            wrong.append(error)
+            continue
         losses.append(_losses(each[known], truth[known], n_classes, share, calibrated))
         if n_classes:
             wrong.append((each[known].argmax(axis=1) != truth[known]).astype(np.float64))
@@ -83,6 +93,23 @@ def measure(
     errors, standard_errors = _means(np.array(wrong), share)
     means, noises = _means(np.array(losses), share)
     return Evidence(errors, standard_errors, means, float(noises[means.argmin()]))
+
+
+def _of_outputs(
+    predictions: Floats, truth: npt.NDArray[Any], n_classes: npt.NDArray[np.int32], share: Floats
+) -> tuple[Floats, Floats]:
+    """Loss and error of each row, means over the outputs."""
+    if not n_classes.any():
+        centred = truth - share @ truth
+        variance = share @ centred**2
+        squares = (predictions - truth) ** 2 / np.where(variance > 0.0, variance, 1.0)
+        losses = squares.mean(axis=1)
+        return losses, losses
+    n_outputs = len(n_classes)
+    decided = most_probable_classes(predictions, n_classes) + np.cumsum(n_classes) - n_classes
+    right = np.take_along_axis(predictions, truth.astype(np.int64), axis=1).sum(axis=1)
+    losses = 0.5 * ((predictions**2).sum(axis=1) - 2.0 * right + n_outputs) / n_outputs
+    return losses, np.asarray((decided != truth).mean(axis=1))
 
 
 def row_losses(predictions: Floats, truth: npt.NDArray[Any], n_classes: int) -> Floats:

@@ -1,0 +1,1 @@
+"""Several outputs of one forest."""
