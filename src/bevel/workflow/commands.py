@@ -387,6 +387,7 @@ def explain(
         How the file is read, as in `fit`.
     """
     opened = _opened(model, n_jobs)
+    opened = _of_target(opened, target)
     read = read_model_rows(opened, _source(data), target=target, options=TableOptions(**table))
     _report_notes(read.notes, on_note)
     found = explaining.explain(
@@ -399,6 +400,20 @@ def explain(
         on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
     )
     return replace(found, notes=read.notes)
+
+
+def _of_target(model: Any, target: str | None) -> Any:
+    """The model of one output, if the target is one of several."""
+    outputs = model.fitted_forest_.outputs
+    if outputs is None:
+        return model
+    if target not in outputs.names:
+        names = join_names([repr(name) for name in outputs.names])
+        raise ValueError(
+            f"`target` must name one of the {len(outputs)} outputs of the model, which is explained "
+            f"then ({names}); got {target!r}. Name one of them."
+        )
+    return model.output(target)
 
 
 def _opened(model: Any, n_jobs: int | None) -> Any:
