@@ -410,8 +410,8 @@ def _of_target(model: Any, target: str | None) -> Any:
     if target not in outputs.names:
         names = join_names([repr(name) for name in outputs.names])
         raise ValueError(
-            f"`target` must name one of the {len(outputs)} outputs of the model, which is explained "
-            f"then ({names}); got {target!r}. Name one of them."
+            f"`target` must name one of the {len(outputs)} outputs of the model ({names}), which "
+            f"is then explained; got {target!r}. Name one of them."
         )
     return model.output(target)
 
