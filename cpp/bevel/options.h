@@ -8,7 +8,7 @@
 
 namespace bevel {
 
-enum class CriterionKind : uint8_t { gini, entropy, squared_error };
+enum class CriterionKind : uint8_t { gini, entropy, squared_error, log_rank, log_rank_score };
 enum class ThresholdRule : uint8_t { best, random, purely_random };
 enum class SplitSearch : uint8_t { automatic, exact, histogram };
 enum class Growth : uint8_t { depth_first, best_first, breadth_first, random_leaf };
@@ -27,7 +27,8 @@ enum class FamilyKind : uint8_t {
   logistic,
   pls,
   cca,
-  custom
+  custom,
+  cox
 };
 enum class PatchWeights : uint8_t { signs, uniform, ones };
 
@@ -44,6 +45,7 @@ struct Patch {
   PatchWeights weights = PatchWeights::signs;
   bool shuffle = false;  // as many entries, anywhere
   bool wrap = false;     // beyond an end the array begins again, else patches are cut off there
+  bool inside = false;   // patches lie inside the array
 };
 enum class Tuning : uint8_t { none, cross_validation, out_of_bag };
 

@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "bevel/predict/reference_predictor.h"
+#include "bevel/predict/survival_curves.h"
 #include "bevel/support/check.h"
 #include "forest_view.h"
 #include "reporter.h"
@@ -76,6 +77,25 @@ nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Optio
   return nb::make_tuple(to_numpy(std::move(sums), {n, k}), to_numpy(std::move(counts)));
 }
 
+using Leaves = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// first_point: of each event time, see CurveRequest.
+nb::ndarray<nb::numpy, double> curves_of_view(const ForestView& view, Leaves leaves,
+                                              Vector<int32_t> first_point, size_t n_points,
+                                              bool survival, int n_threads) {
+  const ForestArrays& forest = view.arrays();
+  require(leaves.shape(1) == forest.n_trees(), "[ForestView] leaves of other trees");
+  for (int32_t point : as_span(first_point))
+    require(point >= 0 && static_cast<size_t>(point) <= n_points, "[ForestView] point of a curve");
+  const size_t n = leaves.shape(0);
+  std::vector<double> out(n * n_points);
+  const CurveRequest request{survival ? CurveKind::survival : CurveKind::hazard,
+                             as_span(first_point), n_points};
+  run_cancellable(
+      [&] { survival_curves(forest, request, leaves.data(), n, n_threads, out.data()); });
+  return to_numpy(std::move(out), {n, n_points});
+}
+
 }  // namespace
 
 void bind_forest(nb::module_& m) {
@@ -89,5 +109,8 @@ void bind_forest(nb::module_& m) {
       .def("predict_value", &value_of_view, nb::arg("X").noconvert(), nb::arg("n_threads"))
       .def("out_of_bag", &out_of_bag_of_view, nb::arg("X").noconvert(), nb::arg("options"),
            nb::arg("first_tree"), nb::arg("hard"), nb::arg("n_threads"),
-           nb::arg("trees") = nb::none(), nb::arg("weights").noconvert() = nb::none());
+           nb::arg("trees") = nb::none(), nb::arg("weights").noconvert() = nb::none())
+      .def("survival_curves", &curves_of_view, nb::arg("leaves").noconvert(),
+           nb::arg("first_point").noconvert(), nb::arg("n_points"), nb::arg("survival"),
+           nb::arg("n_threads"));
 }

@@ -21,12 +21,13 @@ using namespace bevel;
 
 namespace {
 
-constexpr EnumNames<FamilyKind, 15> kFamilies{
+constexpr EnumNames<FamilyKind, 16> kFamilies{
     {"axis", "signs", "combination", "gaussian", "rotation", "categorical", "multirotation",
-     "principal", "patches", "ridge", "lda", "logistic", "pls", "cca", "custom"}};
+     "principal", "patches", "ridge", "lda", "logistic", "pls", "cca", "custom", "cox"}};
 constexpr EnumNames<Tuning, 3> kTunings{{"none", "cross_validation", "out_of_bag"}};
 constexpr EnumNames<PatchWeights, 3> kPatchWeights{{"signs", "uniform", "ones"}};
-constexpr EnumNames<CriterionKind, 3> kCriteria{{"gini", "entropy", "squared_error"}};
+constexpr EnumNames<CriterionKind, 5> kCriteria{
+    {"gini", "entropy", "squared_error", "log_rank", "log_rank_score"}};
 constexpr EnumNames<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
 constexpr EnumNames<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};
 constexpr EnumNames<Growth, 4> kGrowths{
@@ -51,16 +52,16 @@ void bind_options(nb::module_& m) {
       "__init__",
       [](Patch* self, const std::vector<std::array<int32_t, 4>>& axes, int32_t n_channels,
          int32_t channel_stride, bool one_channel, const std::string& weights, bool shuffle,
-         bool wrap) {
+         bool wrap, bool inside) {
         new (self)
             Patch{{},      n_channels, channel_stride, one_channel, kPatchWeights.parse(weights),
-                  shuffle, wrap};
+                  shuffle, wrap,       inside};
         for (auto [length, stride, shortest, longest] : axes)
           self->axes.push_back({length, stride, shortest, longest});
       },
       nb::arg("axes"), nb::arg("n_channels") = 1, nb::arg("channel_stride") = 1,
       nb::arg("one_channel") = false, nb::arg("weights") = "signs", nb::arg("shuffle") = false,
-      nb::arg("wrap") = false);
+      nb::arg("wrap") = false, nb::arg("inside") = false);
 
   nb::class_<ModelSettings> model(m, "ModelSettings");
   model.def(

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "arrays.h"
 #include "bevel/forest/bag.h"
@@ -63,6 +64,22 @@ void check_weights(std::span<const double> weights) {
   require(any, "[train] no row has a weight");
 }
 
+// Ascending ranks of event times, and each row's number among the rows as they were given.
+void check_times(const TrainingSet& t) {
+  const size_t n = t.data.n_rows;
+  std::vector<bool> seen(n, false);
+  bool any = false;
+  for (size_t i = 0; i < n; ++i) {
+    require(t.times[i] <= static_cast<uint32_t>(t.n_times), "[train] rank of a time");
+    require(i == 0 || t.times[i - 1] <= t.times[i], "[train] times that do not ascend");
+    require(t.events[i] <= 1 && (!t.events[i] || t.times[i] > 0), "[train] event of a row");
+    require(t.bag_row[i] < n && !seen[t.bag_row[i]], "[train] order of the rows");
+    seen[t.bag_row[i]] = true;
+    any |= t.events[i] != 0;
+  }
+  require(any, "[train] no row has an event");
+}
+
 void check_targets(const TrainingSet& t) {
   const size_t n_rows = t.data.n_rows;
   const size_t n = n_rows * std::max<size_t>(1, t.output_classes.size());
@@ -101,6 +118,7 @@ void check_shapes(const TrainingSet& t, const Options& options, std::span<const 
   check_targets(t);
   require(t.output_classes.empty() || !options.balanced_subsample,
           "[train] balanced bags of several outputs");
+  if (t.times) check_times(t);
   if (t.weights) check_weights({t.weights, data.n_rows});
   for (int32_t f : data.categorical)
     for (size_t i = 0; i < data.n_rows; ++i) {
@@ -116,7 +134,8 @@ class TrainingArrays {
   TrainingArrays(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
                  std::optional<Vector<uint8_t>> has_nan, nb::object target, int32_t n_classes,
                  std::optional<Vector<double>> weights,
-                 std::optional<Vector<int32_t>> output_classes = std::nullopt)
+                 std::optional<Vector<int32_t>> output_classes = std::nullopt,
+                 std::optional<nb::tuple> survival = std::nullopt)
       : X_(X),
         levels_(levels),
         medians_(medians),
@@ -129,6 +148,16 @@ class TrainingArrays {
     require(levels.shape(0) == X.shape(1) && medians.shape(0) == X.shape(1) &&
                 (!has_nan || has_nan->shape(0) == X.shape(1)),
             "[train] levels, medians and has_nan need one entry per feature");
+    if (survival) {
+      times_ = nb::cast<Vector<uint32_t>>((*survival)[0], false);
+      events_ = nb::cast<Vector<uint8_t>>((*survival)[1], false);
+      bag_rows_ = nb::cast<Vector<uint32_t>>((*survival)[2], false);
+      n_times_ = nb::cast<int32_t>((*survival)[3]);
+      require(times_.shape(0) == n && events_.shape(0) == n && bag_rows_.shape(0) == n,
+              "[train] length of the survival times");
+      require(!weights || weights->shape(0) == n, "[train] length of weights");
+      return;
+    }
     if (n_classes > 0)
       labels_ = nb::cast<Vector<int32_t>>(target, false);
     else
@@ -144,10 +173,17 @@ class TrainingArrays {
   }
   TrainingSet training(const DatasetView& data) const {
     TrainingSet training{data};
-    training.labels = n_classes_ > 0 ? labels_.data() : nullptr;
-    training.targets = n_classes_ > 0 ? nullptr : targets_.data();
     training.n_classes = n_classes_;
     training.weights = weights_ ? weights_->data() : nullptr;
+    if (n_times_ > 0) {
+      training.times = times_.data();
+      training.events = events_.data();
+      training.bag_row = bag_rows_.data();
+      training.n_times = n_times_;
+      return training;
+    }
+    training.labels = n_classes_ > 0 ? labels_.data() : nullptr;
+    training.targets = n_classes_ > 0 ? nullptr : targets_.data();
     if (output_classes_) training.output_classes = as_span(*output_classes_);
     return training;
   }
@@ -162,15 +198,19 @@ class TrainingArrays {
   std::optional<Vector<int32_t>> output_classes_;
   Vector<int32_t> labels_;
   Vector<double> targets_;
+  Vector<uint32_t> times_, bag_rows_;
+  Vector<uint8_t> events_;
+  int32_t n_times_ = 0;
 };
 
 nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
                       Vector<uint8_t> has_nan, nb::object target, int32_t n_classes,
                       std::optional<Vector<double>> weights, const Options& options,
                       Vector<uint64_t> trees, int n_threads, nb::object progress,
-                      std::optional<Vector<int32_t>> output_classes) {
+                      std::optional<Vector<int32_t>> output_classes,
+                      std::optional<nb::tuple> survival) {
   const TrainingArrays arrays(X, levels, medians, has_nan, std::move(target), n_classes, weights,
-                              output_classes);
+                              output_classes, std::move(survival));
   Reporter reporter(std::move(progress));
   const Options copy = options;
   const std::span<const uint64_t> numbers(trees.data(), trees.shape(0));
@@ -262,10 +302,10 @@ nb::tuple sample_tree(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
 
 void bind_trainer(nb::module_& m) {
   m.def("train", &train_forest, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
-        nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(), nb::arg("target"),
+        nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(), nb::arg("target").none(),
         nb::arg("n_classes"), nb::arg("weights").noconvert().none(), nb::arg("options"),
         nb::arg("trees").noconvert(), nb::arg("n_threads"), nb::arg("progress").none(),
-        nb::arg("output_classes").noconvert() = nb::none());
+        nb::arg("output_classes").noconvert() = nb::none(), nb::arg("survival") = nb::none());
   m.def(
       "bag",
       [](const Options& options, size_t n_rows, uint64_t tree,

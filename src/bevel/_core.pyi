@@ -21,6 +21,7 @@ class Patch:
         weights: str = "signs",
         shuffle: bool = False,
         wrap: bool = False,
+        inside: bool = False,
     ) -> None: ...
 
 class ModelSettings:
@@ -133,7 +134,7 @@ def train(
     levels: npt.NDArray[np.int32],
     medians: npt.NDArray[np.float32],
     has_nan: npt.NDArray[np.uint8],
-    target: npt.NDArray[Any],
+    target: npt.NDArray[Any] | None,
     n_classes: int,
     weights: npt.NDArray[np.float64] | None,
     options: Options,
@@ -141,6 +142,7 @@ def train(
     n_threads: int,
     progress: Callable[[int], None] | None,
     output_classes: npt.NDArray[np.int32] | None = None,
+    survival: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], int] | None = None,
 ) -> dict[str, npt.NDArray[Any]]: ...
 def bag(
     options: Options, n_rows: int, tree: int, weights: npt.NDArray[np.float64] | None = None
@@ -387,6 +389,14 @@ class ForestView:
         trees: tuple[int, int] | None = None,
         weights: npt.NDArray[np.float64] | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
+    def survival_curves(
+        self,
+        leaves: npt.NDArray[np.int32],
+        first_point: npt.NDArray[np.int32],
+        n_points: int,
+        survival: bool,
+        n_threads: int,
+    ) -> npt.NDArray[np.float64]: ...
 
 class LeafSharing:
     def __init__(

@@ -40,6 +40,22 @@ def exercise_fitted(estimator: Any, spec: dict[str, Any], rows: Rows) -> None:
     _allow(study, estimator, rows, answers)
 
 
+def exercise_scanned(estimator: Any, spec: dict[str, Any], rows: Rows) -> None:
+    """As `exercise_fitted`, without what takes training rows or fits again."""
+    X = rows[0]
+    answers = _allow(predictions, estimator, X)
+    _allow(predictions, estimator, evaluate(spec["new"]))
+    _check_importances(estimator)
+    file = _allow(file_of, estimator)
+    if file is None or answers is None:
+        return
+    _compare("a loaded file", answers, predictions(estimator_of(file), X))
+    str(estimator.forest_.tree(0))
+    study = STUDIES[spec["study"] % len(STUDIES)]
+    if study not in (_with_two_threads, _grown_on):
+        _allow(study, estimator, rows, answers)
+
+
 def predictions(estimator: Any, X: Any) -> dict[str, np.ndarray]:
     """Leaves, classes, probabilities and values, checked."""
     answers = {"leaves": estimator.apply(X), "predictions": np.asarray(estimator.predict(X))}

@@ -13,6 +13,8 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.base import clone
+
 from bevel.parameters.boosting_parameters import (
     BOOSTING_CLASSIFIER_PARAMETERS,
     BOOSTING_REGRESSOR_PARAMETERS,
@@ -24,8 +26,9 @@ from bevel.parameters.forest_parameters import (
     ROTATION_REGRESSOR_PARAMETERS,
 )
 
+from . import scanned_cases
 from .expressions import evaluate
-from .fitted import exercise_fitted
+from .fitted import exercise_fitted, exercise_scanned
 from .settings import value_of
 from .tables import TABLES, TARGETS, WEIGHTS
 from .verdicts import ACCEPTED, REFUSED
@@ -55,7 +58,8 @@ class InputCase:
         spec = self.spec
         given = ", ".join(f"{name}={value}" for name, value in spec["parameters"].items())
         weight = "" if spec["weight"] == "None" else f", sample_weight={spec['weight']}"
-        fit = f"{spec['estimator']}({given}).fit({spec['X']}, {spec['y']}{weight})"
+        scan = f", scan={spec['scan']}" if "scan" in spec else ""
+        fit = f"{spec['estimator']}({given}).fit({spec['X']}, {spec['y']}{weight}{scan})"
         return f"{fit}; predict({spec['new']}); study {spec['study']}"
 
 
@@ -80,6 +84,8 @@ def make(number: int) -> InputCase:
         "new": _new_rows(kind, n_columns, seed, "new" in odd, rng),
         "study": rng.randrange(1000),
     }
+    if estimator.startswith("ObliqueForest") and rng.random() < scanned_cases.SHARE:
+        spec["scan"] = scanned_cases.expressions("X" in odd or "parameters" in odd, rng)
     if "weight" not in odd and rng.random() < 0.8:
         spec["weight"] = "None"
     return InputCase(spec)
@@ -148,6 +154,8 @@ def check(case: InputCase) -> str:
     except REFUSALS:
         return REFUSED  # by the constructor of a projection
     X, y, weight = (evaluate(spec[name]) for name in ("X", "y", "weight"))
+    if "scan" in spec:
+        return _check_scanned(estimator, spec, (X, y, weight))
     try:
         estimator.fit(X, y, sample_weight=weight)
     except Exception as error:
@@ -155,6 +163,27 @@ def check(case: InputCase) -> str:
             return REFUSED
         raise
     exercise_fitted(estimator, spec, (X, y, weight))
+    return ACCEPTED
+
+
+def _check_scanned(estimator: Any, spec: dict[str, Any], rows: tuple[Any, Any, Any]) -> str:
+    """Fit a scanned table, and once more in other blocks and with another number of threads."""
+    how = {name: evaluate(value) for name, value in spec["scan"].items()}
+    with scanned_cases.Scanned(rows, how.pop("way")) as scanned:
+        try:
+            estimator.fit(scanned.table(**how))
+            again = clone(estimator).set_params(n_jobs=2, verbose=0)
+            if type(estimator.random_state) is int:
+                again.fit(scanned.table(block_rows=3))
+        except OSError:
+            return REFUSED  # of files that are damaged, or that a word does not name
+        except Exception as error:
+            if is_documented(error):
+                return REFUSED
+            raise
+    exercise_scanned(estimator, spec, rows)
+    if hasattr(again, "_fitted"):
+        scanned_cases.check_blocks(estimator, again, evaluate(spec["X"]))
     return ACCEPTED
 
 

@@ -95,6 +95,7 @@ class Worker:
             tally["number"] = number
             self._mark(tally)
             case = kind.make(number)
+            self._mark(tally)  # the time of making it does not count
             start = time.perf_counter()
             outcome, finding = judge(cases, number, kind.check, case, self._peak, self._seconds)
             _count(tally, number, outcome, time.perf_counter() - start, self._peak.growth())

@@ -73,6 +73,7 @@ class Checker {
   void check_leaf(size_t node);
   void check_output_values(size_t node);
   void check_value(size_t node) const;
+  void check_jumps(size_t node) const;
   void check_shares(size_t node, size_t first, size_t last, int64_t low, int64_t high) const;
   void check_entry(size_t node, int64_t entry) const;
   size_t n_entries(size_t node) const {
@@ -309,7 +310,7 @@ void Checker::check_set(size_t node, int32_t set, int32_t n_levels) const {
 void Checker::check_leaf(size_t node) {
   if (forest_.flags[node] != 0) refuse_node(node, "a leaf must have no flags.");
   if (forest_.n_classes == 0) {
-    if (n_entries(node) != 0) refuse_node(node, "a leaf of a regression must have no entries.");
+    check_jumps(node);
     return has_node_values() ? check_value(node) : check_output_values(node);
   }
   if (n_entries(node) == 0) refuse_node(node, "a leaf must have a class; got none.");
@@ -361,6 +362,21 @@ void Checker::check_shares(size_t node, size_t first, size_t last, int64_t low,
   }
   if (!is_sum_of_shares(sum))
     refuse_node(node, "the shares of its classes must sum to 1; got " + std::to_string(sum) + ".");
+}
+
+// Leaves of a survival forest: event times and the jumps of the hazard at them. Whether a forest
+// may have any, and how many event times there are, is known to the reader of the file.
+void Checker::check_jumps(size_t node) const {
+  int64_t before = -1;
+  for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
+    const int32_t time = forest_.entry_index[e];
+    if (time <= before) refuse_node(node, "its event times must ascend from 0; they do not.");
+    before = time;
+    const float jump = forest_.entry_weight[e];
+    if (!(jump > 0.0f && jump <= 1.0f))
+      refuse_node(node, "the jumps of its hazard must be above 0 and at most 1; got " +
+                            std::to_string(jump) + ".");
+  }
 }
 
 }  // namespace

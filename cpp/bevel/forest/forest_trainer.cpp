@@ -10,6 +10,7 @@
 
 #include "bevel/data/codes.h"
 #include "bevel/forest/bag.h"
+#include "bevel/forest/criterion_maker.h"
 #include "bevel/forest/output_targets.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels/kernels.h"
@@ -62,103 +63,6 @@ std::vector<double> balance(const TrainingSet& training, const std::vector<int32
   return counts;
 }
 
-// How a criterion is made and how rows become its stats.
-template <class Criterion>
-struct CriterionMaker;
-
-struct RowWeight {
-  int64_t whole;  // multiplicity times a whole weight
-  double real;    // multiplicity times weight times class weight
-};
-
-struct CriterionScales {
-  const OutputTargets* outputs = nullptr;  // several of them
-  const Kernels* kernels = nullptr;
-  double weight = 1.0;  // whole units per unit of weight
-  double target = 1.0;  // whole units per unit of weight times target
-  double centre = 0.0;
-  double gain = 1.0;  // gains as they are kept, per unit of gain
-};
-
-// Scores of pairs are made of this.
-template <class Score>
-Score make_score(const EntropyTable* table) {
-  if constexpr (Score::kIsEntropy)
-    return Score(table);
-  else
-    return Score();
-}
-
-template <class Score>
-struct CriterionMaker<PairCriterion<uint64_t, Score>> {
-  using Criterion = PairCriterion<uint64_t, Score>;
-  static Criterion criterion(const TrainingSet&, const Options&, CriterionScales,
-                             const EntropyTable* table) {
-    return Criterion(Score::kIsEntropy ? 1.0 : 2.0, false, make_score<Score>(table));
-  }
-  static uint64_t stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales) {
-    const auto weight = static_cast<uint64_t>(w.whole);
-    return weight << 32 | (t.labels[row] == 1 ? weight : 0);
-  }
-};
-
-template <class Score>
-struct CriterionMaker<PairCriterion<WidePair, Score>> {
-  using Criterion = PairCriterion<WidePair, Score>;
-  static Criterion criterion(const TrainingSet& t, const Options&, CriterionScales s,
-                             const EntropyTable* table) {
-    const auto score = make_score<Score>(table);
-    if (t.targets) return Criterion(s.weight / (s.target * s.target), true, score);
-    return Criterion((Score::kIsEntropy ? 1.0 : 2.0) / s.weight, false, score);
-  }
-  static WidePair stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales s) {
-    // A row drawn three times carries three times the same: equal targets keep equal means.
-    if (t.targets && w.whole > 0)
-      return {w.whole, w.whole * std::llround((t.targets[row] - s.centre) * s.target)};
-    // No weight may round to zero: a row has to weigh something.
-    const int64_t weight = std::max<int64_t>(1, std::llround(w.real * s.weight));
-    if (!t.targets) return {weight, t.labels[row] == 1 ? weight : 0};
-    return {weight, std::llround(w.real * (t.targets[row] - s.centre) * s.target)};
-  }
-};
-
-template <class Weight, bool kEntropy>
-struct CriterionMaker<ClassCriterion<Weight, kEntropy>> {
-  using Criterion = ClassCriterion<Weight, kEntropy>;
-  static Criterion criterion(const TrainingSet& t, const Options&, CriterionScales,
-                             const EntropyTable* table) {
-    return Criterion(t.n_classes, 1.0, table);
-  }
-  static typename Criterion::RowStats stats(const TrainingSet& t, size_t row, RowWeight w,
-                                            CriterionScales) {
-    const auto label = static_cast<decltype(Criterion::RowStats::label)>(t.labels[row]);
-    if constexpr (std::is_same_v<Weight, double>) {
-      return {label, w.real};
-    } else {
-      require(w.whole <= std::numeric_limits<Weight>::max(),
-              "[train] a row was drawn too often for its weight");
-      return {label, static_cast<Weight>(w.whole)};
-    }
-  }
-};
-
-template <class Criterion>
-  requires std::is_same_v<typename Criterion::RowStats, OutputRowStats>
-struct CriterionMaker<Criterion> {
-  static Criterion criterion(const TrainingSet&, const Options&, CriterionScales s,
-                             const EntropyTable* table) {
-    if constexpr (std::is_same_v<Criterion, OutputErrorCriterion>)
-      return Criterion(*s.outputs, *s.kernels, s.weight / (s.target * s.target));
-    else
-      return Criterion(*s.outputs, 1.0 / s.weight, table);
-  }
-  static OutputRowStats stats(const TrainingSet&, size_t row, RowWeight w, CriterionScales s) {
-    const double weight = w.whole > 0 ? static_cast<double>(w.whole)
-                                      : std::max(1.0, std::nearbyint(w.real * s.weight));
-    return {weight, static_cast<uint32_t>(row)};
-  }
-};
-
 // Gains are kept in float32. Where that cannot hold the largest, or not much less than it, they are
 // kept in units of a power of two; only their ratios have a meaning then.
 double gain_unit(double largest_gain) {
@@ -210,7 +114,8 @@ class Trainer {
     pool.run(progress);
     workspaces_.clear();  // not needed any more, while the forest is copied
     codes_.reset();
-    FlatForest forest = flatten(trees_, training_.targets && training_.output_classes.empty());
+    const bool values = training_.targets || training_.times;
+    FlatForest forest = flatten(trees_, values && training_.output_classes.empty());
     forest.output_classes.assign(training_.output_classes.begin(), training_.output_classes.end());
     return forest;
   }
@@ -225,7 +130,12 @@ class Trainer {
     const auto draws = static_cast<double>(n_draws());
     // Weights that balance classes leave the sum over a bag as it is.
     const double largest = weighting_.largest;
+    scales_.whole = weighting_.whole;
     if (!weighting_.whole) scales_.weight = grid_scale(draws * largest, 52);
+    if (training_.times) {
+      const double size = largest * LogRankScoreCriterion::kLargestScore;
+      scales_.target = score_grid(draws, size);
+    }
     if (!training_.output_classes.empty()) return set_outputs(draws * largest * scales_.weight);
     if (!training_.targets) return;
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -237,12 +147,16 @@ class Trainer {
     const double reach = std::max(high - scales_.centre, scales_.centre - low);
     const double size = largest * reach;
     scales_.gain = start_ ? start_->gain_unit : gain_unit(draws * largest * (reach * reach));
-    scales_.target = grid_scale(draws * size, 61);
+    scales_.target = score_grid(draws, size);
+  }
+
+  // Grid of weight times target, of which each is at most `size`.
+  double score_grid(double draws, double size) const {
+    const double fine = grid_scale(draws * size, 61);
     // Sums over a small node fit a double, in which lanes add them. Real weights may lie decades
     // apart and need the finer grid.
     constexpr double kSmallNode = 1024.0;  // draws
-    if (weighting_.whole)
-      scales_.target = std::min(scales_.target, grid_scale(kSmallNode * size, 53));
+    return weighting_.whole ? std::min(fine, grid_scale(kSmallNode * size, 53)) : fine;
   }
 
   // largest_weight: of a bag, in the units of the criterion.
@@ -259,7 +173,7 @@ class Trainer {
     const uint64_t tree_number = numbers_[job];
     const std::vector<int32_t> multiplicity =
         start_ ? std::vector<int32_t>(start_->multiplicity, start_->multiplicity + data_.n_rows)
-               : draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
+               : draw(tree_number);
     std::vector<double> class_weights;
     if (options_.balanced_subsample) class_weights = balance(training_, multiplicity);
     TrainingRowData row_data;
@@ -267,6 +181,9 @@ class Trainer {
     row_data.labels = training_.labels;
     row_data.targets = training_.targets;
     row_data.n_classes = training_.n_classes;
+    row_data.times = training_.times;
+    row_data.events = training_.events;
+    row_data.n_times = training_.n_times;
     row_data.output_classes = training_.output_classes;
     row_data.weights = weighting_.values;
     row_data.class_weights = class_weights.empty() ? nullptr : class_weights.data();
@@ -276,6 +193,19 @@ class Trainer {
                                    workspaces_, kernels_, *pool_);
     trees_[job] = with_used_axes(builder.grow(tree, worker), tree.axes, data_.n_features);
     trees_[job].nodes.shrink();
+  }
+
+  // How often each row is in the bag. Rows that were sorted are drawn by the numbers they had.
+  std::vector<int32_t> draw(uint64_t tree_number) const {
+    if (!training_.bag_row) return draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
+    std::vector<double> weights(weighting_.values ? data_.n_rows : 0);
+    for (size_t i = 0; i < weights.size(); ++i)
+      weights[training_.bag_row[i]] = weighting_.values[i];
+    const std::vector<int32_t> drawn =
+        draw_bag(options_, data_.n_rows, tree_number, weights.empty() ? nullptr : weights.data());
+    std::vector<int32_t> multiplicity(data_.n_rows);
+    for (size_t i = 0; i < data_.n_rows; ++i) multiplicity[i] = drawn[training_.bag_row[i]];
+    return multiplicity;
   }
 
   TreeData<Criterion> gather(const TrainingRowData& row_data, uint64_t tree_number) const {
@@ -408,6 +338,10 @@ FlatForest run_trainer(const TrainingSet& training, const Options& options,
     return Trainer<Criterion>(training, options, weighting, trees, start).run(n_threads, progress);
   };
   const bool entropy = options.criterion == CriterionKind::entropy;
+  if (training.times)
+    return options.criterion == CriterionKind::log_rank
+               ? run(std::type_identity<LogRankCriterion>{})
+               : run(std::type_identity<LogRankScoreCriterion>{});
   if (!training.output_classes.empty()) {
     if (training.targets) return run(std::type_identity<OutputErrorCriterion>{});
     return entropy ? run(std::type_identity<OutputClassCriterion<true>>{})

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bevel/models/algebra/dense.h"
+#include "bevel/support/risk_sets.h"
 
 namespace bevel {
 
@@ -23,7 +24,8 @@ struct NodeSample {
   std::vector<double> weight;  // n, positive
   int32_t n_classes = 0;       // 0: regression
   std::vector<int32_t> label;  // n, below n_classes: classification
-  std::vector<double> target;  // n: regression
+  std::vector<double> target;  // n: regression; survival: the log-rank scores of the node
+  std::vector<SurvivalRow> survival;  // n, by ascending rank; empty but for survival
   // Samples of one number differ in their features only: rows, weights, labels and targets are the
   // same. 0: not known.
   uint64_t rows_number = 0;

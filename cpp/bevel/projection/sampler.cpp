@@ -48,6 +48,7 @@ std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetVi
     case FamilyKind::logistic:
     case FamilyKind::pls:
     case FamilyKind::cca:
+    case FamilyKind::cox:
       return make_model_sampler(family, data, first_perfect_cut_wins(options));
     case FamilyKind::custom:
       return make_custom_sampler(family, data);

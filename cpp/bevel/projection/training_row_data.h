@@ -15,6 +15,9 @@ struct TrainingRowData {
   const int32_t* labels = nullptr;            // classification: 0 .. n_classes - 1
   const double* targets = nullptr;            // regression
   int32_t n_classes = 0;                      // 0: regression
+  const uint32_t* times = nullptr;            // survival: ranks, ascending (risk_sets.h)
+  const uint8_t* events = nullptr;            // survival
+  int32_t n_times = 0;                        // survival: event times of the data
   const double* weights = nullptr;            // given with the rows
   const double* class_weights = nullptr;      // by class: what balances the tree's bag
   const int32_t* multiplicity = nullptr;      // in the tree's bag

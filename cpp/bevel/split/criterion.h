@@ -27,6 +27,21 @@
 
 namespace bevel {
 
+// What rows carry from node to node: what is searched, unless the criterion makes that at each
+// node.
+template <class Criterion>
+struct CarriedStats {
+  using type = typename Criterion::RowStats;
+};
+template <class Criterion>
+  requires requires { typename Criterion::Carried; }
+struct CarriedStats<Criterion> {
+  using type = typename Criterion::Carried;
+};
+// Leaves hold a curve of the hazard (log_rank.h).
+template <class Criterion>
+constexpr bool kHasHazard = requires { typename Criterion::Carried; };
+
 // Two classes, or one real target: a pair (weight, weighted target) is sufficient.
 template <class P, class Score>
 class PairCriterion {

@@ -11,7 +11,16 @@ namespace bevel {
 template <class Criterion>
 void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
                                        Workspace<Criterion>& w) const {
-  if constexpr (requires { w.criterion.append_means(nodes.output_value); }) {
+  if constexpr (kHasHazard<Criterion>) {
+    // The value is the leaf's mortality: its cumulative hazard, summed over all event times.
+    double mortality = 0.0;
+    w.criterion.hazard_jumps([&](int32_t time, double jump) {
+      const auto stored = static_cast<float>(jump);
+      nodes.add_entry(time, stored);
+      mortality += static_cast<double>(stored) * (tree_->row_data.n_times - time);
+    });
+    nodes.leaf_value[node] = mortality;
+  } else if constexpr (requires { w.criterion.append_means(nodes.output_value); }) {
     w.criterion.append_means(nodes.output_value);
   } else if (w.criterion.is_regression()) {
     const auto* rows = data_rows(item.level, w);

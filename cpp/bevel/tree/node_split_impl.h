@@ -26,7 +26,9 @@ bool TreeBuilder<Criterion>::begin_node(const NodeItem& item, Workspace<Criterio
   w.criterion.begin_node(tree_->stats.data() + item.start, n);
   if (!node_limits_.allow_split(n, w.criterion.weight(), item.depth)) return false;
   if (options_.threshold == ThresholdRule::purely_random) return true;  // purity is not looked at
-  return !w.criterion.pure() && !(w.criterion.is_regression() && same_targets(item, w));
+  if (w.criterion.pure()) return false;
+  if constexpr (kHasHazard<Criterion>) return true;
+  return !(w.criterion.is_regression() && same_targets(item, w));
 }
 
 template <class Criterion>

@@ -8,13 +8,14 @@
 #include "bevel/projection/candidates.h"
 #include "bevel/projection/training_row_data.h"
 #include "bevel/random/stream.h"
+#include "bevel/split/criterion.h"
 
 namespace bevel {
 
 template <class Criterion>
 struct TreeData {
   std::vector<uint32_t> rows;  // distinct rows, ascending; a node is a range of them
-  std::vector<typename Criterion::RowStats> stats;
+  std::vector<typename CarriedStats<Criterion>::type> stats;
   NodeKey root = 0;
   TrainingRowData row_data;
   double total_weight = 0.0;         // in the units of the criterion

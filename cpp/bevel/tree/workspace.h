@@ -43,7 +43,7 @@ struct Workspace {
   std::vector<float> column;
   std::vector<uint32_t> rows;
   std::vector<uint8_t> goes_left;
-  std::vector<typename Criterion::RowStats> stats;
+  std::vector<typename CarriedStats<Criterion>::type> stats;
   std::vector<float> out_values;  // the same for rows out of the bag
   std::vector<uint32_t> out_rows;
   std::vector<uint8_t> out_sides;

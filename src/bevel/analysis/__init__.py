@@ -40,14 +40,27 @@ from bevel.analysis.rules.tree import forest_rules, tree_rules
 from bevel.analysis.selection.all_relevant import AllRelevantSelector
 from bevel.analysis.shapley.interactions import shapley_interactions
 from bevel.analysis.shapley.values import shapley_values
+from bevel.analysis.survival.groups import risk_groups, survival_bands
+from bevel.analysis.survival.metrics import (
+    brier_score,
+    concordance_index,
+    dynamic_auc,
+    integrated_brier_score,
+    kaplan_meier,
+)
+from bevel.analysis.survival.neighbours import neighbour_survival
+from bevel.analysis.survival.scores import survival_calibration, survival_scores
 
 __all__ = [
     "AllRelevantSelector",
     "ProximityImputer",
     "accumulated_local_effects",
     "bias_and_variance",
+    "brier_score",
     "calibration",
+    "concordance_index",
     "correlated_groups",
+    "dynamic_auc",
     "effect_along",
     "error_and_correlation",
     "forest_rules",
@@ -56,8 +69,11 @@ __all__ = [
     "hellinger_distance",
     "importance",
     "importance_test",
+    "integrated_brier_score",
     "interactions",
+    "kaplan_meier",
     "nearest_rows",
+    "neighbour_survival",
     "out_of_bag_curve",
     "outlier_scores",
     "partial_dependence",
@@ -70,12 +86,16 @@ __all__ = [
     "quantiles",
     "refit_best_rotations",
     "results",
+    "risk_groups",
     "rule_set",
     "shapley_interactions",
     "shapley_values",
     "single_tree",
     "strength_and_correlation",
     "surrogate_tree",
+    "survival_bands",
+    "survival_calibration",
+    "survival_scores",
     "top_rules",
     "tree_complexity",
     "tree_rules",

@@ -24,6 +24,8 @@ from bevel.analysis.rules.surrogate import SurrogateTree
 from bevel.analysis.rules.top import TopRules
 from bevel.analysis.shapley.interactions import ShapleyInteractions
 from bevel.analysis.shapley.result import ShapleyValues
+from bevel.analysis.survival.groups import RiskGroups, SurvivalBands
+from bevel.analysis.survival.scores import SurvivalCalibration, SurvivalScores
 from bevel.text import ForestRules, TreeRules
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "PrincipalCoordinates",
     "Prototypes",
     "Proximity",
+    "RiskGroups",
     "RowQuantiles",
     "RuleSet",
     "ShapleyInteractions",
@@ -52,6 +55,9 @@ __all__ = [
     "StandardErrors",
     "StrengthAndCorrelation",
     "SurrogateTree",
+    "SurvivalBands",
+    "SurvivalCalibration",
+    "SurvivalScores",
     "TopRules",
     "TreeComplexity",
     "TreeRules",

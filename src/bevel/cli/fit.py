@@ -14,13 +14,14 @@ from bevel.cli import forest_options as forest
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.several_targets import check_for_outputs, fit_several
+from bevel.cli.survival import fit_times
 from bevel.cli.table_options import (
     Data,
     Drop,
     KeepId,
     Nominal,
+    OptionalTarget,
     RowId,
-    TargetColumn,
     Task,
     TaskName,
     reads_tables,
@@ -53,6 +54,7 @@ EXAMPLES = output.examples(
     "bevel fit prices.parquet --target price --task regression --trees 500 --keep-targets",
     "bevel fit cells.tsv --target type --drop plate --nominal batch --class-weight rare=5",
     "bevel fit prices.parquet --target price --model boosting --out prices.bevel",
+    "bevel fit patients.csv --time days --event died --out patients.bevel",
     "bevel fit wine.csv --target acidity,sugar --drop name --out wine.bevel",
     "zcat big.csv.gz | bevel fit - --target y --d 0.5 --max-depth 12 --json",
 )
@@ -61,7 +63,14 @@ EXAMPLES = output.examples(
 @reads_tables
 def fit(
     data: Data,
-    target: TargetColumn,
+    target: OptionalTarget = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")
+    ] = None,
+    event: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Survival: column that tells seen events, 1 or 0."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Model file to write.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     oob: Annotated[
@@ -124,6 +133,8 @@ def fit(
     separated by commas, are predicted by one forest.
     """
     output.check_free([out, report, oob], force=force)
+    if target is None or time is not None or event is not None:
+        return fit_times(locals())  # all options by name
     _check_model(model, oob, criterion)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
@@ -143,8 +154,7 @@ def fit(
             check_for_outputs(given | {"--keep-targets": keep_targets, "--model": model != FOREST})
             settings = Settings(*drawn, trees or 300, seed, jobs, parameters)
             how = {"options": TableOptions(**table), "on_progress": advance}
-            fit_several(data, out, as_json_, source, targets, settings, **rows, **how)
-            return
+            return fit_several(data, out, as_json_, source, targets, settings, **rows, **how)
         found = workflow.fit(
             source,
             target,
@@ -181,6 +191,7 @@ def fit(
     else:
         label = projection if density is None else f"{projection} of density {density:g}"
         _print(data, found, label, {"model": out, "report": report, "out of bag": oob})
+    return None
 
 
 def _check_model(model: ModelName, oob: Path | None, criterion: str | None) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "KeepId",
     "ModelData",
     "Nominal",
+    "OptionalTarget",
     "RowId",
     "TargetColumn",
     "Task",
@@ -60,6 +61,7 @@ ModelData = Annotated[
     typer.Argument(help="CSV, TSV or Parquet with the columns of fit; - for standard input."),
 ]
 TargetColumn = Annotated[str, typer.Option(help="Name of the column to predict.")]
+OptionalTarget = Annotated[str | None, typer.Option(help="Name of the column to predict.")]
 Task = Annotated[
     TaskName,
     typer.Option(help="auto: classification for words and up to ten distinct whole numbers."),

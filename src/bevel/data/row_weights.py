@@ -18,7 +18,13 @@ from sklearn.utils.class_weight import compute_sample_weight
 from bevel._types import Floats
 from bevel.errors import join_names, wrong_type, wrong_value
 
-__all__ = ["LARGEST_WEIGHT", "read_weights", "weights_of_classes"]
+__all__ = [
+    "LARGEST_WEIGHT",
+    "check_class_weight",
+    "read_weights",
+    "settle_weights",
+    "weights_of_classes",
+]
 
 
 # Range of the largest weight.
@@ -50,7 +56,7 @@ def read_weights(
     of_class = _read_class_weight(class_weight, labels)
     if weights is None:
         return of_class
-    return _settle(weights * of_class, "sample_weight times class_weight")
+    return settle_weights(weights * of_class, "sample_weight times class_weight")
 
 
 def _read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
@@ -70,18 +76,18 @@ def _read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
         raise wrong_value("sample_weight", required, largest, "Rescale the weights.") from None
     except (TypeError, ValueError):
         raise wrong_type("sample_weight", required, values.tolist(), remedy) from None
-    return _settle(weights, "sample_weight")
+    return settle_weights(weights, "sample_weight")
 
 
 def _read_class_weight(class_weight: Any, labels: npt.NDArray[Any]) -> Floats:
     """Weight of each row by its class."""
     if isinstance(class_weight, Mapping):
-        _check_class_weight(class_weight, set(np.unique(labels).tolist()))
+        check_class_weight(class_weight, set(np.unique(labels).tolist()))
         class_weight = {label: float(weight) for label, weight in class_weight.items()}
-    return _settle(compute_sample_weight(class_weight, labels), "class_weight")
+    return settle_weights(compute_sample_weight(class_weight, labels), "class_weight")
 
 
-def _check_class_weight(class_weight: Mapping[Any, Any], classes: set[Any]) -> None:
+def check_class_weight(class_weight: Mapping[Any, Any], classes: set[Any]) -> None:
     """Check weights and classes.
 
     As in scikit-learn, a class that is not named has weight 1, and a weight for a class that y does
@@ -104,7 +110,7 @@ def _check_class_weight(class_weight: Mapping[Any, Any], classes: set[Any]) -> N
         )
 
 
-def _settle(weights: Floats, name: str) -> Floats:
+def settle_weights(weights: Floats, name: str) -> Floats:
     """Weights in the range in which everything made of them is finite; raises if there is none."""
     wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
     if len(wrong):

@@ -32,6 +32,7 @@ from bevel.datasets.simulated import (
     sparse_parity,
     trunk,
 )
+from bevel.datasets.survival import proportional_hazards, weibull
 from bevel.datasets.transform import affine, rotate, scale
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "long_ramp",
     "orthant",
     "parallel_hyperplanes",
+    "proportional_hazards",
     "ringnorm",
     "rotate",
     "scale",
@@ -71,4 +73,5 @@ __all__ = [
     "trunk",
     "twonorm",
     "waveform",
+    "weibull",
 ]

@@ -11,12 +11,14 @@ from bevel.estimators.regularized import (
 )
 from bevel.estimators.rotated_features import RotatedFeatures
 from bevel.estimators.stacked import StackedRotationClassifier
+from bevel.estimators.survival.forest import ObliqueSurvivalForest
 
 __all__ = [
     "ObliqueBoostingClassifier",
     "ObliqueBoostingRegressor",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
+    "ObliqueSurvivalForest",
     "RegularizedRotationClassifier",
     "RegularizedRotationRegressor",
     "RotatedBoostingClassifier",

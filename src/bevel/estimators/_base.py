@@ -31,6 +31,7 @@ from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.family_record import FamilyRecord
+from bevel.forest.records.survival_record import SurvivalRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import (
@@ -166,6 +167,7 @@ class ObliqueForest(
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
             rotations=grown.rotations,
             families=grown.families,
+            survival=_record_of(target),
             outputs=target.outputs,
         )
         self._use_out_of_bag_rows(dataset, target, self._calibrates(values, options), n_threads)
@@ -294,3 +296,12 @@ class ObliqueForest(
     ) -> KeptTargets | None:
         """Training targets of the leaves, if they are requested."""
         return None
+
+
+def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
+    """What a forest remembers of right-censored times."""
+    truth = target.survival
+    if truth is None:
+        return None
+    counted = slice(None) if target.weights is None else target.weights > 0.0
+    return SurvivalRecord(truth.event_times, float(truth.time[counted].max()))

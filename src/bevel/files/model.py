@@ -31,6 +31,7 @@ from bevel.files.outputs import (
 from bevel.files.parameters import decode_parameters, encode_parameters
 from bevel.files.rotations import decode_rotations, encode_rotations
 from bevel.files.sections import Sections
+from bevel.files.survival import decode_survival, encode_survival
 from bevel.files.tables import decode_table, encode_table
 from bevel.files.values.fields import Fields, check_kind
 from bevel.files.values.scalars import decode_scalar, encode_scalar
@@ -60,12 +61,15 @@ class StorableKind:
         Whether it has a `RotationRecord`.
     is_additive : bool
         Whether its trees add up: boosting.
+    is_survival : bool
+        Whether its leaves have curves of the hazard.
     """
 
     parameters: Mapping[str, Parameter]
     is_classifier: bool
     has_rotations: bool
     is_additive: bool = False
+    is_survival: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +122,8 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
     if fitted.additive is not None:
         header["additive"] = encode_additive(fitted.additive, arrays)
+    if fitted.survival is not None:
+        header["survival"] = encode_survival(fitted.survival, arrays)
     return write_layout(header, arrays)
 
 
@@ -165,7 +171,10 @@ def read_model(
     if kind.is_additive:
         additive = decode_additive(header, sections, layout.version, fields["classes"], n_trees)
     n_classes = 0 if additive else _count_classes(fields)
-    forest = FileForest(layout, columns, n_features, n_classes, encoding.levels, encoding.medians)
+    survival = decode_survival(header, sections) if kind.is_survival else None
+    about = (n_features, n_classes, encoding.levels, encoding.medians)
+    n_times = 0 if survival is None else survival.n_times
+    forest = FileForest(layout, columns, *about, n_times=n_times)
     targets = decode_targets(header, sections, layout, forest)
     header.finish()
     sections.finish()
@@ -181,6 +190,7 @@ def read_model(
         additive=additive,
         families=families,
         power=power,
+        survival=survival,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)

@@ -25,6 +25,7 @@ from bevel.forest.outputs import Outputs, forest_of_output
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.family_record import FamilyRecord
 from bevel.forest.records.rotation_record import RotationRecord
+from bevel.forest.records.survival_record import SurvivalRecord
 
 __all__ = ["FittedForest", "Predictor", "StoredTargets"]
 
@@ -89,6 +90,8 @@ class FittedForest:
         Of a forest whose families share the trees (`projection="auto"`).
     power : float
         That mean class shares are raised to (`calibration`); 1 leaves them as they are.
+    survival : SurvivalRecord or None
+        Of a survival forest, whose leaves have a curve beside their value, the mortality.
     outputs : Outputs or None
         Names and classes of several outputs; None of one.
     """
@@ -107,6 +110,7 @@ class FittedForest:
     additive: Additive | None = None
     families: FamilyRecord | None = None
     power: float = 1.0
+    survival: SurvivalRecord | None = None
     outputs: Outputs | None = None
 
     @property

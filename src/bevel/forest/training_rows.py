@@ -15,6 +15,7 @@ import numpy.typing as npt
 from bevel._types import Floats, Target
 from bevel.data.outputs import read_output_labels, read_output_weights, split_outputs
 from bevel.data.row_weights import read_weights, weights_of_classes
+from bevel.data.survival import read_survival
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import NoOutOfBagError, shorten
 from bevel.forest.bags import Bags, check_leaves_rows_out
@@ -111,6 +112,8 @@ def leaf_rows_of(
     n_threads: int,
 ) -> tuple[LeafRows, TrainingRows, Weighting]:
     """The rows of a fit in their leaves; raises if they do not give what leaves predict."""
+    if fitted.survival is not None:
+        return _leaf_rows_of_times(fitted, X, y, sample_weight, caller, n_threads)
     fitted, y, sample_weight = _with_one_output(fitted, y, sample_weight, len(X))
     rows = training_rows_of(fitted, X, y, caller, sample_weight)
     weighting = _reread_weights(fitted, sample_weight, rows.target)
@@ -128,6 +131,36 @@ def leaf_rows_of(
             "give what the leaves predict. Pass the X, y and sample_weight of the fit."
         )
     return leaf_rows, rows, weighting
+
+
+def _leaf_rows_of_times(
+    fitted: FittedForest,
+    X: npt.NDArray[np.float32],
+    y: Any,
+    sample_weight: Any,
+    caller: str,
+    n_threads: int,
+) -> tuple[LeafRows, TrainingRows, Weighting]:
+    """The same of a survival forest; the target of the rows are their times."""
+    bags, target = known_bags(fitted, caller), read_survival(y, len(X))
+    record, forest = fitted.survival, fitted.forest
+    assert record is not None
+    if len(X) != bags.n_rows:
+        raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
+    weights = read_weights(sample_weight, None, None, len(X))
+    rows = TrainingRows(X, target.time, bags.rows_out(forest.n_trees, weights), bags)
+    leaf_rows = collect_leaf_rows(forest, X, bags, weights=weights, n_threads=n_threads)
+    # Each event time of a leaf is that of an event among its rows, and there are no others.
+    node, event = leaf_rows.node, target.event[leaf_rows.row]
+    times = record.event_times.searchsorted(target.time[leaf_rows.row[event]])
+    seen = np.unique(node[event] * record.n_times + times)
+    is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
+    of_node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.entry_offset))
+    claimed = (of_node * record.n_times + forest.entry_index)[is_leaf]
+    same = np.array_equal(target.event_times, record.event_times) or weights is not None
+    if not (same and np.array_equal(seen, claimed)):
+        raise _other_rows("the rows of the fit", "others, which do not give the curves of leaves")
+    return leaf_rows, rows, Weighting(weights)
 
 
 def _with_one_output(
@@ -181,6 +214,12 @@ def bags_that_leave_rows_out(fitted: FittedForest, caller: str) -> Bags:
 
 def reread_target(fitted: FittedForest, y: Any, n_rows: int) -> Target:
     """The y of an earlier fit, given again: classes by number, or values."""
+    if fitted.survival is not None:
+        raise ValueError(
+            "y must be classes or numbers here; got a survival forest, whose y is right-censored "
+            "times. Use the functions of bevel.analysis for survival forests, such as "
+            'survival_scores and importance(kind="permutation").'
+        )
     if fitted.classes is None:
         return read_numbers(y, n_rows)
     classes, codes = read_labels(y, n_rows)

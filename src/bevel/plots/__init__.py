@@ -17,6 +17,7 @@ from bevel.plots.quantiles import fan_chart
 from bevel.plots.reliability import calibration
 from bevel.plots.shapley import shapley_bars, shapley_waterfall
 from bevel.plots.strength import margins, strength_against_correlation
+from bevel.plots.survival.curves import risk_groups, survival_calibration, survival_curves
 from bevel.plots.tree import tree
 from bevel.plots.tree_number import out_of_bag_curve
 
@@ -38,10 +39,13 @@ __all__ = [
     "posterior_map",
     "proximity_map",
     "proximity_pairs",
+    "risk_groups",
     "shapley_bars",
     "shapley_beeswarm",
     "shapley_waterfall",
     "strength_against_correlation",
+    "survival_calibration",
+    "survival_curves",
     "top_projections",
     "tree",
     "variation_explained",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bevel.projections.base import Projection
 from bevel.projections.custom import Custom
 from bevel.projections.features import Axis, Gaussian, RandomCombination, SparseSigns
-from bevel.projections.models import CCA, LDA, PLS, Logistic, Ridge
+from bevel.projections.models import CCA, LDA, PLS, Cox, Logistic, Ridge
 from bevel.projections.patches import Patches
 from bevel.projections.rotations import MultiRotation, PrincipalRotation, RandomRotation
 
@@ -20,6 +20,7 @@ __all__ = [
     "LDA",
     "PLS",
     "Axis",
+    "Cox",
     "Custom",
     "Gaussian",
     "Logistic",
@@ -48,6 +49,7 @@ NAMED: dict[str, type[Projection]] = {
         Logistic,
         PLS,
         CCA,
+        Cox,
     )
 }
 # Those that a name does not say enough about, and how to write them.

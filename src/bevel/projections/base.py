@@ -26,6 +26,7 @@ class PatchSpec:
     weights: str = "signs"
     shuffle: bool = False
     wrap: bool = False
+    inside: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,9 @@ class Projection(ABC):
 
     def check_task(self, regression: bool) -> None:  # noqa: B027
         """Raise if it has no meaning for the task."""
+
+    def check_survival(self) -> None:  # noqa: B027
+        """Raise if it has no meaning for right-censored times."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
         """Settings by name; an estimator lists them as ``projection__density`` and the like."""

@@ -74,6 +74,11 @@ class Custom(Projection):
             remedy = "Each column is a direction; zero columns are left out."
             raise wrong_value("Custom(sampler=)", required, matrix.shape, remedy)
 
+    def check_survival(self) -> None:
+        if callable(self.sampler):
+            remedy = "Pass a matrix of directions, or use P.Cox()."
+            raise wrong_value("projection", "able to learn times", self, remedy)
+
     def __reduce__(self) -> tuple[type[Custom], tuple[Any]]:
         return type(self), (_what_pickle_keeps(self.sampler),)
 

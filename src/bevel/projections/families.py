@@ -123,7 +123,12 @@ def _read_member(projection: object, n_projections: Count) -> Member:
 
 
 def resolve_families(
-    members: Sequence[Member], shape: TableShape, *, regression: bool, single_draw: bool = False
+    members: Sequence[Member],
+    shape: TableShape,
+    *,
+    regression: bool,
+    single_draw: bool = False,
+    survival: bool = False,
 ) -> list[FamilySpec]:
     """Resolve members into samplers for a table.
 
@@ -142,13 +147,18 @@ def resolve_families(
         Chooses the "auto" number of draws.
     single_draw : bool, default=False
         One draw per member, for `threshold="purely_random"`, which compares no candidates.
+    survival : bool, default=False
+        Whether the target is right-censored times.
     """
     families: list[FamilySpec] = []
     nominal_draws = 0
     for member in members:
         projection = _projection_for(member, shape)
         projection.check_columns(shape.n_numeric, shape.n_nominal)
-        projection.check_task(regression)
+        if survival:
+            projection.check_survival()
+        else:
+            projection.check_task(regression)
         if single_draw:
             directions, nominal = _divide(1, shape)
         else:

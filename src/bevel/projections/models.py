@@ -109,6 +109,11 @@ class Ridge(_NodeModel):
     def needs_out_of_bag(self) -> bool:
         return self.tune == "oob"
 
+    def check_survival(self) -> None:
+        if self.tune == "oob":
+            remedy = 'Use P.Ridge(tune="gcv") or P.Cox().'
+            raise wrong_value("projection", "able to learn times", self, remedy)
+
     def _model(self) -> ModelSpec:
         return ModelSpec(
             alphas=tuple(sorted(self.alphas)),
@@ -183,6 +188,9 @@ class Logistic(_NodeModel):
             remedy = 'Use P.Ridge(tune="gcv") or P.PLS().'
             raise wrong_value("projection", "able to learn a numeric target", self, remedy)
 
+    def check_survival(self) -> None:
+        raise wrong_value("projection", "able to learn times", self, "Use P.Cox().")
+
     def _model(self) -> ModelSpec:
         return ModelSpec(alphas=(float(self.alpha),), n_steps=int(self.n_steps), record=self.record)
 
@@ -247,6 +255,44 @@ class CCA(_NodeModel):
 
     def _model(self) -> ModelSpec:
         return ModelSpec(bootstrap=self.takes_all_rows)
+
+
+@dataclass(frozen=True, repr=False)
+class Cox(_NodeModel):
+    """Proportional hazards on a random subspace, by a few Newton steps; survival only.
+
+    Source: Jaeger et al. 2022, "Accelerated and interpretable oblique random survival forests",
+    whose node model is one Newton step of a Cox regression (Cox 1972). The features of the subspace
+    are standardised in the node.
+
+    Parameters
+    ----------
+    n_features : int, float or str, default="sqrt"
+        mtry, the number of distinct features in the subspace, as in `Ridge`.
+    alpha : float, default=1.0
+        Ridge penalty, without which few events in many features have no solution.
+    n_steps : int, default=1
+        Newton steps at most.
+    """
+
+    name: ClassVar[str] = "cox"
+    alpha: float = 1.0
+    n_steps: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_alphas([self.alpha], "Cox(alpha=)", "a positive number")
+        check_integer("Cox(n_steps=)", self.n_steps, "steps")
+
+    def check_task(self, regression: bool) -> None:  # noqa: ARG002
+        remedy = "Use it in ObliqueSurvivalForest."
+        raise wrong_value("projection", "able to learn classes or numbers", self, remedy)
+
+    def check_survival(self) -> None:
+        """It is made for it."""
+
+    def _model(self) -> ModelSpec:
+        return ModelSpec(alphas=(float(self.alpha),), n_steps=int(self.n_steps))
 
 
 def _check_alphas(

@@ -37,7 +37,8 @@ class Patches(Projection):
     is uniform between `min` and `max`, and its place uniform among all places where it overlaps the
     array; what hangs over is cut off. Given the sizes, every entry is thus in the patch with the
     same probability, at the border as in the middle, and patches at the border may be smaller than
-    `min`. (Patches that had to lie inside would see corners least.)
+    `min`. With `inside=True` patches lie inside the array, which see corners least, and of which
+    some cross the whole array.
 
     All columns must be numeric. As entries of one array they are in one unit, so that
     `scale="auto"` leaves them as they are.
@@ -64,6 +65,8 @@ class Patches(Projection):
     channels : {"all", "one"}, default="all"
         Whether a patch covers all channels of its pixels, each with a weight of its own, or one
         channel chosen at random. With `shuffle` pixels move with their channels.
+    inside : bool, default=False
+        Patches lie inside the array instead of being cut off at its border.
     """
 
     name: ClassVar[str] = "patches"
@@ -76,6 +79,7 @@ class Patches(Projection):
     wrap: bool = False
     channel_axis: int | None = None
     channels: str = "all"
+    inside: bool = False
 
     def __post_init__(self) -> None:
         for name in ("shape", "min", "max"):
@@ -87,6 +91,10 @@ class Patches(Projection):
         check_option("Patches(weights=)", self.weights, ("signs", "uniform", "ones"))
         check_flag("Patches(shuffle=)", self.shuffle)
         check_flag("Patches(wrap=)", self.wrap)
+        check_flag("Patches(inside=)", self.inside)
+        if self.inside and self.wrap:
+            required, remedy = "False with wrap=True, which has no border", "Set one of the two."
+            raise wrong_value("Patches(inside=)", required, True, remedy)
         self._axes()
 
     @property
@@ -150,9 +158,8 @@ class Patches(Projection):
             n_channels = int(self._shape[axis])
             channel_stride = math.prod(int(length) for length in self._shape[axis + 1 :])
         one_channel = self.channels == "one"
-        patch = PatchSpec(
-            axes, n_channels, channel_stride, one_channel, self.weights, self.shuffle, self.wrap
-        )
+        placing = (self.shuffle, self.wrap, self.inside)
+        patch = PatchSpec(axes, n_channels, channel_stride, one_channel, self.weights, *placing)
         n_entries = math.prod(self._mean_size(*axis) for axis in axes)
         n_nonzeros = round_up(n_entries * (1 if one_channel else n_channels))
         return FamilySpec("patches", n_draws, n_nonzeros, patch=patch)
@@ -160,7 +167,7 @@ class Patches(Projection):
     def _mean_size(self, length: int, stride: int, shortest: int, longest: int) -> float:  # noqa: ARG002
         """Mean number of entries along an axis that are inside the array."""
         sizes = range(shortest, longest + 1)
-        if self.wrap:
+        if self.wrap or self.inside:
             return sum(sizes) / len(sizes)
         return sum(size * length / (length + size - 1) for size in sizes) / len(sizes)
 

@@ -15,6 +15,7 @@ UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 DEFAULT_SHARE = 0.5
 LEAST_BYTES = 32 * 10**6
+MOST_BYTES = 2**60  # more than any machine has
 MOST_BLOCK_BYTES = 2**26
 _REMEDY = 'Write for example memory="2GB", or memory=2_000_000_000.'
 _REQUIRED = "a number of bytes, a text such as '2GB', or None"
@@ -28,14 +29,14 @@ def read_memory(memory: Any) -> int:
         match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*", memory)
         if match is None or match.group(2).upper() not in UNITS:
             raise wrong_value("memory", _REQUIRED, memory, _REMEDY)
-        n_bytes = int(float(match.group(1)) * UNITS[match.group(2).upper()])
+        wanted = float(match.group(1)) * UNITS[match.group(2).upper()]
     elif isinstance(memory, int | float) and not isinstance(memory, bool):
-        n_bytes = int(memory)
+        wanted = memory
     else:
         raise wrong_type("memory", _REQUIRED, memory, _REMEDY)
-    if n_bytes < LEAST_BYTES:
+    if not wanted >= LEAST_BYTES:
         raise wrong_value("memory", f"at least {LEAST_BYTES:,} bytes", memory, _REMEDY)
-    return n_bytes
+    return int(min(wanted, MOST_BYTES))
 
 
 def available() -> float:

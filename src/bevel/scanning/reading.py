@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bevel._types import Float32s, Floats
 from bevel.data.dataset import Encoding
+from bevel.data.row_weights import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from bevel.scanning.budget import Shares, share_out
 from bevel.scanning.encoding import BlockWriter, RowEncoder, learn_encoding
 from bevel.scanning.kept import EncodedTable, folder_name, load_table, save_table
@@ -182,6 +183,12 @@ def known_table(
 ) -> BlockedTable:
     """What the coordinator knows of a table that has been surveyed and encoded."""
     largest = weights.largest * (1.0 if of_class is None else float(of_class.max()))
+    if not SMALLEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+        raise ValueError(
+            "Weights of the rows times class_weight must have a largest one from "
+            f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}; got {largest:g}. Divide one of them by "
+            "its largest."
+        )
     whole = of_class is None or bool((of_class % 1.0 == 0.0).all())
     is_number = isinstance(target, NumberSurvey)
     return BlockedTable(

@@ -9,7 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.data.row_weights import LARGEST_WEIGHT, SMALLEST_SHARE, SMALLEST_WEIGHT
+from bevel.data.row_weights import (
+    LARGEST_WEIGHT,
+    SMALLEST_SHARE,
+    SMALLEST_WEIGHT,
+    check_class_weight,
+    settle_weights,
+)
 from bevel.data.target import MOST_CLASSES, read_labels, read_numbers
 from bevel.errors import shorten
 
@@ -109,8 +115,11 @@ class ClassSurvey:
         if class_weight is None:
             return None
         if isinstance(class_weight, Mapping):
+            labels = self.classes.tolist()
+            check_class_weight(class_weight, set(labels))
             given = {label: float(weight) for label, weight in class_weight.items()}
-            return np.array([given.get(label, 1.0) for label in self.classes.tolist()])
+            weights = np.array([given.get(label, 1.0) for label in labels])
+            return settle_weights(weights, "class_weight")
         counts = self.counts()
         return np.asarray(counts.sum() / (len(counts) * counts))
 

@@ -29,6 +29,7 @@ __all__ = [
 
 # Expected share of distinct rows in a bootstrap of n rows, 1 - 1/e; the default of ranger too.
 DISTINCT_SHARE = 0.632
+SURVIVAL_CRITERIA = ("log_rank", "log_rank_score")
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,10 @@ def resolve_options(
     """
     purely_random = values["threshold"] == "purely_random"
     regression = values["criterion"] == "squared_error"
-    families = resolve_families(members, shape, regression=regression, single_draw=purely_random)
+    survival = values["criterion"] in SURVIVAL_CRITERIA
+    families = resolve_families(
+        members, shape, regression=regression, single_draw=purely_random, survival=survival
+    )
     leaves = values["max_leaf_nodes"]
     if leaves is None:
         leaves = math.ceil(math.sqrt(shape.n_rows)) if purely_random else 0

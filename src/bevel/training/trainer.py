@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
 from bevel.data.dataset import Dataset
+from bevel.data.survival import SurvivalTarget
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.outputs import Outputs
 from bevel.projections.base import FamilySpec
@@ -36,12 +37,15 @@ class TrainingTarget:
     outputs : Outputs or None
         Of several outputs their names and classes; `values` is then of shape (n_rows, n_outputs),
         and classes of all outputs are numbered one after the other.
+    survival : SurvivalTarget or None
+        Right-censored times, for survival forests; `values` are then the times.
     """
 
     values: npt.NDArray[Any]
     n_classes: int
     weights: npt.NDArray[np.float64] | None
     outputs: Outputs | None = None
+    survival: SurvivalTarget | None = None
 
     @property
     def output_classes(self) -> npt.NDArray[np.int32] | None:
@@ -77,20 +81,22 @@ def train(
     """
     encoding = dataset.encoding
     _check_directions(dataset, options)
+    rows = _RowsByTime.of(dataset.X, target) if target.survival else None
     with progress:
         arrays = _core.train(
-            dataset.X,
+            dataset.X if rows is None else rows.X,
             encoding.levels,
             encoding.medians,
             dataset.has_nan,
-            target.values.ravel(),
+            target.values.ravel() if rows is None else None,
             target.n_classes,
-            target.weights,
+            target.weights if rows is None else rows.weights,
             native_options(options),
             np.asarray(trees, dtype=np.uint64),
             n_threads,
             progress if progress.wanted else None,
             target.output_classes,
+            None if rows is None else rows.survival,
         )
         if progress.wanted:
             progress(len(trees))
@@ -101,6 +107,27 @@ def train(
         medians=encoding.medians,
         **arrays,
     )
+
+
+class _RowsByTime(NamedTuple):
+    """Training rows in the order of their times, in which every node finds who is at risk."""
+
+    X: npt.NDArray[np.float32]
+    weights: npt.NDArray[np.float64] | None
+    # Ranks of the times, events, numbers that the rows had, number of event times.
+    survival: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], int]
+
+    @classmethod
+    def of(cls, X: npt.NDArray[np.float32], target: TrainingTarget) -> _RowsByTime:
+        truth = target.survival
+        assert truth is not None
+        order = truth.time.argsort(kind="stable")
+        times = truth.event_times
+        rank = np.searchsorted(times, truth.time[order], side="right").astype(np.uint32)
+        event = truth.event[order].astype(np.uint8)
+        weights = None if target.weights is None else target.weights[order]
+        survival = (rank, event, order.astype(np.uint32), len(times))
+        return cls(np.asfortranarray(X[order]), weights, survival)
 
 
 def _check_directions(dataset: Dataset, options: TrainingOptions) -> None:

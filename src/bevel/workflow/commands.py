@@ -387,6 +387,7 @@ def explain(
         How the file is read, as in `fit`.
     """
     opened = _opened(model, n_jobs)
+    _check_explained(opened)
     opened = _of_target(opened, target)
     read = read_model_rows(opened, _source(data), target=target, options=TableOptions(**table))
     _report_notes(read.notes, on_note)
@@ -404,7 +405,8 @@ def explain(
 
 def _of_target(model: Any, target: str | None) -> Any:
     """The model of one output, if the target is one of several."""
-    outputs = model.fitted_forest_.outputs
+    fitted = getattr(model, "fitted_forest_", None)
+    outputs = None if fitted is None else fitted.outputs
     if outputs is None:
         return model
     if target not in outputs.names:
@@ -414,6 +416,15 @@ def _of_target(model: Any, target: str | None) -> Any:
             f"is then explained; got {target!r}. Name one of them."
         )
     return model.output(target)
+
+
+def _check_explained(model: Any) -> None:
+    fitted = getattr(model, "fitted_forest_", None)
+    if fitted is not None and fitted.survival is not None:
+        raise ValueError(
+            "`explain` needs a model of classes or numbers; got a survival forest. Use "
+            "bevel.analysis in Python: importance, shapley_values and risk_groups."
+        )
 
 
 def _opened(model: Any, n_jobs: int | None) -> Any:

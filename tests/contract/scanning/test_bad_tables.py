@@ -254,10 +254,33 @@ def test_number_that_is_too_large_is_named_with_its_row(value, where):
         fit(scan(batches))
 
 
-@pytest.mark.parametrize("memory", ["lots", "3 apples", 1000, -1, True, [1]])
+@pytest.mark.parametrize("memory", ["lots", "3 apples", 1000, -1, True, [1], float("nan")])
 def test_memory_that_is_none_is_refused(memory):
     with pytest.raises((ValueError, TypeError), match="memory must be"):
         scan(make_batches(), memory=memory)
+
+
+@pytest.mark.parametrize("memory", [float("inf"), 10**400, "9" * 400])
+def test_more_memory_than_any_machine_has_is_taken_for_enough(memory):
+    assert fit(scan(make_batches(), memory=memory)).n_features_in_ == 3
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "message"),
+    [
+        ({True: float("inf")}, r"class_weight\[True\] must be a number from 0 to 1e\+15; got inf"),
+        ({True: float("nan")}, r"class_weight\[True\] must be a number from 0"),
+        ({True: -1.0}, "must be a number from 0"),
+        ({True: 10**400}, "must be a number from 0"),
+        ({True: 0.0, False: 0.0}, "at least one weight above zero"),
+        ({"yes": 1.0}, "must name classes of y"),
+        ({True: 1e15}, r"times class_weight must have a largest one .* got 1e\+16"),
+    ],
+)
+def test_class_weights_are_checked_as_those_of_rows_in_memory(class_weight, message):
+    batches = [(X, y, np.full(len(y), 10.0)) for X, y in make_batches()]
+    with pytest.raises(ValueError, match=message):
+        fit(scan(batches), class_weight=class_weight)
 
 
 def test_table_without_rows_is_refused():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from support.random_forests import random_forest
 
 from bevel import _core
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.records.survival_record import check_curves
 
 
 def check(forest: FlatForest, **changed: Any) -> None:
@@ -245,8 +246,36 @@ def test_leaf_value_beyond_all_targets_is_refused(forest: FlatForest, size: floa
 
 
 def test_entries_in_a_leaf_of_a_regression_are_refused(forest: FlatForest) -> None:
-    with pytest.raises(ValueError, match="Node 1 of tree 0: a leaf of a regression"):
-        check(forest, n_classes=0, leaf_value=np.zeros(8))
+    regression = replace(forest, n_classes=0, leaf_value=np.zeros(8))
+    with pytest.raises(ValueError, match="must have no entries"):
+        check_curves(regression, 0)
+
+
+def test_event_times_that_the_forest_has_not_are_refused(forest: FlatForest) -> None:
+    survival = replace(forest, n_classes=0, leaf_value=np.zeros(8))
+    largest = int(survival.entry_index[leaf_entries(survival)].max())
+    check_curves(survival, largest + 1)
+    with pytest.raises(ValueError, match=f"from 0 to {largest - 1}"):
+        check_curves(survival, largest)
+
+
+@pytest.mark.parametrize("jump", [0.0, -0.5, 1.5, np.nan])
+def test_jumps_of_a_hazard_that_are_no_shares_are_refused(forest: FlatForest, jump: float) -> None:
+    weight = forest.entry_weight.copy()
+    weight[leaf_entries(forest)[0]] = jump
+    with pytest.raises(ValueError, match="jumps of its hazard"):
+        check(forest, n_classes=0, leaf_value=np.zeros(8), entry_weight=weight)
+
+
+def test_event_times_of_a_leaf_that_do_not_ascend_are_refused(forest: FlatForest) -> None:
+    index = forest.entry_index.copy()
+    index[leaf_entries(forest)] = -1
+    with pytest.raises(ValueError, match="event times must ascend"):
+        check(forest, n_classes=0, leaf_value=np.zeros(8), entry_index=index)
+
+
+def leaf_entries(forest: FlatForest) -> np.ndarray:
+    return np.flatnonzero(np.repeat(forest.right < 0, np.diff(forest.entry_offset)))
 
 
 def test_leaf_values_of_a_classifier_are_refused(forest: FlatForest) -> None:

@@ -189,7 +189,9 @@ def test_own_parameters_reach_the_projection():
     assert presets.rr_rf(flip=True).projection == P.RandomRotation(flip=True)
     assert presets.rr_et(flip=True).projection == P.RandomRotation(flip=True)
     assert presets.multi_rotation(n_rotations=5).projection == P.MultiRotation(5)
-    assert presets.s_rerf((8, 8), shuffle=True).projection == P.Patches((8, 8), shuffle=True)
+    assert presets.s_rerf((8, 8), shuffle=True).projection == P.Patches(
+        (8, 8), max=(8, 8), weights="ones", shuffle=True, inside=True
+    )
     assert presets.random_side(k=7).min_samples_split == 8
     assert presets.random_point(k=7).min_samples_split == 8
 

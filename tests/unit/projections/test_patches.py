@@ -43,6 +43,7 @@ def test_patches_describe_their_array_to_the_core(patches, patch):
         (P.Patches(4, max=1), 1),
         (P.Patches(4, min=3, max=3), 2),  # half of the six places hang over: 3 * 4 / 6
         (P.Patches(4, min=3, max=3, wrap=True), 3),
+        (P.Patches(4, min=3, max=3, inside=True), 3),
         (P.Patches((4, 3), min=3, max=3, wrap=True), 9),
         (P.Patches((4, 5), min=3, max=3, wrap=True, channel_axis=1), 15),
         (P.Patches((4, 5), min=3, max=3, wrap=True, channel_axis=1, channels="one"), 3),
@@ -68,6 +69,7 @@ def test_mean_number_of_entries_counts_what_is_inside(patches, n_nonzeros):
         (lambda: P.Patches((4, 5), weights="normal"), ValueError, '"signs", "uniform" or "ones"'),
         (lambda: P.Patches((4, 5), shuffle=1), TypeError, "a bool; got 1"),
         (lambda: P.Patches((4, 5), wrap=None), TypeError, "a bool; got None"),
+        (lambda: P.Patches(4, wrap=True, inside=True), ValueError, "False with wrap=True"),
         (lambda: P.Patches((4, 5), channel_axis=2), ValueError, "an axis beside another of shape"),
         (lambda: P.Patches(4, channel_axis=0), ValueError, "an axis beside another of shape 4"),
         (lambda: P.Patches((4, 5), channel_axis="last"), TypeError, "Use -1 for the last axis"),

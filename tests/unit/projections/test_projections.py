@@ -29,6 +29,7 @@ def test_names_are_those_of_the_documentation():
         "logistic",
         "pls",
         "cca",
+        "cox",
     ]
 
 
@@ -43,7 +44,7 @@ def test_projection_is_frozen_comparable_and_survives_copies(projection):
 
 @pytest.mark.parametrize("projection", ALL, ids=repr)
 def test_projection_docstring_names_its_source(projection):
-    sources = ("SPORF", "Breiman", "Menze", "Blaser", "Rodriguez", "Tomita")
+    sources = ("SPORF", "Breiman", "Menze", "Blaser", "Rodriguez", "Tomita", "Jaeger")
     assert any(source in (type(projection).__doc__ or "") for source in sources)
 
 

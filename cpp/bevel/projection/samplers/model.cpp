@@ -17,6 +17,7 @@ struct ModelScratch : FamilyScratch {
   uint64_t n_nodes = 0;           // so far
   size_t output = 0;              // that models are fitted to
   std::vector<int32_t> class_id;  // class of the data -> class of the node, -1: not in the node
+  RiskSets sets;
   ModelDirections directions;
   std::vector<double> p_values;
 };
@@ -126,6 +127,7 @@ class ModelSampler : public Sampler {
     sample.n_classes = 0;
     sample.label.resize(row_data.n_classes > 0 ? sample.n : 0);
     sample.target.resize(row_data.n_classes > 0 ? 0 : sample.n);
+    if (row_data.times) return read_survival(node, own);
     for (size_t i = 0; i < sample.n; ++i) {
       const size_t row = node.data_row(i);
       sample.weight[i] = row_data.weight(row);
@@ -137,6 +139,20 @@ class ModelSampler : public Sampler {
       if (id < 0) id = sample.n_classes++;
       sample.label[i] = id;
     }
+  }
+
+  void read_survival(const NodeRows& node, ModelScratch& own) const {
+    const TrainingRowData& row_data = *node.row_data;
+    NodeSample& sample = own.sample;
+    sample.survival.resize(sample.n);
+    for (size_t i = 0; i < sample.n; ++i) {
+      const size_t row = node.data_row(i);
+      sample.weight[i] = row_data.weight(row);
+      sample.survival[i] = {sample.weight[i], row_data.times[row], row_data.events[row]};
+    }
+    own.sets.fill(sample.survival.data(), sample.n);
+    for (size_t i = 0; i < sample.n; ++i)
+      sample.target[i] = own.sets.score(sample.survival.data(), i);
   }
 
   void read_out_of_bag(const NodeRows& node, ModelScratch& own) const {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "bevel/models/cca.h"
+#include "bevel/models/cox.h"
 #include "bevel/models/linear_model.h"
 #include "bevel/models/logistic.h"
 #include "bevel/models/pls.h"
@@ -76,6 +77,20 @@ class LogisticNodeModel : public NodeModel {
  private:
   const ModelSettings& settings_;
   LogisticModel model_;
+};
+
+class CoxNodeModel : public NodeModel {
+ public:
+  explicit CoxNodeModel(const ModelSettings& settings) : settings_(settings) {}
+
+  void fit(const ModelInput& input, ModelDirections& out, std::vector<double>*) override {
+    model_.directions(input.sample, settings_.alphas[0], static_cast<size_t>(settings_.n_steps),
+                      out);
+  }
+
+ private:
+  const ModelSettings& settings_;
+  CoxModel model_;
 };
 
 class PlsNodeModel : public NodeModel {
@@ -184,6 +199,8 @@ std::unique_ptr<NodeModel> make_node_model(const Family& family) {
       return std::make_unique<PlsNodeModel>(family.model);
     case FamilyKind::cca:
       return std::make_unique<CcaNodeModel>(family.model);
+    case FamilyKind::cox:
+      return std::make_unique<CoxNodeModel>(family.model);
     default:
       throw std::logic_error("[make_node_model] not a family of node models");
   }

@@ -56,20 +56,32 @@ class PatchesSampler : public Sampler {
     }
   };
 
-  // Pixels of a patch, as features of channel 0. Along each axis a size is drawn, then a start: any
-  // of the L entries when the array wraps around, else any of the L + size - 1 places where patch
-  // and array overlap, of which each entry is covered by `size`.
+  struct Range {
+    int32_t start, end;
+  };
+
+  // Along an axis a size is drawn, then a start: any of the L entries when the array wraps around;
+  // any of the L - size + 1 that leave the patch inside; else any of the L + size - 1 places where
+  // patch and array overlap, of which each entry is covered by `size`.
+  Range draw_range(const PatchAxis& axis, Stream& stream) const {
+    const auto choices = static_cast<uint64_t>(axis.longest - axis.shortest + 1);
+    const int32_t size = axis.shortest + static_cast<int32_t>(stream.below(choices));
+    const bool whole = patch_.wrap || patch_.inside;
+    const int32_t places = patch_.wrap     ? axis.length
+                           : patch_.inside ? axis.length - size + 1
+                                           : axis.length + size - 1;
+    const auto place = static_cast<int32_t>(stream.below(static_cast<uint64_t>(places)));
+    if (whole) return {place, place + size};
+    return {std::max(0, place - size + 1), std::min(axis.length, place + 1)};
+  }
+
+  // Pixels of a patch, as features of channel 0.
   void draw_patch(Stream& stream, SamplerScratch& scratch) const {
     auto& pixels = scratch.row;
     auto& outer = scratch.column;
     pixels.assign(1, 0);
     for (const PatchAxis& axis : patch_.axes) {
-      const auto choices = static_cast<uint64_t>(axis.longest - axis.shortest + 1);
-      const int32_t size = axis.shortest + static_cast<int32_t>(stream.below(choices));
-      const int32_t places = patch_.wrap ? axis.length : axis.length + size - 1;
-      const auto place = static_cast<int32_t>(stream.below(static_cast<uint64_t>(places)));
-      const int32_t start = patch_.wrap ? place : std::max(0, place - size + 1);
-      const int32_t end = patch_.wrap ? place + size : std::min(axis.length, place + 1);
+      const auto [start, end] = draw_range(axis, stream);
       std::swap(pixels, outer);
       pixels.clear();
       for (int32_t pixel : outer)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "bevel/data/dataset_view.h"
@@ -47,14 +48,17 @@ class CategorySearch {
     }
     const size_t m = criterion_->n_moments();
     left_moments_.assign(m, 0.0);
+    Prefix prefix(*criterion_);
+    prefix.begin(*this);
     size_t rows_left = 0;
     size_t best = 0;
     for (size_t g = 0; g + 1 < n_groups; ++g) {
       for (size_t k = 0; k < m; ++k) left_moments_[k] += cells_[order_[g] * m + k];
+      prefix.add(*this, order_[g]);
       rows_left += group_rows_[order_[g]];
       if (only_cut && g + 1 != only_cut) continue;
       const Cut last = found_->cut;
-      c.offer(criterion_->moments_score(left_moments_.data()), rows_left,
+      c.offer(prefix.score(left_moments_.data()), rows_left,
               criterion_->moments_weight(left_moments_.data()), 0.0f, 0.0f);
       if (beats(found_->cut, last)) best = g + 1;
     }
@@ -62,6 +66,34 @@ class CategorySearch {
   }
 
  private:
+  // The score of the levels on the left: from their sums.
+  struct SumsOfPrefix {
+    explicit SumsOfPrefix(const Criterion& from) : criterion(from) {}
+    void begin(const CategorySearch&) {}
+    void add(const CategorySearch&, int32_t) {}
+    double score(const double* left) const { return criterion.moments_score(left); }
+    const Criterion& criterion;
+  };
+  // The same where each row has to be added.
+  struct RowsOfPrefix {
+    explicit RowsOfPrefix(const Criterion& from) : criterion(from), left(from) {}
+    void begin(const CategorySearch& search) {
+      left.begin();
+      rows.resize(search.group_rows_.size());
+      for (size_t i = 0; i < search.row_group_.size(); ++i)
+        rows[search.row_group_[i]].push_back(static_cast<uint32_t>(i));
+    }
+    void add(const CategorySearch&, int32_t group) {
+      for (uint32_t i : rows[group]) left.add(criterion.stats()[i]);
+    }
+    double score(const double*) const { return left.score(); }
+    const Criterion& criterion;
+    typename Criterion::Accumulator left;
+    std::vector<std::vector<uint32_t>> rows;
+  };
+  static constexpr bool kNeedsRows = requires { Criterion::kNeedsRows; };
+  using Prefix = std::conditional_t<kNeedsRows, RowsOfPrefix, SumsOfPrefix>;
+
   // Sums per level that is present in the node, in the order of first appearance.
   size_t group_by_level(int32_t feature) {
     const float* codes = node_->columns[feature];
@@ -71,6 +103,7 @@ class CategorySearch {
     group_level_.clear();
     group_rows_.clear();
     cells_.clear();
+    row_group_.clear();
     const RowStats* stats = criterion_->stats();
     for (size_t i = 0; i < node_->n; ++i) {
       const auto level = static_cast<int32_t>(codes[node_->rows[i]]);
@@ -81,6 +114,7 @@ class CategorySearch {
         group_rows_.push_back(0);
         cells_.resize(cells_.size() + m, 0.0);
       }
+      if constexpr (kNeedsRows) row_group_.push_back(group);
       ++group_rows_[group];
       criterion_->add_moments(&cells_[group * m], stats[i]);
     }
@@ -122,7 +156,7 @@ class CategorySearch {
   const Criterion* criterion_ = nullptr;
   BestSplit* found_ = nullptr;
 
-  std::vector<int32_t> group_of_, group_level_, order_;
+  std::vector<int32_t> group_of_, group_level_, order_, row_group_;
   std::vector<size_t> group_rows_;
   std::vector<double> cells_, keys_, left_moments_;
 };

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel import datasets
-from bevel import projections as P
 from bevel_lab.cells import Cell
 from bevel_lab.protocols import digits
 from bevel_lab.protocols.base import BOTH, Plan, Problem, Protocol
@@ -25,7 +24,6 @@ N_DIGITS = 4_000  # images of a pair from which training and test images are dra
 N_REPEATS, QUICK_REPEATS = 30, 2
 N_TREES = 300
 BARS_SHAPE = (20, 20)
-LARGEST_PATCH = 20  # the thesis gives no sizes; the author's code sums the pixels of a patch
 NEAR_PERFECT, FAR_FROM_IT = 0.05, 0.20  # error
 
 # The control: as many pixels, but anywhere.
@@ -63,13 +61,9 @@ def _balanced(y: NDArray[Any], n_train: int) -> NDArray[np.int64]:
 
 
 def parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
-    """Patches of up to 20 pixels a side, whose pixels are added."""
     given: dict[str, Any] = dict(trees(cell, plan, N_TREES))
     if cell.system == "s-rerf":
-        shuffle = cell.setting["shuffle"]
-        shape = _shape(cell)
-        patches = P.Patches(shape, max=LARGEST_PATCH, weights="ones", shuffle=shuffle)
-        given |= {"shape": shape, "projection": patches}
+        given |= {"shape": _shape(cell), "shuffle": cell.setting["shuffle"]}
     return given
 
 

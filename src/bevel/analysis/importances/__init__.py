@@ -20,6 +20,7 @@ from bevel.analysis.importances.rotation import rotation
 from bevel.analysis.importances.signs import with_directions, with_effects
 from bevel.analysis.importances.split_frequency import split_frequency
 from bevel.analysis.importances.t_test import t_test
+from bevel.analysis.survival.importance import negation_of_survival, permutation_of_survival
 from bevel.errors import join_names, wrong_value
 
 __all__ = ["KINDS", "Directions", "ErrorImportance", "Importance", "importance"]
@@ -41,6 +42,11 @@ KINDS: dict[str, Callable[..., Importance | Directions]] = {
     "rotation": rotation,
     "split_frequency": split_frequency,
     "t_test": t_test,
+}
+# Kinds that are measured by the concordance in survival forests.
+OF_SURVIVAL: dict[str, Callable[..., Importance | Directions]] = {
+    "negation": negation_of_survival,
+    "permutation": permutation_of_survival,
 }
 
 
@@ -94,6 +100,10 @@ def importance(
           Boosting has no bags: pass other rows than those of the fit, and `out_of_bag=False`.
         - "negation": the same when the weights of a feature change sign. Options `out_of_bag`,
           `error_of`, `groups`, `sample_weight`, `verbose`.
+
+        In a survival forest "permutation" and "negation" are measured by the fall of the
+        concordance, with the options `out_of_bag`, `groups`, `n_repeats` and `random_state`;
+        "corrected" and "t_test" are not available.
     X, y : array-like, default=None
         Rows and targets, for the kinds that need them.
     effects_on : array-like of shape (n, p), default=None
@@ -122,12 +132,14 @@ def importance(
         names = ", ".join(f'"{name}"' for name in KINDS)
         raise wrong_value("kind", f"one of {names}", kind, "Check the spelling.")
     measure, caller = KINDS[kind], f'importance(kind="{kind}")'
-    rows = _rows_for(measure, caller, X, y)
-    _check_options(measure, caller, options)
     of_splits = kind in OF_SPLITS and effects_on is None
     analysed = read_forest(
         forest, caller, trees_only=kind in OF_BOOSTING, several_outputs=of_splits
     )
+    if analysed.fitted.survival is not None:
+        measure = _of_survival(kind, caller)
+    rows = _rows_for(measure, caller, X, y)
+    _check_options(measure, caller, options)
     if kind == "permutation" and analysed.fitted.additive is not None:
         measure = permutation_of_boosting
     found = measure(analysed, *rows, **options)
@@ -135,6 +147,17 @@ def importance(
         return with_directions(found, analysed)
     result: Importance | Directions = with_effects(found, analysed, effects_on)
     return result
+
+
+def _of_survival(kind: str, caller: str) -> Callable[..., Importance | Directions]:
+    if kind in OF_SURVIVAL:
+        return OF_SURVIVAL[kind]
+    if kind in ("corrected", "t_test"):
+        raise ValueError(
+            f"{caller} needs classes or numbers as targets; got a survival forest. Use "
+            'kind="negation" or "permutation".'
+        )
+    return KINDS[kind]
 
 
 def _rows_for(measure: Callable[..., Any], caller: str, X: Any, y: Any) -> tuple[Any, ...]:

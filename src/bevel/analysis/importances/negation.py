@@ -22,7 +22,7 @@ from bevel.data.row_weights import read_weights
 from bevel.errors import join_names
 from bevel.forest.flat_forest import FlatForest
 
-__all__ = ["negation"]
+__all__ = ["mirror", "negation", "with_weights"]
 
 
 def negation(
@@ -69,15 +69,15 @@ def negation(
     """
     check_error_of(error_of)
     chosen = read_groups(groups, analysed.names)
-    able = _with_weights(analysed, chosen, named=groups is not None)
+    able = with_weights(analysed, chosen, named=groups is not None)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     weights = read_weights(sample_weight, None, None, len(rows.X))
-    mirrored = _mirror(analysed.forest, rows.X)
+    mirrored = mirror(analysed.forest, rows.X)
     perturbation = Perturbation("negation", mirrored, False, 1, 0, "negating weights")
     return measure(analysed, rows, weights, chosen, able, perturbation, error_of, verbose)
 
 
-def _with_weights(analysed: AnalysedForest, groups: Sequence[Group], named: bool) -> list[Group]:
+def with_weights(analysed: AnalysedForest, groups: Sequence[Group], named: bool) -> list[Group]:
     """Groups of numeric columns; raises if there is none, or if the user has named another."""
     is_nominal = analysed.forest.levels > 0
     able = [group for group in groups if not is_nominal[list(group.features)].any()]
@@ -90,7 +90,7 @@ def _with_weights(analysed: AnalysedForest, groups: Sequence[Group], named: bool
     )
 
 
-def _mirror(forest: FlatForest, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def mirror(forest: FlatForest, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Numeric columns mirrored at their medians; within what sums of features can bear."""
     mirrored = np.empty(X.shape, np.float32, order="F")
     for feature, median in enumerate(forest.medians.astype(np.float64)):

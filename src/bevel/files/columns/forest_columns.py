@@ -25,6 +25,7 @@ from bevel.files.columns.column import (
 )
 from bevel.forest.flat_forest import FlatForest, check_forest
 from bevel.forest.forest_fields import FOREST_FIELDS
+from bevel.forest.records.survival_record import check_curves
 
 __all__ = ["COLUMN_TYPES", "check_claims", "decode_forest", "encode_forest", "map_forest"]
 
@@ -48,6 +49,7 @@ def decode_forest(
     n_classes: int,
     levels: npt.NDArray[np.int32],
     medians: npt.NDArray[np.float32],
+    n_times: int = 0,
 ) -> FlatForest:
     """The forest of some columns; raises ModelFileError unless all of it is sound."""
     _check_types(columns)
@@ -57,6 +59,7 @@ def decode_forest(
     forest = FlatForest(n_features, n_classes, levels, medians, **arrays)
     try:
         check_forest(forest)
+        check_curves(forest, n_times)
     except ValueError as error:
         raise ModelFileError(f"{error} The file is damaged.") from None
     return forest

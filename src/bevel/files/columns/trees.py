@@ -130,19 +130,22 @@ class FileForest(FileColumns):
     ----------
     n_features, n_classes, levels, medians
         As in `bevel.FlatForest`.
+    n_times : int
+        Event times that leaves may refer to; 0 but for survival forests.
     """
 
     n_features: int
     n_classes: int
     levels: npt.NDArray[np.int32]
     medians: npt.NDArray[np.float32]
+    n_times: int = 0
 
     def read(self) -> FlatForest:
         """The whole forest; raises ModelFileError unless all of it is sound."""
         with only_file_errors():
             self.verify()
             about = (self.n_features, self.n_classes, self.levels, self.medians)
-            return decode_forest(self.columns, *about)
+            return decode_forest(self.columns, *about, n_times=self.n_times)
 
 
 class MappedFile(MappedPredictor):

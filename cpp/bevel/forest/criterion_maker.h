@@ -1,0 +1,133 @@
+// How criteria are made, and how rows become what they carry.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "bevel/forest/forest_trainer.h"
+#include "bevel/forest/output_targets.h"
+#include "bevel/split/criterion.h"
+#include "bevel/split/kernels/kernels.h"
+#include "bevel/split/log_rank.h"
+#include "bevel/support/check.h"
+
+namespace bevel {
+
+// How a criterion is made and how rows become its stats.
+template <class Criterion>
+struct CriterionMaker;
+
+struct RowWeight {
+  int64_t whole;  // multiplicity times a whole weight
+  double real;    // multiplicity times weight times class weight
+};
+
+struct CriterionScales {
+  const OutputTargets* outputs = nullptr;  // several of them
+  const Kernels* kernels = nullptr;
+  double weight = 1.0;  // whole units per unit of weight
+  double target = 1.0;  // whole units per unit of weight times target
+  double centre = 0.0;
+  double gain = 1.0;  // gains as they are kept, per unit of gain
+  bool whole = true;  // weights are whole numbers
+};
+
+// Scores of pairs are made of this.
+template <class Score>
+Score make_score(const EntropyTable* table) {
+  if constexpr (Score::kIsEntropy)
+    return Score(table);
+  else
+    return Score();
+}
+
+template <class Score>
+struct CriterionMaker<PairCriterion<uint64_t, Score>> {
+  using Criterion = PairCriterion<uint64_t, Score>;
+  static Criterion criterion(const TrainingSet&, const Options&, CriterionScales,
+                             const EntropyTable* table) {
+    return Criterion(Score::kIsEntropy ? 1.0 : 2.0, false, make_score<Score>(table));
+  }
+  static uint64_t stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales) {
+    const auto weight = static_cast<uint64_t>(w.whole);
+    return weight << 32 | (t.labels[row] == 1 ? weight : 0);
+  }
+};
+
+template <class Score>
+struct CriterionMaker<PairCriterion<WidePair, Score>> {
+  using Criterion = PairCriterion<WidePair, Score>;
+  static Criterion criterion(const TrainingSet& t, const Options&, CriterionScales s,
+                             const EntropyTable* table) {
+    const auto score = make_score<Score>(table);
+    if (t.targets) return Criterion(s.weight / (s.target * s.target), true, score);
+    return Criterion((Score::kIsEntropy ? 1.0 : 2.0) / s.weight, false, score);
+  }
+  static WidePair stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales s) {
+    // A row drawn three times carries three times the same: equal targets keep equal means.
+    if (t.targets && w.whole > 0)
+      return {w.whole, w.whole * std::llround((t.targets[row] - s.centre) * s.target)};
+    // No weight may round to zero: a row has to weigh something.
+    const int64_t weight = std::max<int64_t>(1, std::llround(w.real * s.weight));
+    if (!t.targets) return {weight, t.labels[row] == 1 ? weight : 0};
+    return {weight, std::llround(w.real * (t.targets[row] - s.centre) * s.target)};
+  }
+};
+
+template <class Weight, bool kEntropy>
+struct CriterionMaker<ClassCriterion<Weight, kEntropy>> {
+  using Criterion = ClassCriterion<Weight, kEntropy>;
+  static Criterion criterion(const TrainingSet& t, const Options&, CriterionScales,
+                             const EntropyTable* table) {
+    return Criterion(t.n_classes, 1.0, table);
+  }
+  static typename Criterion::RowStats stats(const TrainingSet& t, size_t row, RowWeight w,
+                                            CriterionScales) {
+    const auto label = static_cast<decltype(Criterion::RowStats::label)>(t.labels[row]);
+    if constexpr (std::is_same_v<Weight, double>) {
+      return {label, w.real};
+    } else {
+      require(w.whole <= std::numeric_limits<Weight>::max(),
+              "[train] a row was drawn too often for its weight");
+      return {label, static_cast<Weight>(w.whole)};
+    }
+  }
+};
+
+template <class Criterion>
+  requires kHasHazard<Criterion>
+struct CriterionMaker<Criterion> {
+  static Criterion criterion(const TrainingSet&, const Options&, CriterionScales s,
+                             const EntropyTable*) {
+    if constexpr (Criterion::kIsPair)
+      return Criterion(s.weight, s.target, s.whole);
+    else
+      return Criterion(s.whole);
+  }
+  static SurvivalRow stats(const TrainingSet& t, size_t row, RowWeight w, CriterionScales) {
+    return {w.real, t.times[row], t.events[row]};
+  }
+};
+
+template <class Criterion>
+  requires std::is_same_v<typename Criterion::RowStats, OutputRowStats>
+struct CriterionMaker<Criterion> {
+  static Criterion criterion(const TrainingSet&, const Options&, CriterionScales s,
+                             const EntropyTable* table) {
+    if constexpr (std::is_same_v<Criterion, OutputErrorCriterion>)
+      return Criterion(*s.outputs, *s.kernels, s.weight / (s.target * s.target));
+    else
+      return Criterion(*s.outputs, 1.0 / s.weight, table);
+  }
+  static OutputRowStats stats(const TrainingSet&, size_t row, RowWeight w, CriterionScales s) {
+    const double weight = w.whole > 0 ? static_cast<double>(w.whole)
+                                      : std::max(1.0, std::nearbyint(w.real * s.weight));
+    return {weight, static_cast<uint32_t>(row)};
+  }
+};
+
+}  // namespace bevel

@@ -1,0 +1,30 @@
+// Curves of rows, averaged over the leaves that they fall into.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "bevel/predict/forest_arrays.h"
+
+namespace bevel {
+
+// hazard: mean cumulative hazard (Nelson-Aalen in the leaf). survival: mean survival
+// (Kaplan-Meier).
+enum class CurveKind : uint8_t { hazard, survival };
+
+struct CurveRequest {
+  CurveKind kind;
+  // For each event time of the data: the first of the n_points at which its jump has happened,
+  // n_points if none.
+  std::span<const int32_t> first_point;
+  size_t n_points;
+};
+
+// leaves: n_rows x n_trees, nodes counted from the tree's first, negative where a tree does not
+// count for a row. out: n_rows x n_points, NaN for a row without a tree. Throws
+// std::invalid_argument for a leaf or an event time that there is not.
+void survival_curves(const ForestArrays& forest, const CurveRequest& request, const int32_t* leaves,
+                     size_t n_rows, int n_threads, double* out);
+
+}  // namespace bevel

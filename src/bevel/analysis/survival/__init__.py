@@ -1,0 +1,1 @@
+"""Evaluates and explains survival forests."""

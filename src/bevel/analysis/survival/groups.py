@@ -1,0 +1,224 @@
+"""What pictures of survival forests show: curves with bands, and groups of risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from bevel._types import AnyInts, Floats
+from bevel.analysis.analysed_forest import read_forest
+from bevel.analysis.checks import check_count
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
+from bevel.analysis.survival.metrics import kaplan_meier
+from bevel.analysis.survival.scores import mean_risk, read_rows
+from bevel.data.survival import SurvivalTarget
+from bevel.errors import wrong_value
+from bevel.forest.survival.curves import curves, read_times, survival_record
+
+__all__ = ["RiskGroups", "SurvivalBands", "risk_groups", "survival_bands"]
+
+MOST_ROWS = 1000  # whose curves in single trees are held
+N_TIMES = 200
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurvivalBands(PrintedResult):
+    """Survival curves of rows, and how far the trees differ.
+
+    Attributes
+    ----------
+    times : ndarray
+        Where the curves are taken.
+    survival : ndarray of shape (n_rows, n_times)
+        Mean curve of the trees.
+    low, high : ndarray of shape (n_rows, n_times)
+        Quantiles over the trees. They tell how far trees differ, not the error of their mean.
+    level : float
+        Share of the trees between them.
+    """
+
+    times: Floats
+    survival: Floats
+    low: Floats
+    high: Floats
+    level: float
+
+    def _printed(self) -> PrintedTable:
+        rows = [
+            (f"row {row}", f"{self._time_below(curve)}") for row, curve in enumerate(self.survival)
+        ]
+        return PrintedTable("Survival curves", ("row", "median time"), rows[:20])
+
+    def _time_below(self, curve: Floats) -> str:
+        below = np.flatnonzero(curve <= 0.5)
+        return f"{self.times[below[0]]:.4g}" if len(below) else f"above {self.times[-1]:.4g}"
+
+
+def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.8) -> SurvivalBands:
+    """Survival curves of rows with the quantiles of the curves of single trees.
+
+    Parameters
+    ----------
+    forest : ObliqueSurvivalForest
+        Fitted.
+    X : array-like of shape (n_rows, n_features)
+        At most 1000 rows.
+    times : array-like of ascending times, default=None
+        Where the curves are wanted; None for 200 times up to the last event of the fit.
+    level : float, default=0.8
+        Share of the trees between the lines of the band.
+
+    Returns
+    -------
+    SurvivalBands
+        Drawn by `bevel.plots.survival_curves`.
+    """
+    analysed = read_forest(forest, "survival_bands")
+    record = survival_record(analysed.fitted, "survival_bands")
+    if not (isinstance(level, float) and 0.0 < level < 1.0):
+        raise wrong_value("level", "a share above 0 and below 1", level, "Use 0.8.")
+    rows = analysed.encode(X)
+    if len(rows) > MOST_ROWS:
+        raise wrong_value("X", f"of at most {MOST_ROWS} rows", len(rows), "Pass some of them.")
+    last = float(record.event_times[-1])
+    grid = read_times(
+        np.linspace(last / N_TIMES, last, N_TIMES) if times is None else times, record
+    )
+    leaves = analysed.predictor.leaves(rows, analysed.n_threads)
+    mean = curves(analysed.fitted, leaves, grid, "survival", analysed.n_threads)
+    low, high = np.empty_like(mean), np.empty_like(mean)
+    n_trees = leaves.shape[1]
+    for row in range(len(rows)):
+        alone = np.full((n_trees, n_trees), -1, dtype=np.int32)
+        np.fill_diagonal(alone, leaves[row])
+        each = curves(analysed.fitted, alone, grid, "survival", analysed.n_threads)
+        ends = ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
+        low[row], high[row] = np.quantile(each, ends, axis=0)
+    return SurvivalBands(grid, mean, low, high, level)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskGroups(PrintedResult):
+    """Rows in groups by their predicted risk, with what was observed and predicted.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the groups, from the lowest risk up.
+    times : ndarray
+        Where the curves are taken.
+    observed : ndarray of shape (n_groups, n_times)
+        Kaplan-Meier curves of the rows.
+    predicted : ndarray of shape (n_groups, n_times)
+        Means of the predicted curves of the rows.
+    count, n_events : ndarray of int
+        Rows and events of each group.
+    p_value : float
+        Of the log-rank test that the groups do not differ.
+    group : ndarray of int, shape (n_rows,)
+        Group of each row; -1 for a row that was in every bag.
+    """
+
+    names: tuple[str, ...]
+    times: Floats
+    observed: Floats
+    predicted: Floats
+    count: AnyInts
+    n_events: AnyInts
+    p_value: float
+    group: AnyInts
+
+    def to_pandas(self) -> Any:
+        """A line for each group."""
+        return data_frame({"group": self.names, "rows": self.count, "events": self.n_events})
+
+    def _printed(self) -> PrintedTable:
+        rows = [
+            (name, str(count), str(events), f"{curve[-1]:.3f}")
+            for name, count, events, curve in zip(
+                self.names, self.count, self.n_events, self.observed, strict=True
+            )
+        ]
+        header = ("group", "rows", "events", f"survival at {self.times[-1]:.4g}")
+        return PrintedTable("Groups of risk", header, rows, (f"log-rank p = {self.p_value:.2g}",))
+
+
+def risk_groups(
+    forest: Any, X: Any, y: Any, *, n_groups: int = 3, times: Any = None, out_of_bag: bool = False
+) -> RiskGroups:
+    """Rows in groups of about equal size by their predicted risk, and the survival of each.
+
+    Parameters
+    ----------
+    forest : ObliqueSurvivalForest
+        Fitted.
+    X, y : array-like
+        Rows that the forest has not seen with their times and events; with `out_of_bag=True` the
+        rows of the fit in their order.
+    n_groups : int, default=3
+        How many; from 2 on.
+    times : array-like of ascending times, default=None
+        Where the curves are taken; None for 200 times up to the last event of the fit.
+    out_of_bag : bool, default=False
+        Whether each row is predicted only by the trees whose bags it is out of.
+
+    Returns
+    -------
+    RiskGroups
+        Drawn by `bevel.plots.risk_groups`.
+    """
+    analysed = read_forest(forest, "risk_groups")
+    check_count("n_groups", n_groups, low=2)
+    target, leaves = read_rows(analysed, X, y, out_of_bag)
+    record = survival_record(analysed.fitted, "risk_groups")
+    last = float(record.event_times[-1])
+    grid = read_times(
+        np.linspace(last / N_TIMES, last, N_TIMES) if times is None else times, record
+    )
+    risk = mean_risk(analysed, leaves)
+    known = np.flatnonzero(np.isfinite(risk))
+    edges = np.quantile(risk[known], np.linspace(0.0, 1.0, n_groups + 1)[1:-1])
+    group = np.full(len(risk), -1)
+    group[known] = np.searchsorted(edges, risk[known], side="left")
+    members = [np.flatnonzero(group == g) for g in range(n_groups)]
+    if min(map(len, members)) == 0:
+        remedy = "Ask for fewer, or grow more trees."
+        raise wrong_value("n_groups", "so small that each group has a row", n_groups, remedy)
+    survival = curves(analysed.fitted, leaves, grid, "survival", analysed.n_threads)
+    return RiskGroups(
+        names=_names(n_groups),
+        times=grid,
+        observed=np.array([kaplan_meier(target[rows])(grid) for rows in members]),
+        predicted=np.array([survival[rows].mean(axis=0) for rows in members]),
+        count=np.array([len(rows) for rows in members]),
+        n_events=np.array([np.count_nonzero(target.event[rows]) for rows in members]),
+        p_value=_log_rank_p_value(target[known], group[known], n_groups),
+        group=group,
+    )
+
+
+def _names(n_groups: int) -> tuple[str, ...]:
+    if n_groups == 3:
+        return ("low risk", "middle", "high risk")
+    ends = {0: "lowest risk", n_groups - 1: "highest risk"}
+    return tuple(ends.get(g, f"group {g + 1}") for g in range(n_groups))
+
+
+def _log_rank_p_value(target: SurvivalTarget, group: AnyInts, n_groups: int) -> float:
+    """Of the log-rank test of several groups; one of them is left out of the quadratic form."""
+    surplus, covariance = np.zeros(n_groups), np.zeros((n_groups, n_groups))
+    for time in target.event_times:
+        at_risk = np.bincount(group[target.time >= time], minlength=n_groups).astype(float)
+        died = np.bincount(group[target.event & (target.time == time)], minlength=n_groups)
+        n, d = at_risk.sum(), died.sum()
+        share = at_risk / n
+        surplus += died - d * share
+        if n > 1:
+            spread = np.diag(share) - np.outer(share, share)
+            covariance += d * (n - d) / (n - 1) * spread
+    part = surplus[1:]
+    statistic = float(part @ np.linalg.pinv(covariance[1:, 1:]) @ part)
+    return float(chi2.sf(statistic, n_groups - 1))

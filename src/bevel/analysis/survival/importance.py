@@ -1,0 +1,157 @@
+"""By how much the concordance of a survival forest falls when a feature is disturbed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bevel._types import Float32s, Floats
+from bevel.analysis.analysed_forest import AnalysedForest
+from bevel.analysis.checks import check_count
+from bevel.analysis.importances.groups import Group, read_groups
+from bevel.analysis.importances.negation import mirror, with_weights
+from bevel.analysis.importances.result import Importance
+from bevel.data.survival import SurvivalTarget, read_survival
+from bevel.forest.survival.concordance import concordance
+from bevel.training.options import draw_seed
+
+__all__ = ["negation_of_survival", "permutation_of_survival"]
+
+
+def permutation_of_survival(
+    analysed: AnalysedForest,
+    X: Any,
+    y: Any,
+    *,
+    out_of_bag: bool = True,
+    groups: Mapping[str, Any] | None = None,
+    n_repeats: int = 5,
+    random_state: Any = None,
+) -> Importance:
+    """By how much the concordance falls when the values of a feature are permuted among the rows.
+
+    Parameters
+    ----------
+    analysed : AnalysedForest
+        A survival forest.
+    X, y : array-like
+        The rows of the fit in their order, or any rows when `out_of_bag=False`.
+    out_of_bag : bool, default=True
+        Whether each row is evaluated only by the trees whose bags it is out of.
+    groups : mapping, default=None
+        Names of groups, each with columns that are permuted together; None for single features.
+    n_repeats : int, default=5
+        Permutations of each.
+    random_state : int, RandomState or None, default=None
+        Seed of the permutations.
+    """
+    check_count("n_repeats", n_repeats, low=1)
+    rows, target = _read(analysed, X, y)
+    rng = np.random.default_rng(draw_seed(random_state))
+
+    def disturb(group: Group) -> Float32s:
+        other = rows.copy(order="F")
+        features = list(group.features)
+        other[:, features] = rows[rng.permutation(len(rows))][:, features]
+        return other
+
+    chosen = read_groups(groups, analysed.names)
+    drops = _drops(analysed, rows, target, chosen, disturb, out_of_bag, n_repeats)
+    spread = drops.std(axis=1, ddof=1) if n_repeats > 1 else None
+    measures = f"fall of the concordance when permuted, mean of {n_repeats}"
+    return _result("permutation", chosen, drops.mean(axis=1), measures, spread)
+
+
+def negation_of_survival(
+    analysed: AnalysedForest,
+    X: Any,
+    y: Any,
+    *,
+    out_of_bag: bool = True,
+    groups: Mapping[str, Any] | None = None,
+) -> Importance:
+    """By how much the concordance falls when the weights of a feature change sign in all splits.
+
+    After Jaeger et al. 2022. Features are measured from their median, as in the other forests.
+
+    Parameters
+    ----------
+    analysed : AnalysedForest
+        A survival forest.
+    X, y : array-like
+        The rows of the fit in their order, or any rows when `out_of_bag=False`.
+    out_of_bag : bool, default=True
+        Whether each row is evaluated only by the trees whose bags it is out of.
+    groups : mapping, default=None
+        Names of groups, each with columns whose weights are flipped together; None for single
+        features, where nominal ones are NaN.
+    """
+    rows, target = _read(analysed, X, y)
+    chosen = read_groups(groups, analysed.names)
+    able = with_weights(analysed, chosen, named=groups is not None)
+    mirrored = mirror(analysed.forest, rows)
+
+    def disturb(group: Group) -> Float32s:
+        other = rows.copy(order="F")
+        features = list(group.features)
+        other[:, features] = mirrored[:, features]
+        return other
+
+    drops = _drops(analysed, rows, target, able, disturb, out_of_bag, 1)[:, 0]
+    values = np.full(len(chosen), np.nan)
+    values[[group in able for group in chosen]] = drops
+    measures = "fall of the concordance when the signs of its weights are flipped"
+    return _result("negation", chosen, values, measures, None)
+
+
+def _read(analysed: AnalysedForest, X: Any, y: Any) -> tuple[Float32s, SurvivalTarget]:
+    rows = np.asfortranarray(analysed.encode(X))
+    return rows, read_survival(y, len(rows), needs_event=True)
+
+
+def _drops(
+    analysed: AnalysedForest,
+    rows: Float32s,
+    target: SurvivalTarget,
+    groups: list[Group],
+    disturb: Callable[[Group], Float32s],
+    out_of_bag: bool,
+    n_repeats: int,
+) -> Floats:
+    """Fall of the concordance for each group and repeat."""
+    whole = _concordance(analysed, rows, target, out_of_bag)
+    return np.array(
+        [
+            [
+                whole - _concordance(analysed, disturb(group), target, out_of_bag)
+                for _ in range(n_repeats)
+            ]
+            for group in groups
+        ]
+    )
+
+
+def _concordance(
+    analysed: AnalysedForest, rows: Float32s, target: SurvivalTarget, out_of_bag: bool
+) -> float:
+    if not out_of_bag:
+        X = np.ascontiguousarray(rows)
+        return concordance(target, analysed.predictor.values(X, analysed.n_threads))
+    bags = analysed.honest_bags()
+    if len(rows) != bags.n_rows:
+        raise ValueError(
+            f"{analysed.caller} needs the {bags.n_rows} training rows in the order of the fit; got "
+            f"{len(rows)} rows. Pass them, or out_of_bag=False with rows that are new."
+        )
+    view, options = analysed.predictor.view, bags.native_options()
+    sums, number = view.out_of_bag(rows, options, 0, False, analysed.n_threads)
+    known = number > 0
+    return concordance(target[known], sums[known, 0] / number[known])
+
+
+def _result(
+    kind: str, groups: list[Group], values: Floats, measures: str, spread: Floats | None
+) -> Importance:
+    return Importance(kind, tuple(group.name for group in groups), values, measures, spread)

@@ -1,0 +1,220 @@
+"""Scores of survival predictions, censored rows weighed by the chance of being seen (IPCW).
+
+Definitions are those of scikit-survival, so that figures can be compared: the censoring
+distribution is the Kaplan-Meier curve of the censoring times of `y_train`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Bools, Floats
+from bevel.data.survival import SurvivalTarget, read_survival
+from bevel.errors import wrong_value
+from bevel.forest.survival.concordance import concordance
+from bevel.forest.survival.curves import StepFunction
+
+__all__ = [
+    "brier_score",
+    "concordance_index",
+    "dynamic_auc",
+    "integrated_brier_score",
+    "kaplan_meier",
+]
+
+
+def concordance_index(y: Any, risk: Any) -> float:
+    """Harrell's concordance: how often the earlier event has the higher risk.
+
+    Parameters
+    ----------
+    y : structured array, tuple of two arrays, or data frame
+        Times and events, as `ObliqueSurvivalForest.fit` takes them.
+    risk : array-like of shape (n,)
+        Predicted risks, such as `predict` gives them.
+
+    Returns
+    -------
+    float
+        Share of the comparable pairs, ties counted half; NaN without a comparable pair.
+    """
+    values = _read_predictions("risk", risk)
+    return concordance(read_survival(y, len(values)), values)
+
+
+def kaplan_meier(y: Any, weights: Any = None) -> StepFunction:
+    """Kaplan-Meier estimate of the survival curve of some rows.
+
+    Parameters
+    ----------
+    y : structured array, tuple of two arrays, or data frame
+        Times and events.
+    weights : array-like of shape (n,), default=None
+        Weights of the rows; None weighs all equally.
+
+    Returns
+    -------
+    StepFunction
+        The share of rows without an event up to a time, as a function of the time.
+    """
+    target = read_survival(y, None)
+    weight = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
+    return StepFunction(*_product_limit(target.time, target.event, weight), 1.0)
+
+
+def _product_limit(time: Floats, event: Bools, weight: Floats) -> tuple[Floats, Floats]:
+    times, place = np.unique(time, return_inverse=True)
+    deaths = np.bincount(place, weight * event, len(times))
+    leaving = np.bincount(place, weight, len(times))
+    at_risk = leaving[::-1].cumsum()[::-1]
+    share = np.divide(deaths, at_risk, out=np.zeros(len(times)), where=at_risk > 0.0)
+    return times, np.cumprod(1.0 - share)
+
+
+class Censoring:
+    """How likely a row is not censored before a time."""
+
+    def __init__(self, target: SurvivalTarget) -> None:
+        times, place = np.unique(target.time, return_inverse=True)
+        events = np.bincount(place, target.event, len(times))
+        leaving = np.bincount(place, minlength=len(times)).astype(np.float64)
+        # Events come before censoring at the same time.
+        at_risk = leaving[::-1].cumsum()[::-1] - events
+        lost = leaving - events
+        share = np.divide(lost, at_risk, out=np.zeros(len(times)), where=at_risk > 0.0)
+        curve = np.cumprod(1.0 - share, dtype=np.float64)
+        self._curve = StepFunction(times, curve, 1.0)
+
+    def __call__(self, times: Floats) -> Floats:
+        return self._curve(times)
+
+    def weights(self, target: SurvivalTarget) -> Floats:
+        """1 / P(not censored before the event) of rows with an event, 0 of others."""
+        chance = self(target.time)
+        good = target.event & (chance > 0.0)
+        return np.divide(1.0, chance, out=np.zeros(len(chance)), where=good)
+
+
+def brier_score(y: Any, survival: Any, times: Any, y_train: Any = None) -> Floats:
+    """Brier score at each time: mean squared difference of survival and its prediction.
+
+    Parameters
+    ----------
+    y : structured array, tuple of two arrays, or data frame
+        Times and events of the rows.
+    survival : array-like of shape (n_rows, n_times)
+        Predicted chances of being without an event at each time, such as
+        `predict_survival_function(X, times, return_array=True)`.
+    times : array-like of ascending times
+        Within the times of y.
+    y_train : as y, default=None
+        Rows from which the censoring is estimated; None takes y.
+
+    Returns
+    -------
+    ndarray of shape (n_times,)
+        From 0 to 1, 0.25 for a prediction of one half.
+    """
+    target, grid = read_survival(y, None), _read_grid(times)
+    predicted = _read_predictions("survival", survival)
+    if predicted.shape != (len(target), len(grid)):
+        required = f"of shape ({len(target)}, {len(grid)}), rows and times"
+        raise wrong_value("survival", required, predicted.shape, "Predict at these times.")
+    censoring = Censoring(target if y_train is None else read_survival(y_train, None))
+    seen, later = censoring.weights(target), censoring(grid)
+    scores = np.empty(len(grid))
+    for k, time in enumerate(grid):
+        died = (target.time <= time) & target.event
+        alive = target.time > time
+        chance = later[k] if later[k] > 0.0 else np.inf
+        square = predicted[:, k] ** 2 * (seen * died)
+        scores[k] = np.mean(square + (1.0 - predicted[:, k]) ** 2 * (alive / chance))
+    return scores
+
+
+def integrated_brier_score(y: Any, survival: Any, times: Any, y_train: Any = None) -> float:
+    """Mean of the Brier score over time.
+
+    Parameters
+    ----------
+    y, survival, times, y_train
+        As in `brier_score`; two times or more.
+
+    Returns
+    -------
+    float
+        The integral by trapezoids, divided by the time between first and last.
+    """
+    grid = _read_grid(times)
+    if len(grid) < 2:
+        raise wrong_value("times", "two or more", len(grid), "Pass a grid of times.")
+    scores = brier_score(y, survival, grid, y_train)
+    steps = np.diff(grid)
+    return float(((scores[1:] + scores[:-1]) / 2.0 * steps).sum() / steps.sum())
+
+
+def dynamic_auc(y: Any, risk: Any, times: Any, y_train: Any = None) -> Floats:
+    """Area under the ROC curve at each time: rows with an event by then against rows without.
+
+    Parameters
+    ----------
+    y : structured array, tuple of two arrays, or data frame
+        Times and events of the rows.
+    risk : array-like of shape (n_rows,) or (n_rows, n_times)
+        Predicted risks, the same for all times or one for each.
+    times : array-like of ascending times
+        Within the times of y.
+    y_train : as y, default=None
+        Rows from which the censoring is estimated; None takes y.
+
+    Returns
+    -------
+    ndarray of shape (n_times,)
+        NaN at times before the first event or after the last row.
+    """
+    target, grid = read_survival(y, None), _read_grid(times)
+    risks = _read_predictions("risk", risk)
+    if risks.ndim == 1:
+        risks = np.broadcast_to(risks[:, None], (len(risks), len(grid)))
+    if risks.shape != (len(target), len(grid)):
+        required = f"of shape ({len(target)},) or ({len(target)}, {len(grid)})"
+        raise wrong_value("risk", required, risks.shape, "Predict the rows of y.")
+    censoring = Censoring(target if y_train is None else read_survival(y_train, None))
+    weight = censoring.weights(target)
+    return np.array(
+        [
+            _area(target.event & (target.time <= t), target.time > t, risks[:, k], weight)
+            for k, t in enumerate(grid)
+        ]
+    )
+
+
+def _area(case: Bools, control: Bools, risk: Floats, weight: Floats) -> float:
+    """Weighted share of pairs of a case and a control in which the case has the higher risk."""
+    others = np.sort(risk[control])
+    total = weight[case].sum() * len(others)
+    if not total > 0.0:
+        return float("nan")
+    below = np.searchsorted(others, risk[case], side="left")
+    tied = np.searchsorted(others, risk[case], side="right") - below
+    return float((weight[case] * (below + 0.5 * tied)).sum() / total)
+
+
+def _read_grid(times: Any) -> Floats:
+    grid = np.atleast_1d(np.asarray(times, dtype=np.float64))
+    good = grid.ndim == 1 and len(grid) > 0 and np.isfinite(grid).all() and (grid > 0.0).all()
+    if not good or not (np.diff(grid) > 0.0).all():
+        required = "ascending times above 0"
+        raise wrong_value("times", required, times, "Sort them with np.unique(times).")
+    return grid
+
+
+def _read_predictions(name: str, values: Any) -> npt.NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim not in (1, 2) or not np.isfinite(array).all():
+        required = "finite numbers, one row for each of y"
+        raise wrong_value(name, required, values, "Leave out rows without a prediction.")
+    return array

@@ -1,0 +1,298 @@
+"""How well a survival forest predicts: concordance, Brier score, AUC and calibration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bevel._types import Floats, Ints32
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.checks import check_count
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
+from bevel.analysis.survival.metrics import (
+    brier_score,
+    concordance_index,
+    dynamic_auc,
+    integrated_brier_score,
+    kaplan_meier,
+)
+from bevel.data.survival import SurvivalTarget, read_survival
+from bevel.errors import wrong_value
+from bevel.forest.survival.curves import curves, out_of_bag_leaves, read_times, survival_record
+
+__all__ = [
+    "SurvivalCalibration",
+    "SurvivalScores",
+    "mean_risk",
+    "read_rows",
+    "survival_calibration",
+    "survival_scores",
+]
+
+N_TIMES = 50  # of the grid that scores are taken at
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurvivalScores(PrintedResult):
+    """Scores of a survival forest.
+
+    Attributes
+    ----------
+    concordance : float
+        Harrell's, of the risks.
+    integrated_brier_score : float
+        Mean of `brier_score` over the times.
+    reference : float
+        The same of the Kaplan-Meier curve of all rows, which knows no features.
+    times : ndarray
+        Where the following are taken.
+    brier_score, auc : ndarray
+        At each time; censored rows weighed by the chance of being seen.
+    n_rows : int
+        Rows that were scored.
+    out_of_bag : bool
+        Whether each row was predicted by the trees whose bags it is out of.
+    """
+
+    concordance: float
+    integrated_brier_score: float
+    reference: float
+    times: Floats
+    brier_score: Floats
+    auc: Floats
+    n_rows: int
+    out_of_bag: bool
+
+    @property
+    def mean_auc(self) -> float:
+        """Mean of the AUC over the times at which there is one."""
+        return float(np.nanmean(self.auc))
+
+    def to_pandas(self) -> Any:
+        """A line for each time."""
+        columns = {"time": self.times, "brier_score": self.brier_score, "auc": self.auc}
+        return data_frame(columns)
+
+    def _printed(self) -> PrintedTable:
+        how = "out of bag" if self.out_of_bag else "by all trees"
+        rows: list[tuple[str, float | str]] = [
+            ("concordance", self.concordance),
+            ("mean AUC", self.mean_auc),
+            ("integrated Brier score", self.integrated_brier_score),
+            ("the same without features", self.reference),
+        ]
+        span = f"times from {self.times[0]:.4g} to {self.times[-1]:.4g}"
+        return PrintedTable(f"Survival of {self.n_rows} rows, {how}", (), rows, (span,))
+
+
+def survival_scores(
+    forest: Any,
+    X: Any,
+    y: Any,
+    *,
+    times: Any = None,
+    out_of_bag: bool = False,
+    y_train: Any = None,
+) -> SurvivalScores:
+    """Scores of a survival forest on some rows, or out of bag.
+
+    Parameters
+    ----------
+    forest : ObliqueSurvivalForest
+        Fitted.
+    X, y : array-like
+        Rows that the forest has not seen with their times and events; with `out_of_bag=True` the
+        rows of the fit in their order.
+    times : array-like of ascending times, default=None
+        Where to take the Brier score and the AUC; None for 50 times from the 5 % to the 90 %
+        quantile of the event times of y.
+    out_of_bag : bool, default=False
+        Whether each row is predicted only by the trees whose bags it is out of.
+    y_train : as y, default=None
+        Rows from which the censoring is estimated; None takes y.
+
+    Returns
+    -------
+    SurvivalScores
+        Prints as a table.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest
+    >>> from bevel.analysis import survival_scores
+    >>> from bevel.datasets import weibull
+    >>> X, y = weibull(200, random_state=0)
+    >>> forest = ObliqueSurvivalForest(50, random_state=0).fit(X, y)
+    >>> scores = survival_scores(forest, X, y, out_of_bag=True)
+    >>> 0.5 < scores.concordance < 1.0
+    True
+    """
+    analysed = read_forest(forest, "survival_scores")
+    target, leaves = read_rows(analysed, X, y, out_of_bag)
+    grid = _grid(times, target)
+    survival = curves(analysed.fitted, leaves, grid, "survival", analysed.n_threads)
+    risk = mean_risk(analysed, leaves)
+    known = (leaves >= 0).any(axis=1)
+    truth, train = target[known], target if y_train is None else y_train
+    at_risk = 1.0 - survival[known]
+    alone = np.broadcast_to(kaplan_meier(truth)(grid), (len(truth), len(grid)))
+    return SurvivalScores(
+        concordance=concordance_index(truth, risk[known]),
+        integrated_brier_score=integrated_brier_score(truth, survival[known], grid, train),
+        reference=integrated_brier_score(truth, alone, grid, train),
+        times=grid,
+        brier_score=brier_score(truth, survival[known], grid, train),
+        auc=dynamic_auc(truth, at_risk, grid, train),
+        n_rows=len(truth),
+        out_of_bag=out_of_bag,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurvivalCalibration(PrintedResult):
+    """Predicted against observed survival at a time, in groups of rows.
+
+    Attributes
+    ----------
+    time : float
+        The time.
+    predicted : ndarray
+        Mean predicted survival of each group, ascending.
+    observed : ndarray
+        Kaplan-Meier survival of the group at that time.
+    standard_error : ndarray
+        Of `observed`, after Greenwood.
+    count : ndarray of int
+        Rows of each group.
+    """
+
+    time: float
+    predicted: Floats
+    observed: Floats
+    standard_error: Floats
+    count: Ints32
+
+    @property
+    def expected_calibration_error(self) -> float:
+        """Mean distance of observed and predicted survival, over the rows."""
+        distance = np.abs(self.predicted - self.observed)
+        return float((self.count * distance).sum() / self.count.sum())
+
+    def to_pandas(self) -> Any:
+        """A line for each group."""
+        names = ("predicted", "observed", "standard_error", "count")
+        return data_frame({name: getattr(self, name) for name in names})
+
+    def _printed(self) -> PrintedTable:
+        columns = (self.predicted, self.observed, self.standard_error)
+        rows = [
+            (*(f"{value:.3f}" for value in line), str(count))
+            for *line, count in zip(*columns, self.count, strict=True)
+        ]
+        header = ("predicted", "observed", "std. error", "rows")
+        note = f"expected calibration error {self.expected_calibration_error:.3f}"
+        return PrintedTable(f"Survival at time {self.time:.4g}", header, rows, (note,))
+
+
+def survival_calibration(
+    forest: Any, X: Any, y: Any, time: float, *, n_groups: int = 10, out_of_bag: bool = False
+) -> SurvivalCalibration:
+    """Whether predicted survival at a time is what is observed.
+
+    Rows are grouped by their predicted survival; the survival of a group is its Kaplan-Meier
+    estimate, which takes censored rows into account.
+
+    Parameters
+    ----------
+    forest : ObliqueSurvivalForest
+        Fitted.
+    X, y : array-like
+        Rows that the forest has not seen with their times and events; with `out_of_bag=True` the
+        rows of the fit in their order.
+    time : float
+        When.
+    n_groups : int, default=10
+        Groups of about equal size; fewer where predictions are tied.
+    out_of_bag : bool, default=False
+        Whether each row is predicted only by the trees whose bags it is out of.
+
+    Returns
+    -------
+    SurvivalCalibration
+        Drawn by `bevel.plots.survival_calibration`.
+    """
+    analysed = read_forest(forest, "survival_calibration")
+    target, leaves = read_rows(analysed, X, y, out_of_bag)
+    check_count("n_groups", n_groups, low=1)
+    when = read_times(time, survival_record(analysed.fitted, "survival_calibration"))
+    if len(when) != 1:
+        raise wrong_value("time", "a single time", time, "Call it for each of them.")
+    known = (leaves >= 0).any(axis=1)
+    predicted = curves(analysed.fitted, leaves[known], when, "survival", analysed.n_threads)[:, 0]
+    truth = target[known]
+    edges = np.unique(np.quantile(predicted, np.linspace(0.0, 1.0, n_groups + 1)[1:-1]))
+    group = np.searchsorted(edges, predicted, side="left")
+    members = [group == g for g in np.unique(group)]
+    observed = [_survival_at(truth[rows], float(when[0])) for rows in members]
+    return SurvivalCalibration(
+        time=float(when[0]),
+        predicted=np.array([predicted[rows].mean() for rows in members]),
+        observed=np.array([each[0] for each in observed]),
+        standard_error=np.array([each[1] for each in observed]),
+        count=np.array([np.count_nonzero(rows) for rows in members], dtype=np.int32),
+    )
+
+
+def _survival_at(target: SurvivalTarget, time: float) -> tuple[float, float]:
+    """Kaplan-Meier survival at a time, and Greenwood's standard error."""
+    survival, variance = 1.0, 0.0
+    for when in target.event_times[target.event_times <= time]:
+        n = float(np.count_nonzero(target.time >= when))
+        d = float(np.count_nonzero(target.event & (target.time == when)))
+        survival *= 1.0 - d / n
+        variance += d / (n * (n - d)) if n > d else 0.0
+    return survival, survival * float(np.sqrt(variance))
+
+
+def read_rows(
+    analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool
+) -> tuple[SurvivalTarget, Ints32]:
+    """Times and events of rows, and their leaves; -1 where a tree does not count."""
+    survival_record(analysed.fitted, analysed.caller)
+    rows = analysed.encode(X)
+    target = read_survival(y, len(rows))
+    if out_of_bag:
+        fitted, threads = analysed.fitted, analysed.n_threads
+        return target, out_of_bag_leaves(fitted, rows, None, threads, analysed.caller)
+    return target, analysed.predictor.leaves(rows, analysed.n_threads)
+
+
+def mean_risk(analysed: AnalysedForest, leaves: Ints32) -> Floats:
+    """Mean mortality over the trees that count; NaN without one."""
+    forest = analysed.forest
+    node = leaves + forest.tree_offset[:-1]
+    counts = leaves >= 0
+    sums = np.where(counts, forest.leaf_value[np.where(counts, node, 0)], 0.0).sum(axis=1)
+    number = counts.sum(axis=1)
+    known = number > 0
+    risk = np.full(len(sums), np.nan)
+    risk[known] = sums[known] / number[known]
+    return risk
+
+
+def _grid(times: Any, target: SurvivalTarget) -> Floats:
+    if times is not None:
+        return np.atleast_1d(np.asarray(times, dtype=np.float64))
+    if not target.event.any():
+        raise ValueError(
+            "y must have an event to choose times from; got censored rows only. Pass times."
+        )
+    low, high = np.quantile(target.time[target.event], (0.05, 0.9))
+    if not low < high:
+        raise ValueError(
+            "y must have events at different times to choose times from; got one time. Pass times."
+        )
+    grid: Floats = np.linspace(low, high, N_TIMES)
+    return grid

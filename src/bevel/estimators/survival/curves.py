@@ -1,0 +1,127 @@
+"""The curves that a survival forest predicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Floats, Ints32
+from bevel.errors import wrong_value
+from bevel.estimators._reading import encode_rows
+from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.survival.curves import (
+    StepFunction,
+    curves,
+    median_times,
+    read_times,
+    survival_record,
+)
+from bevel.training.threads import count_threads
+
+
+class PredictsCurves:
+    """The methods of a survival forest that predict curves."""
+
+    n_jobs: int | None
+    _fitted: FittedForest
+
+    def predict_survival_function(
+        self, X: Any, times: Any = None, return_array: bool = False
+    ) -> npt.NDArray[Any]:
+        """Survival curve of each row: the mean over the trees of its leaves' Kaplan–Meier curves.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        times : array-like of ascending times, default=None
+            Where the curves are wanted; None for `event_times_`, at which they jump. After the last
+            event of the training rows a curve stays as it is.
+        return_array : bool, default=False
+            Whether to return numbers instead of functions.
+
+        Returns
+        -------
+        ndarray
+            Of shape (n_rows,), with a `StepFunction` for each row as in scikit-survival; or of
+            shape (n_rows, n_times).
+        """
+        return self._predict_curves(X, times, "survival", return_array)
+
+    def predict_cumulative_hazard_function(
+        self, X: Any, times: Any = None, return_array: bool = False
+    ) -> npt.NDArray[Any]:
+        """Cumulative hazard of each row: the mean over the trees of Nelson–Aalen in its leaves.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        times : array-like of ascending times, default=None
+            Where the curves are wanted; None for `event_times_`, at which they jump. After the last
+            event of the training rows a curve stays as it is.
+        return_array : bool, default=False
+            Whether to return numbers instead of functions.
+
+        Returns
+        -------
+        ndarray
+            Of shape (n_rows,), with a `StepFunction` for each row as in scikit-survival; or of
+            shape (n_rows, n_times).
+        """
+        return self._predict_curves(X, times, "hazard", return_array)
+
+    def predict_median(self, X: Any) -> Floats:
+        """Median survival time of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            First time at which the survival curve is at most one half; infinite where it never is.
+        """
+        return self.predict_quantile(X, 0.5)
+
+    def predict_quantile(self, X: Any, q: float) -> Floats:
+        """Time by which a share q of rows like each row has had the event.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        q : float
+            Share, above 0 and below 1; 0.5 is the median.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            First time at which the survival curve is at most 1 - q; infinite where it never is.
+        """
+        if not (isinstance(q, float | np.floating) and 0.0 < q < 1.0):
+            raise wrong_value("q", "a number above 0 and below 1", q, "Use 0.5 for the median.")
+        leaves = self._leaves(X)
+        return median_times(self._fitted, leaves, count_threads(self.n_jobs), 1.0 - float(q))
+
+    def _leaves(self, X: Any) -> Ints32:
+        rows = encode_rows(self, X)
+        return self._fitted.predictor.leaves(rows, count_threads(self.n_jobs))
+
+    def _predict_curves(
+        self, X: Any, times: Any, kind: str, return_array: bool
+    ) -> npt.NDArray[Any]:
+        leaves = self._leaves(X)
+        grid = read_times(times, survival_record(self._fitted, "A curve"))
+        n_threads = count_threads(self.n_jobs)
+        values = curves(self._fitted, leaves, grid, kind, n_threads)
+        if return_array:
+            return values
+        before = 1.0 if kind == "survival" else 0.0
+        functions = np.empty(len(values), dtype=object)
+        functions[:] = [StepFunction(grid, curve, before) for curve in values]
+        return functions

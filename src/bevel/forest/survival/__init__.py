@@ -1,0 +1,1 @@
+"""Curves of survival forests, and how well risks order times."""

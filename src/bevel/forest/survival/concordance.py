@@ -1,0 +1,47 @@
+"""Harrell's concordance of risks with right-censored times."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bevel._types import Floats
+from bevel.data.survival import SurvivalTarget
+
+__all__ = ["concordance"]
+
+TIED = 1e-8  # risks that differ by no more are tied, as in scikit-survival
+BLOCK = 2**22  # pairs that are compared at a time
+
+
+def concordance(target: SurvivalTarget, risk: Floats) -> float:
+    """Share of the comparable pairs in which the row of the earlier event has the higher risk.
+
+    A pair is comparable if the earlier time is that of an event; of two rows of the same time, if
+    one has the event and the other is censored. Tied risks count one half. NaN without a pair.
+
+    Parameters
+    ----------
+    target : SurvivalTarget
+        Times and events.
+    risk : ndarray of float64, shape (n,)
+        Higher for earlier events.
+    """
+    order = np.lexsort((~target.event, target.time))  # events before censored rows of their time
+    time, event, risk = target.time[order], target.event[order], risk[order]
+    earlier = np.flatnonzero(event)
+    # The first row that a row with an event can be compared with.
+    later = np.searchsorted(time, time[earlier], side="right")
+    for k, row in enumerate(earlier):
+        while later[k] > row + 1 and not event[later[k] - 1]:
+            later[k] -= 1
+    concordant = tied = comparable = 0.0
+    step = max(1, BLOCK // len(time))
+    for first in range(0, len(earlier), step):
+        rows = earlier[first : first + step]
+        difference = risk[rows, None] - risk[None, :]
+        may = np.arange(len(time))[None, :] >= later[first : first + step, None]
+        near = np.abs(difference) <= TIED
+        comparable += np.count_nonzero(may)
+        tied += np.count_nonzero(may & near)
+        concordant += np.count_nonzero(may & ~near & (difference > 0.0))
+    return float("nan") if comparable == 0 else float((concordant + 0.5 * tied) / comparable)

@@ -1,0 +1,149 @@
+"""Curves of a survival forest: averages of what the leaves of a row hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from bevel._types import Float32s, Floats, Ints32
+from bevel.errors import wrong_value
+from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.records.survival_record import SurvivalRecord
+from bevel.forest.training_rows import bags_that_leave_rows_out
+
+__all__ = [
+    "StepFunction",
+    "curves",
+    "median_times",
+    "out_of_bag_leaves",
+    "read_times",
+    "survival_record",
+]
+
+BLOCK_BYTES = 2**26  # of curves that are held at a time
+
+
+class StepFunction:
+    """A curve that jumps at some times and is constant in between.
+
+    Attributes
+    ----------
+    x : ndarray
+        Times of the jumps, ascending.
+    y : ndarray
+        Values from each of them on.
+    before : float
+        Value before the first.
+    """
+
+    def __init__(self, x: Floats, y: Floats, before: float) -> None:
+        self.x, self.y, self.before = x, y, before
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """First and last time that the curve is known at."""
+        return 0.0, float(self.x[-1])
+
+    def __call__(self, times: object) -> Floats:
+        """Values at some times."""
+        place = np.searchsorted(self.x, np.asarray(times, dtype=np.float64), side="right")
+        values: Floats = np.concatenate(([self.before], self.y))[place]
+        return values
+
+    def __repr__(self) -> str:
+        first, last = self.x[0], self.x[-1]
+        return f"StepFunction({len(self.x)} steps from {first:g} to {last:g})"
+
+
+def survival_record(fitted: FittedForest, caller: str) -> SurvivalRecord:
+    """The times of a survival forest; raises for other forests."""
+    if fitted.survival is None:
+        raise ValueError(
+            f"{caller} needs a survival forest; got a "
+            f"{'regression' if fitted.classes is None else 'classifier'}. Fit "
+            "ObliqueSurvivalForest on times and events."
+        )
+    return fitted.survival
+
+
+def read_times(times: object, record: SurvivalRecord) -> Floats:
+    """Times at which curves are wanted, ascending; those of the training events by default."""
+    if times is None:
+        return record.event_times
+    try:
+        values = np.atleast_1d(np.asarray(times, dtype=np.float64))
+    except (TypeError, ValueError):
+        values = np.empty((0, 0))
+    good = values.ndim == 1 and len(values) > 0 and bool(np.isfinite(values).all())
+    if not (good and (values >= 0.0).all() and (np.diff(values) > 0.0).all()):
+        required = "None or ascending times of 0 or more"
+        raise wrong_value("times", required, times, "Sort them with np.unique(times).")
+    return values
+
+
+def curves(
+    fitted: FittedForest, leaves: Ints32, times: Floats, kind: str, n_threads: int
+) -> Floats:
+    """Mean curve of each row over its trees, at ascending times.
+
+    Parameters
+    ----------
+    fitted : FittedForest
+        A survival forest.
+    leaves : ndarray of int32, shape (n, n_trees)
+        Leaf of each row in each tree, -1 where a tree does not count for a row.
+    times : ndarray of float64
+        Ascending.
+    kind : {"survival", "hazard"}
+        Mean Kaplan–Meier curve of the leaves, or mean cumulative hazard (Nelson–Aalen).
+    n_threads : int
+        Threads to use.
+    """
+    record = survival_record(fitted, "A survival curve")
+    first = np.searchsorted(times, record.event_times, side="left").astype(np.int32)
+    view = fitted.packed_predictor.view
+    return view.survival_curves(leaves, first, len(times), kind == "survival", n_threads)
+
+
+def in_blocks(
+    n_rows: int, n_times: int, work: Callable[[slice], Floats]
+) -> Iterator[tuple[slice, Floats]]:
+    """Results of `work` on blocks of rows whose curves fit the memory."""
+    step = max(1, BLOCK_BYTES // (8 * max(1, n_times)))
+    for first in range(0, n_rows, step):
+        rows = slice(first, min(n_rows, first + step))
+        yield rows, work(rows)
+
+
+def median_times(fitted: FittedForest, leaves: Ints32, n_threads: int, share: float) -> Floats:
+    """First time at which the survival curve of each row is at most `share`; infinite if never."""
+    times = survival_record(fitted, "A median").event_times
+    out = np.full(len(leaves), np.inf)
+
+    def work(rows: slice) -> Floats:
+        return curves(fitted, leaves[rows], times, "survival", n_threads)
+
+    for rows, values in in_blocks(len(leaves), len(times), work):
+        # Means of products of rounded jumps: what should be the share may lie just above it.
+        below = values <= share + 1e-9
+        reached = below.any(axis=1)
+        out[rows] = np.where(reached, times[below.argmax(axis=1)], np.inf)
+        out[rows][np.isnan(values).any(axis=1)] = np.nan
+    return out
+
+
+def out_of_bag_leaves(
+    fitted: FittedForest, X: Float32s, weights: Floats | None, n_threads: int, caller: str
+) -> Ints32:
+    """Leaves of the training rows, -1 in the trees whose bags they are in."""
+    bags = bags_that_leave_rows_out(fitted, caller)
+    if len(X) != bags.n_rows:
+        raise ValueError(
+            f"{caller} needs the {bags.n_rows} training rows, in the order of the fit, because "
+            f"bags are drawn again by row number; got {len(X)} rows. Pass the X and y that the "
+            "forest was fitted on."
+        )
+    leaves = fitted.predictor.leaves(np.ascontiguousarray(X), n_threads)
+    leaves[~bags.rows_out(fitted.forest.n_trees, weights)] = -1
+    return leaves
