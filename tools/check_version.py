@@ -24,6 +24,7 @@ def named_versions() -> dict[str, str]:
         "lab/pyproject.toml": lab["project"]["version"],
         "lab/pyproject.toml, its dependency": requirement.partition("==")[2],
         "CITATION.cff": _first(r"^version: (\S+)", "CITATION.cff"),
+        "conda/recipe.yaml": _first(r'^  version: "(\S+)"', "conda/recipe.yaml"),
         "CHANGELOG.md": _first(r"^## \[(\d\S*)\]", "CHANGELOG.md"),
     }
 

@@ -34,7 +34,6 @@ EXAMPLES = output.examples(
     "bevel explain iris.bevel iris.csv --json",
 )
 MOST_LINES = 10
-IMPURITY = "impurity"  # what gini importance is called where the criterion may be another
 
 
 @reads_tables
@@ -110,7 +109,8 @@ def _command(
 
 
 def _print(data: Path, out: Path | None, found: Explanation) -> None:
-    lines = {"forest": describe_model(found.model), "rows": describe_rows(str(data), found)}
+    noun = "boosting" if found.adds_up else "forest"
+    lines = {noun: describe_model(found.model), "rows": describe_rows(str(data), found)}
     kind = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "training "}[found.row_kind]
     for name, estimate in found.scores.items():
         lines[f"{kind}{name}"] = score_line(name, estimate)
@@ -120,6 +120,8 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
             name = f"{kind}coverage of {100 * band.share:.0f} %"
             lines[name] = score_line("coverage", band.covered)
     output.print_lines(lines)
+    if found.adds_up and found.scores:
+        output.note("Boosting has no rows out of bag: scores of its training rows are too good.")
     if found.quantiles is not None and found.quantiles.missing:
         output.note(found.quantiles.missing)
     console = output.console()
@@ -127,9 +129,14 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
     if found.directions is None:
         output.note(found.missing)
     elif len(found.directions):
-        console.print(_directions(found.directions))
+        console.print(_directions(found.directions, _removed(found)))
     console.print("Page written to" if out else "A page with rules and single rows: --out", end=" ")
     console.print(Text(printable(str(out or "explain.html"))))
+
+
+def _removed(found: Explanation) -> str:
+    """What splits remove: impurity by any criterion, or the loss of boosting."""
+    return "loss" if found.adds_up else "impurity"
 
 
 def _features(found: Explanation) -> Table:
@@ -137,7 +144,7 @@ def _features(found: Explanation) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("feature")
     for each in found.importances:
-        table.add_column(IMPURITY if each.kind == "gini" else each.kind, justify="right")
+        table.add_column(_removed(found) if each.kind == "gini" else each.kind, justify="right")
     last = found.importances[-1]
     words = _direction_words(found.importances)
     if words is not None:
@@ -166,10 +173,10 @@ def _direction_words(importances: Sequence[Importance]) -> list[str] | None:
     return [f"{label}{way}" if way else "" for way, label in zip(found.direction, of, strict=True)]
 
 
-def _directions(directions: Directions) -> Table:
+def _directions(directions: Directions, removed: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("direction")
-    table.add_column("% of impurity", justify="right")
+    table.add_column(f"% of {removed}", justify="right")
     table.add_column("splits", justify="right")
     best = directions.top(MOST_LINES)
     for words, share, count in zip(best.words, best.share, best.count, strict=True):

@@ -260,7 +260,7 @@ def _draw_shares(axes: "Axes", best: Directions) -> "Axes":
     bars = _axes_above(axes)
     bars.bar(np.arange(len(best)), best.share, width=0.68, color=COLOURS[0])
     bars.tick_params(axis="x", length=0, labelbottom=False)
-    bars.set_ylabel("share of\nimpurity")
+    bars.set_ylabel("share of\ngain")
     bars.set_ylim(bottom=0.0)
     bars.locator_params(axis="y", nbins=3)
     bars.grid(axis="y", color=RULE, lw=0.6)
@@ -317,7 +317,7 @@ def _explain(result: Importance | Directions, bars: _Bars) -> str:
     if isinstance(result, Importance):
         text = result.measures.split(";")[0]
     else:
-        text = "share of the impurity that splits remove"
+        text = "share of the gain of all splits"
     lines = textwrap.wrap(text, LONGEST_LINE)
     if isinstance(result, ErrorImportance) and bars.doubtful.any():
         lines.append("lines: 95 % interval; pale: it covers zero")

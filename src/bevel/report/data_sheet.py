@@ -61,10 +61,12 @@ def _columns(X: Columns, model: Any) -> str:
     importances = model.feature_importances_
     order = np.argsort(-importances, kind="stable")[:MOST_LINES]
     rows = [_column_cells(X, int(index), float(importances[index])) for index in order]
-    caption = "Impurity is the Gini importance of the column in this model."
+    adds_up = model.fitted_forest_.additive is not None
+    what = "loss" if adds_up else "impurity"
+    caption = f"Importance is the share of the {what} that splits on the column remove."
     if X.shape[1] > MOST_LINES:
         caption = f"The {MOST_LINES} most important of {X.shape[1]:,} columns. {caption}"
-    header = ["column", "impurity", "kind", "missing", "distinct", "values"]
+    header = ["column", "importance", "kind", "missing", "distinct", "values"]
     return table(header, rows, caption=caption)
 
 

@@ -16,7 +16,7 @@ from bevel.workflow.labelled_rows import CLASSIFICATION, REGRESSION
 __all__ = ["describe_model", "describe_rows", "explain_report"]
 
 ROW_KINDS = {
-    "new": "If the forest was grown on these rows, scores are too optimistic.",
+    "new": "If the model was trained on these rows, scores are too optimistic.",
     "out-of-bag": "The forest was grown on these rows; each is predicted by the trees that have "
     "not seen it.",
     "grown on": "The forest was grown on these rows, all trees on all of them: "

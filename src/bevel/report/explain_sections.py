@@ -27,9 +27,9 @@ from bevel.workflow.target_quantiles import Band, TargetQuantiles
 __all__ = ["combined_share", "explain_sections", "row_sentence"]
 
 MEASURES = {
-    "gini": "Impurity importance: the share of the impurity that splits on a feature remove, alone "
-    "or in a combination. It is of the training rows, and favours columns with many values.",
-    "permutation": "Permutation importance: by how much the error of the forest on these rows "
+    "gini": "The share of the {removed} that splits on a feature remove, alone or in a "
+    "combination. It is of the training rows, and favours columns with many values.",
+    "permutation": "Permutation importance: by how much the error of the {model} on these rows "
     "rises when the values of a feature are shuffled. It is low for features that stand in for "
     "each other.",
     "Shapley": "Mean absolute Shapley value: how far a feature moves the predictions of these rows "
@@ -52,7 +52,7 @@ def explain_sections(found: Explanation) -> list[PageSection]:
         PageSection("Which features matter?", _features(found)),
         *([PageSection("Which way do they push?", _effects(found))] if found.effects else []),
         PageSection("Which combinations matter?", _combinations(found)),
-        PageSection("How does the forest decide?", _decisions(found)),
+        PageSection(f"How does the {_noun(found)} decide?", _decisions(found)),
     ]
     if found.quantiles is not None:
         sections.append(PageSection("How large may errors be?", _quantiles(found.quantiles)))
@@ -61,7 +61,7 @@ def explain_sections(found: Explanation) -> list[PageSection]:
 
 def _features(found: Explanation) -> str:
     drawn = [
-        figure(explain_figures.draw_importance(each), MEASURES[each.kind])
+        figure(explain_figures.draw_importance(each), _measure(found, each.kind))
         for each in found.importances
     ]
     n_features = len(found.importances[0])
@@ -101,6 +101,20 @@ def _effects(found: Explanation) -> str:
     return paragraph(text) + figures(*drawn, small=True)
 
 
+def _measure(found: Explanation, kind: str) -> str:
+    """What the bars of a kind are."""
+    return MEASURES[kind].format(removed=_removed(found), model=_noun(found))
+
+
+def _noun(found: Explanation) -> str:
+    return "model" if found.adds_up else "forest"
+
+
+def _removed(found: Explanation) -> str:
+    """What splits remove."""
+    return "loss" if found.adds_up else "impurity"
+
+
 def _combinations(found: Explanation) -> str:
     directions = found.directions
     if directions is None:
@@ -112,8 +126,8 @@ def _combinations(found: Explanation) -> str:
         return paragraph("None: every split tests a single feature.")
     once = float(directions.share[directions.count == 1].sum())
     text = (
-        f"Splits on combinations of features remove {100 * combined:.0f} % of the impurity, splits "
-        f"on single features {100 * (1 - combined):.0f} %."
+        f"Splits on combinations of features remove {100 * combined:.0f} % of the "
+        f"{_removed(found)}, splits on single features {100 * (1 - combined):.0f} %."
     )
     if once > RARELY_TWICE:
         text += " Hardly any direction is used twice, so that none can stand out."
@@ -131,7 +145,10 @@ def _combinations(found: Explanation) -> str:
     if directions.is_scaled:
         caption += " Weights are of scaled features."
     words = table(
-        ["", "direction", "% of the impurity", "splits"], rows, caption=caption, sortable=False
+        ["", "direction", f"% of the {_removed(found)}", "splits"],
+        rows,
+        caption=caption,
+        sortable=False,
     )
     if once > RARELY_TWICE:  # one direction is then as good as another: nothing to see
         more = "The directions of the largest gain"

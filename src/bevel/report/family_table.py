@@ -55,7 +55,7 @@ def advice_table(advice: Advice | None) -> str:
         f"{advice.by.capitalize()}, {_size(advice)}with the same rows left out. "
         "Gain: 95 % interval of that over cuts along the axes, in points, paired row by row."
     )
-    return table(["forest", what, "gain"], rows, caption=caption, numeric={1, 2}, sortable=False)
+    return table(["model", what, "gain"], rows, caption=caption, numeric={1, 2}, sortable=False)
 
 
 def _gain_cell(gain: Estimate | None) -> TableCell:

@@ -164,8 +164,8 @@ def _scores(fitted: FitResult, evaluated: Floats) -> str:
     ]
     how = {
         "out-of-bag": "Out-of-bag: each row by the trees that did not see it.",
-        "cross-validated": f"Cross-validated in {N_FOLDS} folds, by models like this one: no row "
-        "is out of the bags of its trees.",
+        "cross-validated": f"Cross-validated in {N_FOLDS} folds, by models like this one, as no "
+        "row is out of bag.",
     }[fitted.scored_by]
     caption = (
         f"{how} Intervals cover the choice of the rows that are scored, not the choice of the "

@@ -83,8 +83,7 @@ class Advice:
 def _called(line: Line) -> str:
     if line.forest == MODEL:
         return MODEL
-    cuts = "oblique cuts" if line.forest == OBLIQUE else "cuts along the axes"
-    return f"as many trees of {cuts}"
+    return "oblique cuts" if line.forest == OBLIQUE else "cuts along the axes"
 
 
 def _rounded(share: float) -> float:

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bevel/analysis/effects/line_walk.h"
 #include "bevel/analysis/effects/open_splits.h"
 #include "bevel/analysis/effects/open_walk.h"
 #include "bevel/predict/tree_range.h"
@@ -16,8 +17,8 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kRowsOfBlock = 32;  // their sums and a tree stay in the cache
-constexpr size_t kWorkOfWalk = 256;  // between polls for cancellation, roughly
+constexpr size_t kRowsOfBlock = 128;  // their sums and a tree stay in the cache
+constexpr size_t kWorkOfWalk = 256;   // between polls for cancellation, roughly
 
 struct Sizes {
   float largest = 0.0f;
@@ -152,17 +153,19 @@ class Curves {
   const LeafSums& leaf_sums_;
 };
 
-template <class Node, bool kHasMissing>
-GridWalk<Node, kHasMissing> make_walk(const PackedForest& forest, const Node* nodes,
-                                      const std::vector<OpenSplit>& splits,
-                                      const FeatureGrid& grid) {
-  return {forest, nodes, splits, grid};
+// Calls use(walk) with a walk of the kind that the variants ask for.
+template <class Node, bool kHasMissing, class Use>
+void use_walk(const PackedForest& forest, const Node* nodes, const std::vector<OpenSplit>& splits,
+              const FeatureGrid& grid, Use use) {
+  if (grid.n_axes() == 1)
+    use(LineWalk<Node, kHasMissing>(forest, nodes, splits, grid));
+  else
+    use(GridWalk<Node, kHasMissing>(forest, nodes, splits, grid));
 }
-template <class Node, bool kHasMissing>
-VariantWalk<Node, kHasMissing> make_walk(const PackedForest& forest, const Node* nodes,
-                                         const std::vector<OpenSplit>& splits,
-                                         const RowVariants& variants) {
-  return {forest, nodes, splits, variants};
+template <class Node, bool kHasMissing, class Use>
+void use_walk(const PackedForest& forest, const Node* nodes, const std::vector<OpenSplit>& splits,
+              const RowVariants& variants, Use use) {
+  use(VariantWalk<Node, kHasMissing>(forest, nodes, splits, variants));
 }
 
 std::span<const int32_t> features_of(const FeatureGrid& grid) {
@@ -190,9 +193,9 @@ void with_walk(const PackedForest& forest, const PlainRows& rows, const Variants
         look_at_values(given, rows.n_rows, sizes);
         const auto splits = find_open_splits(forest, features_of(given), sizes.largest);
         if (sizes.has_missing || !(sizes.largest <= forest.largest_safe))
-          use(make_walk<Node, true>(forest, nodes.data(), splits, given));
+          use_walk<Node, true>(forest, nodes.data(), splits, given, use);
         else
-          use(make_walk<Node, false>(forest, nodes.data(), splits, given));
+          use_walk<Node, false>(forest, nodes.data(), splits, given, use);
       },
       forest.nodes, variants);
 }

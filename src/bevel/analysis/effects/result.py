@@ -96,7 +96,7 @@ class Effect(PrintedResult):
             standard_error=pick(self.standard_error),
             individual=pick(self.individual),
             classes=None,
-            output_name=f"probability of {label}",
+            output_name=f"probability of {called(str(label))}",
         )
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:

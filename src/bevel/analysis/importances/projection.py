@@ -106,7 +106,7 @@ class Directions(PrintedResult):
         hidden = len(self) - len(best)
         more = (f"... and {hidden} more",) if hidden > 0 else ()
         scaled = ("weights: of scaled features",) if self.is_scaled else ()
-        notes = (*more, "share: of the impurity that splits remove", *scaled)
+        notes = (*more, "share: of the gain of all splits", *scaled)
         return PrintedTable(self.heading, ("direction", "share", "count"), rows, notes)
 
 
