@@ -203,3 +203,10 @@ def test_there_are_no_importances_of_random_splits() -> None:
     assert not hasattr(forest, "feature_importances_")
     with pytest.raises(AttributeError, match="splits are random"):
         forest.feature_importances_  # noqa: B018
+
+
+def test_one_numeric_column_and_none_are_enough() -> None:
+    letters = pd.DataFrame({"a": list("uvw") * 30, "b": list("xy") * 45})
+    assert ObliqueIsolationForest(5, random_state=0).fit(letters).score_samples(letters).max() < 0
+    mixed = letters.assign(c=np.arange(90.0) % 7)
+    assert ObliqueIsolationForest(5, random_state=0).fit(mixed).score_samples(mixed).max() < 0

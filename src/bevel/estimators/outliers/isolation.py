@@ -142,14 +142,15 @@ class ObliqueIsolationForest(
         if hasattr(self, "_fitted"):
             del self._fitted  # a fit that fails half-way leaves no forest behind
         table = self._read(X, "no_validation", reset=True)
-        members = _read_members(self.projection, table.n_features)
         weights = _relative(read_weights(sample_weight, None, None, table.n_rows))
         scale = self.scale
         if scale == "auto":
+            members = _read_members(self.projection, table.n_features)
             scale = automatic_scale(combines_units(members))
         dataset = learn_dataset(table, self.categorical_features, scale, n_threads)
-        n_samples = self._n_samples(table.n_rows)
-        options = _options(members, shape_of(dataset), n_samples, bool(self.bootstrap))
+        n_samples, shape = self._n_samples(table.n_rows), shape_of(dataset)
+        members = _read_members(self.projection, shape.n_numeric)
+        options = _options(members, shape, n_samples, bool(self.bootstrap))
         options = replace(options, seed=draw_seed(self.random_state))
         target = TrainingTarget(np.zeros(table.n_rows), 0, weights)
         trees = range(self.n_estimators)
@@ -266,11 +267,11 @@ class ObliqueIsolationForest(
         return StoredEstimator(type(self).__name__, parameters, self.fitted_forest_, None)
 
 
-def _read_members(projection: Any, n_columns: int) -> Sequence[Member]:
+def _read_members(projection: Any, n_numeric: int) -> Sequence[Member]:
     """Projections that draw directions without a target."""
     members = read_projection(projection, "auto")
     if not members:  # "auto"
-        n_features = max(FEWEST_COMBINED, math.isqrt(n_columns))
+        n_features = max(1, min(n_numeric, max(FEWEST_COMBINED, math.isqrt(n_numeric))))
         return [Member(Gaussian(n_features), "auto", by_name=True)]
     if any(member.projection.reads_target for member in members):
         raise ValueError(

@@ -93,7 +93,9 @@ class SeveralOutputs:
         """Add what the targets may be, as scikit-learn's own tests read it."""
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         if self._takes_outputs:
-            tags.target_tags.multi_output = True
+            # Absolute error and Poisson deviance are those of one output.
+            of_one = getattr(self, "criterion", None) in ("absolute_error", "poisson")
+            tags.target_tags.multi_output = not of_one
             if tags.classifier_tags is not None:
                 tags.classifier_tags.multi_label = True
         return tags
