@@ -55,6 +55,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     {classes}
     {columns}
     {trees}
+    {outputs}
     {families}
     calibration_power_ : float
         The power that `predict_proba` raises the mean class shares of the trees to; 1 changes

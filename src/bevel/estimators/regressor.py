@@ -42,6 +42,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     ----------
     {columns}
     {trees}
+    {outputs}
     {families}
     oob_score_ : float
         R², or what `oob_score` computes, of the out-of-bag predictions.
