@@ -12,6 +12,7 @@ limit of the data of the process (RLIMIT_DATA) and reports peak memory, seconds 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import tempfile
 import time
@@ -47,6 +48,8 @@ def make(folder: Path, n_rows: int) -> None:
 def fit(folder: Path, arguments: argparse.Namespace) -> None:
     """Fit over the files, under a limit, and report."""
     if arguments.limit:
+        # Arrow's own pool reserves a gigabyte of addresses, which the limit would count.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
         limit = int(arguments.limit * 2**30)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     from bevel import ObliqueForestClassifier, scan

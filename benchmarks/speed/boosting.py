@@ -49,7 +49,7 @@ class Booster(Estimator):
 
 
 class BevelBoosting(Booster):
-    """Bevel itself; "boost-sparse" adds p combinations of three features to the single ones."""
+    """Bevel itself; "boost-sparse" draws p combinations of three features for each iteration."""
 
     def __init__(self, data: Data, work: Work) -> None:
         import bevel
@@ -67,7 +67,7 @@ class BevelBoosting(Booster):
             else self.bevel.ObliqueBoostingClassifier
         )
         return kind(
-            projection=[axes] if work.mode == "boost-axis" else [axes, signs],
+            projection=[axes if work.mode == "boost-axis" else signs],
             max_iter=n_iter or work.n_trees,
             learning_rate=RATE,
             max_leaf_nodes=LEAVES,

@@ -18,6 +18,9 @@ using namespace bevel;
 
 namespace {
 
+// Column after column or row after row.
+using Matrix = nb::ndarray<const float, nb::ndim<2>, nb::device::cpu>;
+
 constexpr EnumNames<LossKind, 9> kLosses{{"squared_error", "log_loss", "multinomial",
                                           "absolute_error", "huber", "quantile", "poisson", "gamma",
                                           "user"}};
@@ -118,7 +121,7 @@ nb::dict to_dict(BoostingResult&& result) {
   return all;
 }
 
-nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
+nb::dict boost_trees(Matrix X, Vector<int32_t> levels, Vector<float> medians,
                      Vector<uint8_t> has_nan, Vector<double> target,
                      std::optional<Vector<double>> weights, std::optional<Vector<uint8_t>> roles,
                      std::optional<Vector<double>> baseline,
@@ -126,6 +129,14 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
                      const BoostingOptions& boosting, int n_threads, nb::object progress,
                      nb::object user_loss, nb::object scorer) {
   const size_t n = X.shape(0), p = X.shape(1);
+  const bool by_column =
+      (n == 1 || X.stride(0) == 1) && (p == 1 || X.stride(1) == static_cast<int64_t>(n));
+  require(by_column || (X.stride(1) == 1 && X.stride(0) == static_cast<int64_t>(p)),
+          "[boost] X must be contiguous");
+  for (size_t f = 0; !by_column && f < p; ++f)
+    require(levels(f) == 0, "[boost] nominal columns of a table by rows");
+  for (const Family& family : options.families)
+    require(by_column || family.kind == FamilyKind::axis, "[boost] directions of a table by rows");
   const auto n_outputs = static_cast<size_t>(boosting.n_outputs);
   require(levels.shape(0) == p && medians.shape(0) == p && has_nan.shape(0) == p,
           "[boost] levels, medians and has_nan need one entry per feature");
@@ -146,14 +157,15 @@ nb::dict boost_trees(ColumnMatrix X, Vector<int32_t> levels, Vector<float> media
   const BoostingOptions settings = boosting;
   std::optional<BoostingResult> result;
   run_cancellable(reporter, [&] {
-    const DatasetView data(X.data(), n, static_cast<int32_t>(p), levels.data(), medians.data(),
-                           has_nan.data());
+    const DatasetView data(by_column ? X.data() : nullptr, n, static_cast<int32_t>(p),
+                           levels.data(), medians.data(), has_nan.data());
     BoostingSet set{data, {target.data(), weights ? weights->data() : nullptr}};
     if (roles) set.roles = roles->data();
     if (baseline) set.baseline = baseline->data();
     if (raw_before) set.raw_before = raw_before->data();
     if (settings.loss == LossKind::user) set.user_loss = &source;
     if (has_scorer) set.scorer = &measure;
+    if (!by_column) set.values_by_row = X.data();
     check_values(set, settings);
     result = boost(set, settings, trees, n_threads,
                    [&reporter](size_t done, double loss) { return reporter(done, loss); });

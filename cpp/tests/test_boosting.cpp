@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "bevel/boosting/direction_bins.h"
 #include "bevel/boosting/gradient_sampling.h"
 #include "bevel/boosting/team.h"
 #include "bevel/random/stream.h"
@@ -116,4 +117,23 @@ TEST_CASE("one row at least is drawn") {
       CHECK_EQ(others.size(), 2u);
     }
   });
+}
+
+TEST_CASE("codes of many values are those of single ones") {
+  Stream stream(root_key(5, 0), Purpose::bag);
+  for (const int max_bins : {2, 17, 255}) {
+    std::vector<float> values(3000);
+    for (float& value : values) value = static_cast<float>(stream.normal());
+    values[7] = values[8] = 40.0f;
+    const DirectionBins bins({values.data(), 1000}, max_bins);
+    std::vector<int32_t> cells(values.size());
+    std::vector<uint8_t> codes(values.size() * 3, 255);
+    bins.code_values(values.data(), values.size(), cells.data(), 3, codes.data());
+    for (size_t i = 0; i < values.size(); ++i) CHECK_EQ(codes[3 * i], bins.code(values[i]));
+    for (int bin = 0; bin + 1 < bins.n_bins(); ++bin) {
+      const float edge = bins.threshold(bin);
+      CHECK(bins.code(edge) <= bin);
+      CHECK(bins.code(std::nextafter(edge, 1e30f)) > bin);
+    }
+  }
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -10,11 +11,13 @@
 #include <thread>
 #include <vector>
 
+#include "bevel/random/stream.h"
 #include "bevel/support/arithmetic/dot.h"
 #include "bevel/support/arithmetic/exponential.h"
 #include "bevel/support/arithmetic/float_environment.h"
 #include "bevel/support/arithmetic/grid_scale.h"
 #include "bevel/support/arithmetic/logarithm.h"
+#include "bevel/support/arithmetic/many_values.h"
 #include "bevel/support/arithmetic/normal_tail.h"
 #include "bevel/support/arithmetic/sortable.h"
 #include "bevel/support/arithmetic/student_t.h"
@@ -241,4 +244,20 @@ TEST_CASE("large vectors begin at a huge page, small ones at a cache line") {
 TEST_CASE("every machine runs the baseline and refuses unknown instruction sets") {
   CHECK(find_instruction_set("baseline") == InstructionSet::baseline);
   CHECK_THROWS_AS(find_instruction_set("mmx"), std::invalid_argument);
+}
+
+TEST_CASE("exponentials and logarithms of many numbers have the bits of single ones") {
+  Stream stream(root_key(11, 0), Purpose::bag);
+  std::vector<double> x{0.0, -0.0, -708.0, -708.1, 709.0, 709.1, 1e300, -1e300, 1e-300, 0.5};
+  while (x.size() < 5001) x.push_back(stream.normal() * (x.size() % 5 == 0 ? 300.0 : 3.0));
+  std::vector<double> found(x.size());
+  exponentials(x.data(), x.size(), found.data());
+  for (size_t i = 0; i < x.size(); ++i)
+    CHECK_EQ(std::bit_cast<uint64_t>(found[i]), std::bit_cast<uint64_t>(fixed_exp(x[i])));
+  for (double& each : x) each = std::fabs(each) + 2.3e-308;
+  x[3] = std::sqrt(2.0);
+  x[4] = std::nextafter(x[3], 2.0);
+  logarithms(x.data(), x.size(), found.data());
+  for (size_t i = 0; i < x.size(); ++i)
+    CHECK_EQ(std::bit_cast<uint64_t>(found[i]), std::bit_cast<uint64_t>(fixed_log(x[i])));
 }

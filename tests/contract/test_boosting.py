@@ -110,6 +110,17 @@ def test_staged_predictions_end_with_the_prediction() -> None:
     np.testing.assert_array_equal(model.predictor_.predict(X), model.predict(X))
 
 
+def test_staged_probabilities_of_several_classes_are_those_of_shorter_fits() -> None:
+    X, y = load_iris(return_X_y=True)
+    settings = {"random_state": 0, "early_stopping": False}
+    model = ObliqueBoostingClassifier(max_iter=4, **settings).fit(X, y)
+    stages = list(model.staged_predict_proba(X))
+    assert len(stages) == len(list(model.staged_predict(X))) == 4
+    for n_iter in (1, 4):
+        shorter = ObliqueBoostingClassifier(max_iter=n_iter, **settings).fit(X, y)
+        np.testing.assert_array_equal(stages[n_iter - 1], shorter.predict_proba(X))
+
+
 @pytest.mark.parametrize("loader", [load_iris, load_breast_cancer, load_diabetes])
 def test_onnx_model_predicts_the_same(loader: Any) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")

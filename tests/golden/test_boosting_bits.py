@@ -88,6 +88,9 @@ def digest(forest: dict[str, Any]) -> str:
     all_bytes = hashlib.sha256()
     for name in sorted(forest):
         array = np.ascontiguousarray(forest[name])
+        if name.startswith("output_"):  # of forests with several outputs
+            assert not array.size
+            continue
         all_bytes.update(f"{name} {array.dtype.str} {array.shape}".encode())
         all_bytes.update(array.tobytes())
     return all_bytes.hexdigest()[:16]

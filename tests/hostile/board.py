@@ -32,8 +32,8 @@ class Board:
         return dict(zip(self.FIELDS, _FORM.unpack_from(self._map), strict=True))
 
     def write(self, fields: dict[str, float]) -> None:
-        """Write all fields."""
-        _FORM.pack_into(self._map, 0, *(fields[name] for name in self.FIELDS))
+        """Write all fields at once: the parent may read while this process has to wait."""
+        self._map[:] = _FORM.pack(*(fields[name] for name in self.FIELDS))
 
     def clear(self) -> None:
         """Begin a task: no case runs, nothing is counted."""

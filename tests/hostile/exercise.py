@@ -17,7 +17,8 @@ from bevel.files.summary import summarise
 
 from .analyses import ANALYSES, CHEAP
 from .models import Source
-from .verdicts import WrongAnswerError, check_answers, check_importances
+from .survival_cases import curves
+from .verdicts import WrongAnswerError, check_answers, check_importances, side_by_side
 
 # What may be said of rows that do not fit a forest; a file that was loaded in whole must not be
 # called damaged later.
@@ -51,7 +52,7 @@ def exercise_file(
     for name, ask in _PREDICTIONS.items():
         answer = _answer(ask, estimator, rows, trusted)
         _check_predictions(name, answer)
-        answers[name] = b"" if answer is None else np.asarray(answer).tobytes()
+        answers[name] = b"" if answer is None else np.asarray(side_by_side(answer)).tobytes()
     if brief or not trusted:
         return answers
     one = _answer(_PREDICTIONS["leaves"], estimator, rows[:1], trusted)
@@ -130,6 +131,7 @@ _PREDICTIONS: dict[str, Callable[..., Any]] = {
     "probabilities": _probabilities,
     "values": _values,
     "classes": _classes,
+    "curves": curves,
 }
 
 
@@ -156,6 +158,7 @@ _QUESTIONS: tuple[Callable[..., Any], ...] = (
     lambda estimator, _: estimator.forest_.depth.max(),
     lambda estimator, _: repr(estimator),
     lambda estimator, rows: _quantiles(estimator, rows),
+    lambda estimator, rows: _single_outputs(estimator, rows),
 )
 
 
@@ -163,6 +166,25 @@ def _quantiles(estimator: Any, rows: Any) -> None:
     if hasattr(estimator, "predict_quantiles"):
         check_answers("quantiles", estimator.predict_quantiles(rows))
         check_answers("widths of intervals", np.diff(estimator.predict_interval(rows)))
+
+
+def _single_outputs(estimator: Any, rows: Any) -> None:
+    """The forest of one of several outputs predicts what all of them together predict."""
+    if getattr(estimator, "n_outputs_", 1) == 1:
+        return
+    check_importances_of_outputs(estimator)
+    whole = estimator.predict(rows)
+    for k in {0, estimator.n_outputs_ - 1}:
+        single = estimator.output(k)
+        if single.predict(rows).tolist() != whole[:, k].tolist():
+            raise WrongAnswerError("differs", "the forest of one output predicts something else")
+        str(single.forest_.tree(0))
+
+
+def check_importances_of_outputs(estimator: Any) -> None:
+    """Raise unless each output has shares of the features."""
+    for shares in estimator.output_importances_:
+        check_importances(shares)
 
 
 def _out_of_bag(estimator: Any, source: Source) -> None:

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import bevel
 from bevel import projections as P
 
+from .survival_cases import survival
 from .tables import table, target, weights
 
 
@@ -130,7 +131,7 @@ _NAMES: dict[str, Any] = {
     **{each.__name__: each for each in (square_loss, steep_loss, flat_loss, odd_loss)},
     **{each.__name__: each for each in (loss_of_other_shape, bad_loss)},
     **{each.__name__: each for each in (tick, failing_tick, strict_tick)},
-    **{each.__name__: each for each in (table, target, weights, Decimal, Fraction)},
+    **{each.__name__: each for each in (table, target, weights, survival, Decimal, Fraction)},
     "np": np,
     "sp": sp,
     "P": P,

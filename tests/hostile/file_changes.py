@@ -14,15 +14,17 @@ from bevel.files.columns.column import encode_column
 from . import file_bombs
 from .models import sources
 from .odd_values import NAMES, SCALARS, settings
-from .parsed import ModelFile, bits_of, parse
+from .parsed import ModelFile, parse
+from .target_changes import (
+    NUMBERS,
+    REALS,
+    change_outputs,
+    change_survival,
+    change_targets,
+    edited,
+)
 
 Change = Callable[[ModelFile, random.Random], str]
-
-NUMBERS = (0, 1, -1, 2, 3, 7, 63, 64, 255, 2**16, 2**31 - 1, -(2**31), 2**31, 2**32, 2**53, 2**62)
-NUMBERS += (2**63 - 1, -(2**63), 2**64 - 1)
-REALS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-45, 1e-38, 1e30, 3.4e38, -3.4e38, 1e300, 1.7e308)
-REALS += (float("nan"), float("inf"), -float("inf"), 2.0**24, 1e-320)
-
 
 MOST_NAMES = 1000  # an earlier change may have claimed two billion features
 
@@ -87,7 +89,7 @@ def change_section(file: ModelFile, rng: random.Random) -> str:
     name = rng.choice([name for name, array in file.arrays.items() if len(array)] or [""])
     if not name:
         return "nothing"
-    file.arrays[name] = _edited(file.arrays[name], rng)
+    file.arrays[name] = edited(file.arrays[name], rng)
     return f"numbers of section {name}"
 
 
@@ -97,24 +99,8 @@ def change_values(file: ModelFile, rng: random.Random) -> str:
     values = file.values(column)
     if not len(values):
         return "nothing"
-    file.put_values(column, _edited(values, rng))
+    file.put_values(column, edited(values, rng))
     return f"values of column {column}"
-
-
-def _edited(array: np.ndarray, rng: random.Random) -> np.ndarray:
-    array = array.copy()
-    for _ in range(rng.choice((1, 1, 1, 2, 5, len(array)))):
-        place = rng.randrange(len(array))
-        way = rng.randrange(4)
-        if way == 0:
-            array[place] = array[rng.randrange(len(array))]
-        elif way == 1 and array.dtype.kind in "iu":
-            step = int(array[place]) + rng.choice((-1, 1, 2, -2))
-            array[place] = bits_of(step, array.dtype)
-        else:
-            number = rng.choice(REALS if array.dtype.kind == "f" else NUMBERS)
-            array[place] = bits_of(number, array.dtype)
-    return array
 
 
 def change_length(file: ModelFile, rng: random.Random) -> str:
@@ -164,6 +150,8 @@ def change_labels(file: ModelFile, rng: random.Random) -> str:
     """Classes, or levels of a nominal column."""
     places = [each["labels"] for each in file.header["nominal"]]
     places += [file.header["classes"]] if file.header["classes"] else []
+    outputs = file.header.get("outputs")
+    places += (outputs["classes"] or []) if isinstance(outputs, dict) else []
     if not places:
         return change_names(file, rng)
     labels = rng.choice(places)
@@ -294,7 +282,7 @@ def change_rotations(file: ModelFile, rng: random.Random) -> str:
         return change_values(file, rng)
     name = rng.choice(names)
     if len(file.arrays[name]) and rng.random() < 0.7:
-        file.arrays[name] = _edited(file.arrays[name], rng)
+        file.arrays[name] = edited(file.arrays[name], rng)
     else:
         file.arrays[name] = np.resize(file.arrays[name], rng.choice((0, 1, 100)))
     return f"section {name}"
@@ -318,8 +306,8 @@ def change_families(file: ModelFile, rng: random.Random) -> str:
     else:
         name = rng.choice([name for name in file.arrays if name.startswith("families.")])
         array = file.arrays[name]
-        edited = _edited(array, rng) if way == 3 else np.resize(array, rng.choice((0, 1, 100)))
-        file.arrays[name] = edited
+        other = edited(array, rng) if way == 3 else np.resize(array, rng.choice((0, 1, 100)))
+        file.arrays[name] = other
     return "families"
 
 
@@ -342,18 +330,6 @@ def change_additive(file: ModelFile, rng: random.Random) -> str:
         place = rng.randrange(len(record["baseline"]))
         record["baseline"][place] = rng.choice(numbers)
     return "baselines and link"
-
-
-def change_targets(file: ModelFile, rng: random.Random) -> str:
-    kept = [column for column in file.columns() if column.startswith("target_")]
-    if not kept:
-        file.header["targets"] = {name: {} for name in ("target_value", "target_row")}
-        return "targets that are none"
-    column = rng.choice(kept)
-    values = file.values(column)
-    values = _edited(values, rng) if len(values) and rng.random() < 0.7 else np.resize(values, 3)
-    file.put_values(column, values)
-    return f"values of column {column}"
 
 
 def encode_otherwise(file: ModelFile, rng: random.Random) -> str:
@@ -387,6 +363,8 @@ CHANGES: tuple[tuple[Change, float], ...] = (
     (change_families, 1.5),
     (change_additive, 2),
     (change_targets, 2),
+    (change_survival, 2),
+    (change_outputs, 2.5),
     (encode_otherwise, 2),
     (file_bombs.claim_many_trees, 0.03),
     (file_bombs.grow_tall, 0.03),

@@ -17,8 +17,10 @@ import bevel
 from bevel import analysis
 
 from .analyses import ANALYSES
+from .exercise import check_importances_of_outputs
 from .expressions import evaluate
-from .verdicts import WrongAnswerError, check_answers, check_importances
+from .survival_cases import curves
+from .verdicts import WrongAnswerError, check_answers, check_importances, side_by_side
 
 Rows = tuple[Any, Any, Any]
 
@@ -60,10 +62,13 @@ def predictions(estimator: Any, X: Any) -> dict[str, np.ndarray]:
     """Leaves, classes, probabilities and values, checked."""
     answers = {"leaves": estimator.apply(X), "predictions": np.asarray(estimator.predict(X))}
     if hasattr(estimator, "classes_"):
-        answers["probabilities"] = estimator.predict_proba(X)
-        check_answers("probabilities", answers["probabilities"])
+        probabilities = estimator.predict_proba(X)
+        check_answers("probabilities", probabilities)
+        answers["probabilities"] = side_by_side(probabilities)
     else:
         check_answers("values", answers["predictions"])
+    if (found := curves(estimator, X)) is not None:
+        answers["curves"] = found
     return answers
 
 
@@ -107,17 +112,20 @@ def _check_out_of_bag(estimator: Any) -> None:
         found = getattr(estimator, name, None)
         if found is None:
             continue
-        judged = ~np.isnan(found).any(axis=1) if found.ndim == 2 else ~np.isnan(found)
-        kind = "probabilities" if found.ndim == 2 else "values"
-        check_answers(kind, found[judged])
-        if np.isinf(found).any():
-            raise WrongAnswerError("answer", f"{name} is infinite")
+        kind = "probabilities" if hasattr(estimator, "classes_") else "values"
+        for each in found if isinstance(found, list) else [found]:
+            judged = ~np.isnan(each).any(axis=1) if each.ndim == 2 else ~np.isnan(each)
+            check_answers(kind, each[judged])
+            if np.isinf(each).any():
+                raise WrongAnswerError("answer", f"{name} is infinite")
 
 
 def _check_importances(estimator: Any) -> None:
     shares = _allow(lambda: estimator.feature_importances_)
     if shares is not None:
         check_importances(shares)
+    if getattr(estimator, "n_outputs_", 1) > 1:
+        check_importances_of_outputs(estimator)
 
 
 def _with_two_threads(estimator: Any, rows: Rows, answers: dict[str, np.ndarray]) -> None:
@@ -162,6 +170,19 @@ def _grown_on(estimator: Any, rows: Rows, _answers: Any) -> None:
     predictions(estimator, X)
 
 
+def _one_output(estimator: Any, rows: Rows, answers: dict[str, np.ndarray]) -> None:
+    """The forest of one output is asked what all of them cannot be asked together."""
+    if getattr(estimator, "n_outputs_", 1) == 1:
+        return
+    single = estimator.output(-1)
+    found = predictions(single, rows[0])
+    if not _same(found["predictions"], answers["predictions"][:, -1]):
+        raise WrongAnswerError("differs", "the forest of one output predicts something else")
+    str(single.forest_.tree(0))
+    str(analysis.importance(single, "gini"))
+    estimator_of(file_of(single)).predict(rows[0])
+
+
 def _quantiles(estimator: Any, rows: Rows, _answers: Any) -> None:
     if not hasattr(estimator, "predict_quantiles"):
         return
@@ -182,6 +203,8 @@ STUDIES: tuple[Callable[..., Any], ...] = (
     _slimmed,
     _grown_on,
     _quantiles,
+    _one_output,
+    _one_output,
     lambda estimator, *_: str(estimator.forest_.tree(0)),
     lambda estimator, *_: str(analysis.tree_rules(estimator, -1)),
     lambda estimator, *_: str(analysis.forest_rules(estimator)),

@@ -25,8 +25,9 @@ from bevel.parameters.forest_parameters import (
     ROTATION_CLASSIFIER_PARAMETERS,
     ROTATION_REGRESSOR_PARAMETERS,
 )
+from bevel.parameters.survival_parameters import SURVIVAL_PARAMETERS
 
-from . import scanned_cases
+from . import scanned_cases, survival_cases
 from .expressions import evaluate
 from .fitted import exercise_fitted, exercise_scanned
 from .settings import value_of
@@ -40,8 +41,9 @@ PARAMETERS = {
     "RegularizedRotationRegressor": ROTATION_REGRESSOR_PARAMETERS,
     "ObliqueBoostingClassifier": BOOSTING_CLASSIFIER_PARAMETERS,
     "ObliqueBoostingRegressor": BOOSTING_REGRESSOR_PARAMETERS,
+    "ObliqueSurvivalForest": SURVIVAL_PARAMETERS,
 }
-SHARES = (5, 4, 1, 1, 2, 3)
+SHARES = (5, 4, 1, 1, 2, 3, 3)
 SOUND_TARGETS = ("two", "three", "words", "numbers", "flags")
 # Of calls that take what a user gives; NotFittedError and ModelFileError are among them.
 REFUSALS = (ValueError, TypeError)
@@ -79,7 +81,7 @@ def make(number: int) -> InputCase:
         "estimator": estimator,
         "parameters": _parameters(estimator, "parameters" in odd, rng),
         "X": f"table({kind!r}, {n_rows}, {n_columns}, {seed})",
-        "y": f"target({_target(estimator, 'y' in odd, rng)!r}, {n_y}, {seed})",
+        "y": _target_expression(estimator, "y" in odd, n_y, seed, rng),
         "weight": f"weights({_weight('weight' in odd, rng)!r}, {n_rows}, {seed})",
         "new": _new_rows(kind, n_columns, seed, "new" in odd, rng),
         "study": rng.randrange(1000),
@@ -121,9 +123,20 @@ OFTEN |= {"loss": 0.2, "scoring": 0.1, "row_sampling": 0.1, "subsample": 0.15, "
 OFTEN |= {"early_stopping": 0.2, "monotonic_cst": 0.1, "interaction_cst": 0.1}
 
 
+def _target_expression(
+    estimator: str, odd: bool, n_rows: int, seed: int, rng: random.Random
+) -> str:
+    if estimator == "ObliqueSurvivalForest":
+        return survival_cases.expression(odd, n_rows, seed, rng)
+    return f"target({_target(estimator, odd, rng)!r}, {n_rows}, {seed})"
+
+
 def _target(estimator: str, odd: bool, rng: random.Random) -> str:
     if odd:
         return rng.choice(list(TARGETS))
+    if estimator.startswith("ObliqueForest") and rng.random() < 0.15:
+        words = rng.choice(("several words", "frame", "two columns", "several numbers"))
+        return words if estimator.endswith("Classifier") else "several numbers"
     if estimator == "ObliqueBoostingRegressor":
         return rng.choice(("numbers", "numbers", "two", "positive"))
     return "numbers" if estimator.endswith("Regressor") else rng.choice(SOUND_TARGETS[:3])

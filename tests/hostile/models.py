@@ -22,6 +22,8 @@ from bevel import (
 )
 from bevel import projections as P
 
+from . import survival_cases
+
 N_ROWS = 40
 OLD_FILES = Path(__file__).parents[1] / "compat" / "files" / "0.1.0"
 
@@ -50,7 +52,7 @@ def _grown() -> list[Source]:
     rotations = {**small, "n_estimators": 4, "n_rotations": 2, "n_micro_trees": 1}
     boosted = {**small, "max_iter": 3, "min_samples_leaf": 2}
     made = []
-    for name, (kind, parameters, X, y) in (_recipes() | _newer_recipes()).items():
+    for name, (kind, parameters, X, y) in _all_recipes().items():
         common = rotations if kind in _OF_ROTATIONS else boosted if kind in _BOOSTED else few
         weights = np.arange(N_ROWS) % 4 / 2.0 if "weighted" in name else None
         estimator = kind(**{**common, **parameters}).fit(X, y, sample_weight=weights)
@@ -122,6 +124,34 @@ def _recipes() -> dict[str, Recipe]:
         "rotations": (RegularizedRotationClassifier, {}, holes, text),
         "rotation values": (RegularizedRotationRegressor, {"weighting": "oob"}, X, y),
     }
+
+
+def _all_recipes() -> dict[str, Recipe]:
+    return _recipes() | _newer_recipes() | _recipes_of_outputs() | _recipes_of_survival()
+
+
+def _recipes_of_outputs() -> dict[str, Recipe]:
+    """Forests of several outputs."""
+    X, holes, table, y, text = _numbers(0.0), _numbers(0.2), _frame(), _target(), _labels()
+    words = pd.DataFrame({"answer": text, "sign": y > 0, "size": np.arange(N_ROWS) % 4})
+    values = np.column_stack([y, 3.0 * y + X[:, 0], np.arange(N_ROWS)])
+    sparse = {"projection": "sparse"}
+    return {
+        "outputs": (ObliqueForestClassifier, {**sparse, "oob_score": True}, holes, words),
+        "outputs hard weighted": (
+            ObliqueForestClassifier,
+            {"projection": "axis", "voting": "hard"},
+            table,
+            words[["sign", "answer"]],
+        ),
+        "outputs of values": (ObliqueForestRegressor, sparse, holes, values),
+        "outputs of values slim": (ObliqueForestRegressor, sparse, table, values[:, :2]),
+        "outputs families": (ObliqueForestClassifier, {"n_estimators": 24}, X, words),
+    }
+
+
+def _recipes_of_survival() -> dict[str, Recipe]:
+    return survival_cases.recipes(_numbers(0.0), _numbers(0.2), _frame())
 
 
 def _newer_recipes() -> dict[str, Recipe]:

@@ -233,6 +233,18 @@ def _column(dtype: str) -> Maker:
     return lambda rng, n, _p: rng.integers(0, 3, n).astype(dtype)
 
 
+def _outputs(rng: Rng, n: int) -> pd.DataFrame:
+    """Outputs of several types, by name."""
+    columns = {
+        "word": rng.choice(["no", "perhaps", "yes"], n),
+        "number": rng.integers(0, 3, n),
+        "same": np.full(n, "x"),
+        "\x1b[31m": rng.random(n) < 0.5,
+    }
+    chosen = rng.permutation(list(columns))[: rng.integers(2, 5)]
+    return pd.DataFrame({name: columns[name] for name in chosen})
+
+
 TARGETS: dict[str, Maker] = {
     "numbers": lambda rng, n, _p: rng.normal(size=n),
     "two": lambda rng, n, _p: rng.integers(0, 2, n),
@@ -265,6 +277,15 @@ TARGETS: dict[str, Maker] = {
     "complex": lambda rng, n, _p: rng.normal(size=n) + 1j,
     "column": lambda rng, n, _p: rng.integers(0, 2, (n, 1)),
     "two columns": lambda rng, n, _p: rng.integers(0, 2, (n, 2)),
+    "several numbers": lambda rng, n, _p: rng.normal(size=(n, 3)),
+    "several words": lambda rng, n, _p: _outputs(rng, n).to_numpy(),
+    "frame": lambda rng, n, _p: _outputs(rng, n),
+    "several extremes": lambda rng, n, _p: rng.choice([1e60, -1e60, 5e-324, 0.0, 1e61], (n, 2)),
+    "several beyond": lambda rng, n, _p: rng.choice([MAX64, np.nan, np.inf, 1.0], (n, 2)),
+    "several alike": lambda _rng, n, _p: np.tile([[4.0, 7.0]], (n, 1)),
+    "many": lambda rng, n, _p: rng.integers(0, 2, (n, 200)),
+    "no outputs": lambda _rng, n, _p: np.empty((n, 0)),
+    "cube": lambda rng, n, _p: rng.integers(0, 2, (n, 2, 2)),
     "short": lambda rng, n, _p: rng.integers(0, 2, max(0, n - 1)),
     "empty": lambda _rng, _n, _p: np.empty(0),
     "nothing": lambda _rng, _n, _p: None,

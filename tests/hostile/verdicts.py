@@ -29,8 +29,12 @@ class WrongAnswerError(Exception):
         self.kind = kind
 
 
-def check_answers(name: str, answer: np.ndarray) -> None:
-    """Raise unless numbers are finite and probabilities are some."""
+def check_answers(name: str, answer: Any) -> None:
+    """Raise unless numbers are finite and probabilities are some, those of each output."""
+    if isinstance(answer, list):
+        for each in answer:
+            check_answers(name, each)
+        return
     if not np.isfinite(answer).all():
         raise WrongAnswerError("answer", f"{name} are not finite")
     if name == "probabilities":
@@ -39,6 +43,11 @@ def check_answers(name: str, answer: np.ndarray) -> None:
         # Shares in leaves are float32, a few of each.
         if (np.abs(answer.sum(axis=1) - 1.0) > 1e-4).any():
             raise WrongAnswerError("answer", "probabilities do not add up to one")
+
+
+def side_by_side(answer: Any) -> Any:
+    """Probabilities of several outputs as one array; others as they are."""
+    return np.concatenate(answer, axis=1) if isinstance(answer, list) else answer
 
 
 def check_importances(shares: np.ndarray) -> None:

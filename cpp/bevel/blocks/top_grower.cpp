@@ -18,6 +18,8 @@ namespace {
 
 // Values of the sample that edges are made of.
 constexpr size_t kEdgeRows = 2048;
+// Trees that grow together. Each holds the sample once, as lists of rows.
+constexpr size_t kTreesAtOnce = 32;
 // Candidates that all miss are drawn again this often before a node becomes a leaf.
 constexpr int32_t kMaxRedraws = 8;
 
@@ -40,8 +42,6 @@ TopGrower::TopGrower(const Options& options, const TableTotals& table, const Dat
     tree.number = number;
     TopNode root;
     root.key = root_key(options_.seed, number);
-    root.sample_rows.resize(sample_.n_rows);
-    std::iota(root.sample_rows.begin(), root.sample_rows.end(), 0u);
     const bool is_small = table_.n_rows <= static_cast<uint64_t>(gather_rows_);
     root.state = is_small ? TopState::small : TopState::waiting;
     tree.nodes.push_back(std::move(root));
@@ -117,16 +117,28 @@ void TopGrower::add_bins(const Candidates& drawn, const std::vector<std::vector<
   bins.first.push_back(static_cast<uint32_t>(bins.candidates.size()));
 }
 
+// The first trees that are not done.
+std::vector<size_t> TopGrower::trees_at_once() const {
+  std::vector<size_t> chosen;
+  for (size_t t = 0; t < trees_.size() && chosen.size() < kTreesAtOnce; ++t)
+    if (!trees_[t].is_done()) chosen.push_back(t);
+  return chosen;
+}
+
 std::string TopGrower::histogram_request(uint64_t most_numbers, int n_threads) {
   request_.bins = CandidateBins();
   request_.trees = PartialTrees();
   asked_.clear();
   std::vector<Candidates> drawn;
   uint64_t n_numbers = 0;
-  for (size_t t = 0; t < trees_.size(); ++t) {
+  for (const size_t t : trees_at_once()) {
     for (size_t i = 0; i < trees_[t].nodes.size() && n_numbers < most_numbers; ++i) {
-      const TopNode& node = trees_[t].nodes[i];
+      TopNode& node = trees_[t].nodes[i];
       if (node.state != TopState::waiting) continue;
+      if (i == 0 && node.sample_rows.empty()) {
+        node.sample_rows.resize(sample_.n_rows);
+        std::iota(node.sample_rows.begin(), node.sample_rows.end(), 0u);
+      }
       Candidates of_node;
       draw_candidates(node, of_node);
       n_numbers += most_numbers_of(of_node);
@@ -324,7 +336,7 @@ std::string TopGrower::rows_request(int64_t most_rows, std::vector<SmallNode>& n
   nodes.clear();
   std::vector<TopPlace> places;
   int64_t n_rows = 0;
-  for (size_t t = 0; t < trees_.size(); ++t) {
+  for (const size_t t : trees_at_once()) {
     for (size_t i = 0; i < trees_[t].nodes.size(); ++i) {
       const TopNode& node = trees_[t].nodes[i];
       if (node.state != TopState::small) continue;

@@ -1,8 +1,9 @@
 // Grows trees over blocks of rows. It never sees the rows: it asks for sums, chooses cuts, asks for
 // more, and in the end for the rows of small nodes, whose subtrees the ordinary builder grows.
 //
-//   while request = histogram_request(): cells = sum over blocks; take_histograms(cells)
-//   while request = rows_request():      rows of all blocks, node by node; put_subtree() for each
+//   while trees are not done, some of them at a time:
+//     while request = histogram_request(): cells = sum over blocks; take_histograms(cells)
+//     while request = rows_request():      rows of all blocks, node by node; put_subtree() for each
 //   finish()
 //
 // What is asked for when, and how many nodes at a time, does not change the forest.
@@ -65,6 +66,7 @@ class TopGrower {
   FlatForest finish();
 
  private:
+  std::vector<size_t> trees_at_once() const;
   void draw_candidates(const TopNode& node, Candidates& out);
   // Numbers that a node has in the answer, at most.
   uint64_t most_numbers_of(const Candidates& drawn) const;

@@ -51,34 +51,28 @@ std::vector<float> place_edges(const std::vector<float>& sorted, int max_bins) {
   return edges;
 }
 
-ColumnBins bin_numbers(const float* values, std::span<const uint32_t> rows, int max_bins) {
+ColumnBins bin_numbers(const float* values, size_t stride, std::span<const uint32_t> rows,
+                       int max_bins) {
   ColumnBins bins;
   const size_t n_sorted = std::min(rows.size(), kMostSorted);
   std::vector<float> sample;
   sample.reserve(n_sorted);
   for (size_t i = 0; i < n_sorted; ++i) {
-    const float value = values[rows[i * rows.size() / n_sorted]];
+    const float value = values[rows[i * rows.size() / n_sorted] * stride];
     if (value == value) sample.push_back(value);
   }
   std::sort(sample.begin(), sample.end());
   bins.edges = place_edges(sample, max_bins);
   bins.n_bins = static_cast<int>(bins.edges.size()) + 1;
   bins.highest = sample.empty() ? 0.0f : sample.back();
-  for (const uint32_t row : rows) {
-    bins.has_missing |= values[row] != values[row];
-    if (values[row] > bins.highest) bins.highest = values[row];
-  }
   return bins;
 }
 
 // Number of edges below a value, in eight steps without branches.
-void code_numbers(const float* values, size_t n, const ColumnBins& bins, uint8_t* codes) {
-  std::array<float, kCodes> edges;
-  edges.fill(std::numeric_limits<float>::infinity());
-  std::copy(bins.edges.begin(), bins.edges.end(), edges.begin());
-  const auto missing = static_cast<size_t>(bins.n_bins);
+void code_numbers(const float* values, size_t stride, size_t n,
+                  const std::array<float, kCodes>& edges, size_t missing, uint8_t* codes) {
   for (size_t i = 0; i < n; ++i) {
-    const float value = values[i];
+    const float value = values[i * stride];
     size_t position = 0;
     for (size_t step = kCodes / 2; step > 0; step /= 2)
       position += step & (size_t{0} - size_t{edges[position + step - 1] < value});
@@ -87,10 +81,11 @@ void code_numbers(const float* values, size_t n, const ColumnBins& bins, uint8_t
 }
 
 // Levels by their frequency: those beyond the most frequent share a code.
-ColumnBins bin_levels(const float* values, std::span<const uint32_t> rows, int32_t n_levels) {
+ColumnBins bin_levels(const float* values, size_t stride, std::span<const uint32_t> rows,
+                      int32_t n_levels) {
   ColumnBins bins;
   std::vector<size_t> count(static_cast<size_t>(n_levels), 0);
-  for (const uint32_t row : rows) ++count[static_cast<size_t>(values[row])];
+  for (const uint32_t row : rows) ++count[static_cast<size_t>(values[row * stride])];
   std::vector<int32_t> order(static_cast<size_t>(n_levels));
   std::iota(order.begin(), order.end(), 0);
   if (n_levels > kMostBins)
@@ -104,33 +99,88 @@ ColumnBins bin_levels(const float* values, std::span<const uint32_t> rows, int32
   return bins;
 }
 
+// Threads share no lines: each has rows of its own. Columns of a tile are read one after the
+// other, also where the table lies row after row: the tile is in the cache then.
+constexpr size_t kRowsPerJob = 1 << 14;
+constexpr size_t kTileRows = 256;
+
 }  // namespace
 
-BinnedColumns::BinnedColumns(const DatasetView& data, std::span<const uint32_t> rows, int max_bins,
-                             int n_threads)
+BinnedColumns::BinnedColumns(const DatasetView& data, const TableValues& table,
+                             std::span<const uint32_t> rows, int max_bins, int n_threads)
     : bins_(static_cast<size_t>(data.n_features)), codes_(data.n_rows, bins_.size()) {
   ThreadPool edges(n_threads, bins_.size(), [&](int, size_t feature) {
-    poll_cancellation(data.n_rows);
-    const auto f = static_cast<int32_t>(feature);
-    bins_[feature] = data.levels[f] > 0 ? bin_levels(data.column(f), rows, data.levels[f])
-                                        : bin_numbers(data.column(f), rows, max_bins);
+    poll_cancellation(std::min(rows.size(), kMostSorted) * 16);
+    const int32_t n_levels = data.levels[feature];
+    bins_[feature] = n_levels > 0
+                         ? bin_levels(table.column(feature), table.row_stride, rows, n_levels)
+                         : bin_numbers(table.column(feature), table.row_stride, rows, max_bins);
   });
   edges.run();
-  // Threads share no lines: each has rows of its own.
-  constexpr size_t kRowsPerJob = 1 << 14;
-  const size_t n_jobs = (data.n_rows + kRowsPerJob - 1) / kRowsPerJob;
-  ThreadPool coding(n_threads, n_jobs, [&](int, size_t job) {
-    const size_t first = job * kRowsPerJob;
-    const size_t n = std::min(kRowsPerJob, data.n_rows - first);
+  find_extremes(table, rows, n_threads);
+  code(table, n_threads);
+}
+
+// Which columns have missing values, and the largest value, of all rows.
+void BinnedColumns::find_extremes(const TableValues& table, std::span<const uint32_t> rows,
+                                  int n_threads) {
+  const size_t n_jobs = (rows.size() + kRowsPerJob - 1) / kRowsPerJob;
+  struct Extremes {
+    float highest;
+    bool has_missing = false;
+  };
+  std::vector<std::vector<Extremes>> found(n_jobs);
+  ThreadPool scan(n_threads, n_jobs, [&](int, size_t job) {
+    for (const ColumnBins& bins : bins_) found[job].push_back({bins.highest});
+    const auto mine =
+        rows.subspan(job * kRowsPerJob, std::min(kRowsPerJob, rows.size() - job * kRowsPerJob));
+    for (size_t tile = 0; tile < mine.size(); tile += kTileRows) {
+      const auto some = mine.subspan(tile, std::min(kTileRows, mine.size() - tile));
+      poll_cancellation(some.size() * bins_.size());
+      for (size_t feature = 0; feature < bins_.size(); ++feature) {
+        const float* values = table.column(feature);
+        Extremes& own = found[job][feature];
+        for (const uint32_t row : some) {
+          const float value = values[row * table.row_stride];
+          own.has_missing |= value != value;
+          if (value > own.highest) own.highest = value;
+        }
+      }
+    }
+  });
+  scan.run();
+  for (const auto& job : found)
     for (size_t feature = 0; feature < bins_.size(); ++feature) {
-      poll_cancellation(n * 8);
-      const float* values = data.column(static_cast<int32_t>(feature)) + first;
-      uint8_t* codes = codes_.column(feature) + first * kGroupColumns;
-      if (bins_[feature].is_nominal())
-        for (size_t i = 0; i < n; ++i)
-          codes[i * kGroupColumns] = bins_[feature].level_code[static_cast<size_t>(values[i])];
-      else
-        code_numbers(values, n, bins_[feature], codes);
+      if (bins_[feature].is_nominal()) continue;
+      bins_[feature].has_missing |= job[feature].has_missing;
+      bins_[feature].highest = std::max(bins_[feature].highest, job[feature].highest);
+    }
+}
+
+void BinnedColumns::code(const TableValues& table, int n_threads) {
+  std::vector<std::array<float, kCodes>> edges(bins_.size());
+  for (size_t feature = 0; feature < bins_.size(); ++feature) {
+    edges[feature].fill(std::numeric_limits<float>::infinity());
+    std::copy(bins_[feature].edges.begin(), bins_[feature].edges.end(), edges[feature].begin());
+  }
+  const size_t n_rows = codes_.n_rows();
+  ThreadPool coding(n_threads, (n_rows + kRowsPerJob - 1) / kRowsPerJob, [&](int, size_t job) {
+    const size_t end = std::min(n_rows, (job + 1) * kRowsPerJob);
+    for (size_t first = job * kRowsPerJob; first < end; first += kTileRows) {
+      const size_t n = std::min(kTileRows, end - first);
+      poll_cancellation(n * bins_.size() * 8);
+      for (size_t feature = 0; feature < bins_.size(); ++feature) {
+        const ColumnBins& bins = bins_[feature];
+        const float* values = table.column(feature) + first * table.row_stride;
+        uint8_t* codes = codes_.column(feature) + first * kGroupColumns;
+        if (bins.is_nominal())
+          for (size_t i = 0; i < n; ++i)
+            codes[i * kGroupColumns] =
+                bins.level_code[static_cast<size_t>(values[i * table.row_stride])];
+        else
+          code_numbers(values, table.row_stride, n, edges[feature],
+                       static_cast<size_t>(bins.n_bins), codes);
+      }
     }
   });
   coding.run();

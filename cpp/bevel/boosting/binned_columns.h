@@ -24,16 +24,27 @@ struct ColumnBins {
   bool is_nominal() const { return !level_code.empty(); }
 };
 
+// Where the numbers of a table lie: column after column, or row after row.
+struct TableValues {
+  const float* values;
+  size_t row_stride, column_stride;
+
+  const float* column(size_t feature) const { return values + feature * column_stride; }
+};
+
 class BinnedColumns {
  public:
   // rows: those that bins are learned from; all rows are coded.
-  BinnedColumns(const DatasetView& data, std::span<const uint32_t> rows, int max_bins,
-                int n_threads);
+  BinnedColumns(const DatasetView& data, const TableValues& table, std::span<const uint32_t> rows,
+                int max_bins, int n_threads);
 
   const ColumnBins& bins(size_t feature) const { return bins_[feature]; }
   const CodeGroups& codes() const { return codes_; }
 
  private:
+  void find_extremes(const TableValues& table, std::span<const uint32_t> rows, int n_threads);
+  void code(const TableValues& table, int n_threads);
+
   std::vector<ColumnBins> bins_;
   CodeGroups codes_;
 };

@@ -24,6 +24,8 @@ struct BoostingSet {
   const double* raw_before = nullptr;     // predictions of earlier iterations, output after output
   const LossSource* user_loss = nullptr;  // of LossKind::user, which needs a baseline
   const ScoreSource* scorer = nullptr;    // null: the loss decides when to stop
+  // The table row after row: data has no values then, and no direction combines features.
+  const float* values_by_row = nullptr;
 };
 
 struct BoostingResult {

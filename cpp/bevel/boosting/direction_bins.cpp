@@ -5,21 +5,56 @@
 
 #include "bevel/support/arithmetic/sortable.h"
 #include "bevel/support/check.h"
+#include "bevel/support/wide_loops.h"
 
 namespace bevel {
+namespace {
+
+// The cells of values, as DirectionBins::cell() has them.
+BEVEL_WIDE_LOOP void find_cells(const float* values, size_t n, float low, float scale,
+                                int32_t* cells) {
+  constexpr float kLast = DirectionBins::kCells - 1;
+  for (size_t i = 0; i < n; ++i) {
+    const float position = (values[i] - low) * scale;
+    cells[i] = static_cast<int32_t>(std::min(std::max(position, 0.0f), kLast));
+  }
+}
+
+// The lowest and the highest of finite values, by whole numbers of the same order.
+BEVEL_WIDE_LOOP void find_range(const float* values, size_t n, uint32_t& low, uint32_t& high) {
+  uint32_t lowest = sortable(values[0]), highest = lowest;
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t value = sortable(values[i]);
+    lowest = std::min(lowest, value);
+    highest = std::max(highest, value);
+  }
+  low = lowest;
+  high = highest;
+}
+
+}  // namespace
+
+void DirectionBins::code_values(const float* values, size_t n, int32_t* cells, size_t stride,
+                                uint8_t* out) const {
+  find_cells(values, n, low_, scale_, cells);
+  for (size_t i = 0; i < n; ++i) out[i * stride] = code_[static_cast<size_t>(cells[i])];
+}
 
 DirectionBins::DirectionBins(std::span<const float> sample, int max_bins) {
   if (sample.empty()) return;
-  const auto [low, high] = std::minmax_element(sample.begin(), sample.end());
-  low_ = *low;
-  high_ = *high;
+  uint32_t low = 0, high = 0;
+  find_range(sample.data(), sample.size(), low, high);
+  low_ = from_sortable(low);
+  high_ = from_sortable(high);
   scale_ = static_cast<float>(kCells) / (high_ - low_);
   if (!(low_ < high_) || !std::isfinite(scale_)) {  // one bin
     scale_ = 0.0f;
     return;
   }
   std::array<uint32_t, kCells> count{};
-  for (const float value : sample) ++count[static_cast<size_t>(cell(value))];
+  std::vector<int32_t> cells(sample.size());
+  find_cells(sample.data(), sample.size(), low_, scale_, cells.data());
+  for (const int32_t cell : cells) ++count[static_cast<size_t>(cell)];
   // A bin ends where it has its share of the rows that are left, in the middle of the empty cells
   // that follow.
   size_t taken = 0, in_bin = 0;

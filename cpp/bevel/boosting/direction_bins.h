@@ -20,6 +20,9 @@ class DirectionBins {
 
   int n_bins() const { return n_bins_; }
   uint8_t code(float value) const { return code_[static_cast<size_t>(cell(value))]; }
+  // The codes of n values, at out[i * stride]; cells: room for n numbers.
+  void code_values(const float* values, size_t n, int32_t* cells, size_t stride,
+                   uint8_t* out) const;
   // The largest number whose code is at most `bin`: rows up to it are those of bins up to `bin`.
   float threshold(int bin) const;
 

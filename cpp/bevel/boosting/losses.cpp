@@ -1,27 +1,42 @@
 #include "bevel/boosting/losses.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "bevel/support/arithmetic/exponential.h"
 #include "bevel/support/arithmetic/logarithm.h"
+#include "bevel/support/arithmetic/many_values.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {
 namespace {
 
 constexpr size_t kBlockRows = 4096;
+constexpr size_t kTileRows = 512;  // whose exponentials are taken together
 constexpr double kSmallestShare = 1e-15;
 
 // Means are between 1e-100 and 1e100, so that their sums and squares times weights are finite.
 double mean_of(double x) { return fixed_exp(std::clamp(x, -kMostExponent, kMostExponent)); }
 
-double logistic(double x) { return 1.0 / (1.0 + fixed_exp(-x)); }
+// 1 / (1 + exp(-x)) of some rows' predictions.
+void logistics(const double* raw, std::span<const uint32_t> rows, double* out) {
+  for (size_t i = 0; i < rows.size(); ++i) out[i] = -raw[rows[i]];
+  exponentials(out, rows.size(), out);
+  for (size_t i = 0; i < rows.size(); ++i) out[i] = 1.0 / (1.0 + out[i]);
+}
 
-// log(1 + exp(x)) without overflow.
-double softplus(double x) {
-  return x > 0.0 ? x + fixed_log(1.0 + fixed_exp(-x)) : fixed_log(1.0 + fixed_exp(x));
+// log(1 + exp(x)) of some rows' predictions, without overflow.
+void softpluses(const double* raw, std::span<const uint32_t> rows, double* out) {
+  for (size_t i = 0; i < rows.size(); ++i) out[i] = -std::fabs(raw[rows[i]]);
+  exponentials(out, rows.size(), out);
+  for (size_t i = 0; i < rows.size(); ++i) out[i] = 1.0 + out[i];
+  logarithms(out, rows.size(), out);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double x = raw[rows[i]];
+    out[i] = x > 0.0 ? x + out[i] : out[i];
+  }
 }
 
 double logit(double share) {
@@ -125,20 +140,54 @@ void Loss::set_log_sums(const RawPredictions& raw, std::span<const uint32_t> row
 
 void Loss::set_log_sums_of_block(const RawPredictions& raw, std::span<const uint32_t> rows) {
   const auto n_outputs = static_cast<size_t>(options_.n_outputs);
-  std::vector<double> largest(rows.size()), sum(rows.size(), 0.0);
+  std::vector<double> largest(rows.size()), sum(rows.size(), 0.0), part(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) largest[i] = raw.output(0)[rows[i]];
   for (size_t k = 1; k < n_outputs; ++k)
     for (size_t i = 0; i < rows.size(); ++i)
       largest[i] = std::max(largest[i], raw.output(k)[rows[i]]);
-  for (size_t k = 0; k < n_outputs; ++k)
-    for (size_t i = 0; i < rows.size(); ++i)
-      sum[i] += fixed_exp(raw.output(k)[rows[i]] - largest[i]);
-  for (size_t i = 0; i < rows.size(); ++i) log_sums_[rows[i]] = largest[i] + fixed_log(sum[i]);
+  for (size_t k = 0; k < n_outputs; ++k) {
+    for (size_t i = 0; i < rows.size(); ++i) part[i] = raw.output(k)[rows[i]] - largest[i];
+    exponentials(part.data(), part.size(), part.data());
+    for (size_t i = 0; i < rows.size(); ++i) sum[i] += part[i];
+  }
+  logarithms(sum.data(), sum.size(), sum.data());  // of numbers of at least 1
+  for (size_t i = 0; i < rows.size(); ++i) log_sums_[rows[i]] = largest[i] + sum[i];
 }
 
 void Loss::gradients(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output,
                      std::vector<Gradient>& out) const {
-  for (const uint32_t row : rows) out[row] = gradient(raw, row, output);
+  const bool of_classes =
+      options_.loss == LossKind::log_loss || options_.loss == LossKind::multinomial;
+  for (size_t first = 0; of_classes && first < rows.size(); first += kTileRows)
+    class_gradients(raw, rows.subspan(first, std::min(kTileRows, rows.size() - first)), output,
+                    out);
+  if (!of_classes)
+    for (const uint32_t row : rows) out[row] = gradient(raw, row, output);
+}
+
+void Loss::class_gradients(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output,
+                           std::vector<Gradient>& out) const {
+  std::array<double, kTileRows> probability{};
+  const double* own = raw.output(output);
+  if (options_.loss == LossKind::log_loss) {
+    logistics(own, rows, probability.data());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const double weight = target_.weight(rows[i]), share = probability[i];
+      out[rows[i]] = {weight * (share - target_.values[rows[i]]), weight * (share * (1.0 - share))};
+    }
+    return;
+  }
+  // A class against the others: the diagonal of the hessian, times K / (K - 1) so that two
+  // classes are stepped alike (Friedman 2001, section 4.6).
+  for (size_t i = 0; i < rows.size(); ++i) probability[i] = own[rows[i]] - log_sums_[rows[i]];
+  exponentials(probability.data(), rows.size(), probability.data());
+  const auto n = static_cast<double>(options_.n_outputs);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double weight = target_.weight(rows[i]), share = probability[i];
+    const bool is_class = static_cast<size_t>(target_.values[rows[i]]) == output;
+    out[rows[i]] = {weight * (share - (is_class ? 1.0 : 0.0)),
+                    weight * (share * (1.0 - share)) * (n / (n - 1.0))};
+  }
 }
 
 Gradient Loss::gradient(const RawPredictions& raw, size_t row, size_t output) const {
@@ -147,19 +196,9 @@ Gradient Loss::gradient(const RawPredictions& raw, size_t row, size_t output) co
   switch (options_.loss) {
     case LossKind::squared_error:
       return {weight * (x - y), weight};
-    case LossKind::log_loss: {
-      const double probability = logistic(x);
-      return {weight * (probability - y), weight * (probability * (1.0 - probability))};
-    }
-    case LossKind::multinomial: {
-      // A class against the others: the diagonal of the hessian, times K / (K - 1) so that two
-      // classes are stepped alike (Friedman 2001, section 4.6).
-      const double probability = fixed_exp(x - log_sums_[row]);
-      const auto n = static_cast<double>(options_.n_outputs);
-      const double is_class = static_cast<size_t>(y) == output ? 1.0 : 0.0;
-      return {weight * (probability - is_class),
-              weight * (probability * (1.0 - probability)) * (n / (n - 1.0))};
-    }
+    case LossKind::log_loss:
+    case LossKind::multinomial:  // class_gradients()
+      break;
     case LossKind::absolute_error:
       return {x > y ? weight : x < y ? -weight : 0.0, weight};
     case LossKind::quantile:
@@ -188,8 +227,8 @@ double Loss::of_row(const RawPredictions& raw, size_t row) const {
   switch (options_.loss) {
     case LossKind::squared_error:
       return 0.5 * residual * residual;
-    case LossKind::log_loss:
-      return softplus(x) - y * x;
+    case LossKind::log_loss:  // of_rows()
+      break;
     case LossKind::multinomial:
       return log_sums_[row] - raw.output(static_cast<size_t>(y))[row];
     case LossKind::absolute_error:
@@ -216,15 +255,30 @@ double Loss::of_row(const RawPredictions& raw, size_t row) const {
   return 0.0;
 }
 
+void Loss::of_rows(const RawPredictions& raw, std::span<const uint32_t> rows, double* out) const {
+  if (options_.loss == LossKind::log_loss) {
+    softpluses(raw.output(0), rows, out);
+    for (size_t i = 0; i < rows.size(); ++i)
+      out[i] -= target_.values[rows[i]] * raw.output(0)[rows[i]];
+  } else {
+    for (size_t i = 0; i < rows.size(); ++i) out[i] = of_row(raw, rows[i]);
+  }
+}
+
 double Loss::mean(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team) const {
   std::vector<std::pair<double, double>> blocks((rows.size() + kBlockRows - 1) / kBlockRows);
   team.run_blocks(rows.size(), kBlockRows, [&](size_t first, size_t last) {
     poll_cancellation((last - first) * static_cast<size_t>(options_.n_outputs) * 16);
     auto& [sum, total] = blocks[first / kBlockRows];
-    for (const uint32_t row : rows.subspan(first, last - first)) {
-      const double weight = target_.weight(row);
-      sum += weight * of_row(raw, row);
-      total += weight;
+    std::array<double, kTileRows> losses{};
+    for (size_t tile = first; tile < last; tile += kTileRows) {
+      const auto some = rows.subspan(tile, std::min(kTileRows, last - tile));
+      of_rows(raw, some, losses.data());
+      for (size_t i = 0; i < some.size(); ++i) {
+        const double weight = target_.weight(some[i]);
+        sum += weight * losses[i];
+        total += weight;
+      }
     }
   });
   double sum = 0.0, total = 0.0;

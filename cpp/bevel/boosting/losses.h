@@ -91,7 +91,10 @@ class Loss {
     return options_.loss == LossKind::quantile ? options_.quantiles[output] : 0.5;
   }
   Gradient gradient(const RawPredictions& raw, size_t row, size_t output) const;
+  void class_gradients(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output,
+                       std::vector<Gradient>& out) const;
   double of_row(const RawPredictions& raw, size_t row) const;
+  void of_rows(const RawPredictions& raw, std::span<const uint32_t> rows, double* out) const;
 
   const BoostingOptions& options_;
   const BoostingTarget target_;

@@ -27,15 +27,13 @@ TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
       data_(data),
       features_(features),
       kernels_(kernels(options.simd)),
-      bound_(data),
       n_features_(static_cast<size_t>(data.n_features)),
       direction_bins_(direction_bins),
       constraints_(options.constraints, data),
       samplers_(make_samplers(options, data)),
-      scratch_(samplers_.size()),
-      all_rows_(data.n_rows) {
+      scratch_(samplers_.size()) {
+  if (data.values) bound_.emplace(data);
   for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(scratch_[f]);
-  std::iota(all_rows_.begin(), all_rows_.end(), 0u);
 }
 
 void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team) {
@@ -59,7 +57,8 @@ void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team
 // Directions of a single feature are that feature.
 void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows) {
   std::vector<const float*> columns(n_features_);
-  for (size_t f = 0; f < n_features_; ++f) columns[f] = data_.column(static_cast<int32_t>(f));
+  for (size_t f = 0; data_.values && f < n_features_; ++f)
+    columns[f] = data_.column(static_cast<int32_t>(f));
   const NodeRows node{columns.data(), rows};
   Stream stream(root_key(options_.seed, tree), Purpose::candidates);
   Candidates drawn;
@@ -77,16 +76,34 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
     draw_tree_axes(options_, data_, {rows, nothing}, rotations, axes);
   }
   active_.assign(n_features_, 0);
-  directions_.clear();
+  for (size_t c = 0; c < drawn.size(); ++c)
+    if (drawn.n_nonzeros(c) == 1 && static_cast<size_t>(*drawn.indices(c)) < n_features_)
+      active_[static_cast<size_t>(*drawn.indices(c))] = 1;
+  copy_few_features();
   for (size_t c = 0; c < drawn.size(); ++c) {
     const auto first = static_cast<size_t>(*drawn.indices(c));
     if (first >= n_features_) {
-      if (!bound_.may_overflow(axes, first - n_features_, first - n_features_ + 1))
+      if (!bound_->may_overflow(axes, first - n_features_, first - n_features_ + 1))
         append(directions_, axes, first - n_features_);
-    } else if (drawn.n_nonzeros(c) == 1)
-      active_[first] = 1;
-    else if (!bound_.may_overflow(drawn, c, c + 1))
+    } else if (drawn.n_nonzeros(c) > 1 && !bound_->may_overflow(drawn, c, c + 1))
       append(directions_, drawn, c);
+  }
+}
+
+// A few features that take part are copied beside the directions: the histograms of a group are of
+// all its columns. Nominal ones and those with missing values have codes that directions lack.
+void TreeColumns::copy_few_features() {
+  directions_.clear();
+  n_copied_ = 0;
+  const auto n_active = static_cast<size_t>(std::count(active_.begin(), active_.end(), 1));
+  if (2 * n_active > n_features_) return;
+  for (size_t f = 0; f < n_features_; ++f) {
+    const ColumnBins& bins = features_.bins(f);
+    if (!active_[f] || bins.is_nominal() || bins.has_missing || data_.has_nan[f]) continue;
+    active_[f] = 0;
+    directions_.add_entry(static_cast<int32_t>(f), 1.0f);
+    directions_.close();
+    ++n_copied_;
   }
 }
 
@@ -127,10 +144,15 @@ void TreeColumns::code_directions(std::span<const uint32_t> rows, Team& team) {
   bins_.assign(n, {});
   codes_.resize(data_.n_rows, n);
   if (n == 0) return;
+  if (all_rows_.empty()) {
+    all_rows_.resize(data_.n_rows);
+    std::iota(all_rows_.begin(), all_rows_.end(), 0u);
+  }
   const size_t n_sample = std::min(rows.size(), kSampleRows);
   std::vector<uint32_t> sample(n_sample);
   for (size_t i = 0; i < n_sample; ++i) sample[i] = rows[i * rows.size() / n_sample];
   team.run(n, n * n_sample > kBlockRows, [&](size_t direction) {
+    if (direction < n_copied_) return;
     poll_cancellation(n_sample * 8);
     std::vector<const float*> columns;
     std::vector<float> fill, values(n_sample);
@@ -140,24 +162,31 @@ void TreeColumns::code_directions(std::span<const uint32_t> rows, Team& team) {
   team.run_blocks(data_.n_rows, kBlockRows, [&](size_t first, size_t last) {
     std::vector<const float*> columns;
     std::vector<float> fill, values(kTileRows);
+    std::vector<int32_t> cells(kTileRows);
     for (size_t g = 0; g < codes_.n_groups(); ++g)
       for (size_t tile = first; tile < last; tile += kTileRows) {
         const size_t n_tile = std::min(kTileRows, last - tile);
         poll_cancellation(n_tile * kGroupColumns * 4);
         for (size_t k = 0; k < codes_.width(g); ++k) {
           const size_t direction = g * kGroupColumns + k;
+          uint8_t* codes = codes_.column(direction) + tile * kGroupColumns;
+          if (direction < n_copied_) {
+            const auto feature = static_cast<size_t>(*directions_.indices(direction));
+            const uint8_t* own = features_.codes().column(feature) + tile * kGroupColumns;
+            for (size_t i = 0; i < n_tile; ++i) codes[i * kGroupColumns] = own[i * kGroupColumns];
+            continue;
+          }
           kernels_.project(projection(direction, columns, fill), all_rows_.data() + tile, n_tile,
                            values.data());
-          const DirectionBins& bins = bins_[direction];
-          uint8_t* codes = codes_.column(direction) + tile * kGroupColumns;
-          for (size_t i = 0; i < n_tile; ++i) codes[i * kGroupColumns] = bins.code(values[i]);
+          bins_[direction].code_values(values.data(), n_tile, cells.data(), kGroupColumns, codes);
         }
       }
   });
 }
 
 void TreeColumns::describe(size_t column, int bin, SplitRecord& out) const {
-  if (!is_feature(column)) {
+  const int64_t feature = feature_of(column);
+  if (feature < 0) {
     const size_t direction = column - n_features_;
     const int n = directions_.n_nonzeros(direction);
     out.index.assign(directions_.indices(direction), directions_.indices(direction) + n);
@@ -165,8 +194,8 @@ void TreeColumns::describe(size_t column, int bin, SplitRecord& out) const {
     out.threshold = bins_[direction].threshold(bin);
     return;
   }
-  const ColumnBins& bins = features_.bins(column);
-  out.index.assign(1, static_cast<int32_t>(column));
+  const ColumnBins& bins = features_.bins(static_cast<size_t>(feature));
+  out.index.assign(1, static_cast<int32_t>(feature));
   out.coefficient.assign(1, 1.0f);
   const auto edge = static_cast<size_t>(bin);
   out.threshold = edge < bins.edges.size() ? bins.edges[edge] : bins.highest;

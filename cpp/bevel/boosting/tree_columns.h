@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,8 +55,9 @@ class TreeColumns {
     return groups_of_.empty() || constraints_.allows(open, groups_of_[column]);
   }
   int n_bins(size_t column) const {
-    return is_feature(column) ? features_.bins(column).n_bins
-                              : bins_[column - n_features_].n_bins();
+    const int64_t feature = feature_of(column);
+    return feature >= 0 ? features_.bins(static_cast<size_t>(feature)).n_bins
+                        : bins_[column - n_features_].n_bins();
   }
   bool has_missing(size_t column) const {
     return is_feature(column) && features_.bins(column).has_missing;
@@ -76,6 +78,13 @@ class TreeColumns {
   void describe_levels(size_t column, const uint8_t* goes_left, SplitRecord& out) const;
 
  private:
+  // The single feature of a column, -1 of a combination.
+  int64_t feature_of(size_t column) const {
+    if (is_feature(column)) return static_cast<int64_t>(column);
+    const size_t direction = column - n_features_;
+    return direction < n_copied_ ? *directions_.indices(direction) : -1;
+  }
+  void copy_few_features();
   void draw_directions(uint64_t tree, std::span<const uint32_t> rows);
   void learn_constraints();
   void code_directions(std::span<const uint32_t> rows, Team& team);
@@ -86,7 +95,7 @@ class TreeColumns {
   const DatasetView& data_;
   const BinnedColumns& features_;
   const Kernels& kernels_;
-  const ProjectionBound bound_;
+  std::optional<ProjectionBound> bound_;  // without values nothing is projected
   const size_t n_features_;
   const int direction_bins_;
   const DirectionConstraints constraints_;
@@ -96,7 +105,8 @@ class TreeColumns {
 
   std::vector<uint8_t> active_;  // by feature
   Candidates directions_;
-  std::vector<int8_t> push_;                     // by column; empty: nothing is monotone
+  size_t n_copied_ = 0;       // directions, the first ones, that are single features
+  std::vector<int8_t> push_;  // by column; empty: nothing is monotone
   std::vector<std::vector<int32_t>> groups_of_;  // by column; empty: no groups
   std::vector<DirectionBins> bins_;
   CodeGroups codes_;

@@ -36,7 +36,7 @@ def inspect(
         output.print_json(summary)
         return
     output.print_lines(_lines(summary))
-    output.print_families(summary["families"], is_classifier=summary["classes"] is not None)
+    output.print_families(summary["families"], is_classifier=_has_classes(summary))
     output.console().print(_columns(summary))
 
 
@@ -59,11 +59,21 @@ def _lines(summary: Mapping[str, Any]) -> dict[str, str]:
         lines["classes"] = f"{len(labels):,} of type {summary['classes']['dtype']}: " + join_names(
             labels
         )
+    outputs = summary["outputs"]
+    if outputs is not None:
+        lines["outputs"] = f"{len(outputs['names']):,}: " + join_names(
+            [shorten(name, 30) for name in outputs["names"]]
+        )
     if summary["oob_score"] is not None:
         lines["out-of-bag score"] = _rounded(summary["oob_score"])
     for name, value in summary["parameters"].items():
         lines[name] = shorten(value, output.WIDTH)
     return lines
+
+
+def _has_classes(summary: Mapping[str, Any]) -> bool:
+    outputs = summary["outputs"] or {}
+    return summary["classes"] is not None or outputs.get("classes") is not None
 
 
 def _rounded(score: Any) -> str:

@@ -6,7 +6,14 @@ from types import ModuleType
 
 from bevel.extras import import_optional
 
-__all__ = ["cloudpickle", "dask_array", "dask_dataframe", "dask_delayed", "distributed"]
+__all__ = [
+    "cloudpickle",
+    "dask_array",
+    "dask_base",
+    "dask_dataframe",
+    "dask_delayed",
+    "distributed",
+]
 
 _NEEDED_BY, _INSTALL = "bevel.dask", "bevel[dask]"
 
@@ -24,6 +31,11 @@ def cloudpickle() -> ModuleType:
 def dask_array() -> ModuleType:
     """Arrays in chunks."""
     return import_optional("dask.array", needed_by=_NEEDED_BY, install=_INSTALL)
+
+
+def dask_base() -> ModuleType:
+    """What all collections share."""
+    return import_optional("dask.base", needed_by=_NEEDED_BY, install=_INSTALL)
 
 
 def dask_dataframe() -> ModuleType:

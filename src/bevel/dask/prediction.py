@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.dask.packages import dask_delayed, distributed
+from bevel.dask.packages import dask_base, dask_delayed, distributed
 from bevel.dask.parts import check_table, is_frame
 from bevel.errors import join_names
 from bevel.estimators.loading import restore
@@ -131,6 +131,7 @@ def predict_lazily(
     shape: dict[str, Any] = {"drop_axis": 1}
     if method.columns is not None:
         shape = {"chunks": (X.chunks[0], (len(method.columns),))}
+    token = dask_base().tokenize(X.name, name, method.name, method.arguments)
     return X.rechunk({1: -1}).map_blocks(
         predict_block,
         model=model,
@@ -138,8 +139,7 @@ def predict_lazily(
         method=method,
         dtype=method.dtype,
         meta=method.empty,
-        name=None,
-        token=f"bevel-{method.name}",
+        name=f"bevel-{method.name}-{token}",
         **shape,
     )
 

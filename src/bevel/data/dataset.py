@@ -33,7 +33,15 @@ from bevel.data.scaling import (
 from bevel.data.tables import ArrayTable, ColumnsTable, Table
 from bevel.errors import PrecisionWarning, join_names
 
-__all__ = ["Dataset", "Encoding", "Reading", "encode", "encode_dataset", "learn_dataset"]
+__all__ = [
+    "Dataset",
+    "Encoding",
+    "Reading",
+    "encode",
+    "encode_dataset",
+    "learn_dataset",
+    "view_dataset",
+]
 
 
 # Sums of some ten thousand stored values stay finite in float32.
@@ -102,7 +110,7 @@ class Dataset:
     Attributes
     ----------
     X : ndarray of float32, shape (n, p)
-        Read-only, in Fortran order.
+        Read-only, in Fortran order; of `view_dataset` in C order.
     has_nan : ndarray of uint8, shape (p,)
         One for numeric columns with missing values.
     encoding : Encoding
@@ -149,6 +157,34 @@ def learn_dataset(
     medians, has_nan = stored or _core.summarise_columns(X, levels, n_threads)
     dates = frozenset(table.dates()) - nominal.keys()
     encoding = Encoding(scaler, nominal, _frozen(levels), _frozen(medians), dates)
+    return Dataset(_frozen(X), _frozen(has_nan), encoding)
+
+
+def view_dataset(table: Table, categorical_features: Any, n_threads: int = 1) -> Dataset | None:
+    """A training table as it lies in the user's memory, row after row; None if it must be copied.
+
+    That goes for an array of float32 in C order without nominal columns, if it needs no scaling.
+    `X` of the result is in C order.
+
+    Parameters
+    ----------
+    table : Table
+        The user's data.
+    categorical_features : "from_dtype", None or sequence
+        Which columns are nominal.
+    n_threads : int, default=1
+        Threads that look for medians.
+    """
+    levels = np.zeros(table.n_features, dtype=np.int32)
+    if choose_nominal(categorical_features, table) or not _is_stored(table, levels, "C"):
+        return None
+    X = _read(table, slice(0, table.n_rows), slice(0, table.n_features), unscaled=True)
+    medians, has_nan = np.empty_like(levels, np.float32), np.empty_like(levels, np.uint8)
+    for features, _ in _column_tiles(levels, table.n_rows):
+        columns = np.asfortranarray(X[:, features])
+        some = _core.summarise_columns(columns, levels[features], n_threads)
+        medians[features], has_nan[features] = some
+    encoding = Encoding(IdentityScaler(), {}, _frozen(levels), _frozen(medians))
     return Dataset(_frozen(X), _frozen(has_nan), encoding)
 
 

@@ -53,6 +53,7 @@ def _summary(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]
         "written_by": header["bevel"],
         **{name: header[name] for name in kept},
         "dates": header.get("dates", []),
+        "outputs": header.get("outputs"),
         "n_trees": header["columns"]["tree_offset"]["length"] - 1,
         "n_nodes": header["columns"]["left_leaves"]["length"],
         **{name: header[name] for name in ("seed", "bags", "oob_score")},

@@ -32,6 +32,14 @@ fitted_forest_ : FittedForest
 predictor_ : RowPredictor
     The forest for servers: no checks, any thread.
 """,
+    "outputs": """\
+n_outputs_ : int
+    Number of targets. Of several outputs `classes_` and `n_classes_` are lists.
+output_names_ : tuple of str
+    Names of the outputs: the columns of y, or y0, y1, ...
+output_importances_ : ndarray of shape (n_outputs_, n_features_in_)
+    Gain importance of each feature for each output.
+""",
     "families": """\
 families_ : FamilyRecord
     With `projection="auto"`: the families that share the trees, with out-of-bag error, its standard

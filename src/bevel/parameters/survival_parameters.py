@@ -13,7 +13,7 @@ _OWN = {
     "projection": replace(
         REGRESSOR_PARAMETERS["projection"],
         meaning='Where candidate directions come from. "auto" tries, at each node, the direction '
-        "of a Cox model, sparse combinations and single features. "
+        "of a Cox model, √p sparse combinations and √p single features. "
         '"axis" gives random survival forests; "cox" fits a Cox model to the rows of each node; '
         '"sparse", "combination", "gaussian", "rotation", "multirotation" and "principal" combine '
         'features; "lda", "pls", "cca" and `P.Ridge(tune="gcv")` are fitted to the log-rank scores '
@@ -30,17 +30,17 @@ _OWN = {
     ),
     "min_samples_split": replace(
         REGRESSOR_PARAMETERS["min_samples_split"],
-        default=6,
+        default=10,
         accepts=[Integer(2), Real("(0, 1]")],
     ),
-    "min_samples_leaf": replace(REGRESSOR_PARAMETERS["min_samples_leaf"], default=3),
+    "min_samples_leaf": replace(REGRESSOR_PARAMETERS["min_samples_leaf"], default=5),
     "oob_score": replace(
         REGRESSOR_PARAMETERS["oob_score"],
         meaning="Whether to estimate the concordance from the rows out of each tree's bag; a "
         "function of y as a structured array and of the risks replaces it.",
     ),
 }
-_LEFT_OUT = ("min_impurity_decrease", "keep_targets")
+_LEFT_OUT = ("min_impurity_decrease", "keep_targets", "monotonic_cst", "interaction_cst")
 
 SURVIVAL_PARAMETERS: dict[str, Parameter] = {
     name: _OWN.get(name, parameter)

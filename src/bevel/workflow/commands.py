@@ -388,6 +388,7 @@ def explain(
     """
     opened = _opened(model, n_jobs)
     _check_explained(opened)
+    opened = _of_target(opened, target)
     read = read_model_rows(opened, _source(data), target=target, options=TableOptions(**table))
     _report_notes(read.notes, on_note)
     found = explaining.explain(
@@ -400,6 +401,21 @@ def explain(
         on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
     )
     return replace(found, notes=read.notes)
+
+
+def _of_target(model: Any, target: str | None) -> Any:
+    """The model of one output, if the target is one of several."""
+    fitted = getattr(model, "fitted_forest_", None)
+    outputs = None if fitted is None else fitted.outputs
+    if outputs is None:
+        return model
+    if target not in outputs.names:
+        names = join_names([repr(name) for name in outputs.names])
+        raise ValueError(
+            f"`target` must name one of the {len(outputs)} outputs of the model ({names}), which "
+            f"is then explained; got {target!r}. Name one of them."
+        )
+    return model.output(target)
 
 
 def _check_explained(model: Any) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.dask_problems import file_of, numbers
 
+import bevel
 from bevel import ObliqueForestClassifier
 from bevel.dask import DaskObliqueForestClassifier
 
@@ -43,18 +44,25 @@ def test_worker_that_is_killed_changes_nothing(client, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("mode", ["replicated", "sharded"])
 @pytest.mark.parametrize("number", range(10))
-def test_worker_that_is_killed_at_any_moment_changes_nothing(number, client, tmp_path):
-    X, labels, _ = numbers(3000)
-    settings = {"n_estimators": 100, "random_state": number}
-    rows, classes = da.from_array(X, chunks=900), da.from_array(labels, chunks=900)
-    delay = np.random.default_rng(number).uniform(0.0, 3.0)
+def test_worker_that_is_killed_at_any_moment_changes_nothing(number, mode, client, tmp_path):
+    X, labels, _ = numbers(20_000)
+    settings = {"n_estimators": 100, "random_state": number, "projection": "sparse"}
+    rows, classes = da.from_array(X, chunks=3000), da.from_array(labels, chunks=3000)
+    grown = DaskObliqueForestClassifier(**settings, client=client, mode=mode)
+    started = time.monotonic()
+    grown.fit(rows, classes)
+    seconds = time.monotonic() - started
+    delay = np.random.default_rng(number).uniform(0.0, seconds)
     timer = threading.Timer(delay, kill_one, [client])
     timer.start()
-    grown = DaskObliqueForestClassifier(**settings, client=client).fit(rows, classes)
-    timer.cancel()
-    local = ObliqueForestClassifier(**settings).fit(X, labels)
-    assert file_of(grown, tmp_path) == file_of(local, tmp_path)
+    expected = file_of(grown, tmp_path)
+    assert file_of(grown.fit(rows, classes), tmp_path) == expected
+    timer.join()
+    table = (X, labels) if mode == "replicated" else (bevel.scan(X, target=labels),)
+    local = ObliqueForestClassifier(**settings).fit(*table)
+    assert file_of(local, tmp_path) == expected
 
 
 def executing(client) -> list[str]:

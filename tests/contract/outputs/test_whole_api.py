@@ -54,7 +54,12 @@ REFUSES = {
     "rule_set": lambda f, y: analysis.rule_set(f, X, y),
     "shapley_interactions": lambda f, y: analysis.shapley_interactions(f, X[:2], X),
     "shapley_values": lambda f, y: analysis.shapley_values(f, X[:2]),
+    "neighbour_survival": lambda f, y: analysis.neighbour_survival(f, X, y),
+    "risk_groups": lambda f, y: analysis.risk_groups(f, X, y),
     "single_tree": lambda f, y: analysis.single_tree(f),
+    "survival_bands": lambda f, y: analysis.survival_bands(f, X),
+    "survival_calibration": lambda f, y: analysis.survival_calibration(f, X, y, 1.0),
+    "survival_scores": lambda f, y: analysis.survival_scores(f, X, y),
     "strength_and_correlation": lambda f, y: analysis.strength_and_correlation(f, X, y),
     "surrogate_tree": lambda f, y: analysis.surrogate_tree(f, X),
     "top_rules": lambda f, y: analysis.top_rules(f, X, y),
@@ -68,6 +73,8 @@ REFUSES = {
 # They take no fitted forest: results, estimators that they fit, or numbers.
 OTHERS = {"AllRelevantSelector", "ProximityImputer", "bias_and_variance", "correlated_groups"}
 OTHERS |= {"geometry", "hellinger_distance", "results", "voting_points"}
+OTHERS |= {"brier_score", "concordance_index", "dynamic_auc", "integrated_brier_score"}
+OTHERS |= {"kaplan_meier"}
 
 
 @pytest.fixture(scope="module", params=["regression", "classification"])

@@ -15,7 +15,8 @@ from bevel.training.trainer import native_options
 def make_problem(kind, seed=0, n=600, weighted=False):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5)).astype(np.float32)
-    X[:, 1] = np.round(X[:, 1])  # ties
+    # Ties, and odd values that the sample, every third row, lies around: edges that are values.
+    X[:, 1] = 2 * np.round(X[:, 1]) + (np.arange(n) % 3 == 1)
     X[:, 2] = 1.0  # constant
     X[rng.random(n) < 0.2, 3] = np.nan
     X[:, 4] = rng.integers(0, 6, n)  # nominal

@@ -157,6 +157,8 @@ BOOSTING_PEERS = {
     "lightgbm": "LightGBM",
     "catboost": "CatBoost",
     "hist-gb": "scikit-learn's HistGradientBoosting",
+    "ydf-boosting": "ydf's boosting",
+    "ydf-oblique-boosting": "ydf's oblique boosting",
 }
 
 BOOSTING = comparison(

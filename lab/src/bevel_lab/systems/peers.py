@@ -15,7 +15,7 @@ EXTRA = "bevel-lab[peers]"
 
 def systems() -> list[System]:
     """All of them."""
-    return [*_boosting_systems(), *_forest_systems()]
+    return [*_boosting_systems(), *_ydf_boosting_systems(), *_forest_systems()]
 
 
 def _boosting_systems() -> list[System]:
@@ -46,6 +46,29 @@ def _boosting_systems() -> list[System]:
             "CatBoostClassifier / CatBoostRegressor at its defaults.",
             _catboost,
             needs="catboost",
+            missing=True,
+        ),
+    ]
+
+
+def _ydf_boosting_systems() -> list[System]:
+    return [
+        System(
+            "ydf-boosting",
+            "ydf boosting",
+            PEER,
+            "ydf.GradientBoostedTreesLearner at its defaults.",
+            partial(_ydf_boosting, False),
+            needs="ydf",
+            missing=True,
+        ),
+        System(
+            "ydf-oblique-boosting",
+            "ydf oblique boosting",
+            PEER,
+            "ydf.GradientBoostedTreesLearner with sparse oblique splits, else at its defaults.",
+            partial(_ydf_boosting, True),
+            needs="ydf",
             missing=True,
         ),
     ]
@@ -163,6 +186,13 @@ def _ydf(oblique: bool, task: Task, *, n_trees: int = 500, **setting: Any) -> Es
 
     _imported("ydf", "RandomForestLearner")
     return YggdrasilForest(task, n_trees, oblique, setting)
+
+
+def _ydf_boosting(oblique: bool, task: Task, **setting: Any) -> Estimator:
+    from bevel_lab.systems.yggdrasil import YggdrasilBoosting
+
+    _imported("ydf", "GradientBoostedTreesLearner")
+    return YggdrasilBoosting(task, oblique, setting)
 
 
 def _rotation_forest_aeon(task: Task, **setting: Any) -> Estimator:

@@ -1,4 +1,4 @@
-"""ydf's random forests with scikit-learn's API."""
+"""ydf's random forests and boosting with scikit-learn's API."""
 
 import logging
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bevel_lab.systems.base import Task
 
-__all__ = ["YggdrasilForest"]
+__all__ = ["YggdrasilBoosting", "YggdrasilForest"]
 
 
 class YggdrasilForest:
@@ -18,6 +18,8 @@ class YggdrasilForest:
     ydf draws min(⌈p^exponent⌉, max_num_projections) projections (its text says max); the exponent 1
     gives p of them. Labels are codes 0, 1, ….
     """
+
+    learner = "RandomForestLearner"
 
     def __init__(self, task: Task, n_trees: int, oblique: bool, setting: Mapping[str, Any]) -> None:
         self.task = task
@@ -57,8 +59,8 @@ class YggdrasilForest:
         names = [f"x{column}" for column in range(X.shape[1])]
         features = [ydf.Column(name, ydf.Semantic.NUMERICAL) for name in names]
         rows = ydf.create_vertical_dataset({**_columns(X), "y": y}, columns=[*features, label])
-        learner = ydf.RandomForestLearner(label="y", task=learner_task, **self.parameters)
-        self.model_ = learner.train(rows)
+        make = getattr(ydf, self.learner)
+        self.model_ = make(label="y", task=learner_task, **self.parameters).train(rows)
         self.classes_ = None if self.task.is_regression else np.unique(y)
         return self
 
@@ -76,6 +78,19 @@ class YggdrasilForest:
             share = np.column_stack([1.0 - share, share])
         order = np.argsort(np.array(self.model_.label_classes()).astype(np.int64))
         return share[:, order]
+
+
+class YggdrasilBoosting(YggdrasilForest):
+    """ydf's gradient boosting at its defaults, with axis or with sparse oblique splits."""
+
+    learner = "GradientBoostedTreesLearner"
+
+    def __init__(self, task: Task, oblique: bool, setting: Mapping[str, Any]) -> None:
+        self.task = task
+        self.parameters = {"num_threads": task.n_jobs, "random_seed": task.random_state}
+        if oblique:
+            self.parameters["split_axis"] = "SPARSE_OBLIQUE"
+        self.parameters |= setting
 
 
 def _columns(X: NDArray[Any]) -> dict[str, NDArray[np.float32]]:

@@ -16,6 +16,7 @@ from bevel.analysis.survival.metrics import kaplan_meier
 from bevel.analysis.survival.scores import mean_risk, read_rows
 from bevel.data.survival import SurvivalTarget
 from bevel.errors import wrong_value
+from bevel.forest.records.survival_record import SurvivalRecord
 from bevel.forest.survival.curves import curves, read_times, survival_record
 
 __all__ = ["RiskGroups", "SurvivalBands", "risk_groups", "survival_bands"]
@@ -57,7 +58,7 @@ class SurvivalBands(PrintedResult):
         return f"{self.times[below[0]]:.4g}" if len(below) else f"above {self.times[-1]:.4g}"
 
 
-def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.8) -> SurvivalBands:
+def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.5) -> SurvivalBands:
     """Survival curves of rows with the quantiles of the curves of single trees.
 
     Parameters
@@ -67,8 +68,9 @@ def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.8
     X : array-like of shape (n_rows, n_features)
         At most 1000 rows.
     times : array-like of ascending times, default=None
-        Where the curves are wanted; None for 200 times up to the last event of the fit.
-    level : float, default=0.8
+        Where the curves are wanted; None for 200 times up to the 95 % quantile of the
+        event times of the fit.
+    level : float, default=0.5
         Share of the trees between the lines of the band.
 
     Returns
@@ -79,14 +81,11 @@ def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.8
     analysed = read_forest(forest, "survival_bands")
     record = survival_record(analysed.fitted, "survival_bands")
     if not (isinstance(level, float) and 0.0 < level < 1.0):
-        raise wrong_value("level", "a share above 0 and below 1", level, "Use 0.8.")
+        raise wrong_value("level", "a share above 0 and below 1", level, "Use 0.5.")
     rows = analysed.encode(X)
     if len(rows) > MOST_ROWS:
         raise wrong_value("X", f"of at most {MOST_ROWS} rows", len(rows), "Pass some of them.")
-    last = float(record.event_times[-1])
-    grid = read_times(
-        np.linspace(last / N_TIMES, last, N_TIMES) if times is None else times, record
-    )
+    grid = _grid(times, record)
     leaves = analysed.predictor.leaves(rows, analysed.n_threads)
     mean = curves(analysed.fitted, leaves, grid, "survival", analysed.n_threads)
     low, high = np.empty_like(mean), np.empty_like(mean)
@@ -161,7 +160,8 @@ def risk_groups(
     n_groups : int, default=3
         How many; from 2 on.
     times : array-like of ascending times, default=None
-        Where the curves are taken; None for 200 times up to the last event of the fit.
+        Where the curves are taken; None for 200 times up to the 95 % quantile of the
+        event times of the fit.
     out_of_bag : bool, default=False
         Whether each row is predicted only by the trees whose bags it is out of.
 
@@ -174,10 +174,7 @@ def risk_groups(
     check_count("n_groups", n_groups, low=2)
     target, leaves = read_rows(analysed, X, y, out_of_bag)
     record = survival_record(analysed.fitted, "risk_groups")
-    last = float(record.event_times[-1])
-    grid = read_times(
-        np.linspace(last / N_TIMES, last, N_TIMES) if times is None else times, record
-    )
+    grid = _grid(times, record)
     risk = mean_risk(analysed, leaves)
     known = np.flatnonzero(np.isfinite(risk))
     edges = np.quantile(risk[known], np.linspace(0.0, 1.0, n_groups + 1)[1:-1])
@@ -198,6 +195,15 @@ def risk_groups(
         p_value=_log_rank_p_value(target[known], group[known], n_groups),
         group=group,
     )
+
+
+def _grid(times: Any, record: SurvivalRecord) -> Floats:
+    """Given times, or an even grid; the few events after its end would take most of a picture."""
+    if times is not None:
+        return read_times(times, record)
+    last = float(np.quantile(record.event_times, 0.95))
+    grid: Floats = np.linspace(last / N_TIMES, last, N_TIMES)
+    return grid
 
 
 def _names(n_groups: int) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from bevel._types import Floats
-from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset
+from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset, view_dataset
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.estimators._doc_link import LinksToDocuments
@@ -35,6 +35,7 @@ from bevel.forest.records.boosting_record import BoostingRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import combines_units, read_projection
+from bevel.projections.features import Axis
 from bevel.training.boosting import (
     BoostingFit,
     BoostingOptions,
@@ -282,6 +283,11 @@ class ObliqueBoosting(
         members = self._members()
         combines = True if members is None else combines_units(members)
         scale = automatic_scale(combines) if self.scale == "auto" else self.scale
+        if scale is None and members and all(isinstance(m.projection, Axis) for m in members):
+            # Single features are read once, to code them: no copy in column order is needed.
+            viewed = view_dataset(table, self.categorical_features, n_threads)
+            if viewed is not None:
+                return viewed
         return learn_dataset(table, self.categorical_features, scale, n_threads)
 
     def _members(self) -> Any:

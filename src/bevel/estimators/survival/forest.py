@@ -77,8 +77,8 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         n_thresholds: int = 1,
         split_search: str = "auto",
         max_depth: int | None = None,
-        min_samples_split: int | float = 6,
-        min_samples_leaf: int | float = 3,
+        min_samples_split: int | float = 10,
+        min_samples_leaf: int | float = 5,
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         growth: str | None = None,
@@ -249,7 +249,7 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
 
 def default_projection() -> list[Any]:
     """What `projection="auto"` stands for."""
-    return ["cox", "sparse", "axis"]
+    return ["cox", ("sparse", "sqrt"), "axis"]
 
 
 def _check_same_times(record: SurvivalRecord | None, target: SurvivalTarget) -> None:

@@ -103,7 +103,10 @@ def curves(
     record = survival_record(fitted, "A survival curve")
     first = np.searchsorted(times, record.event_times, side="left").astype(np.int32)
     view = fitted.packed_predictor.view
-    return view.survival_curves(leaves, first, len(times), kind == "survival", n_threads)
+    found: Floats = view.survival_curves(leaves, first, len(times), kind == "survival", n_threads)
+    if kind == "survival":
+        np.maximum(found, 0.0, out=found)  # sums of differences may end just below 0
+    return found
 
 
 def in_blocks(

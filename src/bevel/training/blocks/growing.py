@@ -99,8 +99,9 @@ def grow_over_blocks(
     rest = (native_options(options), grower.gain_unit, options)
     task = SubtreeTask(table.columns, table.n_classes, *rest)
     with progress:
-        _grow_upper_levels(blocks, grower, space, n_threads)
-        _grow_subtrees(blocks, grower, task, space, progress)
+        while grower.n_trees_done < len(trees):  # some trees at a time
+            _grow_upper_levels(blocks, grower, space, n_threads)
+            _grow_subtrees(blocks, grower, task, space, progress)
         takes_all = np.array([grower.takes_all(tree) for tree in range(len(trees))], dtype=np.uint8)
         arrays = grower.finish()
     forest = FlatForest(

@@ -1,0 +1,43 @@
+"""What workers do, without a cluster."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bevel import ObliqueForestClassifier
+from bevel.dask.parts import join_parts
+from bevel.dask.tasks import join_all, measure_part
+from bevel.forest.subforest import take_trees
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+def test_joined_parts_of_a_forest_are_the_forest(nominal):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 3)), columns=list("abc"))
+    if nominal:
+        X["d"] = rng.choice(["x", "y", "z"], 80)
+    y = (X["a"] > 0).to_numpy().astype(int)
+    forest = ObliqueForestClassifier(7, projection="axis", random_state=0).fit(X, y)
+    whole = forest.fitted_forest_.forest
+    parts = [take_trees(whole, trees) for trees in ([0], [1, 2, 3], [4, 5], [6])]
+    for name, array in join_all(parts).arrays().items():
+        np.testing.assert_array_equal(array, whole.arrays()[name], err_msg=name)
+
+
+def test_empty_parts_have_no_say_in_the_types_of_columns():
+    pytest.importorskip("dask.dataframe", reason="needs bevel[dask]")
+    empty = pd.DataFrame({"a": np.array([], dtype=object)})
+    joined = join_parts([empty, pd.DataFrame({"a": [1, 2]}), empty, pd.DataFrame({"a": [3]})])
+    assert joined["a"].dtype == np.int64
+    assert joined["a"].tolist() == [1, 2, 3]
+    assert len(join_parts([empty, empty])) == 0
+
+
+def test_parts_are_measured_with_their_text():
+    assert measure_part(np.zeros((5, 3), np.float32)) == (5, 3, 60)
+    assert measure_part(pd.Series([1.0, 2.0])) == (2, 1, 16)
+    n_rows, n_columns, n_bytes = measure_part(pd.DataFrame({"a": [0.0], "b": ["x" * 1000]}))
+    assert (n_rows, n_columns) == (1, 2)
+    assert n_bytes > 1000
