@@ -8,7 +8,15 @@
 
 namespace bevel {
 
-enum class CriterionKind : uint8_t { gini, entropy, squared_error, log_rank, log_rank_score };
+enum class CriterionKind : uint8_t {
+  gini,
+  entropy,
+  squared_error,
+  poisson,
+  absolute_error,
+  log_rank,
+  log_rank_score
+};
 enum class ThresholdRule : uint8_t { best, random, purely_random };
 enum class SplitSearch : uint8_t { automatic, exact, histogram };
 enum class Growth : uint8_t { depth_first, best_first, breadth_first, random_leaf };
@@ -108,6 +116,11 @@ struct Constraints {
   std::vector<std::vector<int32_t>> groups;
 
   bool any() const { return !monotone.empty() || !groups.empty(); }
+  bool is_monotone() const {
+    for (const int8_t sign : monotone)
+      if (sign != 0) return true;
+    return false;
+  }
 };
 
 struct Options {

@@ -26,8 +26,8 @@ constexpr EnumNames<FamilyKind, 16> kFamilies{
      "principal", "patches", "ridge", "lda", "logistic", "pls", "cca", "custom", "cox"}};
 constexpr EnumNames<Tuning, 3> kTunings{{"none", "cross_validation", "out_of_bag"}};
 constexpr EnumNames<PatchWeights, 3> kPatchWeights{{"signs", "uniform", "ones"}};
-constexpr EnumNames<CriterionKind, 5> kCriteria{
-    {"gini", "entropy", "squared_error", "log_rank", "log_rank_score"}};
+constexpr EnumNames<CriterionKind, 7> kCriteria{{"gini", "entropy", "squared_error", "poisson",
+                                                 "absolute_error", "log_rank", "log_rank_score"}};
 constexpr EnumNames<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
 constexpr EnumNames<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};
 constexpr EnumNames<Growth, 4> kGrowths{

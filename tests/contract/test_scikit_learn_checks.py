@@ -15,6 +15,7 @@ from bevel import (
     ObliqueBoostingRegressor,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
+    ObliqueIsolationForest,
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
     RotatedBoostingClassifier,
@@ -46,6 +47,8 @@ def expected_failed_checks(estimator: BaseEstimator) -> dict[str, str]:
         return {}
     if isinstance(estimator, RotatedBoostingClassifier | RotatedBoostingRegressor):
         return {}  # here without a scale, and never with bags or folds
+    if isinstance(estimator, ObliqueIsolationForest):
+        return EXPECTED
     if isinstance(estimator, ObliqueBoostingClassifier | ObliqueBoostingRegressor):
         return BOOSTING
     return EXPECTED if getattr(estimator, "bootstrap", True) else {}
@@ -77,6 +80,9 @@ STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0
         ),
         ObliqueBoostingClassifier(**FEW),
         ObliqueBoostingRegressor(**FEW),
+        ObliqueForestRegressor(**SMALL, projection="sparse", criterion="absolute_error"),
+        ObliqueIsolationForest(**SMALL),
+        ObliqueIsolationForest(**SMALL, projection="axis", contamination=0.1),
         RegularizedRotationClassifier(**SMALL),
         RegularizedRotationRegressor(**SMALL),
         RegularizedRotationClassifier(

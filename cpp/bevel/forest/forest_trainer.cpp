@@ -89,7 +89,9 @@ class Trainer {
                    ? EntropyTable(static_cast<double>(n_draws()) * weighting.largest)
                    : EntropyTable()),
         trees_(numbers.size()),
-        samplers_(make_samplers(options, data_)) {
+        samplers_(make_samplers(options, data_)),
+        constraints_(options.constraints, data_) {
+    shared_.table = &table_;
     set_scales();
     choose_columns();
   }
@@ -100,7 +102,7 @@ class Trainer {
         trees_.size() * std::max<size_t>(1, data_.n_rows / growing::kParallelSubtreeRows);
     n_threads = useful_threads(n_threads, n_parts);
     for (int w = 0; w < n_threads; ++w) {
-      auto criterion = CriterionMaker<Criterion>::criterion(training_, options_, scales_, &table_);
+      auto criterion = CriterionMaker<Criterion>::criterion(training_, shared_);
       auto space = std::make_unique<Workspace<Criterion>>(options_, data_, bound_, kernels_,
                                                           std::move(criterion));
       for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(space->samplers[f]);
@@ -143,9 +145,16 @@ class Trainer {
       low = std::min(low, training_.targets[i]);
       high = std::max(high, training_.targets[i]);
     }
-    scales_.centre = low + (high - low) / 2.0;
+    const bool counts = options_.criterion == CriterionKind::poisson;
+    scales_.centre = counts ? 0.0 : low + (high - low) / 2.0;
     const double reach = std::max(high - scales_.centre, scales_.centre - low);
     const double size = largest * reach;
+    if (options_.criterion == CriterionKind::absolute_error) return rank_rows(reach);
+    if (counts) {
+      scales_.gain = gain_unit(draws * size);
+      scales_.target = grid_scale(draws * size, 61);
+      return;
+    }
     scales_.gain = start_ ? start_->gain_unit : gain_unit(draws * largest * (reach * reach));
     scales_.target = score_grid(draws, size);
   }
@@ -157,6 +166,23 @@ class Trainer {
     // apart and need the finer grid.
     constexpr double kSmallNode = 1024.0;  // draws
     return weighting_.whole ? std::min(fine, grid_scale(kSmallNode * size, 53)) : fine;
+  }
+
+  // Absolute error: the sums of a side and products of its weight and a target stay below 2^62.
+  void rank_rows(double reach) {
+    const double largest_error = static_cast<double>(n_draws()) * weighting_.largest * reach;
+    scales_.gain = gain_unit(largest_error);
+    if (weighting_.whole) {
+      scales_.target = grid_scale(largest_error, 59);
+      shared_.whole_ranks =
+          rank_targets<int64_t>(training_.targets, data_.n_rows, [this](double target) {
+            return std::llround((target - scales_.centre) * scales_.target);
+          });
+    } else {
+      shared_.real_ranks =
+          rank_targets<double>(training_.targets, data_.n_rows,
+                               [this](double target) { return target - scales_.centre; });
+    }
   }
 
   // largest_weight: of a bag, in the units of the criterion.
@@ -190,7 +216,7 @@ class Trainer {
     row_data.multiplicity = multiplicity.data();
     TreeData<Criterion> tree = gather(row_data, tree_number);
     TreeBuilder<Criterion> builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_,
-                                   workspaces_, kernels_, *pool_);
+                                   constraints_, workspaces_, kernels_, *pool_);
     trees_[job] = with_used_axes(builder.grow(tree, worker), tree.axes, data_.n_features);
     trees_[job].nodes.shrink();
   }
@@ -213,10 +239,11 @@ class Trainer {
     tree.root = start_ ? start_->key : root_key(options_.seed, tree_number);
     tree.row_data = row_data;
     tree.gain_unit = scales_.gain;
-    tree.weight_unit = std::is_same_v<typename Criterion::RowStats, WidePair> ||
-                               std::is_same_v<typename Criterion::RowStats, OutputRowStats>
-                           ? scales_.weight
-                           : 1.0;
+    using RowStats = typename Criterion::RowStats;
+    constexpr bool kScaled = std::is_same_v<RowStats, WidePair> ||
+                             std::is_same_v<RowStats, RankRowStats> ||
+                             std::is_same_v<RowStats, OutputRowStats>;
+    tree.weight_unit = kScaled ? scales_.weight : 1.0;
     size_t n = 0;
     for (size_t row = 0; row < data_.n_rows; ++row) n += row_data.multiplicity[row] > 0;
     tree.rows.reserve(n);
@@ -227,9 +254,9 @@ class Trainer {
       RowWeight w{0, row_data.weight(row)};
       if (weighting_.whole) w.whole = static_cast<int64_t>(w.real);
       tree.rows.push_back(static_cast<uint32_t>(row));
-      tree.stats.push_back(CriterionMaker<Criterion>::stats(training_, row, w, scales_));
+      tree.stats.push_back(CriterionMaker<Criterion>::stats(training_, row, w, shared_));
     }
-    auto criterion = CriterionMaker<Criterion>::criterion(training_, options_, scales_, &table_);
+    auto criterion = CriterionMaker<Criterion>::criterion(training_, shared_);
     criterion.begin_node(tree.stats.data(), tree.stats.size());
     const bool known = start_ && start_->tree_weight > 0.0;
     tree.total_weight = known ? start_->tree_weight * tree.weight_unit : criterion.weight();
@@ -319,13 +346,15 @@ class Trainer {
   const Kernels& kernels_;
   const ProjectionBound bound_;
   EntropyTable table_;
-  CriterionScales scales_;
+  CriterionData shared_;
+  CriterionScales& scales_ = shared_.scales;
   OutputTargets outputs_;
   std::vector<const float*> columns_;
   std::vector<int32_t> used_;
   std::optional<ColumnCodes> codes_;
   std::vector<GrownTree> trees_;
   Samplers samplers_;
+  DirectionConstraints constraints_;
   std::vector<std::unique_ptr<Workspace<Criterion>>> workspaces_;
   ThreadPool* pool_ = nullptr;
 };
@@ -347,6 +376,18 @@ FlatForest run_trainer(const TrainingSet& training, const Options& options,
     return entropy ? run(std::type_identity<OutputClassCriterion<true>>{})
                    : run(std::type_identity<OutputClassCriterion<false>>{});
   }
+  if (options.constraints.is_monotone() && options.criterion != CriterionKind::absolute_error) {
+    require(training.targets || training.n_classes == 2, "[train] a monotone forest of classes");
+    if (options.criterion == CriterionKind::poisson)
+      return run(std::type_identity<MonotoneCriterion<PoissonCriterion>>{});
+    return entropy ? run(std::type_identity<MonotoneCriterion<WideEntropyCriterion>>{})
+                   : run(std::type_identity<MonotoneCriterion<WideCriterion>>{});
+  }
+  if (options.criterion == CriterionKind::poisson)
+    return run(std::type_identity<PoissonCriterion>{});
+  if (options.criterion == CriterionKind::absolute_error)
+    return weighting.whole ? run(std::type_identity<AbsoluteCriterion<int64_t>>{})
+                           : run(std::type_identity<AbsoluteCriterion<double>>{});
   if (training.targets) return run(std::type_identity<WideCriterion>{});
   if (training.n_classes == 2 && weighting.whole)
     return entropy ? run(std::type_identity<PackedEntropyCriterion>{})

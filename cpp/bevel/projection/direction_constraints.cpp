@@ -18,6 +18,11 @@ std::vector<int32_t> common(const std::vector<int32_t>& a, const std::vector<int
   return both;
 }
 
+void copy(const Candidates& from, size_t c, Candidates& to) {
+  for (int k = 0; k < from.n_nonzeros(c); ++k) to.add_entry(from.indices(c)[k], from.weights(c)[k]);
+  to.close();
+}
+
 }  // namespace
 
 DirectionConstraints::DirectionConstraints(const Constraints& constraints, const DatasetView& data)
@@ -44,7 +49,7 @@ DirectionConstraints::DirectionConstraints(const Constraints& constraints, const
 }
 
 void DirectionConstraints::restrict(FamilyKind family, size_t first, Stream& stream,
-                                    Candidates& candidates) const {
+                                    Candidates& candidates, const OpenGroups& open) const {
   if (!any()) return;
   const bool given = family == FamilyKind::custom;
   const bool replace = family == FamilyKind::signs || family == FamilyKind::combination;
@@ -59,7 +64,7 @@ void DirectionConstraints::restrict(FamilyKind family, size_t first, Stream& str
       if (given) {
         if (!holds(entries)) continue;
       } else {
-        keep_to_a_group(replace, stream, entries);
+        keep_to_a_group(replace, open, stream, entries);
         align(entries);
       }
     }
@@ -69,10 +74,13 @@ void DirectionConstraints::restrict(FamilyKind family, size_t first, Stream& str
 }
 
 // That of the first feature, or one of those it is in.
-void DirectionConstraints::keep_to_a_group(bool replace, Stream& stream,
+void DirectionConstraints::keep_to_a_group(bool replace, const OpenGroups& open, Stream& stream,
                                            std::vector<Entry>& entries) const {
   if (!has_groups()) return;
-  const auto& choices = groups_of_feature_[static_cast<size_t>(entries[0].feature)];
+  std::vector<int32_t> choices = groups_of_feature_[static_cast<size_t>(entries[0].feature)];
+  if (!open.all)
+    if (auto still_open = common(open.groups, choices); !still_open.empty())
+      choices = std::move(still_open);
   const int32_t group = choices[stream.below(choices.size())];
   const auto& others = numeric_[static_cast<size_t>(group)];
   auto is_inside = [&](int32_t feature) {
@@ -92,6 +100,33 @@ void DirectionConstraints::keep_to_a_group(bool replace, Stream& stream,
     }
   }
   std::erase_if(entries, [](const Entry& entry) { return entry.feature < 0; });
+}
+
+void DirectionConstraints::remove_closed(const OpenGroups& open, size_t first,
+                                         Candidates& candidates) const {
+  if (!has_groups() || open.all) return;
+  Candidates drawn = std::move(candidates);
+  candidates.clear();
+  for (size_t c = 0; c < drawn.size(); ++c)
+    if (c < first || allows(open, groups_of(drawn.indices(c), drawn.n_nonzeros(c))))
+      copy(drawn, c, candidates);
+}
+
+std::pair<size_t, size_t> DirectionConstraints::order_by_push(size_t first,
+                                                              Candidates& candidates) const {
+  if (!is_monotone()) return {candidates.size(), candidates.size()};
+  Candidates drawn = std::move(candidates);
+  candidates.clear();
+  for (size_t c = 0; c < first; ++c) copy(drawn, c, candidates);
+  size_t ends[3];
+  const int kinds[3] = {0, 1, -1};
+  for (int kind = 0; kind < 3; ++kind) {
+    for (size_t c = first; c < drawn.size(); ++c)
+      if (push(drawn.indices(c), drawn.weights(c), drawn.n_nonzeros(c)) == kinds[kind])
+        copy(drawn, c, candidates);
+    ends[kind] = candidates.size();
+  }
+  return {ends[0], ends[1]};
 }
 
 // Coefficients of constrained features push the way that the first of them does.

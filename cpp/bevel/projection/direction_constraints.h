@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "bevel/data/dataset_view.h"
@@ -31,7 +32,15 @@ class DirectionConstraints {
   // coefficients change their sign. Features outside the group of the first one are replaced by
   // others of that group if the family draws features one by one, and left out otherwise. Given
   // directions stay as they are or are removed.
-  void restrict(FamilyKind family, size_t first, Stream& stream, Candidates& candidates) const;
+  // open: of the path, if it is known; a direction keeps to an open group if its first feature is
+  // in one.
+  void restrict(FamilyKind family, size_t first, Stream& stream, Candidates& candidates,
+                const OpenGroups& open = {}) const;
+  // Removes the directions from `first` on that a path does not allow.
+  void remove_closed(const OpenGroups& open, size_t first, Candidates& candidates) const;
+  // Orders the directions from `first` on by their push, 0, 1, -1, and returns where the second and
+  // the third kind begin.
+  std::pair<size_t, size_t> order_by_push(size_t first, Candidates& candidates) const;
 
   // 1: predictions must not fall as the projected value rises, -1: must not rise, 0: either.
   int push(const int32_t* index, const float* weight, int n) const;
@@ -47,7 +56,8 @@ class DirectionConstraints {
     int32_t feature;
     float weight;
   };
-  void keep_to_a_group(bool replace, Stream& stream, std::vector<Entry>& entries) const;
+  void keep_to_a_group(bool replace, const OpenGroups& open, Stream& stream,
+                       std::vector<Entry>& entries) const;
   void align(std::vector<Entry>& entries) const;
   bool holds(const std::vector<Entry>& entries) const;
 

@@ -1,5 +1,5 @@
 // What is summed over rows and how a cut is scored. A criterion owns the totals of the current
-// node; its Accumulator adds rows to the left side one by one. Six criteria cover everything:
+// node; its Accumulator adds rows to the left side one by one. These cover everything:
 //
 //   PackedCriterion              Gini, two classes, whole weights      one 64-bit add per row
 //   PackedEntropyCriterion       the same with entropy
@@ -7,6 +7,8 @@
 //   WideEntropyCriterion         entropy, two classes, real weights
 //   ClassCriterion<uint16_t, ..> three classes and more, whole weights
 //   ClassCriterion<double, ..>   the same with real weights
+//   PoissonCriterion             Poisson deviance, any weights
+//   AbsoluteCriterion            absolute error (absolute_error.h)
 //
 // Sums that decide a split are whole numbers (real weights and targets are rounded to a grid of
 // 2^-52 of their total), so any order of adding gives the same bits.
@@ -49,6 +51,7 @@ class PairCriterion {
   using RowStats = P;
   static constexpr bool kIsPair = true;
   static constexpr bool kIsEntropy = Score::kIsEntropy;
+  static constexpr bool kHasOwnBound = Score::kHasOwnBound;
   static constexpr bool kIsPacked = sizeof(RowStats) == 8;
 
   // gain_factor turns what the score calls removed into the weighted impurity removed.
@@ -145,6 +148,7 @@ using PackedCriterion = PairCriterion<uint64_t, SquareScore>;
 using WideCriterion = PairCriterion<WidePair, SquareScore>;
 using PackedEntropyCriterion = PairCriterion<uint64_t, EntropyScore>;
 using WideEntropyCriterion = PairCriterion<WidePair, EntropyScore>;
+using PoissonCriterion = PairCriterion<WidePair, PoissonScore>;
 
 template <class Weight>
 struct ClassRowStats {

@@ -34,6 +34,7 @@ inline WidePair operator+(WidePair a, WidePair b) { return {a.weight + b.weight,
 class SquareScore {
  public:
   static constexpr bool kIsEntropy = false;
+  static constexpr bool kHasOwnBound = false;
 
   void begin_node(WidePair total, size_t) {
     totals_ = {static_cast<double>(total.weight), static_cast<double>(total.sum)};
@@ -57,6 +58,7 @@ class SquareScore {
 class EntropyScore {
  public:
   static constexpr bool kIsEntropy = true;
+  static constexpr bool kHasOwnBound = true;
 
   explicit EntropyScore(const EntropyTable* table) : table_(table) {}
 
@@ -82,6 +84,14 @@ class EntropyScore {
     return (score - parent_ - slack_) * weight_ / per_square_ * (1.0 - 1e-9);
   }
   double slack() const { return slack_; }
+  // No cut scores more that leaves `before` on the left and some of the rows up to `after`. The
+  // entropy is convex as well, so the corners of pair_bounds (kernels) bound it; they are whole.
+  double bound_inside(WidePair before, WidePair after, double, double) const {
+    const int64_t ones = after.sum - before.sum;
+    const double corners = std::max((*this)({before.weight + ones, before.sum + ones}),
+                                    (*this)({after.weight - ones, after.sum - ones}));
+    return corners + slack_;
+  }
   const EntropyTable& table() const { return *table_; }
   WidePair total() const { return total_; }
 
@@ -108,6 +118,56 @@ class EntropyScore {
   WidePair total_{0, 0};
   double parent_ = 0.0, weight_ = 0.0, slack_ = 0.0;
   double per_square_ = 0.0;  // no cut has more gain per unit of pair_score() / W
+};
+
+// Half of the Poisson deviance that a cut removes: a log(m / M) of both sides, where m = a / w is
+// the mean of a side and M that of the node. A side without any count has no mean that a count
+// could have come from; it is no cut, as in scikit-learn.
+class PoissonScore {
+ public:
+  static constexpr bool kIsEntropy = false;
+  static constexpr bool kHasOwnBound = true;
+
+  void begin_node(WidePair total, size_t) {
+    total_ = total;
+    weight_ = static_cast<double>(total.weight);
+    sum_ = static_cast<double>(total.sum);
+    per_mean_ = total.sum > 0 ? weight_ / sum_ : 0.0;
+  }
+  double operator()(WidePair left) const {
+    const WidePair right{total_.weight - left.weight, total_.sum - left.sum};
+    if (left.weight <= 0 || right.weight <= 0 || left.sum <= 0 || right.sum <= 0) return kNoScore;
+    return side(static_cast<double>(left.weight), static_cast<double>(left.sum)) +
+           side(static_cast<double>(right.weight), static_cast<double>(right.sum));
+  }
+  double perfect() const { return std::numeric_limits<double>::infinity(); }
+  double removed(double score) const { return score == kNoScore ? score : std::max(0.0, score); }
+  // A side gains w (m log(m / M) - m + M), which is (m - M)^2 w times an average of 1 / (2 x) over
+  // the way from M to m: at most 1 / M, at m = 0.
+  double least_square(double score) const {
+    return score == kNoScore ? score : (score - slack()) * sum_ * (1.0 - 1e-9);
+  }
+  // Of rounding, and of the corners of bound_inside().
+  double slack() const { return 1e-11 * sum_; }
+  // The score is convex in (w, a): the corners of pair_bounds (kernels) bound it. low, high: of the
+  // targets of the node.
+  double bound_inside(WidePair before, WidePair after, double low, double high) const {
+    const auto w0 = static_cast<double>(before.weight), w1 = static_cast<double>(after.weight);
+    const auto a0 = static_cast<double>(before.sum), a1 = static_cast<double>(after.sum);
+    const double b = w1 - w0, s = a1 - a0;
+    const double t = high > low ? std::clamp((s - low * b) / (high - low), 0.0, b) : 0.0;
+    return std::max(at(w0 + t, a0 + high * t), at(w1 - t, a1 - high * t)) + slack();
+  }
+
+ private:
+  double side(double w, double a) const {
+    return w > 0.0 && a > 0.0 ? a * fixed_log(a / w * per_mean_) : 0.0;
+  }
+  double at(double w, double a) const { return side(w, a) + side(weight_ - w, sum_ - a); }
+
+  WidePair total_{0, 0};
+  double weight_ = 0.0, sum_ = 0.0;
+  double per_mean_ = 0.0;  // 1 / M
 };
 
 }  // namespace bevel

@@ -1,7 +1,9 @@
 // Definitions of TreeBuilder: what leaves hold.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "bevel/support/check.h"
 #include "bevel/tree/tree_builder.h"
@@ -24,29 +26,57 @@ void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, i
     w.criterion.append_means(nodes.output_value);
   } else if (w.criterion.is_regression()) {
     const auto* rows = data_rows(item.level, w);
-    auto row_of = [&](size_t i) { return rows ? (*rows)[tree_->rows[i]] : tree_->rows[i]; };
     if (item.end - item.start == 1) {
-      w.single_row_leaves.push_back({node, row_of(item.start)});
+      const uint32_t row = tree_->rows[item.start];
+      w.single_row_leaves.push_back({node, rows ? (*rows)[row] : row});
     } else {
-      // Differences to the first target: a leaf of equal targets has exactly their value.
-      const TrainingRowData& row_data = tree_->row_data;
-      const double first = row_data.targets[row_of(item.start)];
-      double sum = 0.0, weights = 0.0;
-      for (size_t i = item.start; i < item.end; ++i) {
-        const uint32_t row = row_of(i);
-        const double weight = row_data.weight(row);
-        sum += weight * (row_data.targets[row] - first);
-        weights += weight;
-      }
-      nodes.leaf_value[node] = first + sum / weights;
-      BEVEL_CHECK(weights > 0.0 && std::isfinite(nodes.leaf_value[node]));
+      nodes.leaf_value[node] = leaf_value(item, w);
     }
-  } else {
+  } else if constexpr (!requires { w.criterion.leaf_value(); }) {
     w.criterion.class_shares(
         [&](int32_t label, double share) { nodes.add_entry(label, static_cast<float>(share)); });
     BEVEL_CHECK(nodes.entry_index.size() > static_cast<size_t>(nodes.entry_offset.back()));
   }
   nodes.close();
+}
+
+template <class Criterion>
+double TreeBuilder<Criterion>::leaf_value(const NodeItem& item,
+                                          const Workspace<Criterion>& w) const {
+  if constexpr (requires { w.criterion.leaf_value(); }) {
+    return w.criterion.leaf_value();
+  } else {
+    const auto* rows = data_rows(item.level, w);
+    auto row_of = [&](size_t i) { return rows ? (*rows)[tree_->rows[i]] : tree_->rows[i]; };
+    // Differences to the first target: a leaf of equal targets has exactly their value.
+    const TrainingRowData& row_data = tree_->row_data;
+    const double first = row_data.targets[row_of(item.start)];
+    double sum = 0.0, weights = 0.0;
+    for (size_t i = item.start; i < item.end; ++i) {
+      const uint32_t row = row_of(i);
+      const double weight = row_data.weight(row);
+      sum += weight * (row_data.targets[row] - first);
+      weights += weight;
+    }
+    double value = first + sum / weights;
+    // Means of counts are not negative, but for rounding.
+    if constexpr (std::is_base_of_v<PoissonCriterion, Criterion>) value = std::max(value, 0.0);
+    BEVEL_CHECK(weights > 0.0 && std::isfinite(value));
+    return value;
+  }
+}
+
+template <class Criterion>
+int32_t TreeBuilder<Criterion>::open(const NodeItem& item, NodeStore& nodes,
+                                     const Workspace<Criterion>& w) const {
+  const bool is_regression = w.criterion.is_regression();
+  if (!constraints_.is_monotone()) return nodes.open(node_weight(w), is_regression);
+  const int32_t node = nodes.open(node_weight(w), true);
+  if constexpr (requires { w.criterion.mean(); })
+    nodes.leaf_value[node] = is_regression ? leaf_value(item, w) : w.criterion.mean();
+  else
+    nodes.leaf_value[node] = leaf_value(item, w);
+  return node;
 }
 
 // Targets lie anywhere in memory. Looked up one after the other, as leaves come up, each costs a

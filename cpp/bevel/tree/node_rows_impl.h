@@ -103,6 +103,14 @@ void TreeBuilder<Criterion>::split_out_of_bag_rows(const NodeItem& item, const S
   left.out_end = right.out_start = item.out_start + n_left;
 }
 
+template <class Criterion>
+void TreeBuilder<Criterion>::close_groups(const NodeItem& item, const SplitRecord& split,
+                                          NodeItem& left, NodeItem& right) const {
+  if (!constraints_.has_groups()) return;
+  const auto own = constraints_.groups_of(split.index.data(), static_cast<int>(split.index.size()));
+  left.open = right.open = constraints_.after(item.open, own);
+}
+
 // Copies the rows of a subtree together once they fit a cache, if it will read them often enough.
 template <class Criterion>
 void TreeBuilder<Criterion>::compact(NodeItem& item, Workspace<Criterion>& w) {

@@ -56,6 +56,14 @@ bool TreeBuilder<Criterion>::same_targets(const NodeItem& item,
   return true;
 }
 
+// Criteria that reject cuts may leave none, though directions separate the rows.
+template <class Criterion>
+bool TreeBuilder<Criterion>::is_cut(const BestSplit& found) {
+  constexpr bool kRejects =
+      requires(Criterion c) { c.set_push(0); } || std::is_base_of_v<PoissonCriterion, Criterion>;
+  return found.cut.found() && !(kRejects && found.cut.score == kNoScore);
+}
+
 template <class Criterion>
 bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterion>& w, int worker,
                                         SplitRecord& out) {
@@ -65,11 +73,11 @@ bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterio
   w.candidates.clear();
   w.inherited = item.inherited;
   const NodeRows rows = rows_of(item, w);
+  w.open = &item.open;
   for (size_t f = 0; f < samplers_.size(); ++f) sample(f, rows, stream, w);
-  if (options_.threshold == ThresholdRule::purely_random) keep_one(stream, 0, w.candidates);
-  search(node, 0, w, worker, found);
+  search_drawn(item, node, 0, stream, w, worker, found);
   // A forest on single features goes on until one of them can be cut, as scikit-learn's does.
-  for (int redraws = 0; !found.cut.found(); ++redraws) {
+  for (int redraws = 0; !is_cut(found); ++redraws) {
     const size_t first = w.candidates.size();
     bool asked = false;
     for (size_t f = 0; f < samplers_.size(); ++f) {
@@ -82,11 +90,10 @@ bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterio
     }
     if (!asked) break;
     if (w.candidates.size() == first) continue;
-    if (options_.threshold == ThresholdRule::purely_random) keep_one(stream, first, w.candidates);
-    search(node, first, w, worker, found);
+    search_drawn(item, node, first, stream, w, worker, found);
   }
   for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->end_node(w.samplers[f]);
-  if (!found.cut.found()) return false;
+  if (!is_cut(found)) return false;
   record(node, found, w, out);
   out.inherited = w.inherited;
   constexpr double kSlack = 1e-12;  // a split that removes exactly the minimum is kept
@@ -101,7 +108,31 @@ template <class Criterion>
 void TreeBuilder<Criterion>::sample(size_t family, NodeRows node, Stream& stream,
                                     Workspace<Criterion>& w) const {
   if (!w.inherited.empty()) node.inherited = &w.inherited[family];
+  const size_t first = w.candidates.size();
   samplers_[family]->sample(node, stream, w.samplers[family], w.candidates);
+  if (constraints_.any())
+    constraints_.restrict(options_.families[family].kind, first, stream, w.candidates, *w.open);
+}
+
+template <class Criterion>
+void TreeBuilder<Criterion>::search_drawn(const NodeItem& item, const NodeView& node, size_t first,
+                                          Stream& stream, Workspace<Criterion>& w, int worker,
+                                          BestSplit& found) {
+  constraints_.remove_closed(item.open, first, w.candidates);
+  if (options_.threshold == ThresholdRule::purely_random) keep_one(stream, first, w.candidates);
+  if constexpr (requires { w.criterion.set_push(0); }) {
+    const auto [rising, falling] = constraints_.order_by_push(first, w.candidates);
+    const size_t last = w.candidates.size();
+    const size_t starts[] = {first, rising, falling, last};
+    const int pushes[] = {0, 1, -1};
+    for (int kind = 0; kind < 3; ++kind) {
+      if (starts[kind] == starts[kind + 1]) continue;
+      w.criterion.set_push(pushes[kind]);
+      search(node, starts[kind], starts[kind + 1], w, worker, found);
+    }
+  } else {
+    search(node, first, w.candidates.size(), w, worker, found);
+  }
 }
 
 // Purely random trees look at one direction: a nominal column as often as columns are nominal.
@@ -133,9 +164,8 @@ void TreeBuilder<Criterion>::keep_one(Stream& stream, size_t first, Candidates& 
 // A large node is searched by all idle threads, each with some of the candidates. The order of cuts
 // is total, so the best one does not depend on which thread searched what.
 template <class Criterion>
-void TreeBuilder<Criterion>::search(const NodeView& node, size_t first, Workspace<Criterion>& w,
-                                    int worker, BestSplit& found) {
-  const size_t last = w.candidates.size();
+void TreeBuilder<Criterion>::search(const NodeView& node, size_t first, size_t last,
+                                    Workspace<Criterion>& w, int worker, BestSplit& found) {
   if (node.n < growing::kParallelNodeRows || last - first < 2 || !pool_.has_idle())
     return w.finder.search(node, w.criterion, limits_, w.candidates, first, last, found);
   const auto n_parts = std::min<size_t>(static_cast<size_t>(pool_.size()), last - first);

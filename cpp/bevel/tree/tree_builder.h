@@ -9,6 +9,7 @@
 #include "bevel/data/codes.h"
 #include "bevel/data/dataset_view.h"
 #include "bevel/options.h"
+#include "bevel/projection/direction_constraints.h"
 #include "bevel/projection/sampler.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/support/thread_pool.h"
@@ -29,6 +30,7 @@ struct NodeItem {
   bool dense;      // its rows are a run in each column of its block, and are kept so
   size_t out_start = 0, out_end = 0;  // of the rows out of the bag, if a family needs them
   std::vector<int32_t> inherited{};   // per family: what the parent's models leave, if anything
+  OpenGroups open{};                  // groups of features that the path may go on with
 };
 
 template <class Criterion>
@@ -36,7 +38,7 @@ class TreeBuilder {
  public:
   // codes: of the data, or null.
   TreeBuilder(const Options& options, const DatasetView& data, const ColumnCodes* codes,
-              const Samplers& samplers,
+              const Samplers& samplers, const DirectionConstraints& constraints,
               std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces,
               const Kernels& kernels, ThreadPool& pool);
 
@@ -67,10 +69,15 @@ class TreeBuilder {
   // Sets the criterion's totals; false when the node must be a leaf whatever its candidates.
   bool begin_node(const NodeItem& item, Workspace<Criterion>& w);
   bool same_targets(const NodeItem& item, const Workspace<Criterion>& w) const;
+  static bool is_cut(const BestSplit& found);
   bool find_split(const NodeItem& item, Workspace<Criterion>& w, int worker, SplitRecord& out);
   void sample(size_t family, NodeRows node, Stream& stream, Workspace<Criterion>& w) const;
+  // Lets the candidates from `first` on hold the constraints, leaves one if it is to be the only
+  // one, and searches them.
+  void search_drawn(const NodeItem& item, const NodeView& node, size_t first, Stream& stream,
+                    Workspace<Criterion>& w, int worker, BestSplit& found);
   void keep_one(Stream& stream, size_t first, Candidates& candidates) const;
-  void search(const NodeView& node, size_t first, Workspace<Criterion>& w, int worker,
+  void search(const NodeView& node, size_t first, size_t last, Workspace<Criterion>& w, int worker,
               BestSplit& found);
   void record(const NodeView& node, BestSplit& found, Workspace<Criterion>& w,
               SplitRecord& out) const;
@@ -82,6 +89,9 @@ class TreeBuilder {
   // Gives the children their rows out of the bag, and what the node's models leave them.
   void split_out_of_bag_rows(const NodeItem& item, const SplitRecord& split,
                              Workspace<Criterion>& w, NodeItem& left, NodeItem& right);
+  // Leaves the children the groups of features that a split leaves open.
+  void close_groups(const NodeItem& item, const SplitRecord& split, NodeItem& left,
+                    NodeItem& right) const;
   void find_sides(const SplitRecord& split, const float* values, size_t n,
                   uint8_t* goes_left) const;
   const float* project(const NodeItem& item, const SplitRecord& split, Workspace<Criterion>& w);
@@ -90,6 +100,10 @@ class TreeBuilder {
                  Workspace<Criterion>& w) const;
   void fill_single_row_leaves(NodeStore& nodes, Workspace<Criterion>& w) const;
   float node_weight(const Workspace<Criterion>& w) const;
+  // What a leaf with the rows of a node predicts, in regression.
+  double leaf_value(const NodeItem& item, const Workspace<Criterion>& w) const;
+  // Appends a node; a tree that is to be monotone also notes what the node would predict alone.
+  int32_t open(const NodeItem& item, NodeStore& nodes, const Workspace<Criterion>& w) const;
 
   const float* const* columns(int level, const Workspace<Criterion>& w) const {
     return level == 0 ? tree_->columns.data()
@@ -123,6 +137,7 @@ class TreeBuilder {
   const DatasetView& data_;
   const ColumnCodes* codes_;
   const Samplers& samplers_;
+  const DirectionConstraints& constraints_;
   std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces_;
   const Kernels& kernels_;
   ThreadPool& pool_;

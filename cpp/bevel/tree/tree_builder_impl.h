@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bevel/support/check.h"
+#include "bevel/tree/bounded_leaves.h"
 #include "bevel/tree/column_use.h"
 #include "bevel/tree/leaves_impl.h"
 #include "bevel/tree/node_rows_impl.h"
@@ -25,12 +26,14 @@ constexpr size_t kParallelSubtreeRows = 4096;
 template <class Criterion>
 TreeBuilder<Criterion>::TreeBuilder(const Options& options, const DatasetView& data,
                                     const ColumnCodes* codes, const Samplers& samplers,
+                                    const DirectionConstraints& constraints,
                                     std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces,
                                     const Kernels& kernels, ThreadPool& pool)
     : options_(options),
       data_(data),
       codes_(codes),
       samplers_(samplers),
+      constraints_(constraints),
       workspaces_(workspaces),
       kernels_(kernels),
       pool_(pool),
@@ -64,9 +67,16 @@ NodeStore TreeBuilder<Criterion>::grow(TreeData<Criterion>& tree, int worker) {
   tree_ = &tree;
   limits_.min_weight = options_.min_weight_leaf * tree.total_weight;
   node_limits_.min_side_weight = limits_.min_weight;
-  if (options_.growth != Growth::depth_first) return grow_in_order(worker);
-  Subtree whole = grow_depth_first(root(), worker);
-  return assemble(std::move(whole.nodes), std::move(whole.grafts));
+  NodeStore nodes;
+  if (options_.growth != Growth::depth_first) {
+    nodes = grow_in_order(worker);
+  } else {
+    Subtree whole = grow_depth_first(root(), worker);
+    nodes = assemble(std::move(whole.nodes), std::move(whole.grafts));
+  }
+  if (constraints_.is_monotone())
+    bound_leaves(nodes, constraints_, workspaces_[worker]->criterion.is_regression());
+  return nodes;
 }
 
 // Left children are grown at once, right ones wait on the stack or are passed to idle threads:
@@ -91,7 +101,8 @@ typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_firs
     NodeStore& nodes = result.nodes;
     if (item.parent >= 0) nodes.right[item.parent] = static_cast<int32_t>(nodes.size());
     if (part >= 0) {
-      result.grafts.push_back({nodes.open(0.0f, w.criterion.is_regression()), {}, {}});
+      const bool has_values = w.criterion.is_regression() || constraints_.is_monotone();
+      result.grafts.push_back({nodes.open(0.0f, has_values), {}, {}});
       part_of_graft.push_back(part);
       if constexpr (requires { w.criterion.n_leaf_values(); })  // until the subtree takes its place
         nodes.output_value.resize(nodes.output_value.size() + w.criterion.n_leaf_values(), 0.0);
@@ -101,7 +112,7 @@ typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_firs
     pool_.throw_if_cancelled();
     compact(item, w);
     const bool may_split = begin_node(item, w);
-    const int32_t node = nodes.open(node_weight(w), w.criterion.is_regression());
+    const int32_t node = open(item, nodes, w);
     if (!may_split || !find_split(item, w, worker, split)) {
       emit_leaf(item, nodes, node, w);
       continue;
@@ -118,6 +129,7 @@ typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_firs
     NodeItem right{middle,     item.end, child_key(item.key, true), item.depth + 1, node,
                    item.level, dense};
     split_out_of_bag_rows(item, split, w, left, right);
+    close_groups(item, split, left, right);
     int32_t index = -1;
     const bool large =
         std::min(right.end - right.start, left.end - left.start) >= growing::kParallelSubtreeRows;
@@ -169,6 +181,7 @@ struct TreeBuilder<Criterion>::FrontierSplitter {
     left.item = {item.start, middle, child_key(item.key, false), depth, -1, 0, false};
     right.item = {middle, item.end, child_key(item.key, true), depth, -1, 0, false};
     builder.split_out_of_bag_rows(item, node.split, w, left.item, right.item);
+    builder.close_groups(item, node.split, left.item, right.item);
     return true;
   }
 };
@@ -185,7 +198,7 @@ NodeStore TreeBuilder<Criterion>::grow_in_order(int worker) {
   NodeStore store = to_preorder(nodes, [&](NodeStore& out, const WaitingNode& from, bool is_leaf) {
     const NodeItem& item = from.item;
     w.criterion.begin_node(tree_->stats.data() + item.start, item.end - item.start);
-    const int32_t node = out.open(node_weight(w), w.criterion.is_regression());
+    const int32_t node = open(item, out, w);
     if (is_leaf)
       emit_leaf(item, out, node, w);
     else

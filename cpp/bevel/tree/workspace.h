@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bevel/projection/candidates.h"
+#include "bevel/projection/direction_constraints.h"
 #include "bevel/projection/sampler.h"
 #include "bevel/split/finder.h"
 
@@ -39,7 +40,8 @@ struct Workspace {
   Criterion criterion;
   std::vector<SamplerScratch> samplers;  // one per family
   Candidates candidates;
-  std::vector<float> values;  // projected values of the last split found
+  const OpenGroups* open = nullptr;  // of the node
+  std::vector<float> values;         // projected values of the last split found
   std::vector<float> column;
   std::vector<uint32_t> rows;
   std::vector<uint8_t> goes_left;

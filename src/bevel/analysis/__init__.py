@@ -29,6 +29,7 @@ from bevel.analysis.neighbours.potential_neighbours import potential_neighbours
 from bevel.analysis.neighbours.principal_coordinates import principal_coordinates
 from bevel.analysis.neighbours.prototypes import prototypes
 from bevel.analysis.neighbours.proximity import proximity
+from bevel.analysis.neighbours.unsupervised import unsupervised_forest
 from bevel.analysis.rotations.best_rotations import refit_best_rotations
 from bevel.analysis.rotations.complexity import tree_complexity
 from bevel.analysis.rules.path import path_rules
@@ -99,6 +100,7 @@ __all__ = [
     "top_rules",
     "tree_complexity",
     "tree_rules",
+    "unsupervised_forest",
     "voting_points",
 ]
 

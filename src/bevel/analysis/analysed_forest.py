@@ -14,6 +14,7 @@ from bevel.errors import NoOutOfBagError, wrong_type
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._reading import encode_rows
 from bevel.estimators.gradient_boosting.base import ObliqueBoosting
+from bevel.estimators.outliers.isolation import ObliqueIsolationForest
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
@@ -41,7 +42,7 @@ class AnalysedForest:
 
     Attributes
     ----------
-    estimator : ObliqueForest or ObliqueBoosting
+    estimator : ObliqueForest, ObliqueBoosting or ObliqueIsolationForest
         The fitted estimator.
     fitted : FittedForest
         Its forest, in memory.
@@ -51,7 +52,7 @@ class AnalysedForest:
         Name of the calling function, for messages.
     """
 
-    estimator: ObliqueForest | ObliqueBoosting
+    estimator: ObliqueForest | ObliqueBoosting | ObliqueIsolationForest
     fitted: FittedForest
     n_threads: int
     caller: str
@@ -127,7 +128,12 @@ class AnalysedForest:
 
 
 def read_forest(
-    estimator: object, caller: str, *, trees_only: bool = False, several_outputs: bool = False
+    estimator: object,
+    caller: str,
+    *,
+    trees_only: bool = False,
+    leaves_only: bool = False,
+    several_outputs: bool = False,
 ) -> AnalysedForest:
     """Read a fitted forest for the function `caller`; raises if it is not one.
 
@@ -140,6 +146,9 @@ def read_forest(
     trees_only : bool, default=False
         Whether the function looks at single trees and their splits, so that it may have boosted
         ones; others need trees that each predict the target.
+    leaves_only : bool, default=False
+        Whether the function looks at nothing but the leaves of rows, so that it may have an
+        isolation forest.
     several_outputs : bool, default=False
         Whether the function reads no predictions, so that it may have a forest of several outputs.
     """
@@ -151,7 +160,13 @@ def read_forest(
             f"{type(estimator).__name__}, whose trees add up. Use an ObliqueForest, or "
             "importance, shapley_values, partial_dependence or tree_rules."
         )
-    if not isinstance(estimator, ObliqueForest | ObliqueBoosting):
+    if isinstance(estimator, ObliqueIsolationForest) and not leaves_only:
+        raise TypeError(
+            f"{caller} needs a forest that was fitted to a target; got ObliqueIsolationForest, "
+            "whose splits are random. Use score_samples, proximity, principal_coordinates or "
+            "nearest_rows, or fit an ObliqueForestClassifier to its predict(X)."
+        )
+    if not isinstance(estimator, ObliqueForest | ObliqueBoosting | ObliqueIsolationForest):
         remedy = "Pass an ObliqueForestClassifier or ObliqueForestRegressor, or a preset."
         raise wrong_type(f"The forest of {caller}", "a fitted forest of Bevel", estimator, remedy)
     check_is_fitted(estimator)

@@ -96,6 +96,7 @@ def fit(
     min_samples_leaf: forest.MinLeaf = None,
     criterion: forest.Criterion = None,
     class_weight: forest.ClassWeight = None,
+    monotonic: forest.Monotonic = None,
     weights: Annotated[
         str | None,
         typer.Option(
@@ -138,14 +139,11 @@ def fit(
     _check_model(model, oob, criterion)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
-    parameters = forest.forest_parameters(max_depth, min_samples_leaf, criterion, class_weight)
-    rows: dict[str, Any] = {
-        "task": task,
-        "drop": drop or (),
-        "nominal": nominal or (),
-        "keep_id": keep_id,
-    }
-    rows |= {"weights": weights, "row_id": row_id or ()}
+    parameters = forest.forest_parameters(
+        max_depth, min_samples_leaf, criterion, class_weight, monotonic
+    )
+    rows: dict[str, Any] = {"task": task, "drop": drop or (), "nominal": nominal or ()}
+    rows |= {"keep_id": keep_id, "weights": weights, "row_id": row_id or ()}
     drawn = (forest.read_projection(projection, density), forest.read_directions(d))
     with source_of(data) as source, output.steps() as advance:
         targets = split_targets(source, target, TableOptions(**table))

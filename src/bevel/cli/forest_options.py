@@ -17,6 +17,7 @@ __all__ = [
     "Directions",
     "MaxDepth",
     "MinLeaf",
+    "Monotonic",
     "ProjectionNames",
     "forest_arguments",
     "forest_parameters",
@@ -32,7 +33,10 @@ class CriterionName(StrEnum):
 
     gini = "gini"
     entropy = "entropy"
+    log_loss = "log_loss"
     squared_error = "squared_error"
+    absolute_error = "absolute_error"
+    poisson = "poisson"
 
 
 ProjectionNames = Annotated[
@@ -85,6 +89,15 @@ ClassWeight = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
+Monotonic = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=SIGN",
+        help="1 for a column that predictions must not fall with, -1 for one they must not rise "
+        "with; may be repeated.",
+        rich_help_panel=PANEL,
+    ),
+]
 
 
 def read_projection(text: str, density: float | None) -> Any:
@@ -115,6 +128,7 @@ def forest_parameters(
     min_samples_leaf: int | None,
     criterion: str | None,
     class_weight: Sequence[str] | None,
+    monotonic: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Parameters of the estimator that were given."""
     given: dict[str, Any] = {
@@ -122,8 +136,22 @@ def forest_parameters(
         "min_samples_leaf": min_samples_leaf,
         "criterion": None if criterion is None else str(criterion),
         "class_weight": _read_weights(class_weight) if class_weight else None,
+        "monotonic_cst": _read_signs(monotonic) if monotonic else None,
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _read_signs(texts: Sequence[str]) -> dict[str, int]:
+    signs = {}
+    for text in texts:
+        name, equals, sign = text.rpartition("=")
+        if not equals or sign not in ("1", "+1", "-1"):
+            raise ValueError(
+                f"--monotonic must be COLUMN=1 or COLUMN=-1; got {text!r}. Write for example "
+                "--monotonic age=1."
+            )
+        signs[name] = int(sign)
+    return signs
 
 
 def _read_weights(texts: Sequence[str]) -> Mapping[str, float] | str:

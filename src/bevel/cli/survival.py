@@ -23,6 +23,7 @@ OTHERS = {
     "oob": None,
     "params": None,
     "class_weight": None,
+    "monotonic": None,
     "keep_targets": False,
     "task": "auto",
     "model": "forest",

@@ -4,6 +4,7 @@ from bevel.estimators.boosting import RotatedBoostingClassifier, RotatedBoosting
 from bevel.estimators.classifier import ObliqueForestClassifier
 from bevel.estimators.gradient_boosting.classifier import ObliqueBoostingClassifier
 from bevel.estimators.gradient_boosting.regressor import ObliqueBoostingRegressor
+from bevel.estimators.outliers.isolation import ObliqueIsolationForest
 from bevel.estimators.regressor import ObliqueForestRegressor
 from bevel.estimators.regularized import (
     RegularizedRotationClassifier,
@@ -18,6 +19,7 @@ __all__ = [
     "ObliqueBoostingRegressor",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
+    "ObliqueIsolationForest",
     "ObliqueSurvivalForest",
     "RegularizedRotationClassifier",
     "RegularizedRotationRegressor",

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
+from bevel.data.outputs import refused_with_outputs
 from bevel.data.row_numbers import warn_of_row_numbers
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
@@ -42,6 +43,8 @@ from bevel.projections.families import (
 )
 from bevel.scanning import ScannedTable
 from bevel.training.automatic.candidates import shared_scale
+from bevel.training.criteria import is_regression
+from bevel.training.feature_constraints import check_directions, read_constraints
 from bevel.training.options import (
     TrainingOptions,
     check_combinations,
@@ -145,6 +148,7 @@ class ObliqueForest(
         if seed is None:
             seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
         options = resolve_options(values, members, shape_of(dataset), seed)
+        options = _constrained(options, values, members, table, dataset, target)
         bags = self._bags(options, table.n_rows, before)
         return PreparedFit(dataset, target, options, bags, values, members)
 
@@ -263,7 +267,7 @@ class ObliqueForest(
         if self.scale != "auto":
             return self.scale  # type: ignore[no-any-return]
         if not members:
-            return shared_scale(regression=self.criterion == "squared_error")
+            return shared_scale(regression=is_regression(self.criterion))
         return automatic_scale(combines_units(members))
 
     def _bags(
@@ -296,6 +300,28 @@ class ObliqueForest(
     ) -> KeptTargets | None:
         """Training targets of the leaves, if they are requested."""
         return None
+
+
+def _constrained(
+    options: TrainingOptions,
+    values: Mapping[str, Any],
+    members: Sequence[Member],
+    table: Table,
+    dataset: Dataset,
+    target: TrainingTarget,
+) -> TrainingOptions:
+    """Options with the constraints of the estimator; raises for those that cannot hold."""
+    monotonic_cst, interaction_cst = values.get("monotonic_cst"), values.get("interaction_cst")
+    if monotonic_cst is None and interaction_cst is None:
+        return options
+    levels = dataset.encoding.levels
+    constraints = read_constraints(monotonic_cst, interaction_cst, table, levels)
+    if constraints.monotone and target.outputs is not None:
+        remedy = "Leave it out, or fit one forest per output."
+        raise refused_with_outputs("monotonic_cst", monotonic_cst, "None", remedy)
+    constraints.check_classes(0 if target.outputs is not None else target.n_classes)
+    check_directions(constraints, members, options.families, levels)
+    return replace(options, monotone=constraints.monotone, interaction_groups=constraints.groups)
 
 
 def _record_of(target: TrainingTarget) -> SurvivalRecord | None:

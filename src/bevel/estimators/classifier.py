@@ -105,6 +105,8 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         calibration: str | None = "auto",
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         class_weight: Mapping[Any, float] | str | None = None,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
@@ -134,6 +136,8 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         self.calibration = calibration
         self.scale = scale
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.n_jobs = n_jobs

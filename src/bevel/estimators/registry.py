@@ -23,6 +23,7 @@ def savable(cls: Estimator) -> Estimator:
         is_classifier=issubclass(cls, ClassifierMixin),
         has_rotations=hasattr(cls, "rotations_"),
         is_additive=hasattr(cls, "baseline_prediction_"),
+        is_isolation=hasattr(cls, "score_samples"),
         is_survival=hasattr(cls, "event_times_"),
     )
     SAVABLE[cls.__name__] = cls

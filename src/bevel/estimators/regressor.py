@@ -20,6 +20,7 @@ from bevel.forest.out_of_bag import OutOfBag
 from bevel.forest.outputs import Outputs
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import REGRESSOR_PARAMETERS, documented
+from bevel.training.criteria import check_counts
 from bevel.training.progress import Callback
 from bevel.training.trainer import TrainingTarget
 
@@ -30,9 +31,9 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     """A forest of decision trees that cut along oblique directions, for regression.
 
     At each node a few directions are drawn, the node's rows are projected on them, and the split
-    that lowers the squared error most is kept. By default several families of directions share the
-    trees, more of them going to families with better out-of-bag results; `families_` has the
-    result. With `projection="axis"` it is Breiman's random forest.
+    that lowers the squared error (or what `criterion` says) most is kept. By default several
+    families of directions share the trees, more of them going to families with better out-of-bag
+    results; `families_` has the result. With `projection="axis"` it is Breiman's random forest.
 
     Parameters
     ----------
@@ -83,6 +84,8 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         replace: bool = True,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         keep_targets: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
@@ -110,6 +113,8 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         self.replace = replace
         self.scale = scale
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.keep_targets = keep_targets
         self.oob_score = oob_score
         self.n_jobs = n_jobs
@@ -129,7 +134,8 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_outputs_)
-            Mean over the trees of the leaf's mean target.
+            Mean over the trees of the leaf's mean target, or of its median with
+            `criterion="absolute_error"`.
         """
         values: npt.NDArray[np.float64] = self._predict_with("values", X)
         return values
@@ -146,9 +152,16 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
             if self.keep_targets:
                 remedy = "Pass X_train and y_train to predict_quantiles instead."
                 raise refused_with_outputs("keep_targets", True, "False", remedy)
+            if self.criterion != "squared_error":
+                required = '"squared_error"'
+                remedy = "Fit one forest per output."
+                raise refused_with_outputs("criterion", self.criterion, required, remedy)
             values = read_output_numbers(given, n_rows)
             return TrainingTarget(values, 0, weights, Outputs(given.names, None))
-        return TrainingTarget(read_numbers(y, n_rows), 0, weights)
+        values = read_numbers(y, n_rows)
+        if self.criterion == "poisson":
+            check_counts(values, weights)
+        return TrainingTarget(values, 0, weights)
 
     def _check_same_outputs(self, n_outputs: int) -> None:
         if self._trees_are_kept() and self._fitted.forest.n_outputs != n_outputs:

@@ -20,6 +20,7 @@ from bevel.files.columns.trees import FileForest, MappedFile, decode_trees, enco
 from bevel.files.families import FIRST_VERSION as FIRST_WITH_FAMILIES
 from bevel.files.families import decode_families, encode_families
 from bevel.files.faults import damaged
+from bevel.files.isolation import decode_isolation, encode_isolation
 from bevel.files.layout import read_layout, write_layout
 from bevel.files.outputs import (
     check_outputs,
@@ -61,6 +62,8 @@ class StorableKind:
         Whether it has a `RotationRecord`.
     is_additive : bool
         Whether its trees add up: boosting.
+    is_isolation : bool
+        Whether its leaves hold path lengths: isolation forests.
     is_survival : bool
         Whether its leaves have curves of the hazard.
     """
@@ -69,6 +72,7 @@ class StorableKind:
     is_classifier: bool
     has_rotations: bool
     is_additive: bool = False
+    is_isolation: bool = False
     is_survival: bool = False
 
 
@@ -122,6 +126,8 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         header["rotations"] = encode_rotations(fitted.rotations, arrays)
     if fitted.additive is not None:
         header["additive"] = encode_additive(fitted.additive, arrays)
+    if fitted.isolation is not None:
+        header["isolation"] = encode_isolation(fitted.isolation)
     if fitted.survival is not None:
         header["survival"] = encode_survival(fitted.survival, arrays)
     return write_layout(header, arrays)
@@ -170,6 +176,7 @@ def read_model(
     additive = None
     if kind.is_additive:
         additive = decode_additive(header, sections, layout.version, fields["classes"], n_trees)
+    isolation = decode_isolation(header) if kind.is_isolation else None
     n_classes = 0 if additive else _count_classes(fields)
     survival = decode_survival(header, sections) if kind.is_survival else None
     about = (n_features, n_classes, encoding.levels, encoding.medians)
@@ -190,6 +197,7 @@ def read_model(
         additive=additive,
         families=families,
         power=power,
+        isolation=isolation,
         survival=survival,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
@@ -205,7 +213,8 @@ def _read_forest(forest: FileForest) -> PackedPredictor:
 def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
     if values.get("projection", "auto") == "auto":
         return ""
-    return tuned_out_of_bag(read_projection(values["projection"], values["n_projections"]))
+    n_projections = values.get("n_projections", "auto")
+    return tuned_out_of_bag(read_projection(values["projection"], n_projections))
 
 
 def _decode_header(

@@ -106,7 +106,9 @@ def _check(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> No
     if "projection" in parameters:
         # That of boosting has sparse combinations, whose number may be given.
         boosts = "max_iter" in parameters and values["projection"] == "auto"
-        read_projection("sparse" if boosts else values["projection"], values["n_projections"])
+        read_projection(
+            "sparse" if boosts else values["projection"], values.get("n_projections", "auto")
+        )
     count_threads(values["n_jobs"])
     if abs(values["n_jobs"] or 0) > MOST_JOBS:
         raise ValueError(f"n_jobs must be at most {MOST_JOBS}; got {shorten(values['n_jobs'])}.")

@@ -24,6 +24,7 @@ from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.outputs import Outputs, forest_of_output
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.family_record import FamilyRecord
+from bevel.forest.records.isolation import Isolation
 from bevel.forest.records.rotation_record import RotationRecord
 from bevel.forest.records.survival_record import SurvivalRecord
 
@@ -90,6 +91,8 @@ class FittedForest:
         Of a forest whose families share the trees (`projection="auto"`).
     power : float
         That mean class shares are raised to (`calibration`); 1 leaves them as they are.
+    isolation : Isolation or None
+        How the path lengths of an isolation forest become scores; None in other forests.
     survival : SurvivalRecord or None
         Of a survival forest, whose leaves have a curve beside their value, the mortality.
     outputs : Outputs or None
@@ -110,6 +113,7 @@ class FittedForest:
     additive: Additive | None = None
     families: FamilyRecord | None = None
     power: float = 1.0
+    isolation: Isolation | None = None
     survival: SurvivalRecord | None = None
     outputs: Outputs | None = None
 

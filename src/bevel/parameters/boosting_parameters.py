@@ -15,6 +15,7 @@ from bevel.parameters.constraints import (
     Special,
     StrOptions,
 )
+from bevel.parameters.feature_constraints import CONSTRAINT_PARAMETERS
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
 
 __all__ = ["BOOSTING_CLASSIFIER_PARAMETERS", "BOOSTING_REGRESSOR_PARAMETERS"]
@@ -168,31 +169,7 @@ def _shared(*names: str) -> list[Parameter]:
     return [CLASSIFIER_PARAMETERS[name] for name in names]
 
 
-_CONSTRAINTS = [
-    Parameter(
-        "monotonic_cst",
-        None,
-        [NoneOption(), Special("1, -1 or 0 for each column, or a dict by name")],
-        "1 for columns that predictions must not fall with, -1 for those they must not rise with, "
-        "0 for the others; or a dict with the constrained columns by name. Holds for the predicted "
-        "value, and with two classes for the probability of the second one. Missing values are "
-        "not compared.",
-        "Write for example monotonic_cst={'age': 1}.",
-    ),
-    Parameter(
-        "interaction_cst",
-        None,
-        [
-            NoneOption(),
-            Special('"pairwise", "no_interactions", or a sequence of sets of columns'),
-        ],
-        "Sets of columns, by position or name, that may be combined in a direction and follow each "
-        "other on a path; columns that no set names form one more. "
-        '"no_interactions": every column alone. "pairwise": any two.',
-        "Write for example interaction_cst=[{0, 1}, {2, 3, 4}].",
-    ),
-]
-_DATA = [*_shared("scale", "categorical_features"), *_CONSTRAINTS]
+_DATA = [*_shared("scale", "categorical_features"), *CONSTRAINT_PARAMETERS]
 _RUN = [
     replace(CLASSIFIER_PARAMETERS["n_jobs"]),
     *_shared("random_state"),

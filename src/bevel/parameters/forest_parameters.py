@@ -25,6 +25,8 @@ from bevel.parameters.constraints import (
     Special,
     StrOptions,
 )
+from bevel.parameters.feature_constraints import CONSTRAINT_PARAMETERS
+from bevel.training.criteria import CLASS_CRITERIA, NUMBER_CRITERIA
 from bevel.training.rotation_ensemble.weights import WEIGHTINGS
 
 __all__ = [
@@ -246,9 +248,9 @@ _CLASSIFIER = [
     Parameter(
         "criterion",
         "auto",
-        [StrOptions(("auto", "gini", "entropy"))],
+        [StrOptions(("auto", *CLASS_CRITERIA))],
         'Impurity whose decrease is the gain of a split. "auto" is "gini"; with projection="auto" '
-        'it is "entropy".',
+        'it is "entropy". "log_loss" is another name of "entropy".',
     ),
     Parameter(
         "voting",
@@ -289,8 +291,11 @@ _REGRESSOR = [
     Parameter(
         "criterion",
         "squared_error",
-        [StrOptions(("squared_error",))],
-        "Impurity whose decrease is the gain of a split.",
+        [StrOptions(NUMBER_CRITERIA)],
+        'What a split lowers most, and what leaves hold. "squared_error": leaves have the mean '
+        'target. "poisson": half of the Poisson deviance, for counts and rates, zero or more; '
+        'leaves have the mean target. "absolute_error": leaves have the median target, which '
+        "outliers do not move; fit takes a few times as long.",
     ),
     Parameter(
         "keep_targets",
@@ -374,15 +379,23 @@ CLASSIFIER_PARAMETERS = _table(
     _SPLITS,
     _BAGS,
     [*_CLASSIFIER[1:2], *_CALIBRATION],
-    _DATA,
+    [*_DATA, *CONSTRAINT_PARAMETERS],
     _CLASSIFIER[2:],
     _RUN,
 )
-REGRESSOR_PARAMETERS = _table(_FOREST, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _REGRESSOR[1:], _RUN)
+REGRESSOR_PARAMETERS = _table(
+    _FOREST,
+    _REGRESSOR[:1],
+    _SPLITS,
+    _BAGS,
+    [*_DATA, *CONSTRAINT_PARAMETERS],
+    _REGRESSOR[1:],
+    _RUN,
+)
 _GINI = replace(
     _CLASSIFIER[0],
     default="gini",
-    accepts=[StrOptions(("gini", "entropy"))],
+    accepts=[StrOptions(CLASS_CRITERIA)],
     meaning="Impurity whose decrease is the gain of a split.",
 )
 _RUN_ONCE = [parameter for parameter in _RUN if parameter.name != "warm_start"]

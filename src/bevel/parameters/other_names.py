@@ -71,6 +71,8 @@ _SAME: dict[str, tuple[str, ...]] = {
     "projection": ("split_axis",),
     "scale": ("sparse_oblique_normalization", "normalize", "standardize"),
     "keep_targets": ("quantreg", "keep_inbag"),
+    "monotonic_cst": ("monotone_constraints", "monotonic_constraints"),
+    "interaction_cst": ("interaction_constraints",),
 }
 _OURS = {name: ours for ours, names in _SAME.items() for name in names}
 

@@ -40,7 +40,7 @@ _OWN = {
         "function of y as a structured array and of the risks replaces it.",
     ),
 }
-_LEFT_OUT = ("min_impurity_decrease", "keep_targets")
+_LEFT_OUT = ("min_impurity_decrease", "keep_targets", "monotonic_cst", "interaction_cst")
 
 SURVIVAL_PARAMETERS: dict[str, Parameter] = {
     name: _OWN.get(name, parameter)

@@ -13,12 +13,28 @@ import numpy.typing as npt
 
 from bevel.data.tables import Table
 from bevel.errors import join_names, shorten, wrong_type, wrong_value
+from bevel.projections import (
+    Axis,
+    Custom,
+    Gaussian,
+    Patches,
+    Projection,
+    RandomCombination,
+    SparseSigns,
+)
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member
 
-__all__ = ["FeatureConstraints", "check_directions", "read_constraints"]
+__all__ = [
+    "FeatureConstraints",
+    "check_constrained",
+    "check_directions",
+    "holds",
+    "read_constraints",
+]
 
 # Families whose directions can be changed to ones that hold, or be checked.
+HOLDING = (Axis, SparseSigns, RandomCombination, Gaussian, Patches, Custom)
 HOLDING_KINDS = ("axis", "categorical", "signs", "combination", "gaussian", "patches", "custom")
 
 
@@ -154,6 +170,38 @@ def _column(parameter: str, key: Any, table: Table) -> int:
     return known[repr(key)]
 
 
+def check_constrained(monotonic_cst: Any, interaction_cst: Any, members: Sequence[Member]) -> None:
+    """Raise for a projection of a forest whose directions cannot hold a constraint.
+
+    Parameters
+    ----------
+    monotonic_cst, interaction_cst
+        As given to an estimator.
+    members : sequence of Member
+        Its projections.
+    """
+    name = "monotonic_cst" if monotonic_cst is not None else "interaction_cst"
+    if monotonic_cst is None and interaction_cst is None:
+        return
+    for member in members:
+        if not holds(member.projection):
+            raise _cannot_hold(name, member)
+
+
+def holds(projection: Projection) -> bool:
+    """Whether directions can be drawn that hold constraints."""
+    return isinstance(projection, HOLDING)
+
+
+def _cannot_hold(name: str, member: Member) -> ValueError:
+    return ValueError(
+        f"{name} needs directions of few features whose coefficients may be chosen; got "
+        f"projection={shorten(member.projection)}, which combines features with "
+        'coefficients of its own. Use "auto", "axis", "sparse", "combination" or '
+        f"P.Patches, or leave {name} out."
+    )
+
+
 def check_directions(
     constraints: FeatureConstraints,
     members: Sequence[Member],
@@ -178,12 +226,7 @@ def check_directions(
     name = "monotonic_cst" if constraints.monotone else "interaction_cst"
     for member, family in zip(members, families, strict=False):
         if family.kind not in HOLDING_KINDS or family.source is not None:
-            raise ValueError(
-                f"{name} needs directions of few features whose coefficients may be chosen; got "
-                f"projection={shorten(member.projection)}, which combines all features with "
-                'coefficients of its own. Use "auto", "axis", "sparse", "combination" or '
-                f"P.Patches, or leave {name} out."
-            )
+            raise _cannot_hold(name, member)
         if family.pool is not None:
             _check_pool(constraints, family, levels)
 

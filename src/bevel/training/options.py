@@ -18,6 +18,8 @@ from sklearn.utils import check_random_state
 from bevel.errors import NoOutOfBagError, shorten, wrong_value
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member, TableShape, resolve_families
+from bevel.training.criteria import core_name, is_regression
+from bevel.training.feature_constraints import check_constrained
 
 __all__ = [
     "TrainingOptions",
@@ -52,6 +54,8 @@ class TrainingOptions:
     balanced_subsample: bool
     families: tuple[FamilySpec, ...]
     seed: int
+    monotone: tuple[int, ...] = ()  # by column; empty: none is constrained
+    interaction_groups: tuple[tuple[int, ...], ...] = ()  # empty: all columns may meet
 
     def leaves_rows_out(self, n_rows: int) -> bool:
         """Whether any row can be out of a bag."""
@@ -96,6 +100,7 @@ def check_combinations(values: Mapping[str, Any], members: Sequence[Member]) -> 
     for broken, message in (*_split_rules(values, members), *_bag_rules(values)):
         if broken:
             raise ValueError(message)
+    check_constrained(values.get("monotonic_cst"), values.get("interaction_cst"), members)
     _check_out_of_bag(values, members)
 
 
@@ -182,6 +187,18 @@ def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[t
             f"{shorten(supervised[:1])[1:-1]}. Use for example P.SparseSigns().",
         ),
         (
+            values.get("monotonic_cst") is not None and purely_random,
+            'monotonic_cst must be None with threshold="purely_random", whose splits do not look '
+            "at the target that they would have to follow; got "
+            f'{shorten(values.get("monotonic_cst"))}. Use threshold="best" or "random".',
+        ),
+        (
+            values["criterion"] == "poisson" and purely_random,
+            'criterion must not be "poisson" with threshold="purely_random": splits chosen '
+            "without the target may leave a side without any count; got "
+            'criterion="poisson". Use criterion="squared_error", whose leaves have the same means.',
+        ),
+        (
             values["min_impurity_decrease"] > 0 and purely_random,
             'min_impurity_decrease must be 0 with threshold="purely_random", which ignores '
             f"impurity; got {values['min_impurity_decrease']}. Leave it out, or limit "
@@ -226,7 +243,7 @@ def resolve_options(
         From `draw_seed`.
     """
     purely_random = values["threshold"] == "purely_random"
-    regression = values["criterion"] == "squared_error"
+    regression = is_regression(values["criterion"])
     survival = values["criterion"] in SURVIVAL_CRITERIA
     families = resolve_families(
         members, shape, regression=regression, single_draw=purely_random, survival=survival
@@ -264,7 +281,7 @@ def resolve_options(
 
 
 def _criterion(criterion: str, members: Sequence[Member]) -> str:
-    return "gini" if criterion == "auto" and members else criterion
+    return "gini" if criterion == "auto" and members else core_name(criterion)
 
 
 def _growth(growth: str | None, leaves: int, purely_random: bool) -> str:

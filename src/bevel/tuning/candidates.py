@@ -33,6 +33,7 @@ from bevel.projections import (
 )
 from bevel.projections.counts import resolve_count
 from bevel.projections.families import TableShape, read_projection
+from bevel.training.criteria import is_regression
 from bevel.training.options import check_combinations, draws_bags, resolve_options
 
 __all__ = [
@@ -140,7 +141,7 @@ def sporf_grid(shape: TableShape, *, all_powers: bool = False) -> list[dict[str,
 
 def _usual(values: Parameters, shape: TableShape) -> Iterator[dict[str, Any]]:
     """Candidates of general use, then others drawn at random from what they are made of."""
-    regression = values["criterion"] == "squared_error"
+    regression = is_regression(values["criterion"])
     entropy = {} if regression else {"criterion": "entropy"}
     many = "p**1.5"
     mixed = [(Axis(), "p"), (SparseSigns(2), many), (LDA(), 5)]
@@ -171,7 +172,7 @@ def _of_fixed(values: Parameters, shape: TableShape) -> Iterator[dict[str, Any]]
     if projection == "auto" or isinstance(projection, list | tuple):
         return
     member = read_projection(projection, "auto")[0]
-    regression = values["criterion"] == "squared_error"
+    regression = is_regression(values["criterion"])
     n_draws = member.projection.default_draws(shape.n_features, regression)
     for factor in (2, 0.5, 4, 0.25, 8):
         yield {"n_projections": max(1, round(factor * n_draws))}

@@ -35,7 +35,7 @@ class Evaluation:
     loss, standard_error : float
         Mean out-of-bag loss, and its standard error.
     error : float
-        Share of wrong rows, or mean squared error.
+        Share of wrong rows, or mean loss of the criterion.
     difference, difference_error : float
         Loss less that of the first candidate with as many trees, on the same rows, and the
         standard error of this difference.
@@ -84,6 +84,8 @@ class Problem:
         Size of the table.
     fingerprint : str
         Differs where the table, the target or the weights differ.
+    criterion : str
+        Of the estimator: in regression it is the loss that candidates are compared by.
     """
 
     truth: npt.NDArray[Any]
@@ -91,6 +93,7 @@ class Problem:
     weights: Floats | None
     shape: TableShape
     fingerprint: str
+    criterion: str = "squared_error"
 
     def losses(self, forest: Any) -> tuple[RowLosses, float, float, float]:
         """Loss of each row, their mean, its standard error, and the error of a fitted forest."""
@@ -106,9 +109,12 @@ class Problem:
                 "Tuning needs rows out of the bags; got none: every row was in all of them. Raise "
                 "`first_trees`, or draw smaller bags with max_samples."
             )
-        found = measure([predictions], known, self.truth, self.n_classes, self.weights)
+        criterion = self.criterion
+        rows = (self.truth, self.n_classes, self.weights)
+        found = measure([predictions], known, *rows, criterion=criterion)
         values = np.full(len(known), np.nan)
-        values[known] = row_losses(predictions[known], self.truth[known], self.n_classes)
+        each = row_losses(predictions[known], self.truth[known], self.n_classes, criterion)
+        values[known] = each
         return RowLosses(values), float(found.losses[0]), found.noise, float(found.errors[0])
 
 
@@ -126,6 +132,7 @@ def read_problem(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     stump = type(estimator)(
         1,
         projection="axis",
+        criterion=estimator.criterion,
         max_depth=1,
         categorical_features=estimator.categorical_features,
         n_jobs=estimator.n_jobs,
@@ -147,7 +154,7 @@ def read_problem(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     described = [rows.shape, encoding.levels.tolist(), levels, labels]
     print_ = _digest(repr(described).encode(), rows, truth, weights)
     shape = TableShape(n_rows, rows.shape[1] - n_nominal, n_nominal)
-    return Problem(truth, len(labels), weights, shape, print_)
+    return Problem(truth, len(labels), weights, shape, print_, estimator.criterion)
 
 
 def _digest(text: bytes, *arrays: npt.NDArray[Any] | None) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
+from scipy.special import xlogy
 
 RELATIVE = 1e-9  # what the engine promises for gains of real weights
 ROUNDING = 1e-12  # of the node's weight or impurity: what the sums below lose themselves
@@ -27,6 +28,13 @@ class NaiveNode:
         weight = sides * self.weight
         total = weight.sum(axis=1)
         safe = np.where(total > 0, total, 1.0)
+        if self.criterion == "absolute_error":  # no constant is better than all of the targets
+            distances = np.abs(self.target[:, None] - self.target[None, :])
+            return (weight @ distances).min(axis=1)
+        if self.criterion == "poisson":
+            mean = (weight * self.target).sum(axis=1) / safe
+            own = xlogy(self.target, self.target) - self.target
+            return weight @ own - total * (xlogy(mean, mean) - mean)
         if self.criterion == "squared_error":
             mean = (weight * self.target).sum(axis=1) / safe
             return (weight * (self.target - mean[:, None]) ** 2).sum(axis=1)
@@ -53,7 +61,9 @@ class NaiveNode:
     @property
     def tolerance(self) -> float:
         """Gains that differ by less cannot be told apart here."""
-        if self.criterion != "squared_error":
+        if self.criterion == "poisson":  # its terms, which nearly cancel
+            return ROUNDING * float((1 + self.target * np.log1p(self.target)) @ self.weight)
+        if self.n_classes:
             return ROUNDING * self.total_weight
         return ROUNDING * float(self.impurity(np.ones((1, len(self.target)), bool))[0])
 
@@ -71,6 +81,9 @@ class Rules:
         rows_right = len(node.target) - rows_left
         weight_right = node.total_weight - weight_left
         enough_rows = np.minimum(rows_left, rows_right) >= max(1, self.min_rows)
+        if node.criterion == "poisson":
+            counts = node.target * node.weight
+            enough_rows &= (goes_left @ counts > 0) & (~goes_left @ counts > 0)
         return enough_rows & (np.minimum(weight_left, weight_right) >= self.min_weight)
 
 

@@ -72,11 +72,24 @@ def test_weights_of_rows_reach_the_forest(data, tmp_path):
     assert not np.array_equal(with_, without)
 
 
+def test_monotone_columns_and_criteria_reach_the_forest(data, tmp_path):
+    model = tmp_path / "m.bevel"
+    options = ["--monotonic", "x=1", "--monotonic", "z=-1", "--criterion", "absolute_error"]
+    options += ["--drop", "y", "--out", model]
+    result = run("fit", data, "--target", "price", *options, *FAST)
+    assert result.exit_code == 0, result.output
+    forest = bevel.load(model)
+    assert forest.monotonic_cst == {"x": 1, "z": -1}
+    assert forest.criterion == "absolute_error"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--density", "2", "--projection", "axis"], "--density belongs to --projection sparse"),
         (["--projection", "spars"], 'Did you mean "sparse"?'),
+        (["--monotonic", "x"], "--monotonic must be COLUMN=1 or COLUMN=-1; got 'x'"),
+        (["--monotonic", "xx=1"], "monotonic_cst must name columns of X"),
         (["--class-weight", "yess=2"], "got 'yess'. Did you mean 'yes'?"),
         (["--class-weight", "yes"], "--class-weight must be balanced or CLASS=WEIGHT; got 'yes'"),
         (["--types", "x"], "--types must be COLUMN=TYPE; got 'x'"),
@@ -84,7 +97,10 @@ def test_weights_of_rows_reach_the_forest(data, tmp_path):
         (["--drop", "prize"], "Did you mean 'price'?"),
         (["--drop", "x", "--id", "x"], "--drop must name columns that no other parameter names"),
         (["--weights", "sample"], "column 'sample' must hold numbers; got 's0' in row 1"),
-        (["--criterion", "squared_error"], 'criterion must be "auto", "gini" or "entropy"'),
+        (
+            ["--criterion", "squared_error"],
+            'criterion must be "auto", "gini", "entropy" or "log_loss"',
+        ),
     ],
 )
 def test_wrong_options_are_refused_with_the_remedy(data, options, message):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import mean_poisson_deviance
 
 from bevel.forest.calibration import POWERS
 from bevel.training.automatic.weights import (
@@ -80,6 +81,16 @@ def test_evidence_of_numbers_is_the_squared_error():
     truth = np.array([0.0, 1.0, 2.0])
     result = measure([np.array([[0.0], [2.0], [5.0]])], np.array([1, 1, 0], bool), truth, 0, None)
     assert result.errors[0] == result.losses[0] == 0.5
+
+
+def test_evidence_of_numbers_is_the_loss_of_the_criterion():
+    truth, known = np.array([0.0, 1.0, 2.0]), np.ones(3, bool)
+    predictions = [np.array([[0.0], [2.0], [5.0]])]
+    absolute = measure(predictions, known, truth, 0, None, criterion="absolute_error")
+    assert absolute.losses[0] == pytest.approx(4 / 3)
+    poisson = measure(predictions, known, truth, 0, None, criterion="poisson")
+    deviance = mean_poisson_deviance(truth, [1e-12, 2.0, 5.0])
+    assert poisson.losses[0] == pytest.approx(deviance / 2)
 
 
 def test_evidence_without_known_rows_is_unknown():

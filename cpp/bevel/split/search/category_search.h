@@ -25,7 +25,7 @@ class CategorySearch {
   CategorySearch(const Options& options, const DatasetView& data)
       : options_(options), data_(data) {}
 
-  // A nominal column: levels in the order of their mean target, cut like values.
+  // A nominal column: levels in the order of their mean target (or median), cut like values.
   void search(const NodeView& node, const Criterion& criterion, const SearchContext& c,
               int32_t feature, BestSplit& found) {
     node_ = &node;
@@ -39,13 +39,33 @@ class CategorySearch {
     size_t only_cut = 0;  // 0: all of them
     if (options_.threshold == ThresholdRule::best) {
       keys_.resize(n_groups);
-      criterion_->order_keys(cells_, n_groups, keys_);
+      if constexpr (kByRows)
+        criterion_->order_groups(rows_, start_, keys_);
+      else
+        criterion_->order_keys(cells_, n_groups, keys_);
       std::sort(order_.begin(), order_.end(), [this](int32_t a, int32_t b) {
         return keys_[a] != keys_[b] ? keys_[a] < keys_[b] : group_level_[a] < group_level_[b];
       });
     } else {
       only_cut = random_subset(static_cast<size_t>(c.candidate), n_groups);
     }
+    size_t best = 0;
+    if constexpr (kByRows)
+      best = cut_by_rows(c, n_groups, only_cut);
+    else
+      best = cut_by_moments(c, n_groups, only_cut);
+    if (best) keep_levels(feature, n_groups, best);
+  }
+
+ private:
+  // Without sums that tell the score of a level, its rows are added one by one.
+  static constexpr bool kByRows =
+      requires(const Criterion& c, std::vector<double>& keys) { c.order_groups({}, {}, keys); };
+
+  // Offers the cuts after each group in turn; returns the groups left of the best, 0: none is.
+  size_t cut_by_moments(const SearchContext& c, size_t n_groups, size_t only_cut)
+    requires(!kByRows)
+  {
     const size_t m = criterion_->n_moments();
     left_moments_.assign(m, 0.0);
     Prefix prefix(*criterion_);
@@ -62,10 +82,38 @@ class CategorySearch {
               criterion_->moments_weight(left_moments_.data()), 0.0f, 0.0f);
       if (beats(found_->cut, last)) best = g + 1;
     }
-    if (best) keep_levels(feature, n_groups, best);
+    return best;
+  }
+  size_t cut_by_rows(const SearchContext& c, size_t n_groups, size_t only_cut)
+    requires(kByRows)
+  {
+    typename Criterion::Accumulator left(*criterion_);
+    left.begin();
+    size_t rows_left = 0;
+    size_t best = 0;
+    for (size_t g = 0; g + 1 < n_groups; ++g) {
+      const auto group = static_cast<size_t>(order_[g]);
+      for (size_t i = start_[group]; i < start_[group + 1]; ++i)
+        left.add(criterion_->stats()[rows_[i]]);
+      rows_left += group_rows_[group];
+      if (only_cut && g + 1 != only_cut) continue;
+      const Cut last = found_->cut;
+      c.offer(left.score(), rows_left, left.weight(), 0.0f, 0.0f);
+      if (beats(found_->cut, last)) best = g + 1;
+    }
+    return best;
   }
 
- private:
+  // Lists the rows of the node by their group, start_[g] to start_[g + 1].
+  void list_rows() {
+    start_.assign(group_rows_.size() + 1, 0);
+    for (size_t g = 0; g < group_rows_.size(); ++g) start_[g + 1] = start_[g] + group_rows_[g];
+    std::vector<size_t> next(start_.begin(), start_.end() - 1);
+    rows_.resize(groups_.size());
+    for (size_t i = 0; i < groups_.size(); ++i)
+      rows_[next[static_cast<size_t>(groups_[i])]++] = static_cast<uint32_t>(i);
+  }
+
   // The score of the levels on the left: from their sums.
   struct SumsOfPrefix {
     explicit SumsOfPrefix(const Criterion& from) : criterion(from) {}
@@ -97,14 +145,16 @@ class CategorySearch {
   // Sums per level that is present in the node, in the order of first appearance.
   size_t group_by_level(int32_t feature) {
     const float* codes = node_->columns[feature];
-    const size_t m = criterion_->n_moments();
+    size_t m = 0;
+    if constexpr (!kByRows) m = criterion_->n_moments();
     if (group_of_.size() < static_cast<size_t>(data_.levels[feature]))
       group_of_.resize(static_cast<size_t>(data_.levels[feature]), -1);
     group_level_.clear();
     group_rows_.clear();
     cells_.clear();
+    groups_.clear();
     row_group_.clear();
-    const RowStats* stats = criterion_->stats();
+    [[maybe_unused]] const RowStats* stats = criterion_->stats();
     for (size_t i = 0; i < node_->n; ++i) {
       const auto level = static_cast<int32_t>(codes[node_->rows[i]]);
       int32_t& group = group_of_[level];
@@ -116,9 +166,13 @@ class CategorySearch {
       }
       if constexpr (kNeedsRows) row_group_.push_back(group);
       ++group_rows_[group];
-      criterion_->add_moments(&cells_[group * m], stats[i]);
+      if constexpr (kByRows)
+        groups_.push_back(group);
+      else
+        criterion_->add_moments(&cells_[group * m], stats[i]);
     }
     for (int32_t level : group_level_) group_of_[level] = -1;
+    if constexpr (kByRows) list_rows();
     return group_level_.size();
   }
 
@@ -159,6 +213,9 @@ class CategorySearch {
   std::vector<int32_t> group_of_, group_level_, order_, row_group_;
   std::vector<size_t> group_rows_;
   std::vector<double> cells_, keys_, left_moments_;
+  std::vector<int32_t> groups_;  // of the rows, where they are listed by group
+  std::vector<uint32_t> rows_;
+  std::vector<size_t> start_;
 };
 
 }  // namespace bevel

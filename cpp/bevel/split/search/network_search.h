@@ -69,7 +69,7 @@ class NetworkSearch {
   static constexpr bool kPacked = std::is_same_v<RowStats, uint64_t>;
   static constexpr bool kPackedGini = std::is_same_v<Criterion, PackedCriterion>;
   static constexpr bool kClasses = std::is_same_v<Criterion, CountCriterion>;
-  static constexpr bool kWide = std::is_base_of_v<WideCriterion, Criterion>;
+  static constexpr bool kWide = Criterion::kIsPair && std::is_base_of_v<WideCriterion, Criterion>;
   static constexpr bool kWholeEntropy = std::is_same_v<Criterion, PackedEntropyCriterion> ||
                                         std::is_same_v<Criterion, CountEntropyCriterion>;
   // The histogram takes over where it is faster: at 64 rows with one add per row, later for others.

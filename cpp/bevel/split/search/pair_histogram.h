@@ -121,7 +121,7 @@ class PairHistogramSearch {
   static constexpr int kMaxLevels = 6;
   static constexpr int kMaxReach = 16;
   static constexpr bool kPacked = Criterion::kIsPacked;
-  static constexpr bool kEntropy = Criterion::kIsEntropy;
+  static constexpr bool kOwnBound = Criterion::kHasOwnBound;
 
   struct Pending {
     uint32_t binning;
@@ -134,7 +134,7 @@ class PairHistogramSearch {
   };
 
   bool may_win(const Pending& p, const SearchContext& context) const {
-    if constexpr (kEntropy) return bound_inside(p.before, p.after) >= context.best->score;
+    if constexpr (kOwnBound) return bound_inside(p.before, p.after) >= context.best->score;
     const double w[2] = {static_cast<double>(p.before.weight), static_cast<double>(p.after.weight)};
     const double a[2] = {static_cast<double>(p.before.sum), static_cast<double>(p.after.sum)};
     uint8_t flag = 0;
@@ -142,23 +142,17 @@ class PairHistogramSearch {
     return flag;
   }
 
-  // No cut scores more that leaves `before` on the left and some of the rows up to `after`. The
-  // entropy is convex as well, so the corners of pair_bounds (kernels) bound it; they are whole.
   double bound_inside(WidePair before, WidePair after) const {
-    const int64_t ones = after.sum - before.sum;
-    const auto& score = criterion_->score();
-    const double corners = std::max(score({before.weight + ones, before.sum + ones}),
-                                    score({after.weight - ones, after.sum - ones}));
-    return corners + score.slack();
+    return criterion_->score().bound_inside(before, after, low_, high_);
   }
 
   PairPeak find_peak(int n_bins, int reach) const {
-    if constexpr (kEntropy)
-      return find_entropy_peak(n_bins, reach);
+    if constexpr (kOwnBound)
+      return find_own_peak(n_bins, reach);
     else
       return kernels_.pair_peak(weight_, sum_, n_bins, reach, low_, high_, criterion_->totals());
   }
-  PairPeak find_entropy_peak(int n_bins, int reach) const {
+  PairPeak find_own_peak(int n_bins, int reach) const {
     auto cumulative = [this](int edge) {
       return WidePair{static_cast<int64_t>(weight_[edge]), static_cast<int64_t>(sum_[edge])};
     };
@@ -253,7 +247,7 @@ class PairHistogramSearch {
   void bounds(const Binning& binning, const SearchContext& context) {
     kernels_.pair_bounds(weight_, sum_, binning.n_bins, low_, high_, criterion_->totals(),
                          criterion_->score().least_square(context.best->score), flags_.data());
-    if constexpr (kEntropy)
+    if constexpr (kOwnBound)
       for (int b = 0; b < binning.n_bins; ++b)
         flags_[b] = flags_[b] && bound_inside(left_of(b), left_of(b + 1)) >= context.best->score;
   }

@@ -121,6 +121,11 @@ def read_leaves(analysed: AnalysedForest, X: Any, y: Any, kind: str) -> LeafTabl
         Which trees count for a row.
     """
     check_kind(kind)
+    if analysed.fitted.isolation is not None and kind != "all":
+        remedy = 'Write kind="all".'
+        raise wrong_value(
+            "kind", '"all" with an isolation forest, which has no target', kind, remedy
+        )
     if kind == "all":
         leaves = analysed.predictor.leaves(analysed.encode(X), analysed.n_threads)
     else:

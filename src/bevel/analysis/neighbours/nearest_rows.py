@@ -98,7 +98,7 @@ def nearest_rows(
     >>> y[near.rows[0]]
     array([2, 2, 2, 2, 2])
     """
-    analysed = read_forest(forest, "nearest_rows", several_outputs=True)
+    analysed = read_forest(forest, "nearest_rows", leaves_only=True, several_outputs=True)
     n_nearest = check_count("k", k)
     table = read_leaves(analysed, X, y, kind)
     leaves = analysed.predictor.leaves(analysed.encode(new), analysed.n_threads)

@@ -99,7 +99,7 @@ def principal_coordinates(
     >>> principal_coordinates(forest, X, y).coordinates.shape
     (150, 2)
     """
-    analysed = read_forest(forest, "principal_coordinates", several_outputs=True)
+    analysed = read_forest(forest, "principal_coordinates", leaves_only=True, several_outputs=True)
     n_components = check_count("n_components", n_components)
     table = read_leaves(analysed, X, y, kind)
     solve = _solve_dense if table.n_rows <= LARGEST_DENSE else _solve_sparse

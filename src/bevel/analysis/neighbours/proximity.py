@@ -111,7 +111,7 @@ def proximity(
     >>> proximity(forest, X, y).matrix[:2, :2].diagonal()
     array([1., 1.])
     """
-    analysed = read_forest(forest, "proximity", several_outputs=True)
+    analysed = read_forest(forest, "proximity", leaves_only=True, several_outputs=True)
     n_nearest = None if k is None else check_count("k", k)
     table = read_leaves(analysed, X, y, kind)
     if n_nearest is None:

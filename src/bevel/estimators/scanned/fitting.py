@@ -18,6 +18,7 @@ from bevel.scanning import ScannedTable
 from bevel.scanning.reading import ReadTable, read_blocks
 from bevel.training.blocks.growing import WorkSpace, grow_over_blocks
 from bevel.training.blocks.out_of_bag import predict_blocks_out_of_bag
+from bevel.training.criteria import is_regression
 from bevel.training.options import draw_seed, resolve_options
 from bevel.training.threads import count_threads
 from bevel.training.trainer import TrainingTarget, native_options
@@ -29,6 +30,7 @@ __all__ = ["fit_over_blocks", "fit_scanned"]
 
 # What "auto" stands for where directions are drawn without looking at rows.
 AUTOMATIC = "sparse"
+CRITERIA = ("auto", "gini", "entropy", "log_loss", "squared_error")
 ROWLESS = (
     P.Axis,
     P.SparseSigns,
@@ -71,7 +73,7 @@ def fit_over_blocks(
     if hasattr(estimator, "_fitted"):
         del estimator._fitted  # a fit that fails half-way leaves no forest behind
     with read_table(
-        regression=values["criterion"] == "squared_error",
+        regression=is_regression(values["criterion"]),
         categorical_features=estimator.categorical_features,
         scale=estimator._scale_for(members),
         class_weight=values.get("class_weight"),
@@ -138,6 +140,9 @@ def _check(values: Mapping[str, Any]) -> None:
         ("warm_start", (False,), "Grow all trees in one fit."),
         ("keep_targets", (False,), "Fit rows that are in memory."),
         ("calibration", ("auto", None), "Leave it out."),
+        ("criterion", CRITERIA, "Fit rows that are in memory."),
+        ("monotonic_cst", (None,), "Fit rows that are in memory."),
+        ("interaction_cst", (None,), "Fit rows that are in memory."),
     ):
         got = values.get(name, allowed[0])
         if not any(got is each or got == each for each in allowed):

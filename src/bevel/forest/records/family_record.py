@@ -24,8 +24,8 @@ class FamilyRecord:
     names : tuple of str
         Of the families.
     errors : ndarray of shape (n_families,)
-        Out-of-bag error of each micro-forest: share of wrong rows, or mean squared error. NaN if
-        there were no out-of-bag rows, or too few trees for micro-forests.
+        Out-of-bag error of each micro-forest: share of wrong rows, or mean loss of the criterion.
+        NaN if there were no out-of-bag rows, or too few trees for micro-forests.
     standard_errors : ndarray of shape (n_families,)
         Of the errors.
     weights : ndarray of shape (n_families,)

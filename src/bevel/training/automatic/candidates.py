@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bevel.projections import CCA, LDA, Axis, Projection, Ridge, SparseSigns
 from bevel.projections.counts import Count
 from bevel.projections.families import Member, TableShape
+from bevel.training.feature_constraints import holds
 
 __all__ = ["Candidate", "candidates_for", "shared_scale"]
 
@@ -64,7 +65,7 @@ def shared_scale(*, regression: bool) -> str:
 
 
 def candidates_for(
-    shape: TableShape, *, regression: bool, purely_random: bool
+    shape: TableShape, *, regression: bool, purely_random: bool, constrained: str = ""
 ) -> tuple[list[Candidate], list[tuple[str, str]]]:
     """Families that fit a table, and the names of the others with the reason.
 
@@ -76,10 +77,12 @@ def candidates_for(
         Whether the target is a number.
     purely_random : bool
         Whether cuts are chosen without the target.
+    constrained : str, default=""
+        The parameter that directions are to hold, if any.
     """
     fitting, left_out = [], []
     for candidate in FOR_NUMBERS if regression else FOR_CLASSES:
-        reason = _objection(candidate, shape, purely_random)
+        reason = _objection(candidate, shape, purely_random, constrained)
         if reason:
             left_out.append((candidate.name, reason))
         else:
@@ -87,7 +90,9 @@ def candidates_for(
     return fitting, left_out
 
 
-def _objection(candidate: Candidate, shape: TableShape, purely_random: bool) -> str:
+def _objection(
+    candidate: Candidate, shape: TableShape, purely_random: bool, constrained: str
+) -> str:
     """Why a family does not fit a table; empty if it does."""
     if isinstance(candidate.projection, Axis):
         return ""
@@ -98,4 +103,6 @@ def _objection(candidate: Candidate, shape: TableShape, purely_random: bool) -> 
         return f"for tables of at least {FEWEST_WIDE_COLUMNS} numeric columns"
     if purely_random and candidate.projection.reads_target:
         return 'uses the target, which threshold="purely_random" does not'
+    if constrained and not holds(candidate.projection):
+        return f"fits its coefficients freely, which {constrained} does not allow"
     return ""

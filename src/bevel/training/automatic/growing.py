@@ -170,6 +170,7 @@ def share_by_evidence(
     evidence = measure(
         *(predictions, known, target.values, target.n_classes, target.weights),
         calibrated=True,
+        criterion=plan.options[0].criterion,
         output_classes=target.output_classes,
     )
     weights = weigh_families(evidence)

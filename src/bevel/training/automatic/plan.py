@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from bevel.projections.families import TableShape, resolve_families
 from bevel.training.automatic.candidates import Candidate, candidates_for
+from bevel.training.criteria import is_regression
 from bevel.training.options import TrainingOptions
 
 __all__ = ["FamilyPlan", "plan_families"]
@@ -74,8 +75,13 @@ def plan_families(
         Whether trees vote.
     """
     purely_random = options.threshold == "purely_random"
-    regression = options.criterion == "squared_error"
-    fitting, left_out = candidates_for(shape, regression=regression, purely_random=purely_random)
+    regression = is_regression(options.criterion)
+    constrained = "monotonic_cst" if options.monotone else ""
+    if options.interaction_groups:
+        constrained = constrained or "interaction_cst"
+    fitting, left_out = candidates_for(
+        shape, regression=regression, purely_random=purely_random, constrained=constrained
+    )
 
     def options_of(candidate: Candidate) -> TrainingOptions:
         families = resolve_families(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import xlogy
 
 from bevel._types import Floats, Ints64
 from bevel.forest.calibration import POWERS, raise_to_power
@@ -26,12 +27,13 @@ class Evidence:
     Attributes
     ----------
     errors : ndarray of shape (n_families,)
-        Share of wrong rows, or mean squared error; NaN without rows that all families predict.
+        Share of wrong rows, or mean loss of the criterion; NaN without rows that all families
+        predict.
     standard_errors : ndarray of shape (n_families,)
         Of the errors.
     losses : ndarray of shape (n_families,)
-        Mean Brier score, calibrated if that was requested, or mean squared error: what the weights
-        are made of.
+        Mean Brier score, calibrated if that was requested, or mean loss of the criterion: what the
+        weights are made of.
     noise : float
         Standard error of the loss of the best family.
     """
@@ -50,6 +52,7 @@ def measure(
     weights: Floats | None,
     *,
     calibrated: bool = False,
+    criterion: str = "squared_error",
     output_classes: npt.NDArray[np.int32] | None = None,
 ) -> Evidence:
     """Evidence from out-of-bag predictions.
@@ -68,6 +71,8 @@ def measure(
         Of the rows.
     calibrated : bool, default=False
         Whether Brier scores are of class shares raised to the power that suits each family best.
+    criterion : str, default="squared_error"
+        Of the trees; in regression it is also the loss.
     output_classes : ndarray of int32 or None
         Classes of each of several outputs, 0 in regression. Errors and losses are then means over
         the outputs, squared errors after division by the variance of the output.
@@ -85,7 +90,10 @@ def measure(
             losses.append(loss)
             wrong.append(error)
             continue
-        losses.append(_losses(each[known], truth[known], n_classes, share, calibrated))
+        if calibrated and n_classes:
+            losses.append(_calibrated_losses(each[known], truth[known], n_classes, share))
+        else:
+            losses.append(row_losses(each[known], truth[known], n_classes, criterion))
         if n_classes:
             wrong.append((each[known].argmax(axis=1) != truth[known]).astype(np.float64))
         else:
@@ -112,33 +120,41 @@ def _of_outputs(
     return losses, np.asarray((decided != truth).mean(axis=1))
 
 
-def row_losses(predictions: Floats, truth: npt.NDArray[Any], n_classes: int) -> Floats:
-    """Loss of each row: its Brier score, or squared error.
+def row_losses(
+    predictions: Floats,
+    truth: npt.NDArray[Any],
+    n_classes: int,
+    criterion: str = "squared_error",
+) -> Floats:
+    """Loss of each row: its Brier score, or in regression what the criterion measures.
 
     The Brier score is half of the squared distance between the probabilities of a row and its
     class.
     """
     if not n_classes:
-        return np.asarray((predictions[:, 0] - truth) ** 2)
+        return _number_losses(predictions[:, 0], truth, criterion)
     right = predictions[np.arange(len(truth)), truth]
     return np.asarray(0.5 * ((predictions**2).sum(axis=1) - 2.0 * right + 1.0))
 
 
-def _losses(
-    predictions: Floats,
-    truth: npt.NDArray[Any],
-    n_classes: int,
-    share: Floats,
-    calibrated: bool,
+def _number_losses(predictions: Floats, truth: Floats, criterion: str) -> Floats:
+    if criterion == "absolute_error":
+        return np.asarray(np.abs(predictions - truth))
+    if criterion == "poisson":  # half of the deviance; all trees of a row may predict zero
+        rates = np.maximum(predictions, np.finfo(np.float64).tiny)
+        return np.asarray(xlogy(truth, truth / rates) - truth + predictions)
+    return np.asarray((predictions - truth) ** 2)
+
+
+def _calibrated_losses(
+    predictions: Floats, truth: npt.NDArray[Any], n_classes: int, share: Floats
 ) -> Floats:
-    """Loss of each row; with the power of least mean loss if it is calibrated.
+    """Loss of each row with the power of least mean loss.
 
     Trees of some families are more alike than those of others. Mean shares of unlike trees are
     further from 0 and 1, which costs them Brier score but no errors, and which the power of the
     whole forest puts right.
     """
-    if not (calibrated and n_classes):
-        return row_losses(predictions, truth, n_classes)
     losses = [
         row_losses(raise_to_power(np.array(predictions, order="C"), power), truth, n_classes)
         for power in POWERS

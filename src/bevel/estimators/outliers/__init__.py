@@ -1,0 +1,1 @@
+"""Estimators that find outliers."""

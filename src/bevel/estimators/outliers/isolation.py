@@ -1,0 +1,316 @@
+"""The oblique isolation forest, for outliers."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, OutlierMixin
+
+from bevel._types import Floats
+from bevel.data.dataset import Dataset, learn_dataset
+from bevel.data.row_weights import read_weights
+from bevel.data.scaling import automatic_scale
+from bevel.errors import shorten, wrong_value
+from bevel.estimators._doc_link import LinksToDocuments
+from bevel.estimators._growing import shape_of
+from bevel.estimators._grown import GrownTrees
+from bevel.estimators._named_parameters import NamedParameters
+from bevel.estimators._reading import TableInput
+from bevel.estimators.registry import savable
+from bevel.files.model import StoredEstimator
+from bevel.forest.bags import Bags
+from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.predictor import PackedPredictor
+from bevel.forest.records.isolation import Isolation, with_path_lengths
+from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import check_each, documented
+from bevel.parameters.isolation_parameters import ISOLATION_PARAMETERS
+from bevel.projections import Gaussian
+from bevel.projections.families import (
+    Member,
+    TableShape,
+    combines_units,
+    read_projection,
+    resolve_families,
+)
+from bevel.training.options import TrainingOptions, draw_seed
+from bevel.training.progress import Callback, Progress
+from bevel.training.threads import count_threads
+from bevel.training.trainer import TrainingTarget, train
+
+FEW_ROWS = 256  # that max_samples="auto" draws for a tree
+USUAL_OFFSET = -0.5
+FEWEST_COMBINED = 2  # features of a direction that is not along an axis
+
+
+@savable
+@documented(ISOLATION_PARAMETERS)
+class ObliqueIsolationForest(
+    OutlierMixin,  # type: ignore[misc]
+    GrownTrees,
+    NamedParameters,
+    TableInput,
+    LinksToDocuments,
+    BaseEstimator,  # type: ignore[misc]
+):
+    """A forest of random trees that cut along oblique directions, for outliers.
+
+    Each tree is grown on a few rows without a target: at each node a random direction is drawn, and
+    a random cut between the least and the largest projected value. Rows that few cuts isolate are
+    outliers. With `projection="axis"` it is the isolation forest of Liu, Ting and Zhou, ICDM 2008;
+    with directions of several features the extended isolation forest of Hariri, Carrasco Kind and
+    Brunner, IEEE Transactions on Knowledge and Data Engineering 33 (2021), whose scores have no
+    ridges along the axes.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {columns}
+    offset_ : float
+        Rows with `score_samples` below it are outliers.
+    max_samples_ : int
+        Rows that each tree was grown on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bevel import ObliqueIsolationForest
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> forest = ObliqueIsolationForest(random_state=0).fit(rows)
+    >>> forest.predict([[0.0, 0.0, 0.0], [9.0, 9.0, 9.0]])
+    array([ 1, -1])
+    """
+
+    _parameters: ClassVar[Mapping[str, Parameter]] = ISOLATION_PARAMETERS
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        projection: Any = "auto",
+        max_samples: int | float | str = "auto",
+        contamination: float | str = "auto",
+        bootstrap: bool = False,
+        scale: str | None = "auto",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.projection = projection
+        self.max_samples = max_samples
+        self.contamination = contamination
+        self.bootstrap = bootstrap
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Training rows; NaN and None are missing values.
+        y : object, default=None
+            Not used: the forest has no target.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, zero or more; only their ratios count. A row of weight two counts
+            for two in the leaves that it falls into, one of weight zero is left out of the trees.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        check_each(self.get_params(deep=False), self._parameters)
+        n_threads = count_threads(self.n_jobs)
+        if hasattr(self, "_fitted"):
+            del self._fitted  # a fit that fails half-way leaves no forest behind
+        table = self._read(X, "no_validation", reset=True)
+        members = _read_members(self.projection, table.n_features)
+        weights = _relative(read_weights(sample_weight, None, None, table.n_rows))
+        scale = self.scale
+        if scale == "auto":
+            scale = automatic_scale(combines_units(members))
+        dataset = learn_dataset(table, self.categorical_features, scale, n_threads)
+        n_samples = self._n_samples(table.n_rows)
+        options = _options(members, shape_of(dataset), n_samples, bool(self.bootstrap))
+        options = replace(options, seed=draw_seed(self.random_state))
+        target = TrainingTarget(np.zeros(table.n_rows), 0, weights)
+        trees = range(self.n_estimators)
+        progress = Progress(0, len(trees), bool(self.verbose), self.callback, label="growing trees")
+        forest = with_path_lengths(train(dataset, target, options, trees, n_threads, progress))
+        self._fitted = FittedForest(
+            predictor=PackedPredictor(forest),
+            encoding=dataset.encoding,
+            feature_names=self._names_of_columns(),
+            classes=None,
+            hard=False,
+            bags=Bags(table.n_rows, options.bag_size, options.replace, options.seed),
+            seed=options.seed,
+            isolation=Isolation(n_samples, USUAL_OFFSET),
+        )
+        if self.contamination != "auto":
+            self._set_offset(dataset, weights, n_threads)
+        return self
+
+    def _n_samples(self, n_rows: int) -> int:
+        size = self.max_samples
+        if size == "auto":
+            return min(FEW_ROWS, n_rows)
+        if not isinstance(size, numbers.Integral):
+            return max(1, int(float(size) * n_rows))
+        if int(size) > n_rows:
+            required = f"at most the number of training rows ({n_rows})"
+            raise wrong_value("max_samples", required, size, 'Use "auto", or 1.0 for all rows.')
+        return int(size)
+
+    def _set_offset(self, dataset: Dataset, weights: Floats | None, n_threads: int) -> None:
+        """The score that a share of the training rows falls below."""
+        isolation = self._fitted.isolation
+        assert isolation is not None
+        lengths = self._fitted.packed_predictor.values(dataset.X, n_threads)
+        scores = isolation.scores(lengths)
+        offset = _quantile(scores, weights, float(self.contamination))
+        self._fitted = replace(self._fitted, isolation=replace(isolation, offset=offset))
+
+    def score_samples(self, X: Any) -> Floats:
+        """Score of each row: the lower, the more of an outlier.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            -2^(-h / c) with the mean path length h of the row and the usual one, c: from -1 for
+            rows that are isolated at once to 0.
+        """
+        lengths: Floats = self._predict_with("values", X)
+        return self._isolation.scores(lengths)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score of each row less `offset_`: below zero for outliers.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores.
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """Whether rows are outliers.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            -1 for outliers, 1 for the others.
+        """
+        return np.where(self.decision_function(X) < 0.0, -1, 1)
+
+    @property
+    def offset_(self) -> float:
+        """Rows with `score_samples` below it are outliers."""
+        return self._isolation.offset
+
+    @property
+    def max_samples_(self) -> int:
+        """Rows that each tree was grown on."""
+        return self._isolation.n_samples
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """None: splits are random, so that they say nothing of the features."""
+        raise AttributeError(
+            "feature_importances_ needs splits that were chosen by a target; got an isolation "
+            "forest, whose splits are random. To see what makes rows outliers, fit an "
+            "ObliqueForestClassifier to predict(X) and look at its importances."
+        )
+
+    @property
+    def _isolation(self) -> Isolation:
+        isolation = self.fitted_forest_.isolation
+        assert isolation is not None
+        return isolation
+
+    def _to_store(self) -> StoredEstimator:
+        parameters = self.get_params(deep=False)
+        return StoredEstimator(type(self).__name__, parameters, self.fitted_forest_, None)
+
+
+def _read_members(projection: Any, n_columns: int) -> Sequence[Member]:
+    """Projections that draw directions without a target."""
+    members = read_projection(projection, "auto")
+    if not members:  # "auto"
+        n_features = max(FEWEST_COMBINED, math.isqrt(n_columns))
+        return [Member(Gaussian(n_features), "auto", by_name=True)]
+    if any(member.projection.reads_target for member in members):
+        raise ValueError(
+            "projection must draw directions without a target for an isolation forest; got "
+            f'{shorten(projection)}. Use "auto", "gaussian", "axis", "sparse" or a rotation.'
+        )
+    return members
+
+
+def _options(
+    members: Sequence[Member], shape: TableShape, n_samples: int, bootstrap: bool
+) -> TrainingOptions:
+    """Trees of random cuts, as deep as a balanced tree of the rows of a bag."""
+    families = resolve_families(members, shape, regression=True, single_draw=True)
+    return TrainingOptions(
+        criterion="squared_error",
+        threshold="purely_random",
+        n_thresholds=1,
+        split_search="auto",
+        growth="depth_first",
+        max_depth=max(1, math.ceil(math.log2(max(n_samples, 2)))),
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_leaf=0.0,
+        max_leaf_nodes=0,
+        min_impurity_decrease=0.0,
+        bag_size=n_samples,
+        replace=bootstrap,
+        balanced_subsample=False,
+        families=tuple(families),
+        seed=0,
+    )
+
+
+def _relative(weights: Floats | None) -> Floats | None:
+    """Weights whose mean, over rows that have any, is one: leaves count rows by them."""
+    return None if weights is None else weights / weights[weights > 0].mean()
+
+
+def _quantile(scores: Floats, weights: Floats | None, share: float) -> float:
+    if weights is None:
+        return float(np.percentile(scores, 100.0 * share))
+    return float(np.quantile(scores, share, weights=weights, method="inverted_cdf"))

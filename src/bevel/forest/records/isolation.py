@@ -1,0 +1,56 @@
+"""Isolation forests: leaves hold path lengths, whose mean becomes a score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import digamma
+
+from bevel._types import Floats
+from bevel.forest.flat_forest import FlatForest
+
+__all__ = ["Isolation", "average_path_length", "with_path_lengths"]
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """How the mean path length of a row becomes its score.
+
+    Attributes
+    ----------
+    n_samples : int
+        Rows that each tree was grown on.
+    offset : float
+        Scores below it are those of outliers.
+    """
+
+    n_samples: int
+    offset: float
+
+    def scores(self, lengths: Floats) -> Floats:
+        """Scores of rows from -1 (isolated at once) to 0; about -0.5 for ordinary ones."""
+        usual = float(average_path_length(np.array(float(self.n_samples))))
+        return np.asarray(-(2.0 ** -(lengths / usual if usual > 0 else np.ones_like(lengths))))
+
+
+def average_path_length(n_rows: Floats) -> Floats:
+    """Mean depth at which a random binary tree of so many rows isolates one.
+
+    2 H(n - 1) - 2 (n - 1) / n with harmonic numbers H (Liu, Ting and Zhou 2008), here for weights
+    too, which need not be whole.
+    """
+    n = np.maximum(np.asarray(n_rows, dtype=np.float64), 1.0)
+    return np.asarray(2.0 * (digamma(n) + np.euler_gamma) - 2.0 * (n - 1.0) / n)
+
+
+def with_path_lengths(forest: FlatForest) -> FlatForest:
+    """The same trees with the path length of each leaf as its value.
+
+    The depth of the leaf, and what its rows would still take to be isolated.
+    """
+    values = np.zeros(forest.n_nodes)
+    leaves = forest.right < 0
+    weight = np.asarray(forest.weight, dtype=np.float64)[leaves]
+    values[leaves] = forest.depth[leaves] + average_path_length(weight)
+    return replace(forest, leaf_value=values)

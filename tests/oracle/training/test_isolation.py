@@ -1,0 +1,205 @@
+"""Isolation forests: scores by walking trees, cuts by their distribution, and what they refuse."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.ensemble import IsolationForest
+
+import bevel
+from bevel import ObliqueIsolationForest
+from bevel import projections as P
+
+ROWS = np.random.default_rng(0).normal(size=(300, 4))
+PROJECTIONS: list[Any] = ["auto", "axis", "gaussian", "sparse", "rotation", ["axis", P.Gaussian(2)]]
+
+
+def mean_search_depth(n: int) -> float:
+    """Mean depth of an unsuccessful search in a random binary tree, from harmonic numbers."""
+    if n < 2:
+        return 0.0
+    return 2.0 * sum(1.0 / k for k in range(1, n)) - 2.0 * (n - 1) / n
+
+
+def naive_scores(forest: ObliqueIsolationForest, training: Any, rows: Any) -> np.ndarray:
+    """Scores from paths and from the rows of each bag in each leaf, tree by tree."""
+    bags = forest.fitted_forest_.bags
+    paths, offset = forest.decision_path(rows)
+    lengths = np.zeros(paths.shape[0])
+    inside, leaves = forest.apply(training), forest.apply(rows)
+    for tree in range(forest.n_estimators):
+        count = np.bincount(inside[:, tree], weights=bags.counts(tree))
+        depth = paths[:, offset[tree] : offset[tree + 1]].sum(axis=1).A1 - 1
+        in_leaf = count[leaves[:, tree]].astype(int)
+        lengths += depth + [mean_search_depth(n) for n in in_leaf]
+    usual = mean_search_depth(forest.max_samples_)
+    return -(2.0 ** -(lengths / forest.n_estimators / usual))
+
+
+@pytest.mark.parametrize("projection", PROJECTIONS, ids=str)
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_scores_are_those_of_walks_down_the_trees(projection: Any, bootstrap: bool) -> None:
+    forest = ObliqueIsolationForest(
+        20, projection=projection, max_samples=64, bootstrap=bootstrap, random_state=0
+    ).fit(ROWS)
+    outside = np.vstack([ROWS[:50], 5 * ROWS[50:80]])
+    expected = naive_scores(forest, ROWS, outside)
+    np.testing.assert_allclose(forest.score_samples(outside), expected, rtol=1e-6)
+
+
+def test_scores_with_missing_values_and_levels_are_those_of_walks() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(ROWS, columns=list("abcd")).mask(rng.random(ROWS.shape) < 0.2)
+    frame["e"] = rng.choice(["u", "v", "w", None], len(frame))
+    forest = ObliqueIsolationForest(30, max_samples=100, random_state=0).fit(frame)
+    expected = naive_scores(forest, frame, frame)
+    np.testing.assert_allclose(forest.score_samples(frame), expected, rtol=1e-6)
+    assert {"e"} <= {
+        "abcde"[f]
+        for tree in forest.forest_
+        for n in range(tree.n_nodes)
+        for f in tree.entries(n)[0]
+    }
+
+
+def test_missing_value_in_one_column_only_makes_an_outlier() -> None:
+    """Missing as information: a row that misses what no other row misses is isolated early."""
+    rows = ROWS.copy()
+    rows[0, 1] = np.nan
+    forest = ObliqueIsolationForest(200, projection="axis", max_samples=1.0, random_state=0).fit(
+        rows
+    )
+    complete = ObliqueIsolationForest(200, projection="axis", max_samples=1.0, random_state=0).fit(
+        ROWS
+    )
+    assert forest.score_samples(rows)[0] < complete.score_samples(ROWS)[0]
+
+
+def test_axis_scores_agree_with_scikit_learns() -> None:
+    """Both are means over 400 independent trees of one distribution: correlations of 300 rows."""
+    ours = ObliqueIsolationForest(400, projection="axis", random_state=0).fit(ROWS)
+    theirs = IsolationForest(n_estimators=400, random_state=0).fit(ROWS)
+    one, other = ours.score_samples(ROWS), theirs.score_samples(ROWS)
+    assert np.corrcoef(one, other)[0, 1] > 0.98
+    assert one.mean() == pytest.approx(other.mean(), abs=0.02)
+
+
+@pytest.mark.parametrize("projection", ["axis", "gaussian"])
+def test_cuts_are_uniform_between_the_least_and_the_largest_value(projection: str) -> None:
+    """Null hypothesis: (cut - least) / (largest - least) of 500 roots is uniform on (0, 1).
+    Kolmogorov-Smirnov; fails by chance once in a million runs."""
+    forest = ObliqueIsolationForest(
+        500, projection=projection, max_samples=1.0, scale=None, random_state=3
+    ).fit(ROWS)
+    places = []
+    for tree in forest.forest_:
+        index, weight = tree.projection(0)
+        values = ROWS.astype(np.float32)[:, index] @ weight
+        places.append((tree.threshold[0] - values.min()) / np.ptp(values))
+    assert stats.kstest(places, "uniform").pvalue > 1e-6
+
+
+def test_roots_take_every_column_equally_often() -> None:
+    """Null hypothesis: the column of 2000 roots is uniform over 4. Chi-square; fails by chance once
+    in a million runs."""
+    forest = ObliqueIsolationForest(2000, projection="axis", random_state=1).fit(ROWS)
+    columns = [int(tree.entries(0)[0][0]) for tree in forest.forest_]
+    assert stats.chisquare(np.bincount(columns, minlength=4)).pvalue > 1e-6
+
+
+def test_trees_are_no_deeper_than_a_balanced_tree_of_their_rows() -> None:
+    forest = ObliqueIsolationForest(20, max_samples=100, random_state=0).fit(ROWS)
+    assert forest.forest_.depth.max() == 7
+    assert forest.max_samples_ == 100
+    assert ObliqueIsolationForest(2, random_state=0).fit(ROWS).max_samples_ == 256
+    assert ObliqueIsolationForest(2, max_samples=0.5, random_state=0).fit(ROWS).max_samples_ == 150
+
+
+@pytest.mark.parametrize("contamination", [0.02, 0.1, 0.5])
+def test_contamination_is_the_share_of_training_rows_that_are_outliers(
+    contamination: float,
+) -> None:
+    forest = ObliqueIsolationForest(50, contamination=contamination, random_state=0)
+    assert np.mean(forest.fit_predict(ROWS) == -1) == pytest.approx(contamination, abs=1 / 300)
+    usual = ObliqueIsolationForest(50, random_state=0).fit(ROWS)
+    assert usual.offset_ == -0.5
+    np.testing.assert_array_equal(usual.predict(ROWS) == -1, usual.decision_function(ROWS) < 0)
+
+
+def test_weights_count_by_their_ratios_and_zero_leaves_rows_out() -> None:
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 300)
+    weight[:20] = 0.0
+    settings: dict[str, Any] = {"n_estimators": 30, "max_samples": 1.0, "random_state": 0}
+    forests = [
+        ObliqueIsolationForest(**settings).fit(ROWS, sample_weight=scale * weight)
+        for scale in (1.0, 1000.0)
+    ]
+    scores = [forest.score_samples(ROWS) for forest in forests]
+    np.testing.assert_allclose(*scores, rtol=1e-6)
+    alone = ObliqueIsolationForest(**settings, contamination=0.1).fit(ROWS, sample_weight=weight)
+    share = weight[alone.predict(ROWS) == -1].sum() / weight.sum()
+    assert share == pytest.approx(0.1, abs=0.01)
+    far = np.vstack([ROWS, np.full((1, 4), 50.0)])
+    absent = ObliqueIsolationForest(projection="axis", **settings)
+    absent.fit(far, sample_weight=[1.0] * 300 + [0.0])
+    assert np.abs(absent.forest_.threshold).max() < 50.0
+
+
+def test_same_scores_for_any_number_of_threads_and_from_files_and_pickles(tmp_path: Path) -> None:
+    forests = [
+        ObliqueIsolationForest(20, contamination=0.1, n_jobs=n_jobs, random_state=0).fit(ROWS)
+        for n_jobs in (1, 3)
+    ]
+    scores = [forest.score_samples(ROWS) for forest in forests]
+    np.testing.assert_array_equal(*scores)
+    forests[0].save(tmp_path / "forest.bevel")
+    copies = [
+        bevel.load(tmp_path / "forest.bevel"),
+        bevel.load(tmp_path / "forest.bevel", mmap=True),
+        pickle.loads(pickle.dumps(forests[0])),
+    ]
+    for copy in copies:
+        np.testing.assert_array_equal(copy.score_samples(ROWS), scores[0])
+        assert copy.offset_ == forests[0].offset_
+        assert copy.max_samples_ == 256
+        assert copy.get_params() == forests[0].get_params()
+
+
+def test_equal_rows_and_single_rows_have_the_usual_score() -> None:
+    forest = ObliqueIsolationForest(10, random_state=0).fit(np.ones((20, 2)))
+    np.testing.assert_allclose(forest.score_samples(np.ones((3, 2))), -0.5, rtol=1e-6)
+    alone = ObliqueIsolationForest(10, random_state=0).fit(np.ones((1, 2)))
+    assert alone.score_samples(np.ones((1, 2)))[0] == -0.5
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"contamination": 0.0}, ValueError, r"contamination must be .*\(0, 0.5\]"),
+        ({"contamination": 0.6}, ValueError, r"contamination must be .*\(0, 0.5\]"),
+        ({"contamination": "much"}, ValueError, "contamination must be"),
+        ({"max_samples": 301}, ValueError, r"at most the number of training rows \(300\)"),
+        ({"max_samples": 0}, ValueError, "max_samples must be"),
+        ({"projection": "lda"}, ValueError, "without a target"),
+        ({"projection": ["axis", "cca"]}, ValueError, "without a target"),
+        ({"n_estimators": 0}, ValueError, "n_estimators must be"),
+    ],
+)
+def test_parameter_that_cannot_be_honoured_raises(
+    settings: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        ObliqueIsolationForest(**settings).fit(ROWS)
+
+
+def test_there_are_no_importances_of_random_splits() -> None:
+    forest = ObliqueIsolationForest(5, random_state=0).fit(ROWS)
+    assert not hasattr(forest, "feature_importances_")
+    with pytest.raises(AttributeError, match="splits are random"):
+        forest.feature_importances_  # noqa: B018
