@@ -208,7 +208,7 @@ TABLES: dict[str, Maker] = {
     "dates": _dates,
     "no columns": lambda _rng, n, _p: np.empty((n, 0)),
     "no rows": lambda _rng, _n, p: np.empty((0, p)),
-    "one dimension": lambda rng, n, p: _normal(rng, n, p)[:, 0],
+    "one dimension": lambda rng, n, _p: _normal(rng, n, 1)[:, 0],
     "three dimensions": lambda rng, n, p: _normal(rng, n, p)[:, :, None],
     "no dimension": lambda _rng, _n, _p: np.array(1.0),
     "nothing": lambda _rng, _n, _p: None,

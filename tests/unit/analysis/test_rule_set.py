@@ -1,5 +1,6 @@
 """Rules of different groups, surrogate trees: what is written is evaluated, in SQL too."""
 
+import math
 import re
 import sqlite3
 
@@ -10,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import rule_set, surrogate_tree
-from bevel.analysis.rules.tests_of_rows import sql_value
+from bevel.analysis.rules.tests_of_rows import NumberTest, sql_value
 
 FOREST = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
 
@@ -273,3 +274,21 @@ def test_fidelity_is_that_on_rows_that_the_tree_was_not_made_from(is_classifier)
         expected = 1.0 - ((found - target) ** 2).sum() / ((target - target.mean()) ** 2).sum()
     assert tree.fidelity == pytest.approx(expected)
     assert tree.fidelity < tree.fidelity_training - 0.1
+
+
+BOUNDS = (-math.inf, -1.0, 0.5, math.inf)
+VALUES = [-2.0, -1.0, 0.0, 0.5, 3.0, None]
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("high", BOUNDS)
+@pytest.mark.parametrize("low", BOUNDS)
+def test_database_takes_the_same_rows_for_finite_and_infinite_bounds(low, high, missing):
+    test = NumberTest((0,), (1.0,), (0.0,), low, high, False, True, missing)
+    numbers = np.array(VALUES, dtype=float)
+    expected = [value for value, holds in zip(VALUES, test.holds([numbers]), strict=True) if holds]
+    with sqlite3.connect(":memory:") as database:
+        database.execute('CREATE TABLE rows ("x")')
+        database.executemany("INSERT INTO rows VALUES (?)", [(value,) for value in VALUES])
+        found = database.execute(f"SELECT x FROM rows WHERE {test.sql(['x'])}").fetchall()
+    assert [value for (value,) in found] == expected

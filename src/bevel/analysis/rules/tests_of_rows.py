@@ -82,7 +82,9 @@ class NumberTest:
             parts.append(f"{subject} {'>=' if self.low_included else '>'} {self.low!r}")
         if not math.isinf(self.high):
             parts.append(f"{subject} {'<=' if self.high_included else '<'} {self.high!r}")
-        wording = " AND ".join(parts)
+        wording = " AND ".join(parts) or f"{subject} IS NOT NULL"
+        if self.low == math.inf or self.high == -math.inf:
+            wording = "1 = 0"  # a bound beyond all numbers
         return f"({wording} OR {subject} IS NULL)" if self.missing else wording
 
 
