@@ -60,7 +60,7 @@ ISOLATION_PARAMETERS = _table(
         'training rows and applied inside predict. "minmax" and "minmax_clip" (cut to the training '
         'range), "standard", "quantile" (5 to 95 %, outliers dampened), "rank" and '
         '"relative_rank". "auto" scales only when features that may be in different units are '
-        'combined, by "quantile".',
+        'combined, by "standard", which leaves outliers where they are.',
     ),
     REGRESSOR_PARAMETERS["categorical_features"],
     *(REGRESSOR_PARAMETERS[name] for name in ("n_jobs", "random_state", "verbose", "callback")),

@@ -210,3 +210,13 @@ def test_one_numeric_column_and_none_are_enough() -> None:
     assert ObliqueIsolationForest(5, random_state=0).fit(letters).score_samples(letters).max() < 0
     mixed = letters.assign(c=np.arange(90.0) % 7)
     assert ObliqueIsolationForest(5, random_state=0).fit(mixed).score_samples(mixed).max() < 0
+
+
+@pytest.mark.parametrize("projection", ["auto", "sparse", "combination"])
+def test_rows_far_out_along_one_column_are_outliers(projection: str) -> None:
+    """The scale must not pull in what is far away: a row at ten standard deviations, in one of
+    four columns, is less ordinary than nearly all training rows. (Cuts along the axes alone do not
+    see it: such a row is ordinary in three columns.)"""
+    forest = ObliqueIsolationForest(200, projection=projection, random_state=0).fit(ROWS)
+    far = np.vstack([10.0 * np.eye(4), -10.0 * np.eye(4)])
+    assert forest.score_samples(far).max() < np.quantile(forest.score_samples(ROWS), 0.02)

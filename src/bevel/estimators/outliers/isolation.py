@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from bevel._types import Floats
 from bevel.data.dataset import Dataset, learn_dataset
 from bevel.data.row_weights import read_weights
-from bevel.data.scaling import automatic_scale
 from bevel.errors import shorten, wrong_value
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._growing import shape_of
@@ -146,7 +145,8 @@ class ObliqueIsolationForest(
         scale = self.scale
         if scale == "auto":
             members = _read_members(self.projection, table.n_features)
-            scale = automatic_scale(combines_units(members))
+            # Not "quantile", as in other forests: it would dampen what is to be found.
+            scale = "standard" if combines_units(members) else None
         dataset = learn_dataset(table, self.categorical_features, scale, n_threads)
         n_samples, shape = self._n_samples(table.n_rows), shape_of(dataset)
         members = _read_members(self.projection, shape.n_numeric)
