@@ -9,9 +9,9 @@ from bevel.datasets import twonorm
 
 
 def test_accuracy_over_blocks_is_that_of_rows_in_memory(monkeypatch):
-    # Null hypothesis: the same error rate. Error is about 4 %; with 20 000 test rows per pair and
-    # ten pairs the standard deviation of the mean difference is below 0.1 points (measured over
-    # pairs of seeds). 0.5 points are five of them: a false alarm in a million runs.
+    # Null hypothesis: the same error rate, about 4 %. Over 24 pairs of other seeds the difference
+    # had a mean of +0.04 and a standard deviation of 0.12 points; 0.3 points are five standard
+    # deviations of the mean of four: a false alarm in a million runs.
     monkeypatch.setattr(blocked_table, "MOST_GATHERED", 50)
     monkeypatch.setattr(blocked_table, "LEAST_GATHERED", 50)
     monkeypatch.setattr(blocked_table, "SAMPLE_ROWS", 500)
@@ -22,7 +22,7 @@ def test_accuracy_over_blocks_is_that_of_rows_in_memory(monkeypatch):
         forest = ObliqueForestClassifier(40, projection="sparse", random_state=seed)
         exact = forest.fit(X, y).score(X_test, y_test)
         differences.append(forest.fit(scan(X, target=y)).score(X_test, y_test) - exact)
-    assert abs(np.mean(differences)) < 0.005
+    assert abs(np.mean(differences)) < 0.003
 
 
 @pytest.mark.parametrize("replace", [True, False])

@@ -74,8 +74,18 @@ class Table(Protocol):
         ...
 
 
+class TableOutOfMemory:
+    """Base of tables that are read batch by batch, which only some estimators can fit."""
+
+
 def read_table(X: Any) -> Table:
     """Wrap the user's X; raises when it is not a non-empty table of two dimensions."""
+    if isinstance(X, TableOutOfMemory):
+        raise TypeError(
+            "X must be a table in memory here; got a table from bevel.scan, whose rows are read "
+            "batch by batch. Fit ObliqueForestClassifier or ObliqueForestRegressor on it, or pass "
+            "an array or a data frame."
+        )
     if isinstance(X, Columns):
         return ColumnsTable(X)
     frame = _as_frame(X)

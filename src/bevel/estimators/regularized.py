@@ -49,6 +49,8 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
         As those of `ObliqueForestClassifier`.
     calibration_power_ : float
         1: probabilities of these ensembles are not calibrated.
+    n_outputs_, output_names_, output_importances_
+        Of one target, since these ensembles take no others.
 
     Examples
     --------
@@ -152,6 +154,8 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
         As those of `ObliqueForestRegressor`.
     forest_, fitted_forest_, predictor_, oob_score_, oob_prediction_
         As those of `ObliqueForestRegressor`.
+    n_outputs_, output_names_, output_importances_
+        Of one target, since these ensembles take no others.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bevel.data.tables import TableOutOfMemory
 from bevel.errors import wrong_type, wrong_value
 from bevel.scanning.batches import ArraySource, BatchSource, Source
 from bevel.scanning.budget import read_memory
@@ -18,7 +19,7 @@ __all__ = ["ScannedTable", "scan"]
 
 
 @dataclass(frozen=True, eq=False)
-class ScannedTable:
+class ScannedTable(TableOutOfMemory):
     """A table that is read when it is needed, from `scan`.
 
     Attributes

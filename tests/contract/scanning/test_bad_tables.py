@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor, scan
+from bevel import (
+    ObliqueBoostingClassifier,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    ObliqueIsolationForest,
+    StackedRotationClassifier,
+    scan,
+)
 from bevel import projections as P
 from bevel.scanning import store
 
@@ -341,3 +348,13 @@ def test_kept_rows_that_are_damaged_are_written_again(frame, tmp_path):
     second = fit(table)
     assert block.stat().st_size == size
     np.testing.assert_array_equal(first.forest_.threshold, second.forest_.threshold)
+
+
+def test_estimators_that_need_rows_in_memory_say_so():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    table = scan(X, target=X[:, 0] > 0)
+    for estimator in (ObliqueBoostingClassifier(max_iter=2), StackedRotationClassifier()):
+        with pytest.raises(TypeError, match=r"table from bevel\.scan.*ObliqueForestClassifier"):
+            estimator.fit(table, X[:, 0] > 0)
+    with pytest.raises(TypeError, match=r"table from bevel\.scan"):
+        ObliqueIsolationForest(5).fit(table)
