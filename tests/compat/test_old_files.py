@@ -21,7 +21,7 @@ def read_expected(file):
 
 
 def test_there_are_files():
-    assert len(FILES) >= 18
+    assert len(FILES) >= 32
 
 
 @pytest.mark.parametrize("mmap", [False, True])
@@ -32,7 +32,12 @@ def test_old_files_predict_what_they_did(file, mmap):
     assert estimator.predict(X).tolist() == expected["predict"]
     assert estimator.apply(X).tolist() == expected["leaves"]
     if "predict_proba" in expected:
-        assert estimator.predict_proba(X).tolist() == expected["predict_proba"]
+        assert np.asarray(estimator.predict_proba(X)).tolist() == expected["predict_proba"]
+    if "score_samples" in expected:
+        assert estimator.score_samples(X).tolist() == expected["score_samples"]
+    if "survival" in expected:
+        curves = estimator.predict_survival_function(X, return_array=True)
+        assert curves.tolist() == expected["survival"]
     if "quantiles" in expected:
         assert estimator.predict_quantiles(X).tolist() == expected["quantiles"]
     estimator.verify()

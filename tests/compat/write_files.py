@@ -13,7 +13,14 @@ import numpy as np
 import pandas as pd
 
 import bevel
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import (
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRegressor,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    ObliqueIsolationForest,
+    ObliqueSurvivalForest,
+)
 from bevel import projections as P
 from bevel.files.layout import VERSION
 
@@ -55,7 +62,27 @@ def models() -> dict[str, tuple[Any, Any]]:
     nominal = ObliqueForestClassifier(categorical_features=["city", "floor"], **few)
     unseen = table[:8].assign(city=["Basel", "Bern", None, "Genf"] * 2)
     result["nominal"] = (nominal.fit(table, np.arange(N_ROWS) % 3 - 1), unseen)
-    return result
+    return result | other_kinds(X, y, labels, few)
+
+
+def other_kinds(
+    X: np.ndarray, y: np.ndarray, labels: np.ndarray, few: dict[str, Any]
+) -> dict[str, tuple[Any, Any]]:
+    """Boosting, several outputs, survival, outliers."""
+    seeds = {"random_state": 7, "n_jobs": 1}
+    both = np.column_stack([y, 2.0 * y + np.nan_to_num(X[:, 0])])
+    named = np.column_stack([labels, np.where(np.nan_to_num(X[:, 1]) > 0, "up", "down")])
+    time, event = np.arange(1.0, N_ROWS + 1.0), np.arange(N_ROWS) % 3 > 0
+    fitted = {
+        "boosting": ObliqueBoostingClassifier(max_iter=4, **seeds).fit(X, labels),
+        "boosted": ObliqueBoostingRegressor(max_iter=4, **seeds).fit(X, y),
+        "outputs": ObliqueForestRegressor(**few).fit(X, both),
+        "labels": ObliqueForestClassifier(**few).fit(X, named),
+        "survival": ObliqueSurvivalForest(4, **seeds).fit(X, (time, event)),
+        "isolation": ObliqueIsolationForest(4, **seeds).fit(X),
+        "families": ObliqueForestClassifier(16, **seeds).fit(X, labels),
+    }
+    return {name: (estimator, 1.5 * X[:8]) for name, estimator in fitted.items()}
 
 
 def data() -> tuple[np.ndarray, pd.DataFrame, np.ndarray, np.ndarray]:
@@ -76,7 +103,11 @@ def expected(estimator: Any, X: Any) -> dict[str, Any]:
     """Rows and answers; JSON writes floats so that the same bits are read."""
     answers = {"predict": estimator.predict(X).tolist(), "leaves": estimator.apply(X).tolist()}
     if hasattr(estimator, "classes_"):
-        answers["predict_proba"] = estimator.predict_proba(X).tolist()
+        answers["predict_proba"] = np.asarray(estimator.predict_proba(X)).tolist()
+    if hasattr(estimator, "score_samples"):
+        answers["score_samples"] = estimator.score_samples(X).tolist()
+    if hasattr(estimator, "event_times_"):
+        answers["survival"] = estimator.predict_survival_function(X, return_array=True).tolist()
     if getattr(estimator, "keep_targets", False):
         answers["quantiles"] = estimator.predict_quantiles(X).tolist()
     columns = list(X.columns) if isinstance(X, pd.DataFrame) else None
