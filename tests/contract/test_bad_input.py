@@ -186,10 +186,10 @@ def test_unknown_names_raise_and_list_the_known_ones(estimator, name, value):
 
 
 @BOTH
-def test_several_targets_raise(estimator):
-    message = r"got an array of shape \(30, 2\). Multi-output targets are not supported"
+def test_targets_of_three_dimensions_raise(estimator):
+    message = r"y must .*got an array of shape \(30, 2, 1\)"
     with pytest.raises(ValueError, match=message):
-        fit(estimator, y=np.column_stack([y, y]))
+        fit(estimator, y=np.column_stack([y, y])[:, :, np.newaxis])
 
 
 def test_continuous_target_of_a_classifier_raises():

@@ -129,7 +129,7 @@ def test_tags_state_what_is_supported(estimator):
     assert tags.input_tags.sparse
     assert tags.input_tags.categorical
     assert tags.target_tags.required
-    assert not tags.target_tags.multi_output
+    assert tags.target_tags.multi_output
 
 
 @BOTH

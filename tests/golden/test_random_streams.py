@@ -123,6 +123,9 @@ def digest(forest: Forest) -> str:
     total = hashlib.sha256()
     for name in sorted(forest.arrays):
         array = forest.arrays[name]
+        if name.startswith("output_"):  # of forests with several outputs
+            assert not array.size
+            continue
         total.update(f"{name} {array.dtype.str} {array.shape}".encode())
         total.update(array.tobytes())
     return total.hexdigest()[:16]

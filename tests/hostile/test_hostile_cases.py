@@ -23,7 +23,7 @@ def test_hostile_cases_are_refused_or_give_results(tmp_path, cases):
     assert not unknown(list(tally.findings)), summary(store)
     assert tally.done == FEW[cases]
     assert tally.refused > 0.4 * tally.done
-    assert tally.accepted > 0.15 * tally.done
+    assert tally.accepted > 0.1 * tally.done
 
 
 def test_mended_cases_stay_mended():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -43,6 +44,7 @@ __all__ = ["DaskBlocks", "read_parts"]
 ANSWERS_AT_ONCE = 8  # histograms that one task adds up
 BUNDLES_PER_THREAD = 3  # of nodes that are grown together
 LARGEST_ARGUMENT = 2**20  # larger requests are sent to all workers once
+MOST_LOSSES = 3  # of what was sent, with workers that died, before a fit gives up
 LARGEST_SPACE = 2**31  # bytes for histograms and gathered rows, of a worker without a limit
 
 
@@ -69,6 +71,14 @@ class DaskBlocks:
 
     def histograms(self, request: bytes, n_numbers: int) -> npt.NDArray[np.int64]:
         """Sums over the rows of all blocks."""
+        for _ in range(MOST_LOSSES):
+            try:
+                return self._histograms(request, n_numbers)
+            except CancelledError:
+                continue  # what was sent died with a worker: it is sent again
+        return self._histograms(request, n_numbers)
+
+    def _histograms(self, request: bytes, n_numbers: int) -> npt.NDArray[np.int64]:
         sent = self._send(request)
         answers = [
             self._fit.submit(
@@ -93,7 +103,26 @@ class DaskBlocks:
         self, request: bytes, nodes: Sequence[SmallNode], task: SubtreeTask
     ) -> Iterator[Subtree]:
         """Subtrees of the nodes of a request, bundle by bundle."""
-        bundles = self._bundles(nodes)
+        bundles, n_done, n_losses = self._bundles(nodes), 0, 0
+        while n_done < len(bundles):
+            try:
+                for grown in self._subtrees(request, nodes, task, bundles, n_done):
+                    yield from grown
+                    n_done += 1
+            except CancelledError:
+                n_losses += 1
+                if n_losses > MOST_LOSSES:
+                    raise
+
+    def _subtrees(
+        self,
+        request: bytes,
+        nodes: Sequence[SmallNode],
+        task: SubtreeTask,
+        bundles: list[list[int]],
+        first: int,
+    ) -> Iterator[Any]:
+        """Subtrees of the bundles from the first on."""
         sent = self._send(request)
         gathered = [
             self._fit.submit(
@@ -105,14 +134,14 @@ class DaskBlocks:
         ]
         columns, n_classes, _, gain_unit, options = task
         used, grown = list(gathered), []
-        for number, bundle in enumerate(bundles):
+        for number, bundle in list(enumerate(bundles))[first:]:
             pieces = [self._fit.submit("take-rows", _take, each, number) for each in gathered]
             chosen = {place: nodes[place] for place in bundle}
             arguments = (pieces, chosen, SentTask(columns, n_classes, options, gain_unit))
             grown.append(self._fit.submit("grow-subtrees", grow_subtrees, *arguments))
             used += pieces
         for each in grown:
-            yield from self._fit.result(each)
+            yield self._fit.result(each)
         self._fit.drop(used + grown)
 
     def blocks(self) -> Iterator[Block]:

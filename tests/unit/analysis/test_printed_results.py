@@ -11,9 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis
+from bevel import (
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    ObliqueSurvivalForest,
+    analysis,
+)
 from bevel.analysis import results
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
+from bevel.datasets import weibull
 from bevel.extras import MissingPackageError
 
 MARKUP = "<b>x & y</b>"
@@ -30,8 +36,25 @@ def fits():
     return X, labels, classifier, values, regressor
 
 
+@cache
+def survival():
+    X, y = weibull(80, random_state=0)
+    return ObliqueSurvivalForest(10, random_state=0, n_jobs=1).fit(X, y), X, y
+
+
 def made(name):
     """A result of the class, as users get it."""
+    forest, X, y = survival()
+    found = {
+        "RiskGroups": lambda: analysis.risk_groups(forest, X, y),
+        "SurvivalBands": lambda: analysis.survival_bands(forest, X[:2]),
+        "SurvivalCalibration": lambda: analysis.survival_calibration(forest, X, y, 1.0),
+        "SurvivalScores": lambda: analysis.survival_scores(forest, X, y),
+    }
+    return found[name]() if name in found else made_of_forests(name)
+
+
+def made_of_forests(name):
     X, labels, forest, values, regressor = fits()
     small = ObliqueForestClassifier(5, random_state=0, n_jobs=1)
     both = analysis.bias_and_variance(small, X.to_numpy(), labels, n_repeats=2, random_state=0)

@@ -15,8 +15,15 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer
 from support.pictures import cut_off, overlapping
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, plots
+from bevel import (
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    ObliqueSurvivalForest,
+    analysis,
+    plots,
+)
 from bevel.analysis.results import BiasAndVariance, ErrorImportance
+from bevel.datasets import weibull
 from bevel.plots.canvas import decimals_for, detached, panels, text_width
 
 LONG = "average of the daily measurements of blood pressure ({})"
@@ -54,7 +61,24 @@ def bias_of_three():
     return {"a system": {50: result, 100: result}}
 
 
+@cache
+def survival():
+    X, y = weibull(80, random_state=0)
+    return ObliqueSurvivalForest(10, random_state=0, n_jobs=1).fit(X, y), X, y
+
+
+def survival_curves(**ax):
+    forest, X, _ = survival()
+    names = [LONG.format(k) for k in "ab"]
+    return plots.survival_curves(analysis.survival_bands(forest, X[:2]), names=names, **ax)
+
+
 DRAWINGS = {
+    "survival_curves": survival_curves,
+    "risk_groups": lambda **ax: plots.risk_groups(analysis.risk_groups(*survival()), **ax),
+    "survival_calibration": lambda **ax: plots.survival_calibration(
+        analysis.survival_calibration(*survival(), 1.0), **ax
+    ),
     "importance_bars": lambda **ax: plots.importance_bars(permuted(), **ax),
     "importance_bars of directions": lambda **ax: plots.importance_bars(
         directions_of(cancer), **ax

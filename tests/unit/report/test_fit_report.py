@@ -140,7 +140,7 @@ def test_model_along_the_axes_is_compared_with_an_oblique_forest(classes):
     assert [line.forest for line in advice.lines] == [MODEL, "auto"]
     assert advice.axis.forest == MODEL
     assert advice.oblique.forest == "auto"
-    assert "with as many trees of oblique cuts" in advice.sentence()
+    assert "with oblique cuts" in advice.sentence()
 
 
 @pytest.mark.parametrize(

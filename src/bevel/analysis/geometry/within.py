@@ -101,8 +101,14 @@ def _gaussian(family: FamilySpec, v: Floats, c: float) -> float:
 
 
 def _rotation(family: FamilySpec, v: Floats, c: float) -> float:
-    """d of the axes of one rotation: up to 45 degrees no two of them can be close at once."""
-    return family.n_draws * _cap_in_subspace(family.n_nonzeros, v, c)
+    """d of the axes of one rotation: up to 45 degrees no two of them can be close at once.
+
+    Of p axes m are rotated, in a random subspace of m features; the others are features.
+    """
+    p, rotated = len(v), family.n_nonzeros / len(v)
+    n_close = np.count_nonzero(np.abs(v) >= c - ROUNDING)
+    alone = (1.0 - rotated) * n_close / p
+    return family.n_draws * (rotated * _cap_in_subspace(family.n_nonzeros, v, c) + alone)
 
 
 def _signs(family: FamilySpec, v: Floats, c: float) -> float:

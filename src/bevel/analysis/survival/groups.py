@@ -53,6 +53,19 @@ class SurvivalBands(PrintedResult):
         ]
         return PrintedTable("Survival curves", ("row", "median time"), rows[:20])
 
+    def to_pandas(self) -> Any:
+        """A line for each row and time."""
+        n_rows, n_times = self.survival.shape
+        return data_frame(
+            {
+                "row": np.repeat(np.arange(n_rows), n_times),
+                "time": np.tile(self.times, n_rows),
+                "survival": self.survival.ravel(),
+                "low": self.low.ravel(),
+                "high": self.high.ravel(),
+            }
+        )
+
     def _time_below(self, curve: Floats) -> str:
         below = np.flatnonzero(curve <= 0.5)
         return f"{self.times[below[0]]:.4g}" if len(below) else f"above {self.times[-1]:.4g}"

@@ -202,7 +202,7 @@ def test_parquet_without_a_reader_says_what_to_install(tmp_path, monkeypatch):
 
 
 def test_task_is_guessed_from_the_target(write):
-    rows = "".join(f"{i},{i % 3},{i * 0.5},{'ab'[i % 2]}\n" for i in range(40))
+    rows = "".join(f"{i},{i % 3},{i // 2 * 0.5},{'ab'[i % 2]}\n" for i in range(40))
     path = write("x,few,many,word\n" + rows)
     tasks = {name: read_labelled_rows(path, name).task for name in ("few", "many", "word")}
     assert tasks == {"few": "classification", "many": "regression", "word": "classification"}
