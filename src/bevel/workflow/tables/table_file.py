@@ -200,16 +200,20 @@ class TableFile:
         absent = [name for name in names if name not in known_names]
         if absent:
             known = join_names([repr(name) for name in self.names], limit=8)
-            close = nearest(absent[0], self.names)
-            remedy = (
-                f"Did you mean {close!r}?"
-                if close is not None
-                else "Check the spelling, the header and the delimiter."
-            )
             raise ValueError(
                 f"{self.source} has no column {join_names([repr(name) for name in absent])}; its "
-                f"columns are {known}. {remedy}"
+                f"columns are {known}. {self._remedy(absent[0])}"
             )
+
+    def _remedy(self, absent: str) -> str:
+        """What to do about a name that is no column."""
+        pieces = [piece.strip() for piece in absent.split(",")]
+        if len(pieces) > 1 and set(pieces) <= set(self.names):
+            return f"Name each column by itself, and repeat the option: {', '.join(pieces)}."
+        close = nearest(absent, self.names)
+        if close is not None:
+            return f"Did you mean {close!r}?"
+        return "Check the spelling, the header and the delimiter."
 
 
 def _few(items: Sequence[str], limit: int = 5) -> str:

@@ -211,6 +211,12 @@ def test_task_is_guessed_from_the_target(write):
     assert "2.5" in read_labelled_rows(path, "many", task="classification").classes
 
 
+def test_names_with_commas_are_to_be_given_one_by_one(write):
+    path = write("a,b,y\n" + "1,2,x\n3,4,z\n" * 5)
+    with pytest.raises(ValueError, match=r"no column 'a,b'.*repeat the option: a, b\."):
+        read_labelled_rows(path, "y", drop=["a,b"])
+
+
 def test_words_cannot_be_regressed(write):
     with pytest.raises(ValueError, match="words such as 'a'"):
         read_labelled_rows(write("x,y\n1,a\n2,b\n"), "y", task="regression")
