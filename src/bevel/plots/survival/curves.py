@@ -81,7 +81,8 @@ def risk_groups(groups: "RiskGroups", *, ax: "Axes | None" = None) -> "Axes":
             )
         axes.plot([], [], color=FAINT, lw=1.2, ls=(0, (4, 2)), label="predicted")
         axes.set_title(f"Groups of risk: log-rank p = {groups.p_value:.2g}", loc="left")
-        axes.legend(loc="best", fontsize=9)
+        # Below: curves fill the panel from one corner to the other.
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, fontsize=9)
     return axes
 
 
