@@ -282,10 +282,11 @@ def test_failures_neither_keep_memory_nor_threads():
             ObliqueForestClassifier(6, projection=P.Custom(fails), n_jobs=2).fit(X, y)
         return reference
 
+    before = threading.active_count()  # other tests may have started some
     references = [attempt() for _ in range(20)]
     gc.collect()
     assert not any(reference() for reference in references)
-    assert threading.active_count() < 5
+    assert threading.active_count() < before + 4
 
 
 def test_function_is_released_after_a_fit():
