@@ -122,6 +122,17 @@ def test_trees_are_no_deeper_than_a_balanced_tree_of_their_rows() -> None:
 
 
 @pytest.mark.parametrize("contamination", [0.02, 0.1, 0.5])
+def test_contamination_with_weights_is_that_of_repeated_rows(contamination: float) -> None:
+    """The least score below which at most a share of the weight lies, by adding it up."""
+    weight = np.random.default_rng(1).integers(0, 4, len(ROWS))
+    settings = {"contamination": contamination, "random_state": 0}
+    forest = ObliqueIsolationForest(20, **settings).fit(ROWS, sample_weight=weight)
+    scores = np.sort(np.repeat(forest.score_samples(ROWS), weight))
+    first = next(i for i in range(len(scores)) if i + 1 >= contamination * len(scores) - 1e-9)
+    assert forest.offset_ == scores[first]
+
+
+@pytest.mark.parametrize("contamination", [0.02, 0.1, 0.5])
 def test_contamination_is_the_share_of_training_rows_that_are_outliers(
     contamination: float,
 ) -> None:

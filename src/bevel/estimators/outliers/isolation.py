@@ -314,4 +314,6 @@ def _relative(weights: Floats | None) -> Floats | None:
 def _quantile(scores: Floats, weights: Floats | None, share: float) -> float:
     if weights is None:
         return float(np.percentile(scores, 100.0 * share))
-    return float(np.quantile(scores, share, weights=weights, method="inverted_cdf"))
+    order = np.argsort(scores, kind="stable")
+    below = np.cumsum(weights[order])
+    return float(scores[order[np.searchsorted(below, share * below[-1])]])
