@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,11 +63,12 @@ class PrintedTable:
         return [tuple(_text(cell) for cell in row) for row in self.rows]
 
 
-class PrintedResult:
+class PrintedResult(ABC):
     """A result that is printed as text, and as a table by a notebook."""
 
+    @abstractmethod
     def _printed(self) -> PrintedTable:
-        raise NotImplementedError
+        """What is printed."""
 
     def __repr__(self) -> str:
         return self._printed().text()
