@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.dask.estimator import DaskForest
-from bevel.dask.parameters import takes_parameters_of
+from bevel.dask.parameters import CLUSTER_PARAMETERS, takes_parameters_of
 from bevel.dask.prediction import Method
 from bevel.dask.scoring import accuracy
 from bevel.estimators.classifier import ObliqueForestClassifier
@@ -17,7 +17,7 @@ from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, documented
 __all__ = ["DaskObliqueForestClassifier"]
 
 
-@documented(CLASSIFIER_PARAMETERS)
+@documented(CLASSIFIER_PARAMETERS | CLUSTER_PARAMETERS)
 @takes_parameters_of(ObliqueForestClassifier)
 class DaskObliqueForestClassifier(DaskForest, ObliqueForestClassifier):
     """An oblique forest classifier whose trees are grown by the workers of a Dask cluster.
@@ -29,13 +29,6 @@ class DaskObliqueForestClassifier(DaskForest, ObliqueForestClassifier):
     Parameters
     ----------
     {parameters}
-    mode : {"auto", "replicated", "sharded"}, default="auto"
-        "replicated": each worker has the whole encoded table and grows some of the trees.
-        "sharded": workers keep blocks of rows, and grow all trees level by level; the forest is
-        that of a local fit of a table of `bevel.scan`. "auto": "replicated" if a worker has the
-        memory for it.
-    client : dask.distributed.Client, default=None
-        Of the cluster; None is the current one. It is not pickled.
 
     Attributes
     ----------

@@ -9,19 +9,35 @@ from typing import Any, TypeVar
 
 from bevel.dask.packages import cloudpickle
 from bevel.errors import shorten, wrong_value
+from bevel.parameters.constraints import NoneOption, Parameter, Special, StrOptions
+from bevel.parameters.forest_parameters import check_each
 from bevel.projections import Custom
 from bevel.projections.families import read_projection
 
 __all__ = [
     "CLUSTER_PARAMETERS",
-    "MODES",
     "check_cluster_parameters",
     "pickle_parameters",
     "takes_parameters_of",
 ]
 
-MODES = ("auto", "replicated", "sharded")
-CLUSTER_PARAMETERS = {"mode": "auto", "client": None}
+_MODE = Parameter(
+    "mode",
+    "auto",
+    [StrOptions(("auto", "replicated", "sharded"))],
+    '"replicated": each worker has the whole encoded table and grows some of the trees. '
+    '"sharded": workers keep blocks of rows, and grow all trees level by level; the forest is that '
+    'of a local fit of a table of `bevel.scan`. "auto": "replicated" if a worker has the memory '
+    "for it.",
+    'Use "auto".',
+)
+_CLIENT = Parameter(
+    "client",
+    None,
+    [NoneOption(), Special("a dask.distributed.Client")],
+    "Of the cluster; None is the current one. It is not pickled.",
+)
+CLUSTER_PARAMETERS = {"mode": _MODE, "client": _CLIENT}
 
 Class = TypeVar("Class", bound=type)
 
@@ -30,8 +46,8 @@ def takes_parameters_of(local: type) -> Callable[[Class], Class]:
     """Class decorator: a constructor with the parameters of `local` and those of the cluster."""
     of_local = list(inspect.signature(local.__init__).parameters.values())  # type: ignore[misc]
     of_cluster = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
-        for name, default in CLUSTER_PARAMETERS.items()
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=parameter.default)
+        for name, parameter in CLUSTER_PARAMETERS.items()
     ]
     signature = inspect.Signature([*of_local, *of_cluster])
 
@@ -51,9 +67,7 @@ def takes_parameters_of(local: type) -> Callable[[Class], Class]:
 
 def check_cluster_parameters(mode: object, warm_start: bool) -> None:
     """Refuse what a fit on a cluster cannot honour."""
-    if mode not in MODES:
-        required = " or ".join(f'"{each}"' for each in MODES)
-        raise wrong_value("mode", required, mode, 'Use "auto".')
+    check_each({"mode": mode}, {"mode": _MODE})
     if warm_start:
         remedy = "Add trees to the local estimator: to_local().set_params(warm_start=True)."
         raise wrong_value("warm_start", "False on a cluster", warm_start, remedy)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.dask.estimator import DaskForest
-from bevel.dask.parameters import takes_parameters_of
+from bevel.dask.parameters import CLUSTER_PARAMETERS, takes_parameters_of
 from bevel.dask.prediction import Method
 from bevel.dask.scoring import r_squared
 from bevel.estimators.regressor import ObliqueForestRegressor
@@ -19,7 +19,7 @@ from bevel.parameters.forest_parameters import REGRESSOR_PARAMETERS, documented
 __all__ = ["DaskObliqueForestRegressor"]
 
 
-@documented(REGRESSOR_PARAMETERS)
+@documented(REGRESSOR_PARAMETERS | CLUSTER_PARAMETERS)
 @takes_parameters_of(ObliqueForestRegressor)
 class DaskObliqueForestRegressor(DaskForest, ObliqueForestRegressor):
     """An oblique forest regressor whose trees are grown by the workers of a Dask cluster.
@@ -31,13 +31,6 @@ class DaskObliqueForestRegressor(DaskForest, ObliqueForestRegressor):
     Parameters
     ----------
     {parameters}
-    mode : {"auto", "replicated", "sharded"}, default="auto"
-        "replicated": each worker has the whole encoded table and grows some of the trees.
-        "sharded": workers keep blocks of rows, and grow all trees level by level; the forest is
-        that of a local fit of a table of `bevel.scan`. "auto": "replicated" if a worker has the
-        memory for it.
-    client : dask.distributed.Client, default=None
-        Of the cluster; None is the current one. It is not pickled.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ def test_without_a_client_or_with_a_closed_one_fit_says_what_to_start(cluster):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"mode": "spread"}, 'mode must be "auto" or'),
+        ({"mode": "spread"}, 'mode must be "auto", "replicated" or "sharded"; got'),
         ({"warm_start": True}, "warm_start must be False on a cluster"),
         ({"max_depth": 0}, "max_depth must be"),
         ({"projection": "sideways"}, "projection must be"),
