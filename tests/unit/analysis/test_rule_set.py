@@ -238,6 +238,17 @@ def test_rules_of_nominal_columns_alone_are_imitated():
     assert rules.fidelity > 0.9
 
 
+def test_numbers_get_more_digits_where_rounding_would_move_the_rows_of_a_rule():
+    """Most values lie near zero, which two digits of so wide a spread cannot tell apart."""
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.normal(0.0, 4.0, size=(400, 2)))
+    y = np.where(X[:, 0] > 0.05, "above", "below")
+    forest = ObliqueForestClassifier(10, projection="axis", random_state=0, n_jobs=1).fit(X, y)
+    rules = rule_set(forest, X, y, n=2)
+    assert len(rules) == 2
+    assert all(rule.precision > 0.95 and rule.agreement > 0.95 for rule in rules.rules)
+
+
 def test_forest_that_predicts_one_class_is_not_imitated():
     X, y = load_iris(return_X_y=True)
     forest = ObliqueForestClassifier(5, projection="lda", random_state=0).fit(X, y)

@@ -20,6 +20,7 @@ from bevel.analysis.rules.imitation import (
 )
 from bevel.analysis.rules.original_columns import read_columns
 from bevel.analysis.rules.rule_set_result import Rule, RuleSet, all_hold
+from bevel.analysis.rules.tests_of_rows import RowTest
 from bevel.analysis.rules.written_splits import WrittenSplits
 from bevel.data.columns import Columns
 from bevel.data.ranking import RankScaler
@@ -35,6 +36,7 @@ __all__ = ["RuleOptions", "choose_rules", "rule_set"]
 
 SHORTER = 0.9  # what each term costs
 ENOUGH_TREES = 0.5  # that begin with a short split, for rules of the forest's own
+MOST_DIGITS, MOST_MOVED = 9, 0.1  # share of its rows that rounding may move
 UNWRITABLE = 2**31  # length of a split along an axis of a rotation, or of ranks
 _REMEDY = "See the documentation of rule_set."
 _PARAMETERS = (
@@ -107,8 +109,9 @@ def rule_set(
     overlap : float, default=0.1
         Weight of the rows that a rule covers already; 1: overlap does not matter.
     digits : int, default=2
-        Digits of weights and thresholds, counted from the spread of the columns. All figures are
-        those of the rule as it is written.
+        Digits of weights and thresholds, counted from the spread of the columns; more where
+        rounding would move more than a tenth of the rule's rows. All figures are those of the rule
+        as it is written.
     out_of_bag : bool, default=False
         X and y are the rows of the fit: each rule is also evaluated on the rows that its tree was
         not grown on.
@@ -161,7 +164,8 @@ def choose_rules(
     chosen = _cover(nodes, leaves, Y.astype(float), options)
     writer = _Writer(analysed, of, columns.values, leaves, target, out, options.digits)
     covered = np.zeros(len(target), dtype=bool)
-    rules = tuple(writer.write(node, covered) for node in chosen)
+    written_rules = (writer.write(node, covered) for node in chosen)
+    rules = tuple(rule for rule in written_rules if rule.n_rows > 0)
     return RuleSet(
         rules,
         float(covered.mean()),
@@ -344,11 +348,13 @@ class _Writer:
     digits: int
 
     def write(self, node: _Node, covered: Bools) -> Rule:
-        tree: Any = self.of.estimator
-        rules = tree.forest_.tree(node.tree).rules(digits=self.digits, max_terms=None)
-        place = int(np.searchsorted(rules.node, node.node))
-        tests = WrittenSplits(self.of).path(rules, place)
-        inside = all_hold(tests, self.columns)
+        inside_node = _rows_of(node, self.leaves)
+        for digits in range(self.digits, MOST_DIGITS + 1):
+            tests = self._tests(node, digits)
+            inside = all_hold(tests, self.columns)
+            agreement = float((inside == inside_node).mean())
+            if 1.0 - agreement <= MOST_MOVED * inside_node.mean():
+                break
         prediction, precision = self._describe(self.target[inside])
         fresh = float((inside & ~covered).mean())
         covered |= inside
@@ -361,10 +367,16 @@ class _Writer:
             int(inside.sum()),
             float(inside.mean()),
             fresh,
-            float((inside == _rows_of(node, self.leaves)).mean()),
+            agreement,
             node.tree,
             node.node,
         )
+
+    def _tests(self, node: _Node, digits: int) -> tuple[RowTest, ...]:
+        estimator: Any = self.of.estimator
+        rules = estimator.forest_.tree(node.tree).rules(digits=digits, max_terms=None)
+        place = int(np.searchsorted(rules.node, node.node))
+        return WrittenSplits(self.of).path(rules, place)
 
     def _describe(self, target: npt.NDArray[Any]) -> tuple[Any, float]:
         classes = self.analysed.classes
