@@ -140,6 +140,9 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
         output.note(found.missing)
     elif len(found.directions):
         console.print(_directions(found.directions, _removed(found)))
+    if found.groups is not None and len(found.groups):
+        console.print(Text(str(found.groups)), soft_wrap=True)
+        console.print()
     console.print("Page written to" if out else "A page with rules and single rows: --out", end=" ")
     console.print(Text(printable(str(out or "explain.html"))))
 
@@ -269,16 +272,17 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
         "combined_share": combined_share(found.directions),
         "rules": None if found.rules is None else _rules(found.rules),
         "short_rules": _short_rules(found.groups),
+        "short_rules_imitate": _imitation(found.groups),
         "tree": {"explained": found.tree_explains, **found.tree.to_dict()},
     }
 
 
 def _rules(rules: TopRules) -> list[dict[str, Any]]:
-    listed = zip(
-        rules.rules, rules.prediction, rules.purity, rules.coverage, rules.explained, strict=True
-    )
+    estimates = [None if each != each else each for each in rules.out_of_bag.tolist()]
+    figures = (rules.purity, estimates, rules.n_rows, rules.coverage, rules.explained)
+    listed = zip(rules.rules, rules.prediction, *figures, strict=True)
     spread = "purity" if rules.is_classifier else "spread"
-    names = ("rule", "prediction", spread, "coverage", "explained")
+    names = ("rule", "prediction", spread, "out_of_bag", "n_rows", "coverage", "explained")
     return [dict(zip(names, each, strict=True)) for each in listed]
 
 
@@ -299,6 +303,14 @@ def _short_rules(groups: RuleSet | None) -> list[dict[str, Any]] | None:
         }
         for rule in groups.rules
     ]
+
+
+def _imitation(groups: RuleSet | None) -> dict[str, Any] | None:
+    """Where short rules come from, and how well they imitate the forest."""
+    if groups is None:
+        return None
+    fidelity = None if groups.fidelity != groups.fidelity else groups.fidelity
+    return {"source": groups.source, "fidelity": fidelity, "covered": groups.covered}
 
 
 def _quantiles(found: Explanation) -> Mapping[str, Any]:
