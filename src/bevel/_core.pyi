@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+CODES_TOGETHER: int
+
 class CancellationToken:
     def __init__(self) -> None: ...
     def cancel(self) -> None: ...
@@ -128,6 +130,8 @@ def boost(
     progress: Callable[[int, float], None] | None,
     user_loss: Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[np.float64], ...]] | None,
     scorer: Callable[[npt.NDArray[np.float64]], float] | None = None,
+    feature_room: npt.NDArray[np.uint8] | None = None,
+    direction_room: npt.NDArray[np.uint8] | None = None,
 ) -> dict[str, Any]: ...
 def train(
     X: npt.NDArray[np.float32],
