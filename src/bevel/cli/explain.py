@@ -130,6 +130,9 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
         output.note(found.missing)
     elif len(found.directions):
         console.print(_directions(found.directions, _removed(found)))
+    if found.groups is not None and len(found.groups):
+        console.print(Text(str(found.groups)), soft_wrap=True)
+        console.print()
     console.print("Page written to" if out else "A page with rules and single rows: --out", end=" ")
     console.print(Text(printable(str(out or "explain.html"))))
 
@@ -223,13 +226,15 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
         return {}
     best, rules = found.directions.top(MOST_LINES), found.rules
     columns = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
-    listed = zip(
-        rules.rules, rules.prediction, rules.purity, rules.coverage, rules.explained, strict=True
-    )
+    estimates = [None if each != each else each for each in rules.out_of_bag.tolist()]
+    figures = (rules.purity, estimates, rules.n_rows, rules.coverage, rules.explained)
+    listed = zip(rules.rules, rules.prediction, *figures, strict=True)
     names = (
         "rule",
         "prediction",
         "purity" if rules.is_classifier else "spread",
+        "out_of_bag",
+        "n_rows",
         "coverage",
         "explained",
     )
@@ -241,6 +246,7 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
         "combined_share": combined_share(found.directions),
         "rules": [dict(zip(names, each, strict=True)) for each in listed],
         "short_rules": _short_rules(found.groups),
+        "short_rules_imitate": _imitation(found.groups),
         "tree": {"explained": found.tree_explains, **found.tree.to_dict()},
     }
 
@@ -262,6 +268,14 @@ def _short_rules(groups: RuleSet | None) -> list[dict[str, Any]] | None:
         }
         for rule in groups.rules
     ]
+
+
+def _imitation(groups: RuleSet | None) -> dict[str, Any] | None:
+    """Where short rules come from, and how well they imitate the forest."""
+    if groups is None:
+        return None
+    fidelity = None if groups.fidelity != groups.fidelity else groups.fidelity
+    return {"source": groups.source, "fidelity": fidelity, "covered": groups.covered}
 
 
 def _quantiles(found: Explanation) -> Mapping[str, Any]:

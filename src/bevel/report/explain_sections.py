@@ -38,6 +38,10 @@ MEASURES = {
 MOST_DIRECTIONS = 10
 RARELY_TWICE = 0.9  # share of the gain along directions of a single split
 NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
+OUT_OF_BAG = {
+    True: "Out of bag: the same share among the rows that a rule's tree was not grown on.",
+    False: "Out of bag: the mean of the rows that a rule's tree was not grown on.",
+}
 REASONS = {
     "typical": "a typical one: no row that is predicted well shares more leaves with others",
     "doubtful": "the most doubtful one",
@@ -184,11 +188,15 @@ def _decisions(found: Explanation) -> str:
 def _groups(groups: RuleSet) -> str:
     """Short rules that a person can use, each of other rows."""
     text = (
-        f"{len(groups)} short rules of the forest describe different groups, "
+        f"{len(groups)} short rules describe different groups, "
         f"{100 * groups.covered:.0f} % of the rows in all; % new: rows that no rule above covers."
     )
     if not groups.is_classifier:
         text += f" All rows: {groups.typical}."
+    has_estimate = any(rule.out_of_bag == rule.out_of_bag for rule in groups.rules)
+    if has_estimate:
+        text += f" {OUT_OF_BAG[groups.is_classifier]}"
+    header = ["then", "if", *(["out of bag"] if has_estimate else []), "rows", "% of rows", "% new"]
     rows = []
     for rule in groups.rules:
         if groups.is_classifier:
@@ -197,9 +205,20 @@ def _groups(groups: RuleSet) -> str:
         else:
             spread = number(float(f"{rule.precision:.2g}"))
             then = TableCell(number(rule.prediction), below=f"±{NARROW}{spread}")
-        shares = (rule.coverage, rule.new)
-        rows.append([then, rule.text, *(TableCell(f"{100 * x:.0f}", x) for x in shares)])
-    return paragraph(text) + table(["then", "if", "% of rows", "% new"], rows, numeric={2, 3})
+        estimate = _estimate(rule.out_of_bag, groups.is_classifier)
+        shares = [TableCell(f"{100 * x:.0f}", x) for x in (rule.coverage, rule.new)]
+        rows.append([then, rule.text, *([estimate] if has_estimate else []), rule.n_rows, *shares])
+    notes = paragraph(" ".join(groups.of_the_forest()), kind="note")
+    return paragraph(text) + table(header, rows, numeric=set(range(2, len(header)))) + notes
+
+
+def _estimate(value: float, is_classifier: bool) -> TableCell:
+    """A figure of a rule out of bag; empty if it is not known."""
+    if value != value:
+        return TableCell("")
+    if is_classifier:
+        return TableCell(f"{100 * value:.0f}{NARROW}%", value)
+    return TableCell(number(float(f"{value:.4g}")), value)
 
 
 def _surrogate(tree: SurrogateTree) -> str:
@@ -240,10 +259,16 @@ def _rules(found: Explanation, rules: TopRules) -> str:
         f"Rules of up to three conditions, from all trees, that explain most of the variance of "
         f"{by}. They overlap and do not replace the forest."
     )
+    has_estimate = bool(np.isfinite(rules.out_of_bag).any())
+    if has_estimate:
+        text += f" {OUT_OF_BAG[rules.is_classifier]}"
+    estimates = [_estimate(float(each), rules.is_classifier) for each in rules.out_of_bag]
     rows = [
         [
             _rule_prediction(rules, place),
             rule,
+            *([estimates[place]] if has_estimate else []),
+            int(rules.n_rows[place]),
             TableCell(f"{100 * share:.0f}", share),
             TableCell(f"{100 * explained:.0f}", explained),
         ]
@@ -251,8 +276,9 @@ def _rules(found: Explanation, rules: TopRules) -> str:
             zip(rules.rules, rules.coverage.tolist(), rules.explained.tolist(), strict=True)
         )
     ]
-    header = ["then", "if", "% of rows", "% explained"]
-    return paragraph(text) + table(header, rows, numeric={2, 3})
+    estimate = ["out of bag"] if has_estimate else []
+    header = ["then", "if", *estimate, "rows", "% of rows", "% explained"]
+    return paragraph(text) + table(header, rows, numeric=set(range(2, len(header))))
 
 
 def _rule_prediction(rules: TopRules, place: int) -> TableCell:

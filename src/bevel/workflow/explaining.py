@@ -17,10 +17,8 @@ from numpy.random import Generator
 from bevel._types import Floats, Target
 from bevel.analysis import (
     importance,
-    rule_set,
     shapley_values,
     surrogate_tree,
-    top_rules,
     tree_rules,
 )
 from bevel.analysis.accuracy.evaluation_rows import (
@@ -39,11 +37,14 @@ from bevel.analysis.results import (
     TopRules,
     TreeRules,
 )
+from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
+from bevel.analysis.rules.top import RuleLimits, best_rules
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
 from bevel.forest.additive import add_trees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
+from bevel.text.style import Style
 from bevel.workflow.main_effects import find_main_effects
 from bevel.workflow.representative_rows import RepresentativeRow, find_representative_rows
 from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
@@ -197,6 +198,7 @@ def explain(
     on_step(3, "reading rules")
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     is_slim = analysed.forest.is_slim
+    ruled = rows if y is not None else replace(rows, target=_predicted_targets(analysed, predicted))
     place, explained = _best_tree(analysed.forest, leaves, predicted)
     quantiles = None
     if analysed.classes is None and analysed.fitted.additive is None:
@@ -226,28 +228,27 @@ def explain(
         effects,
         None if is_slim else importance(model, "projection"),
         surrogate_tree(model, some, max_depth=READABLE_DEPTH),
-        None if is_slim else _rules(model, some, _targets_of_rules(analysed, predicted, truth)),
+        None if is_slim else _rules(analysed, ruled),
         None if is_slim else _tree(model, place, some),
         explained,
         quantiles,
         tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
         shapley,
         SLIM if is_slim else "",
-        groups=_groups(analysed, model, some, _targets_of_rules(analysed, predicted, truth)),
+        groups=None if is_slim else _groups(analysed, some, ruled),
     )
 
 
-def _groups(
-    analysed: AnalysedForest, model: Any, X: Columns, targets: npt.NDArray[Any]
-) -> RuleSet | None:
-    if analysed.forest.is_slim:
-        return None
+def _groups(analysed: AnalysedForest, X: Columns, rows: EvaluationRows) -> RuleSet:
     some = np.linspace(0, len(X) - 1, min(len(X), MOST_RULE_ROWS)).astype(np.int64)
-    return rule_set(model, X.rows(some), targets[some])
+    out = None if rows.out is None else rows.out[some]
+    taken = EvaluationRows(rows.X[some], rows.target[some], out)
+    return choose_rules(analysed, X.rows(some), taken, RuleOptions())
 
 
-def _rules(model: Any, X: Columns, targets: npt.NDArray[Any]) -> TopRules:
-    return top_rules(model, X, targets, n=N_RULES, max_terms=READABLE_TERMS)
+def _rules(analysed: AnalysedForest, rows: EvaluationRows) -> TopRules:
+    style = Style(READABLE_DEPTH, max_terms=READABLE_TERMS)
+    return best_rules(analysed, rows, RuleLimits(N_RULES, READABLE_DEPTH), style)
 
 
 def _tree(model: Any, place: int, X: Columns) -> TreeRules:
@@ -325,15 +326,11 @@ def _scores(analysed: AnalysedForest, target: Target, predicted: Floats) -> dict
     return regression_scores(y, predicted[:, 0])
 
 
-def _targets_of_rules(
-    analysed: AnalysedForest, predicted: Floats, truth: npt.NDArray[Any] | None
-) -> npt.NDArray[Any]:
-    """Targets on which rules are measured."""
-    if truth is not None:
-        return truth
-    return (
-        predicted[:, 0] if analysed.classes is None else analysed.classes[predicted.argmax(axis=1)]
-    )
+def _predicted_targets(analysed: AnalysedForest, predicted: Floats) -> Target:
+    """Targets on which rules are measured if the truth is not known."""
+    if analysed.classes is None:
+        return predicted[:, 0]
+    return np.asarray(predicted.argmax(axis=1), dtype=np.int32)
 
 
 def _importance_on_rows(

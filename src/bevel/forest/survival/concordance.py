@@ -29,13 +29,12 @@ def concordance(target: SurvivalTarget, risk: Floats) -> float:
     order = np.lexsort((~target.event, target.time))  # events before censored rows of their time
     time, event, risk = target.time[order], target.event[order], risk[order]
     earlier = np.flatnonzero(event)
-    # The first row that a row with an event can be compared with.
-    later = np.searchsorted(time, time[earlier], side="right")
-    for k, row in enumerate(earlier):
-        while later[k] > row + 1 and not event[later[k] - 1]:
-            later[k] -= 1
+    # The first row that a row with an event can be compared with: behind the events of its time.
+    times = time[earlier]
+    n_events = np.searchsorted(times, times, "right") - np.searchsorted(times, times, "left")
+    later = np.searchsorted(time, times, "left") + n_events
     concordant = tied = comparable = 0.0
-    step = max(1, BLOCK // len(time))
+    step = max(1, BLOCK // max(1, len(time)))
     for first in range(0, len(earlier), step):
         rows = earlier[first : first + step]
         difference = risk[rows, None] - risk[None, :]
