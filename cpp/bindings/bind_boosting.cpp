@@ -184,7 +184,9 @@ nb::dict boost_trees(Matrix X, Vector<int32_t> levels, Vector<float> medians,
 }  // namespace
 
 void bind_boosting(nb::module_& m) {
-  m.attr("CODES_TOGETHER") = kGroupColumns;
+  m.def(
+      "code_bytes", [](size_t n_columns) { return CodeGroups::n_bytes(1, n_columns); },
+      nb::arg("n_columns"));
   m.def(
       "exponentials",
       [](Vector<double> x) {

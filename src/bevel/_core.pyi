@@ -6,8 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-CODES_TOGETHER: int
-
 class CancellationToken:
     def __init__(self) -> None: ...
     def cancel(self) -> None: ...
@@ -114,6 +112,7 @@ class BoostingOptions:
     def __init__(self) -> None: ...
 
 def exponentials(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]: ...
+def code_bytes(n_columns: int) -> int: ...
 def boost(
     X: npt.NDArray[np.float32],
     levels: npt.NDArray[np.int32],

@@ -1,6 +1,6 @@
 // One-byte codes of columns, sixteen columns together: the codes of a row lie side by side, and the
-// histograms of a group fit the innermost cache. They are in memory of their own, or in room that the
-// caller has, which may be a mapped file.
+// histograms of a group fit the innermost cache. They are in memory of their own, or in room that
+// the caller has, which may be a mapped file.
 #pragma once
 
 #include <cstddef>

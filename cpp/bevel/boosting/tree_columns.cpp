@@ -22,8 +22,7 @@ void append(Candidates& to, const Candidates& from, size_t direction) {
 }  // namespace
 
 TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
-                         const BinnedColumns& features, int direction_bins,
-                         std::span<uint8_t> room)
+                         const BinnedColumns& features, int direction_bins, std::span<uint8_t> room)
     : options_(options),
       data_(data),
       features_(features),

@@ -167,10 +167,7 @@ def code_bytes(families: Sequence[FamilySpec], n_features: int) -> tuple[int, in
         Number of columns.
     """
     n_directions = sum(family.n_draws for family in families)
-    of_features, of_directions = (
-        -(-n // _core.CODES_TOGETHER) * _core.CODES_TOGETHER for n in (n_features, n_directions)
-    )
-    return of_features, of_directions
+    return _core.code_bytes(n_features), _core.code_bytes(n_directions)
 
 
 def _rooms(
