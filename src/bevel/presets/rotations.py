@@ -160,8 +160,8 @@ def rr_gbm(*, n_estimators: int = 50, task: str = "classification", **parameters
     >>> from bevel.datasets import load_wine
     >>> X, y = load_wine()
     >>> model = presets.rr_gbm(n_estimators=5, random_state=0).fit(X[::2], y[::2])
-    >>> round(model.score(X[1::2], y[1::2]), 2)
-    0.94
+    >>> model.score(X[1::2], y[1::2]) > 0.9
+    True
     """
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
