@@ -397,6 +397,7 @@ def explain(
         read.y,
         number=read.number,
         requested=rows,
+        target_name=target or "",
         seed=random_state,
         on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
     )

@@ -111,6 +111,11 @@ class Explanation:
         Remarks on the file that the rows were read from.
     groups : RuleSet or None
         Short rules of different groups of rows; None for a slim forest.
+    target : str
+        Name of the target; empty if it is not known.
+    truth, predicted : ndarray or None
+        Targets of the rows that are scored, classes by their position, and what they are predicted
+        as: numbers, or shares of the classes. None if the truth is not known.
     """
 
     model: Any
@@ -131,6 +136,9 @@ class Explanation:
     missing: str
     notes: tuple[str, ...] = ()
     groups: RuleSet | None = None
+    target: str = ""
+    truth: Target | None = None
+    predicted: Floats | None = None
 
     @property
     def classes(self) -> npt.NDArray[Any] | None:
@@ -155,6 +163,7 @@ def explain(
     *,
     number: npt.NDArray[np.int64] | None = None,
     requested: Sequence[int] = (),
+    target_name: str = "",
     seed: int = 0,
     on_step: OnStep = lambda *_: None,
 ) -> Explanation:
@@ -172,6 +181,8 @@ def explain(
         How the rows are called; None: 1, 2, ...
     requested : sequence of int
         Numbers of rows to explain beside those that are chosen.
+    target_name : str, default=""
+        Of the target, for texts.
     seed : int, default=0
         Of all draws.
     on_step : callable
@@ -236,6 +247,9 @@ def explain(
         shapley,
         SLIM if is_slim else "",
         groups=None if is_slim else _groups(analysed, some, ruled),
+        target=target_name,
+        truth=None if y is None else rows.target[known],
+        predicted=None if y is None else predicted[known],
     )
 
 
