@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis.results import Directions, RuleSet, SurrogateTree, TopRules, TreeRules
+from bevel.analysis.results import Directions, RuleSet, SurrogateTree, TopRules
 from bevel.report import explain_figures
 from bevel.report.page import (
     PageSection,
@@ -35,9 +35,19 @@ MEASURES = {
     "Shapley": "Mean absolute Shapley value: how far a feature moves the predictions of these rows "
     "from their mean. It does not measure whether the predictions are right.",
 }
+SURVIVAL_MEASURES = {
+    "permutation": "Permutation importance: by how much the concordance on these rows falls when "
+    "the values of a feature are shuffled. It is low for features that stand in for each other.",
+    "negation": "Negation importance: by how much the concordance on these rows falls when the "
+    "weights of a feature change sign in all splits.",
+}
 MOST_DIRECTIONS = 10
 RARELY_TWICE = 0.9  # share of the gain along directions of a single split
 NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
+OUT_OF_BAG = {
+    True: "Out of bag: the same share among the rows that a rule's tree was not grown on.",
+    False: "Out of bag: the mean of the rows that a rule's tree was not grown on.",
+}
 REASONS = {
     "typical": "a typical one: no row that is predicted well shares more leaves with others",
     "doubtful": "the most doubtful one",
@@ -81,6 +91,8 @@ def _effects(found: Explanation) -> str:
     what = "prediction" if some.classes is None else "probability"
     if found.adds_up:
         what = some.output_name
+    if found.is_survival:
+        what = "risk"
     text = (
         f"Mean {what} over {some.n_rows:,} rows if a feature had the given value in all of them "
         "(partial dependence), for the features that are most important on the rows."
@@ -103,6 +115,8 @@ def _effects(found: Explanation) -> str:
 
 def _measure(found: Explanation, kind: str) -> str:
     """What the bars of a kind are."""
+    if found.is_survival and kind in SURVIVAL_MEASURES:
+        return SURVIVAL_MEASURES[kind]
     return MEASURES[kind].format(removed=_removed(found), model=_noun(found))
 
 
@@ -111,8 +125,15 @@ def _noun(found: Explanation) -> str:
 
 
 def _removed(found: Explanation) -> str:
-    """What splits remove."""
+    """What the gain of a split is."""
+    if found.is_survival:
+        return "log-rank statistics"
     return "loss" if found.adds_up else "impurity"
+
+
+def _gains(found: Explanation) -> str:
+    """What splits do to it."""
+    return "have" if found.is_survival else "remove"
 
 
 def _combinations(found: Explanation) -> str:
@@ -126,7 +147,7 @@ def _combinations(found: Explanation) -> str:
         return paragraph("None: every split tests a single feature.")
     once = float(directions.share[directions.count == 1].sum())
     text = (
-        f"Splits on combinations of features remove {100 * combined:.0f} % of the "
+        f"Splits on combinations of features {_gains(found)} {100 * combined:.0f} % of the "
         f"{_removed(found)}, splits on single features {100 * (1 - combined):.0f} %."
     )
     if once > RARELY_TWICE:
@@ -165,7 +186,7 @@ def combined_share(directions: Directions) -> float:
 
 
 def _decisions(found: Explanation) -> str:
-    if found.rules is None or found.tree is None:
+    if found.tree is None:
         return _surrogate(found.surrogate) + paragraph(found.missing)
     caption = (
         f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
@@ -173,22 +194,28 @@ def _decisions(found: Explanation) -> str:
         f"predictions on these rows, {100 * found.tree_explains:.0f} %."
     )
     drawing = figure(explain_figures.draw_tree(found.tree), caption)
+    if found.rules is None:
+        return _surrogate(found.surrogate) + wide(drawing) + _notes((), found.tree.notes)
     rules = _rules(found, found.rules)
     if found.groups is not None and len(found.groups) > 0:
         summary = "<summary>The rules that explain most, which overlap</summary>"
         rules = _groups(found.groups) + f"<details>{summary}{rules}</details>"
-    rules += wide(drawing) + _notes(found.rules, found.tree)
+    rules += wide(drawing) + _notes(found.rules.notes, found.tree.notes)
     return _surrogate(found.surrogate) + rules
 
 
 def _groups(groups: RuleSet) -> str:
     """Short rules that a person can use, each of other rows."""
     text = (
-        f"{len(groups)} short rules of the forest describe different groups, "
+        f"{len(groups)} short rules describe different groups, "
         f"{100 * groups.covered:.0f} % of the rows in all; % new: rows that no rule above covers."
     )
     if not groups.is_classifier:
         text += f" All rows: {groups.typical}."
+    has_estimate = any(rule.out_of_bag == rule.out_of_bag for rule in groups.rules)
+    if has_estimate:
+        text += f" {OUT_OF_BAG[groups.is_classifier]}"
+    header = ["then", "if", *(["out of bag"] if has_estimate else []), "rows", "% of rows", "% new"]
     rows = []
     for rule in groups.rules:
         if groups.is_classifier:
@@ -197,9 +224,20 @@ def _groups(groups: RuleSet) -> str:
         else:
             spread = number(float(f"{rule.precision:.2g}"))
             then = TableCell(number(rule.prediction), below=f"±{NARROW}{spread}")
-        shares = (rule.coverage, rule.new)
-        rows.append([then, rule.text, *(TableCell(f"{100 * x:.0f}", x) for x in shares)])
-    return paragraph(text) + table(["then", "if", "% of rows", "% new"], rows, numeric={2, 3})
+        estimate = _estimate(rule.out_of_bag, groups.is_classifier)
+        shares = [TableCell(f"{100 * x:.0f}", x) for x in (rule.coverage, rule.new)]
+        rows.append([then, rule.text, *([estimate] if has_estimate else []), rule.n_rows, *shares])
+    notes = paragraph(" ".join(groups.of_the_forest()), kind="note")
+    return paragraph(text) + table(header, rows, numeric=set(range(2, len(header)))) + notes
+
+
+def _estimate(value: float, is_classifier: bool) -> TableCell:
+    """A figure of a rule out of bag; empty if it is not known."""
+    if value != value:
+        return TableCell("")
+    if is_classifier:
+        return TableCell(f"{100 * value:.0f}{NARROW}%", value)
+    return TableCell(number(float(f"{value:.4g}")), value)
 
 
 def _surrogate(tree: SurrogateTree) -> str:
@@ -217,13 +255,13 @@ def _surrogate(tree: SurrogateTree) -> str:
     return paragraph(text) + code("\n".join(lines), is_drawing=True)
 
 
-def _notes(rules: TopRules, tree: TreeRules) -> str:
+def _notes(rules: tuple[str, ...], tree: tuple[str, ...]) -> str:
     """Notes on rules and tree, such as what [x] means: long, so they are folded."""
-    shared = tuple(note for note in rules.notes if note in tree.notes)
+    shared = tuple(note for note in rules if note in tree)
     parts = {
         "Rules and tree": shared,
-        "Rules": tuple(note for note in rules.notes if note not in shared),
-        "Tree": tuple(note for note in tree.notes if note not in shared),
+        "Rules": tuple(note for note in rules if note not in shared),
+        "Tree": tuple(note for note in tree if note not in shared),
     }
     texts = [f"{name}: {' '.join(notes)}" for name, notes in parts.items() if notes]
     if not texts:
@@ -240,10 +278,16 @@ def _rules(found: Explanation, rules: TopRules) -> str:
         f"Rules of up to three conditions, from all trees, that explain most of the variance of "
         f"{by}. They overlap and do not replace the forest."
     )
+    has_estimate = bool(np.isfinite(rules.out_of_bag).any())
+    if has_estimate:
+        text += f" {OUT_OF_BAG[rules.is_classifier]}"
+    estimates = [_estimate(float(each), rules.is_classifier) for each in rules.out_of_bag]
     rows = [
         [
             _rule_prediction(rules, place),
             rule,
+            *([estimates[place]] if has_estimate else []),
+            int(rules.n_rows[place]),
             TableCell(f"{100 * share:.0f}", share),
             TableCell(f"{100 * explained:.0f}", explained),
         ]
@@ -251,8 +295,9 @@ def _rules(found: Explanation, rules: TopRules) -> str:
             zip(rules.rules, rules.coverage.tolist(), rules.explained.tolist(), strict=True)
         )
     ]
-    header = ["then", "if", "% of rows", "% explained"]
-    return paragraph(text) + table(header, rows, numeric={2, 3})
+    estimate = ["out of bag"] if has_estimate else []
+    header = ["then", "if", *estimate, "rows", "% of rows", "% explained"]
+    return paragraph(text) + table(header, rows, numeric=set(range(2, len(header))))
 
 
 def _rule_prediction(rules: TopRules, place: int) -> TableCell:
@@ -308,6 +353,8 @@ def _rows(found: Explanation) -> str:
     what = "the value" if values.classes is None else "the probability of the class"
     if found.adds_up:
         what = f"the {values.output_name}"
+    if found.is_survival:
+        what = "the risk"
     text = (
         f"From the mean of other rows to {what} that the forest predicts, feature by feature: "
         f"Shapley values, which add up. Each tree compares with {values.n_background} rows."
@@ -325,7 +372,8 @@ def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
     """Text on a row: why it was chosen, the prediction and the truth."""
     classes = found.classes
     by = " by the trees that have not seen it" if found.row_kind == "out-of-bag" else ""
-    text = f"Row {row.number:,}, {REASONS[row.why]}. Predicted{by}: "
+    what = "Risk" if found.is_survival else "Predicted"
+    text = f"Row {row.number:,}, {REASONS[row.why]}. {what}{by}: "
     text += _prediction(classes, row.predicted)
     if classes is None and not found.adds_up:
         text += f", trees spread by ± {number(row.spread)}"

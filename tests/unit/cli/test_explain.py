@@ -69,7 +69,8 @@ def test_page_has_every_section_and_stands_alone(case, tmp_path):
     assert 3 <= n_effects <= N_FEATURES
     assert html.count("<svg") == 2 + n_effects + has_directions + 1 + 3
     assert "this small tree of single features imitates the forest" in html
-    assert "short rules of the forest describe different groups" in html
+    assert "short rules describe different groups" in html
+    assert html.count(">out of bag<") == 2
     assert html.count(">if<") == 2  # short rules, and the folded ones
     assert "The forest was grown on these rows" in html
     assert "city $x$" in html
