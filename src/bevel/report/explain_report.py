@@ -8,9 +8,10 @@ from bevel.errors import join_names, shorten
 from bevel.report.explain_sections import explain_sections
 from bevel.report.family_table import family_table
 from bevel.report.fit_predictions import truth_and_predictions
-from bevel.report.headline import feature_sentence, quality_sentence
+from bevel.report.headline import feature_sentence, quality_sentence, survival_feature_sentence
 from bevel.report.page import PageSection, TableCell, beside, page, paragraph, table
-from bevel.report.score_text import interval, score
+from bevel.report.score_text import interval, score, score_line
+from bevel.report.survival.sections import survival_sections
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.labelled_rows import CLASSIFICATION, REGRESSION
 
@@ -41,7 +42,8 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
         What makes the page again.
     """
     sections = [PageSection("", _opening(data, found))]
-    if found.scores:
+    sections += survival_sections(found.survival, found.row_kind)
+    if found.scores and not found.is_survival:
         sections.append(PageSection("How good is it?", _scores(found)))
     sections += explain_sections(found)
     families = family_table(found.model)
@@ -52,6 +54,8 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
 
 def _opening(data: str, found: Explanation) -> str:
     """What the model is, how well it predicts and what it relies on, with a picture."""
+    if found.is_survival:
+        return _survival_opening(data, found)
     task = REGRESSION if found.classes is None else CLASSIFICATION
     sentences = [
         f"{describe_model(found.model)} {describe_rows(data, found)}",
@@ -70,6 +74,16 @@ def _opening(data: str, found: Explanation) -> str:
     seen = found.predicted[:, 0] if found.classes is None else found.predicted
     picture = truth_and_predictions(found.truth, seen, found.classes, found.target, by)
     return beside("".join(paragraph(each, kind="lead") for each in lead), picture)
+
+
+def _survival_opening(data: str, found: Explanation) -> str:
+    scores = "; ".join(f"{name} {score_line(name, each)}" for name, each in found.scores.items())
+    sentences = [
+        describe_model(found.model),
+        f"{describe_rows(data, found)} {scores[:1].upper()}{scores[1:]}{'.' if scores else ''}",
+        survival_feature_sentence(found.importances[-1]),
+    ]
+    return "".join(paragraph(each.strip(), kind="lead") for each in sentences)
 
 
 def _scores(found: Explanation) -> str:
@@ -93,6 +107,8 @@ def describe_model(model: Any) -> str:
     chosen = (
         shorten(model.projection) if not isinstance(model.projection, str) else model.projection
     )
+    if model.fitted_forest_.survival is not None:
+        return f"{kind} of {trees} that predicts survival from {by}, projection {chosen}."
     if not hasattr(model, "classes_"):
         return f"{kind} of {trees} that predicts a number from {by}, projection {chosen}."
     classes = join_names([str(label) for label in model.classes_])
