@@ -246,13 +246,9 @@ def explain(
         *(analysed.forest, leaves, predicted, target, np.searchsorted(used, wanted)),
         adds_up=analysed.fitted.additive is not None,
     )
-    shapley = shapley_values(
-        model,
-        some.rows(np.array([each.place for each in chosen])),
-        some,
-        max_background=affordable_background(analysed, len(chosen)),
-        random_state=rng,
-    )
+    explained_rows = some.rows(np.array([each.place for each in chosen]))
+    most = affordable_background(analysed, len(chosen))
+    shapley = shapley_values(model, explained_rows, some, max_background=most, random_state=rng)
     on_step(N_STEPS, "")
     return Explanation(
         model,
