@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from bevel import (
-    ObliqueBoostingClassifier,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     ObliqueIsolationForest,
@@ -353,8 +352,7 @@ def test_kept_rows_that_are_damaged_are_written_again(frame, tmp_path):
 def test_estimators_that_need_rows_in_memory_say_so():
     X = np.random.default_rng(0).normal(size=(20, 3))
     table = scan(X, target=X[:, 0] > 0)
-    for estimator in (ObliqueBoostingClassifier(max_iter=2), StackedRotationClassifier()):
-        with pytest.raises(TypeError, match=r"table from bevel\.scan.*ObliqueForestClassifier"):
-            estimator.fit(table, X[:, 0] > 0)
+    with pytest.raises(TypeError, match=r"table from bevel\.scan.*ObliqueForestClassifier"):
+        StackedRotationClassifier().fit(table, X[:, 0] > 0)
     with pytest.raises(TypeError, match=r"table from bevel\.scan"):
         ObliqueIsolationForest(5).fit(table)
