@@ -169,6 +169,14 @@ def survival_scores(scores: "SurvivalScores", *, ax: "Axes | None" = None) -> "A
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis, plots
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> ax = plots.survival_scores(analysis.survival_scores(forest, X[200:], y[200:]))
     """
     with panel(ax, "survival_scores", 6.4, 4.0) as axes:
         axes.grid(color=RULE, lw=0.6)
