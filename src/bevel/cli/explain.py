@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bevel import workflow
-from bevel.analysis.results import Directions, Importance, RuleSet
+from bevel.analysis.results import Directions, Importance, RuleSet, TopRules
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import ModelData, reads_tables, source_of, table_arguments
@@ -43,6 +43,12 @@ def explain(
     target: Annotated[
         str | None, typer.Option(help="Column of true targets, if the file has one.")
     ] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")
+    ] = None,
+    event: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     row: Annotated[
         list[int] | None,
@@ -71,6 +77,8 @@ def explain(
             model,
             source,
             target=target,
+            time=time,
+            event=event,
             rows=row or (),
             random_state=seed,
             n_jobs=jobs,
@@ -80,7 +88,8 @@ def explain(
         )
         if out is not None:
             advance("drawing", 0, 1)
-            command = _command(model, data, target, out, row, table, seed)
+            columns = {"--target": target, "--time": time, "--event": event}
+            command = _command(model, data, columns, out, row, table, seed)
             page = explain_report(model.name, data.name, found, command)
     if out is not None:
         write_whole(out, [page.encode("utf-8")])
@@ -93,7 +102,7 @@ def explain(
 def _command(
     model: Path,
     data: Path,
-    target: str | None,
+    columns: Mapping[str, str | None],
     out: Path,
     row: list[int] | None,
     table: TableKeywords,
@@ -101,7 +110,8 @@ def _command(
 ) -> str:
     """The command line that makes the page again."""
     words = ["bevel", "explain", str(model), str(data)]
-    words += [] if target is None else ["--target", target]
+    for option, column in columns.items():
+        words += [] if column is None else [option, column]
     for number in row or ():
         words += ["--row", str(number)]
     words += table_arguments(table)
@@ -139,6 +149,8 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
 
 def _removed(found: Explanation) -> str:
     """What splits remove: impurity by any criterion, or the loss of boosting."""
+    if found.is_survival:
+        return "log-rank"
     return "loss" if found.adds_up else "impurity"
 
 
@@ -206,11 +218,37 @@ def _as_json(
             for each in found.importances
         },
         "direction": _direction_of(found.importances[-1]),
+        **_survival(found),
         **_decisions(found),
         **_quantiles(found),
         "rows": [_row(found, place) for place in range(len(found.rows))],
         "missing": found.missing or None,
         "notes": [as_flags(text) for text in found.notes],
+    }
+
+
+def _survival(found: Explanation) -> Mapping[str, Any]:
+    """Brier score, groups and calibration of a survival forest; nothing of others."""
+    if found.survival is None or found.survival.scores is None:
+        return {}
+    scores, groups = found.survival.scores, found.survival.groups
+    return {
+        "n_events": found.survival.n_events,
+        "integrated_brier_score": scores.integrated_brier_score,
+        "integrated_brier_score_without_features": scores.reference,
+        "mean_auc": scores.mean_auc,
+        "brier_score": dict(zip(scores.times.tolist(), scores.brier_score.tolist(), strict=True)),
+        "risk_groups": None
+        if groups is None
+        else [
+            {"group": name, "rows": int(n), "events": int(events), "survival": float(curve[-1])}
+            for name, n, events, curve in zip(
+                groups.names, groups.count, groups.n_events, groups.observed, strict=True
+            )
+        ],
+        "calibration_error": {
+            each.time: each.expected_calibration_error for each in found.survival.calibrations
+        },
     }
 
 
@@ -222,33 +260,30 @@ def _direction_of(found: Importance) -> dict[str, Any] | None:
 
 def _decisions(found: Explanation) -> Mapping[str, Any]:
     """Directions, rules and the tree; none of a slim forest."""
-    if found.directions is None or found.rules is None or found.tree is None:
+    if found.directions is None or found.tree is None:
         return {}
-    best, rules = found.directions.top(MOST_LINES), found.rules
+    best = found.directions.top(MOST_LINES)
     columns = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
-    estimates = [None if each != each else each for each in rules.out_of_bag.tolist()]
-    figures = (rules.purity, estimates, rules.n_rows, rules.coverage, rules.explained)
-    listed = zip(rules.rules, rules.prediction, *figures, strict=True)
-    names = (
-        "rule",
-        "prediction",
-        "purity" if rules.is_classifier else "spread",
-        "out_of_bag",
-        "n_rows",
-        "coverage",
-        "explained",
-    )
     return {
         "directions": [
             dict(zip(("direction", "share", "splits"), each, strict=True)) for each in columns
         ],
         "n_directions": len(found.directions),
         "combined_share": combined_share(found.directions),
-        "rules": [dict(zip(names, each, strict=True)) for each in listed],
+        "rules": None if found.rules is None else _rules(found.rules),
         "short_rules": _short_rules(found.groups),
         "short_rules_imitate": _imitation(found.groups),
         "tree": {"explained": found.tree_explains, **found.tree.to_dict()},
     }
+
+
+def _rules(rules: TopRules) -> list[dict[str, Any]]:
+    estimates = [None if each != each else each for each in rules.out_of_bag.tolist()]
+    figures = (rules.purity, estimates, rules.n_rows, rules.coverage, rules.explained)
+    listed = zip(rules.rules, rules.prediction, *figures, strict=True)
+    spread = "purity" if rules.is_classifier else "spread"
+    names = ("rule", "prediction", spread, "out_of_bag", "n_rows", "coverage", "explained")
+    return [dict(zip(names, each, strict=True)) for each in listed]
 
 
 def _short_rules(groups: RuleSet | None) -> list[dict[str, Any]] | None:

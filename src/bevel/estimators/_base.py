@@ -326,7 +326,7 @@ def _constrained(
 
 def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
     """What a forest remembers of right-censored times."""
-    truth = target.survival
+    truth = target.counted_survival
     if truth is None:
         return None
     counted = slice(None) if target.weights is None else target.weights > 0.0

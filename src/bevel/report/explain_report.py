@@ -7,9 +7,10 @@ from typing import Any
 from bevel.errors import join_names, shorten
 from bevel.report.explain_sections import explain_sections
 from bevel.report.family_table import family_table
-from bevel.report.headline import feature_sentence
+from bevel.report.headline import feature_sentence, survival_feature_sentence
 from bevel.report.page import PageSection, page, paragraph
 from bevel.report.score_text import score_line
+from bevel.report.survival.sections import survival_sections
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.labelled_rows import CLASSIFICATION, REGRESSION
 
@@ -37,7 +38,8 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
         What makes the page again.
     """
     opening = PageSection("", _opening(data, found))
-    sections = [opening, *explain_sections(found)]
+    sections = [opening, *survival_sections(found.survival, found.row_kind)]
+    sections += explain_sections(found)
     families = family_table(found.model)
     if families:
         sections.append(PageSection("Which directions?", families))
@@ -52,6 +54,9 @@ def _opening(data: str, found: Explanation) -> str:
     ]
     if scores:
         parts.append(paragraph(f"{_first_up('; '.join(scores))}. {ROW_KINDS[found.row_kind]}"))
+    if found.is_survival:
+        parts.append(paragraph(survival_feature_sentence(found.importances[-1])))
+        return "".join(parts)
     task = CLASSIFICATION if hasattr(found.model, "classes_") else REGRESSION
     parts.append(paragraph(feature_sentence(found.importances[-1], task)))
     return "".join(parts)
@@ -68,6 +73,8 @@ def describe_model(model: Any) -> str:
     chosen = (
         shorten(model.projection) if not isinstance(model.projection, str) else model.projection
     )
+    if model.fitted_forest_.survival is not None:
+        return f"{kind} of {trees} that predicts survival from {by}, projection {chosen}."
     if not hasattr(model, "classes_"):
         return f"{kind} of {trees} that predicts a number from {by}, projection {chosen}."
     classes = join_names([str(label) for label in model.classes_])

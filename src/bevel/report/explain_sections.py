@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.analysis.results import Directions, RuleSet, SurrogateTree, TopRules, TreeRules
+from bevel.analysis.results import Directions, RuleSet, SurrogateTree, TopRules
 from bevel.report import explain_figures
 from bevel.report.page import (
     PageSection,
@@ -34,6 +34,12 @@ MEASURES = {
     "each other.",
     "Shapley": "Mean absolute Shapley value: how far a feature moves the predictions of these rows "
     "from their mean. It does not measure whether the predictions are right.",
+}
+SURVIVAL_MEASURES = {
+    "permutation": "Permutation importance: by how much the concordance on these rows falls when "
+    "the values of a feature are shuffled. It is low for features that stand in for each other.",
+    "negation": "Negation importance: by how much the concordance on these rows falls when the "
+    "weights of a feature change sign in all splits.",
 }
 MOST_DIRECTIONS = 10
 RARELY_TWICE = 0.9  # share of the gain along directions of a single split
@@ -85,6 +91,8 @@ def _effects(found: Explanation) -> str:
     what = "prediction" if some.classes is None else "probability"
     if found.adds_up:
         what = some.output_name
+    if found.is_survival:
+        what = "risk"
     text = (
         f"Mean {what} over {some.n_rows:,} rows if a feature had the given value in all of them "
         "(partial dependence), for the features that are most important on the rows."
@@ -107,6 +115,8 @@ def _effects(found: Explanation) -> str:
 
 def _measure(found: Explanation, kind: str) -> str:
     """What the bars of a kind are."""
+    if found.is_survival and kind in SURVIVAL_MEASURES:
+        return SURVIVAL_MEASURES[kind]
     return MEASURES[kind].format(removed=_removed(found), model=_noun(found))
 
 
@@ -115,8 +125,15 @@ def _noun(found: Explanation) -> str:
 
 
 def _removed(found: Explanation) -> str:
-    """What splits remove."""
+    """What the gain of a split is."""
+    if found.is_survival:
+        return "log-rank statistics"
     return "loss" if found.adds_up else "impurity"
+
+
+def _gains(found: Explanation) -> str:
+    """What splits do to it."""
+    return "have" if found.is_survival else "remove"
 
 
 def _combinations(found: Explanation) -> str:
@@ -130,7 +147,7 @@ def _combinations(found: Explanation) -> str:
         return paragraph("None: every split tests a single feature.")
     once = float(directions.share[directions.count == 1].sum())
     text = (
-        f"Splits on combinations of features remove {100 * combined:.0f} % of the "
+        f"Splits on combinations of features {_gains(found)} {100 * combined:.0f} % of the "
         f"{_removed(found)}, splits on single features {100 * (1 - combined):.0f} %."
     )
     if once > RARELY_TWICE:
@@ -169,7 +186,7 @@ def combined_share(directions: Directions) -> float:
 
 
 def _decisions(found: Explanation) -> str:
-    if found.rules is None or found.tree is None:
+    if found.tree is None:
         return _surrogate(found.surrogate) + paragraph(found.missing)
     caption = (
         f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
@@ -177,11 +194,13 @@ def _decisions(found: Explanation) -> str:
         f"predictions on these rows, {100 * found.tree_explains:.0f} %."
     )
     drawing = figure(explain_figures.draw_tree(found.tree), caption)
+    if found.rules is None:
+        return _surrogate(found.surrogate) + wide(drawing) + _notes((), found.tree.notes)
     rules = _rules(found, found.rules)
     if found.groups is not None and len(found.groups) > 0:
         summary = "<summary>The rules that explain most, which overlap</summary>"
         rules = _groups(found.groups) + f"<details>{summary}{rules}</details>"
-    rules += wide(drawing) + _notes(found.rules, found.tree)
+    rules += wide(drawing) + _notes(found.rules.notes, found.tree.notes)
     return _surrogate(found.surrogate) + rules
 
 
@@ -236,13 +255,13 @@ def _surrogate(tree: SurrogateTree) -> str:
     return paragraph(text) + code("\n".join(lines), is_drawing=True)
 
 
-def _notes(rules: TopRules, tree: TreeRules) -> str:
+def _notes(rules: tuple[str, ...], tree: tuple[str, ...]) -> str:
     """Notes on rules and tree, such as what [x] means: long, so they are folded."""
-    shared = tuple(note for note in rules.notes if note in tree.notes)
+    shared = tuple(note for note in rules if note in tree)
     parts = {
         "Rules and tree": shared,
-        "Rules": tuple(note for note in rules.notes if note not in shared),
-        "Tree": tuple(note for note in tree.notes if note not in shared),
+        "Rules": tuple(note for note in rules if note not in shared),
+        "Tree": tuple(note for note in tree if note not in shared),
     }
     texts = [f"{name}: {' '.join(notes)}" for name, notes in parts.items() if notes]
     if not texts:
@@ -334,6 +353,8 @@ def _rows(found: Explanation) -> str:
     what = "the value" if values.classes is None else "the probability of the class"
     if found.adds_up:
         what = f"the {values.output_name}"
+    if found.is_survival:
+        what = "the risk"
     text = (
         f"From the mean of other rows to {what} that the forest predicts, feature by feature: "
         f"Shapley values, which add up. Each tree compares with {values.n_background} rows."
@@ -351,7 +372,8 @@ def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
     """Text on a row: why it was chosen, the prediction and the truth."""
     classes = found.classes
     by = " by the trees that have not seen it" if found.row_kind == "out-of-bag" else ""
-    text = f"Row {row.number:,}, {REASONS[row.why]}. Predicted{by}: "
+    what = "Risk" if found.is_survival else "Predicted"
+    text = f"Row {row.number:,}, {REASONS[row.why]}. {what}{by}: "
     text += _prediction(classes, row.predicted)
     if classes is None and not found.adds_up:
         text += f", trees spread by ± {number(row.spread)}"

@@ -48,9 +48,26 @@ from bevel.text.style import Style
 from bevel.workflow.main_effects import find_main_effects
 from bevel.workflow.representative_rows import RepresentativeRow, find_representative_rows
 from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
+from bevel.workflow.survival.findings import SurvivalFindings
 from bevel.workflow.target_quantiles import TargetQuantiles, find_target_quantiles
 
-__all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "OnStep", "explain"]
+__all__ = [
+    "MOST_EFFECT_ROWS",
+    "MOST_ROWS",
+    "MOST_VISITS",
+    "N_SHAPLEY_ROWS",
+    "N_STEPS",
+    "READABLE_DEPTH",
+    "SLIM",
+    "Explanation",
+    "OnStep",
+    "affordable_background",
+    "best_tree",
+    "draw_places",
+    "explain",
+    "places_of",
+    "readable_tree",
+]
 
 OnStep = Callable[[int, str], object]
 
@@ -111,6 +128,8 @@ class Explanation:
         Remarks on the file that the rows were read from.
     groups : RuleSet or None
         Short rules of different groups of rows; None for a slim forest.
+    survival : SurvivalFindings or None
+        What a survival forest says of the rows; it has no rules. Other parts are about its risk.
     """
 
     model: Any
@@ -131,6 +150,7 @@ class Explanation:
     missing: str
     notes: tuple[str, ...] = ()
     groups: RuleSet | None = None
+    survival: SurvivalFindings | None = None
 
     @property
     def classes(self) -> npt.NDArray[Any] | None:
@@ -146,6 +166,11 @@ class Explanation:
     def has_target(self) -> bool:
         """Whether true targets were given."""
         return bool(self.scores)
+
+    @property
+    def is_survival(self) -> bool:
+        """Whether predictions are risks."""
+        return self.model.fitted_forest_.survival is not None
 
 
 def explain(
@@ -179,11 +204,11 @@ def explain(
     """
     analysed = read_forest(model, "explain", trees_only=True)
     number = np.arange(1, len(X) + 1) if number is None else number
-    wanted = _places(number, requested)
+    wanted = places_of(number, requested)
     rng = np.random.default_rng(seed)
     on_step(0, "predicting rows")
     rows, row_kind = _evaluation_rows(analysed, X, y)
-    used = np.union1d(_draw(np.flatnonzero(rows.known), MOST_ROWS, rng), wanted)
+    used = np.union1d(draw_places(np.flatnonzero(rows.known), MOST_ROWS, rng), wanted)
     rows = EvaluationRows(
         rows.X[used], rows.target[used], None if rows.out is None else rows.out[used]
     )
@@ -193,13 +218,13 @@ def explain(
     evaluated = (X, y) if row_kind == "out-of-bag" else (some, truth)
     on_rows = _importance_on_rows(analysed, *evaluated, row_kind == "out-of-bag", rng)
     on_step(2, "computing effects")
-    over = some.rows(_draw(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
+    over = some.rows(draw_places(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
     effects = find_main_effects(analysed, over, on_rows)
     on_step(3, "reading rules")
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     is_slim = analysed.forest.is_slim
     ruled = rows if y is not None else replace(rows, target=_predicted_targets(analysed, predicted))
-    place, explained = _best_tree(analysed.forest, leaves, predicted)
+    place, explained = best_tree(analysed.forest, leaves, predicted)
     quantiles = None
     if analysed.classes is None and analysed.fitted.additive is None:
         on_step(4, "finding quantiles")
@@ -214,7 +239,7 @@ def explain(
         model,
         some.rows(np.array([each.place for each in chosen])),
         some,
-        max_background=_affordable(analysed, len(chosen)),
+        max_background=affordable_background(analysed, len(chosen)),
         random_state=rng,
     )
     on_step(N_STEPS, "")
@@ -229,7 +254,7 @@ def explain(
         None if is_slim else importance(model, "projection"),
         surrogate_tree(model, some, max_depth=READABLE_DEPTH),
         None if is_slim else _rules(analysed, ruled),
-        None if is_slim else _tree(model, place, some),
+        None if is_slim else readable_tree(model, place, some),
         explained,
         quantiles,
         tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
@@ -251,11 +276,11 @@ def _rules(analysed: AnalysedForest, rows: EvaluationRows) -> TopRules:
     return best_rules(analysed, rows, RuleLimits(N_RULES, READABLE_DEPTH), style)
 
 
-def _tree(model: Any, place: int, X: Columns) -> TreeRules:
+def readable_tree(model: Any, place: int, X: Columns) -> TreeRules:
     return tree_rules(model, place, X=X, max_depth=READABLE_DEPTH, max_terms=READABLE_TERMS)
 
 
-def _places(number: npt.NDArray[np.int64], requested: Sequence[int]) -> npt.NDArray[np.int64]:
+def places_of(number: npt.NDArray[np.int64], requested: Sequence[int]) -> npt.NDArray[np.int64]:
     """Where the rows are that were requested; raises if one is absent."""
     absent = [str(each) for each in requested if each not in number]
     if absent:
@@ -285,7 +310,7 @@ def _evaluation_rows(
     return read_evaluation_rows(analysed, X, y, out_of_bag=False), row_kind
 
 
-def _draw(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:
+def draw_places(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:
     """All places, or some of them in their order."""
     if len(places) <= most:
         return places
@@ -348,12 +373,12 @@ def _importance_on_rows(
     if y is not None and n_visits <= MOST_VISITS:
         options = {"out_of_bag": out_of_bag, "random_state": rng}
         return importance(analysed.estimator, "permutation", X, y, **options)
-    drawn = X.rows(_draw(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
+    drawn = X.rows(draw_places(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
     found = shapley_values(
         analysed.estimator,
         drawn,
         X,
-        max_background=_affordable(analysed, len(drawn)),
+        max_background=affordable_background(analysed, len(drawn)),
         random_state=rng,
     )
     what = "probabilities" if analysed.classes is not None else "predictions"
@@ -361,7 +386,7 @@ def _importance_on_rows(
     return Importance("Shapley", found.names, found.importances, measures)
 
 
-def _affordable(analysed: AnalysedForest, n_rows: int) -> int:
+def affordable_background(analysed: AnalysedForest, n_rows: int) -> int:
     """Background rows for which so many rows are explained in a few seconds."""
     forest = analysed.forest
     wide = max(1.0, forest.n_features / FEW_FEATURES)
@@ -369,7 +394,7 @@ def _affordable(analysed: AnalysedForest, n_rows: int) -> int:
     return int(min(N_BACKGROUND, max(5, n)))
 
 
-def _best_tree(
+def best_tree(
     forest: FlatForest, leaves: npt.NDArray[np.int32], predicted: Floats
 ) -> tuple[int, float]:
     """The tree whose first splits explain most variance of the forest's predictions."""
