@@ -411,6 +411,7 @@ def explain(
     opened = of_target(opened, target)
     read = read_model_rows(opened, source, target=target, options=options)
     _report_notes(read.notes, on_note)
+    given["target_name"] = target or ""
     found = explaining.explain(opened, read.X, read.y, number=read.number, **given)
     return replace(found, notes=read.notes)
 
