@@ -391,6 +391,7 @@ class ForestView:
         n_threads: int,
         trees: tuple[int, int] | None = None,
         weights: npt.NDArray[np.float64] | None = None,
+        rows: tuple[int, int] | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def survival_curves(
         self,

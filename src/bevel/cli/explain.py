@@ -21,7 +21,7 @@ from bevel.files.atomic import write_whole
 from bevel.printable import printable
 from bevel.report.explain_report import describe_model, describe_rows, explain_report
 from bevel.report.explain_sections import combined_share, row_sentence
-from bevel.report.score_text import score_line
+from bevel.report.score_text import probability_words, score_line
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.scores import as_json
 from bevel.workflow.tables.options import TableKeywords
@@ -164,13 +164,25 @@ def _features(found: Explanation) -> Table:
     words = _direction_words(found.importances)
     if words is not None:
         table.add_column("effect")  # directions are something else here
-    table.caption = printable(f"{last.kind}: {last.measures.split(';')[0]}")
+    lines = [f"{last.kind}: {last.measures.split(';')[0]}"]
+    if words is not None:
+        lines.append(f"effect: whether the {_output(found)} rises or falls with the feature")
+    table.caption = "\n".join(map(printable, lines))
     table.caption_justify = "left"
     for place in last.order[:MOST_LINES]:
         cells = [f"{each.values[place]:.{_decimals(each)}f}" for each in found.importances]
         cells += [] if words is None else [printable(words[place])]
         table.add_row(Text(printable(found.importances[0].names[place])), *cells)
     return table
+
+
+def _output(found: Explanation) -> str:
+    """What rises and falls with features."""
+    if found.classes is None:
+        return "prediction"
+    if len(found.classes) == 2:
+        return probability_words(found.classes[1], found.target)
+    return "probability of the named class"
 
 
 def _decimals(found: Importance) -> int:

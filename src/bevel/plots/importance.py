@@ -329,7 +329,9 @@ def _explain(result: Importance | Directions, bars: _Bars) -> str:
     elif isinstance(result, ImportanceTest):
         lines.append("p: corrected for the number of features; pale: above 0.05")
     if isinstance(result, Importance) and result.effect is not None:
-        lines.append("▲▼ change of the prediction from low to high values")
+        what = result.output_name or "prediction"
+        lines += textwrap.wrap(f"▲▼ change of the {what} from low to high values", LONGEST_LINE)
     elif isinstance(result, Importance) and result.direction is not None:
-        lines.append("▲ rises with the feature, ▼ falls, ▲▼ both")
+        what = result.output_name or "probability"
+        lines += textwrap.wrap(f"▲ {what} rises with the feature, ▼ falls, ▲▼ both", LONGEST_LINE)
     return "\n".join(lines)

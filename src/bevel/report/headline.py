@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from bevel.analysis.results import ErrorImportance, Importance, SurvivalScores
-from bevel.report.score_text import interval, number, score, score_line
+from bevel.report.score_text import class_words, interval, number, score, score_line
 from bevel.workflow import FitResult
 from bevel.workflow.advice import Advice, points
 from bevel.workflow.labelled_rows import CLASSIFICATION
@@ -68,7 +68,7 @@ def _of_classes(
     text = (
         f"The model predicts {target} ({len(labels)} classes) with an error of "
         f"{score('error', error)} (95 % interval {interval('error', error)}, {by}), {better} "
-        f"always predicting {labels[counts.argmax()]} ({100 * plain:.1f} %)"
+        f"always predicting {class_words(labels[counts.argmax()], target)} ({100 * plain:.1f} %)"
     )
     if better != BETTER and area is not None and area.low > 0.5:
         text += f"; but its probabilities order the rows, AUC {score_line('AUC', area)}"

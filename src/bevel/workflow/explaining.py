@@ -128,6 +128,11 @@ class Explanation:
         Remarks on the file that the rows were read from.
     groups : RuleSet or None
         Short rules of different groups of rows; None for a slim forest.
+    target : str
+        Name of the target; empty if it is not known.
+    truth, predicted : ndarray or None
+        Targets of the rows that are scored, classes by their position, and what they are predicted
+        as: numbers, or shares of the classes. None if the truth is not known.
     survival : SurvivalFindings or None
         What a survival forest says of the rows; it has no rules. Other parts are about its risk.
     """
@@ -150,6 +155,9 @@ class Explanation:
     missing: str
     notes: tuple[str, ...] = ()
     groups: RuleSet | None = None
+    target: str = ""
+    truth: Target | None = None
+    predicted: Floats | None = None
     survival: SurvivalFindings | None = None
 
     @property
@@ -180,6 +188,7 @@ def explain(
     *,
     number: npt.NDArray[np.int64] | None = None,
     requested: Sequence[int] = (),
+    target_name: str = "",
     seed: int = 0,
     on_step: OnStep = lambda *_: None,
 ) -> Explanation:
@@ -197,6 +206,8 @@ def explain(
         How the rows are called; None: 1, 2, ...
     requested : sequence of int
         Numbers of rows to explain beside those that are chosen.
+    target_name : str, default=""
+        Of the target, for texts.
     seed : int, default=0
         Of all draws.
     on_step : callable
@@ -235,13 +246,9 @@ def explain(
         *(analysed.forest, leaves, predicted, target, np.searchsorted(used, wanted)),
         adds_up=analysed.fitted.additive is not None,
     )
-    shapley = shapley_values(
-        model,
-        some.rows(np.array([each.place for each in chosen])),
-        some,
-        max_background=affordable_background(analysed, len(chosen)),
-        random_state=rng,
-    )
+    explained_rows = some.rows(np.array([each.place for each in chosen]))
+    most = affordable_background(analysed, len(chosen))
+    shapley = shapley_values(model, explained_rows, some, max_background=most, random_state=rng)
     on_step(N_STEPS, "")
     return Explanation(
         model,
@@ -261,6 +268,9 @@ def explain(
         shapley,
         SLIM if is_slim else "",
         groups=None if is_slim else _groups(analysed, some, ruled),
+        target=target_name,
+        truth=None if y is None else rows.target[known],
+        predicted=None if y is None else predicted[known],
     )
 
 

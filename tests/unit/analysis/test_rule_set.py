@@ -191,7 +191,7 @@ def test_own_rules_are_taken_if_most_trees_begin_with_short_splits():
         forest = ObliqueForestClassifier(20, projection=projection, random_state=0, n_jobs=1)
         rules = rule_set(forest.fit(X, y), X, y)
         sources[projection] = rules.source
-        assert ("The forest's own splits are long: 0 of 20 trees" in str(rules)) == (
+        assert ("The model's own splits are long: 0 of 20 trees" in str(rules)) == (
             projection == "lda"
         )
     assert sources == {"axis": "forest", "lda": "imitation"}

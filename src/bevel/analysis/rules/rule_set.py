@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from bevel.analysis.rules.imitation import (
 )
 from bevel.analysis.rules.original_columns import read_columns
 from bevel.analysis.rules.rule_set_result import Rule, RuleSet, all_hold
-from bevel.analysis.rules.tests_of_rows import RowTest
+from bevel.analysis.rules.tests_of_rows import LabelTest, RowTest
 from bevel.analysis.rules.written_splits import WrittenSplits
 from bevel.data.columns import Columns
 from bevel.data.ranking import RankScaler
@@ -187,7 +187,7 @@ def _too_few(analysed: AnalysedForest, max_terms: int) -> str:
     if short >= ENOUGH_TREES * len(first):
         return ""
     return (
-        f"The forest's own splits are long: {short:,} of {len(first):,} trees begin with at most "
+        f"The model's own splits are long: {short:,} of {len(first):,} trees begin with at most "
         f"{max_terms} feature{'' if max_terms == 1 else 's'}. The rules are of {N_TREES} small "
         "trees that imitate its predictions."
     )
@@ -376,7 +376,18 @@ class _Writer:
         estimator: Any = self.of.estimator
         rules = estimator.forest_.tree(node.tree).rules(digits=digits, max_terms=None)
         place = int(np.searchsorted(rules.node, node.node))
-        return WrittenSplits(self.of).path(rules, place)
+        tests = WrittenSplits(self.of).path(rules, place)
+        if self.of.fitted.additive is None:
+            return tests
+        # Boosting does not record whether a column had missing values; the rows tell it.
+        return tuple(
+            test if self._is_missing(test) else replace(test, missing=False) for test in tests
+        )
+
+    def _is_missing(self, test: RowTest) -> bool:
+        if isinstance(test, LabelTest):
+            return True
+        return any(bool(np.isnan(self.columns[feature]).any()) for feature in test.features)
 
     def _describe(self, target: npt.NDArray[Any]) -> tuple[Any, float]:
         classes = self.analysed.classes

@@ -169,9 +169,9 @@ class RuleSet:
         """Where rules come from, and how well they imitate the forest."""
         share = percent(max(self.fidelity, 0.0))
         what = (
-            f"predicts as the forest does for {share} of the rows"
+            f"predicts as the model does for {share} of the rows"
             if self.is_classifier
-            else f"explains {share} of the variance of the forest's predictions"
+            else f"explains {share} of the variance of the model's predictions"
         )
         words = f"The first rule that a row fulfils {what}."
         return tuple(each for each in (self.origin, words) if each)
