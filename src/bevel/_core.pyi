@@ -80,6 +80,7 @@ class Options:
     min_weight_leaf: float
     max_leaf_nodes: int
     min_impurity_decrease: float
+    split_pure_nodes: bool
     bag_size: int
     replace: bool
     balanced_subsample: bool

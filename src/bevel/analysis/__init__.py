@@ -39,6 +39,7 @@ from bevel.analysis.rules.surrogate import surrogate_tree
 from bevel.analysis.rules.top import top_rules
 from bevel.analysis.rules.tree import forest_rules, tree_rules
 from bevel.analysis.selection.all_relevant import AllRelevantSelector
+from bevel.analysis.selection.forward import forward_selection, group_selections
 from bevel.analysis.shapley.interactions import shapley_interactions
 from bevel.analysis.shapley.values import shapley_values
 from bevel.analysis.survival.groups import risk_groups, survival_bands
@@ -66,7 +67,9 @@ __all__ = [
     "error_and_correlation",
     "forest_rules",
     "forest_weights",
+    "forward_selection",
     "geometry",
+    "group_selections",
     "hellinger_distance",
     "importance",
     "importance_test",

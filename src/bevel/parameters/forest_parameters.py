@@ -153,6 +153,17 @@ _SPLITS = [
     ),
 ]
 
+_PURITY = [
+    Parameter(
+        "split_pure_nodes",
+        False,
+        [Flag()],
+        "Whether nodes of a single target are split too, along a drawn direction at a random cut. "
+        "Leaves then have fewer rows than `min_samples_split` if directions tell them apart, as in "
+        "Lin and Jeon's Proposition 2. Predictions stay the same.",
+    ),
+]
+
 _BAGS = [
     Parameter(
         "bootstrap",
@@ -376,7 +387,7 @@ def _table(*groups: Sequence[Parameter]) -> dict[str, Parameter]:
 CLASSIFIER_PARAMETERS = _table(
     [replace(_FOREST[0], default=500), *_FOREST[1:]],
     _CLASSIFIER[:1],
-    _SPLITS,
+    [*_SPLITS, *_PURITY],
     _BAGS,
     [*_CLASSIFIER[1:2], *_CALIBRATION],
     [*_DATA, *CONSTRAINT_PARAMETERS],
@@ -386,7 +397,7 @@ CLASSIFIER_PARAMETERS = _table(
 REGRESSOR_PARAMETERS = _table(
     _FOREST,
     _REGRESSOR[:1],
-    _SPLITS,
+    [*_SPLITS, *_PURITY],
     _BAGS,
     [*_DATA, *CONSTRAINT_PARAMETERS],
     _REGRESSOR[1:],

@@ -40,7 +40,13 @@ _OWN = {
         "function of y as a structured array and of the risks replaces it.",
     ),
 }
-_LEFT_OUT = ("min_impurity_decrease", "keep_targets", "monotonic_cst", "interaction_cst")
+_LEFT_OUT = (
+    "min_impurity_decrease",
+    "split_pure_nodes",
+    "keep_targets",
+    "monotonic_cst",
+    "interaction_cst",
+)
 
 SURVIVAL_PARAMETERS: dict[str, Parameter] = {
     name: _OWN.get(name, parameter)

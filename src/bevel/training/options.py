@@ -49,6 +49,7 @@ class TrainingOptions:
     min_weight_leaf: float
     max_leaf_nodes: int  # 0: no limit
     min_impurity_decrease: float
+    split_pure_nodes: bool
     bag_size: int  # 0: all rows, no bag
     replace: bool
     balanced_subsample: bool
@@ -97,7 +98,8 @@ def check_combinations(values: Mapping[str, Any], members: Sequence[Member]) -> 
     members : sequence of Member
         From `bevel.projections.families.read_projection`.
     """
-    for broken, message in (*_split_rules(values, members), *_bag_rules(values)):
+    rules = (*_split_rules(values, members), *_purity_rules(values, members), *_bag_rules(values))
+    for broken, message in rules:
         if broken:
             raise ValueError(message)
     check_constrained(values.get("monotonic_cst"), values.get("interaction_cst"), members)
@@ -207,6 +209,37 @@ def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[t
     ]
 
 
+def _purity_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[tuple[bool, str]]:
+    if not values.get("split_pure_nodes", False):
+        return []
+    supervised = [m.projection for m in members if m.projection.reads_target]
+    constraint = values.get("monotonic_cst")
+    return [
+        (
+            bool(supervised),
+            "split_pure_nodes needs a projection that does not look at the target, which is the "
+            f"same all over a pure node; got {shorten(supervised[:1])[1:-1]}. Use for example "
+            'projection="axis" or "sparse".',
+        ),
+        (
+            values["min_impurity_decrease"] > 0,
+            "min_impurity_decrease must be 0 with split_pure_nodes, as splits of pure nodes "
+            f"decrease nothing; got {values['min_impurity_decrease']}. Leave one of them out.",
+        ),
+        (
+            constraint is not None,
+            "monotonic_cst must be None with split_pure_nodes, which splits them without looking "
+            f"at the target; got {shorten(constraint)}. Leave one of them out.",
+        ),
+        (
+            values["criterion"] == "poisson",
+            'criterion must not be "poisson" with split_pure_nodes: a side without any count is '
+            'no cut; got criterion="poisson". Use criterion="squared_error", whose leaves have '
+            "the same means.",
+        ),
+    ]
+
+
 def _bag_rules(values: Mapping[str, Any]) -> list[tuple[bool, str]]:
     bootstrap, max_samples = values["bootstrap"], values["max_samples"]
     return [
@@ -263,6 +296,7 @@ def resolve_options(
         min_weight_leaf=float(values["min_weight_fraction_leaf"]),
         max_leaf_nodes=int(leaves),
         min_impurity_decrease=float(values["min_impurity_decrease"]),
+        split_pure_nodes=bool(values.get("split_pure_nodes", False)),
         bag_size=_bag_size(values, shape.n_rows) if values["bootstrap"] else 0,
         replace=bool(values["replace"]),
         balanced_subsample=bool(values["bootstrap"])

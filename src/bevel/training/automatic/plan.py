@@ -80,7 +80,11 @@ def plan_families(
     if options.interaction_groups:
         constrained = constrained or "interaction_cst"
     fitting, left_out = candidates_for(
-        shape, regression=regression, purely_random=purely_random, constrained=constrained
+        shape,
+        regression=regression,
+        purely_random=purely_random,
+        splits_pure=options.split_pure_nodes,
+        constrained=constrained,
     )
 
     def options_of(candidate: Candidate) -> TrainingOptions:
