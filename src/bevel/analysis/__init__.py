@@ -24,6 +24,10 @@ from bevel.analysis.importances.significance import importance_test
 from bevel.analysis.neighbours.forest_weights import forest_weights, voting_points
 from bevel.analysis.neighbours.imputation import ProximityImputer
 from bevel.analysis.neighbours.nearest_rows import nearest_rows
+from bevel.analysis.neighbours.neighbour_theory import (
+    expected_potential_neighbours,
+    mean_squared_error_bound,
+)
 from bevel.analysis.neighbours.outliers import outlier_scores
 from bevel.analysis.neighbours.potential_neighbours import potential_neighbours
 from bevel.analysis.neighbours.principal_coordinates import principal_coordinates
@@ -65,6 +69,7 @@ __all__ = [
     "dynamic_auc",
     "effect_along",
     "error_and_correlation",
+    "expected_potential_neighbours",
     "forest_rules",
     "forest_weights",
     "forward_selection",
@@ -76,6 +81,7 @@ __all__ = [
     "integrated_brier_score",
     "interactions",
     "kaplan_meier",
+    "mean_squared_error_bound",
     "nearest_rows",
     "neighbour_survival",
     "out_of_bag_curve",

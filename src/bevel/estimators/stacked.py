@@ -249,7 +249,8 @@ class StackedRotationRegressor(RegressorMixin, StackedRotation):  # type: ignore
         ndarray of shape (n_rows,)
             Values of the last stage.
         """
-        return self._output.of(self.level1_, self._last_columns(X))[:, 0]
+        columns = self._last_columns(X)  # refuses before a fit
+        return self._output.of(self.level1_, columns)[:, 0]
 
     def _prototype(self, learner: Any) -> Any:
         return ObliqueForestRegressor(100, projection="axis") if learner is None else learner
