@@ -21,6 +21,7 @@ from bevel.plots.plane import (
     read_points,
     window_of,
 )
+from bevel.text.node_predictions import called
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,6 +104,15 @@ def decision_boundaries(
     Returns
     -------
     ndarray of matplotlib Axes, shape (n_classifiers,)
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, plots
+    >>> from bevel.datasets import spirals
+    >>> X, y = spirals(200, random_state=0)
+    >>> forests = {name: ObliqueForestClassifier(20, projection=name, random_state=0).fit(X, y)
+    ...            for name in ("axis", "rotation")}
+    >>> axes = plots.decision_boundaries(forests, X, y)
     """
     points = read_points(X, "decision_boundaries")
     classes, labels = np.unique(read_labels_of(points, y), return_inverse=True)
@@ -187,7 +197,7 @@ def posterior_map(
                 axes.contour(*window.axes(), surface, levels=[0.5], colors="white", linewidths=1.4)
             if targets is not None:
                 _mark(axes, points, targets == chosen, str(chosen))
-        name = "prediction" if chosen is None else f"probability of {chosen}"
+        name = "prediction" if chosen is None else f"probability of {called(str(chosen))}"
         axes.figure.colorbar(image, ax=axes, label=wrapped(name)).outline.set_visible(False)
         _finish(axes, window, X)
     return axes

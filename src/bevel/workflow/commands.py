@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
-from bevel._types import Floats
-from bevel.analysis.results import OutOfBagCurve
 from bevel.errors import join_names, nearest, wrong_value
 from bevel.estimators.loading import load
-from bevel.tuning.results import TuningResult
 from bevel.workflow import explaining, fitting
+from bevel.workflow.explained_model import check_columns, of_target
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.fitting import (
     BOOSTING,
@@ -30,7 +28,9 @@ from bevel.workflow.fitting import (
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows, read_labelled_rows
 from bevel.workflow.model_rows import read_model_rows
 from bevel.workflow.predicting import Predictions, predict_file
-from bevel.workflow.scores import Estimate
+from bevel.workflow.results import FitResult, TuneResult
+from bevel.workflow.survival.explaining import explain_survival
+from bevel.workflow.survival.rows import read_survival_rows
 from bevel.workflow.tables.options import TableKeywords, TableOptions
 from bevel.workflow.tables.source import Source
 from bevel.workflow.tuning import tune_rows, with_parameter_file
@@ -44,58 +44,6 @@ OnNote = Callable[[str], object]
 
 def _ignore(*_: object) -> None:
     """The default of callbacks."""
-
-
-@dataclass(frozen=True, eq=False)
-class FitResult:
-    """A forest fitted to a file of rows.
-
-    Attributes
-    ----------
-    model : estimator
-    scores : dict of str to Estimate
-        Each with its 95 % interval.
-    scored_by : {"out-of-bag", "cross-validated"}
-    rows : LabelledRows
-        What was read from the file; ``rows.notes`` has remarks on how it was read.
-    settings : Settings
-        With which the forest was grown.
-    seconds : float
-        Time to grow the trees.
-    out_of_bag : ndarray or None
-        Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag; None if
-        the projection leaves no rows out.
-    curve : OutOfBagCurve or None
-        Out-of-bag loss against the number of trees, with ``curve=True``.
-    """
-
-    model: Any
-    scores: dict[str, Estimate]
-    scored_by: str
-    rows: LabelledRows
-    settings: Settings
-    seconds: float
-    out_of_bag: Floats | None
-    curve: OutOfBagCurve | None
-
-
-@dataclass(frozen=True, eq=False)
-class TuneResult:
-    """Parameters that were searched on a file of rows.
-
-    Attributes
-    ----------
-    model : estimator
-        With the best parameters; fitted unless ``refit=False``.
-    found : TuningResult
-        All candidates, and the best.
-    rows : LabelledRows
-        What was read from the file.
-    """
-
-    model: Any
-    found: TuningResult
-    rows: LabelledRows
 
 
 def fit(
@@ -161,6 +109,19 @@ def fit(
     **table
         How the file is read: `header`, `delimiter`, `decimal`, `missing`, `encoding` and `types`,
         as in `TableOptions`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bevel import workflow
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris(as_frame=True)
+    >>> path = Path(tempfile.mkdtemp(), "iris.csv")
+    >>> X.assign(species=y).to_csv(path, index=False)
+    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> result.scored_by, list(result.scores)
+    ('out-of-bag', ['error', "Cohen's kappa", 'AUC', 'log loss', 'Brier score'])
     """
     rows = read_labelled_rows(
         _source(data),
@@ -283,6 +244,18 @@ def predict(
         None: all processors for a model file, the `n_jobs` of a fitted estimator.
     **table
         How the file is read, as in `fit`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bevel import workflow
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris(as_frame=True)
+    >>> path = Path(tempfile.mkdtemp(), "iris.csv")
+    >>> X.assign(species=y).to_csv(path, index=False)
+    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> predictions = workflow.predict(result.model, path)
     """
     return predict_file(
         _opened(model, n_jobs),
@@ -329,6 +302,20 @@ def tune(
         What to try: candidates of general use, or the grid of the SPORF paper over d and λ.
     all_powers : bool, default=False
         With ``grid="sporf"``, try p² directions however many that are.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bevel import workflow
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris(as_frame=True)
+    >>> path = Path(tempfile.mkdtemp(), "iris.csv")
+    >>> X.assign(species=y).to_csv(path, index=False)
+    >>> options = dict(task="classification", budget=200, first_trees=10, n_estimators=20)
+    >>> tuned = workflow.tune(path, "species", **options)
+    >>> tuned.model.n_estimators
+    20
     """
     rows = read_labelled_rows(
         _source(data),
@@ -360,6 +347,8 @@ def explain(
     data: PathOrText | Source,
     *,
     target: str | None = None,
+    time: str | None = None,
+    event: str | None = None,
     rows: Sequence[int] = (),
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -376,6 +365,8 @@ def explain(
         The rows of the fit are recognised, and predicted by the trees that have not seen them.
     target : str, default=None
         Column of true targets, if the file has one.
+    time, event : str, default=None
+        Columns of the times and events, of a survival forest; both or none.
     rows : sequence of int
         Numbers of rows to explain beside those that are chosen; 1 is the first below the header.
     random_state : int, default=0
@@ -385,46 +376,40 @@ def explain(
         As in `fit`.
     **table
         How the file is read, as in `fit`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bevel import workflow
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris(as_frame=True)
+    >>> path = Path(tempfile.mkdtemp(), "iris.csv")
+    >>> X.assign(species=y).to_csv(path, index=False)
+    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> explanation = workflow.explain(result.model, path, target="species")
     """
     opened = _opened(model, n_jobs)
-    _check_explained(opened)
-    opened = _of_target(opened, target)
-    read = read_model_rows(opened, _source(data), target=target, options=TableOptions(**table))
+    check_columns(opened, target, time, event)
+    source, options = _source(data), TableOptions(**table)
+
+    def on_step(done: int, text: str) -> None:
+        on_progress(text, done, explaining.N_STEPS)
+
+    given: dict[str, Any] = {"requested": rows, "seed": random_state, "on_step": on_step}
+    if getattr(opened.fitted_forest_, "survival", None) is not None:
+        survival = read_survival_rows(opened, source, time, event, options)
+        _report_notes(survival.notes, on_note)
+        found = explain_survival(
+            opened, survival.X, survival.target, number=survival.number, **given
+        )
+        return replace(found, notes=survival.notes)
+    opened = of_target(opened, target)
+    read = read_model_rows(opened, source, target=target, options=options)
     _report_notes(read.notes, on_note)
-    found = explaining.explain(
-        opened,
-        read.X,
-        read.y,
-        number=read.number,
-        requested=rows,
-        seed=random_state,
-        on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
-    )
+    given["target_name"] = target or ""
+    found = explaining.explain(opened, read.X, read.y, number=read.number, **given)
     return replace(found, notes=read.notes)
-
-
-def _of_target(model: Any, target: str | None) -> Any:
-    """The model of one output, if the target is one of several."""
-    fitted = getattr(model, "fitted_forest_", None)
-    outputs = None if fitted is None else fitted.outputs
-    if outputs is None:
-        return model
-    if target not in outputs.names:
-        names = join_names([repr(name) for name in outputs.names])
-        raise ValueError(
-            f"`target` must name one of the {len(outputs)} outputs of the model ({names}), which "
-            f"is then explained; got {target!r}. Name one of them."
-        )
-    return model.output(target)
-
-
-def _check_explained(model: Any) -> None:
-    fitted = getattr(model, "fitted_forest_", None)
-    if fitted is not None and fitted.survival is not None:
-        raise ValueError(
-            "`explain` needs a model of classes or numbers; got a survival forest. Use "
-            "bevel.analysis in Python: importance, shapley_values and risk_groups."
-        )
 
 
 def _opened(model: Any, n_jobs: int | None) -> Any:

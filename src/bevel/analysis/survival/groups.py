@@ -90,6 +90,14 @@ def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.5
     -------
     SurvivalBands
         Drawn by `bevel.plots.survival_curves`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> bands = analysis.survival_bands(forest, X[200:203], times=[0.5, 1.0, 2.0])
     """
     analysed = read_forest(forest, "survival_bands")
     record = survival_record(analysed.fitted, "survival_bands")
@@ -159,7 +167,14 @@ class RiskGroups(PrintedResult):
 
 
 def risk_groups(
-    forest: Any, X: Any, y: Any, *, n_groups: int = 3, times: Any = None, out_of_bag: bool = False
+    forest: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_groups: int = 3,
+    times: Any = None,
+    out_of_bag: bool = False,
+    sample_weight: Any = None,
 ) -> RiskGroups:
     """Rows in groups of about equal size by their predicted risk, and the survival of each.
 
@@ -177,15 +192,25 @@ def risk_groups(
         event times of the fit.
     out_of_bag : bool, default=False
         Whether each row is predicted only by the trees whose bags it is out of.
+    sample_weight : array-like of shape (n_rows,), default=None
+        As in `survival_scores`.
 
     Returns
     -------
     RiskGroups
         Drawn by `bevel.plots.risk_groups`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> groups = analysis.risk_groups(forest, X[200:], y[200:], n_groups=3)
     """
     analysed = read_forest(forest, "risk_groups")
     check_count("n_groups", n_groups, low=2)
-    target, leaves = read_rows(analysed, X, y, out_of_bag)
+    target, leaves = read_rows(analysed, X, y, out_of_bag, sample_weight)
     record = survival_record(analysed.fitted, "risk_groups")
     grid = _grid(times, record)
     risk = mean_risk(analysed, leaves)

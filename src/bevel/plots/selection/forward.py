@@ -39,6 +39,16 @@ def forward_selection(
     Returns
     -------
     ndarray of matplotlib.axes.Axes, shape (3,)
+
+    Examples
+    --------
+    >>> from bevel import plots
+    >>> from bevel.analysis import forward_selection
+    >>> from bevel.datasets import biomarkers
+    >>> X, y = biomarkers(random_state=0)
+    >>> axes = plots.forward_selection(forward_selection(X, y))
+    >>> axes[0].get_xlabel()
+    'features, best first'
     """
     check_count("n_best", n_best)
     alone = found.squared_errors_alone

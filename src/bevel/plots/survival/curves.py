@@ -12,9 +12,14 @@ from bevel.plots.series import line, marker
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bevel.analysis.results import RiskGroups, SurvivalBands, SurvivalCalibration
+    from bevel.analysis.results import (
+        RiskGroups,
+        SurvivalBands,
+        SurvivalCalibration,
+        SurvivalScores,
+    )
 
-__all__ = ["risk_groups", "survival_calibration", "survival_curves"]
+__all__ = ["risk_groups", "survival_calibration", "survival_curves", "survival_scores"]
 
 
 def survival_curves(
@@ -34,6 +39,14 @@ def survival_curves(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis, plots
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> ax = plots.survival_curves(analysis.survival_bands(forest, X[200:203]))
     """
     labels = names or [f"row {row}" for row in range(len(bands.survival))]
     with panel(ax, "survival_curves", 6.4, 4.4) as axes:
@@ -69,6 +82,14 @@ def risk_groups(groups: "RiskGroups", *, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis, plots
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> ax = plots.risk_groups(analysis.risk_groups(forest, X[200:], y[200:]))
     """
     with panel(ax, "risk_groups", 6.4, 4.4) as axes:
         _frame(axes, groups.times)
@@ -101,6 +122,15 @@ def survival_calibration(result: "SurvivalCalibration", *, ax: "Axes | None" = N
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis, plots
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> result = analysis.survival_calibration(forest, X[200:], y[200:], time=1.0, n_groups=4)
+    >>> ax = plots.survival_calibration(result)
     """
     with panel(ax, "survival_calibration", 4.8, 4.9) as axes:
         axes.plot([0, 1], [0, 1], color=FAINT, lw=1, ls=(0, (4, 3)), zorder=0)
@@ -123,6 +153,40 @@ def survival_calibration(result: "SurvivalCalibration", *, ax: "Axes | None" = N
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         error = result.expected_calibration_error
         axes.set_title(f"Survival: expected calibration error {error:.3f}", loc="left")
+    return axes
+
+
+def survival_scores(scores: "SurvivalScores", *, ax: "Axes | None" = None) -> "Axes":
+    """Draw the Brier score over time, beside that of a curve that knows no features.
+
+    Parameters
+    ----------
+    scores : SurvivalScores
+        From `bevel.analysis.survival_scores`.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis, plots
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> ax = plots.survival_scores(analysis.survival_scores(forest, X[200:], y[200:]))
+    """
+    with panel(ax, "survival_scores", 6.4, 4.0) as axes:
+        axes.grid(color=RULE, lw=0.6)
+        axes.plot(scores.times, scores.brier_score, lw=1.8, label="forest", **line(0))
+        alone: dict[str, Any] = {"color": FAINT, "lw": 1.4, "ls": (0, (4, 2))}
+        axes.plot(scores.times, scores.reference_score, label="without features", **alone)
+        top = max(float(np.max(scores.brier_score)), float(np.max(scores.reference_score)))
+        axes.set(xlabel="time", ylabel="Brier score", ylim=(0.0, 1.1 * top or 1.0))
+        axes.set_title(f"Brier score, mean {scores.integrated_brier_score:.3f}", loc="left")
+        axes.legend(loc="best", fontsize=9)
     return axes
 
 
