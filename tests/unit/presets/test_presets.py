@@ -88,9 +88,15 @@ CLASSIFIERS = {
         "bootstrap": True,
         "voting": "hard",
     },
-    "random_side": {"n_estimators": 100, "n_projections": 1, "bootstrap": False},
+    "random_side": {
+        "n_estimators": 100,
+        "n_projections": 1,
+        "min_samples_split": 2,
+        "bootstrap": False,
+    },
     "random_point": {
         "n_estimators": 100,
+        "min_samples_split": 2,
         "threshold": "random",
         "n_projections": "p",
         "bootstrap": False,
