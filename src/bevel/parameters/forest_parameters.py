@@ -400,23 +400,19 @@ _GINI = replace(
     accepts=[StrOptions(CLASS_CRITERIA)],
     meaning="Impurity whose decrease is the gain of a split.",
 )
-_SPLIT_SIZES = [
-    replace(
-        parameter,
-        default=2,
-        accepts=[Integer(2), Real("(0, 1]")],
-        meaning="Distinct rows a node needs to be split; a float is a share of the training rows.",
-    )
-    if parameter.name == "min_samples_split"
-    else parameter
-    for parameter in _SPLITS
-]
+_SPLIT_SIZE = Parameter(
+    "min_samples_split",
+    2,
+    [Integer(2), Real("(0, 1]")],
+    "Distinct rows a node needs to be split; a float is a share of the training rows.",
+)
+_ROTATED_SPLITS = [_SPLIT_SIZE if p.name == "min_samples_split" else p for p in _SPLITS]
 _RUN_ONCE = [parameter for parameter in _RUN if parameter.name != "warm_start"]
 ROTATION_CLASSIFIER_PARAMETERS = _table(
-    _ROTATIONS, [_GINI], _SPLIT_SIZES, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN_ONCE
+    _ROTATIONS, [_GINI], _ROTATED_SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN_ONCE
 )
 ROTATION_REGRESSOR_PARAMETERS = _table(
-    _ROTATIONS, _REGRESSOR[:1], _SPLIT_SIZES, _BAGS, _DATA, _RUN_ONCE
+    _ROTATIONS, _REGRESSOR[:1], _ROTATED_SPLITS, _BAGS, _DATA, _RUN_ONCE
 )
 
 

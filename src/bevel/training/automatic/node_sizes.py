@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.training.automatic.weights import calibrated_losses, mean_and_noise, row_losses
+from bevel.data.weighted_mean import mean_and_noise, weighted_mean
+from bevel.training.automatic.weights import calibrated_losses, row_losses
 from bevel.training.trainer import TrainingTarget
 
 __all__ = ["SIZES", "choose_size", "row_step", "sizes_to_compare"]
@@ -92,7 +93,7 @@ def choose_size(
             for each in together
         ]
     )
-    means = losses @ share
+    means = weighted_mean(losses, share)
     best = int(means.argmin())
-    _, noise = mean_and_noise((losses[best] - losses[0])[None], share)
-    return int(np.flatnonzero(means <= means[best] + TOLERANCE * noise[0])[0])
+    _, noise = mean_and_noise(losses[best] - losses[0], share)
+    return int(np.flatnonzero(means <= means[best] + TOLERANCE * noise)[0])

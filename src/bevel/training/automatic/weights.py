@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy.special import xlogy
 
 from bevel._types import Floats, Ints64
+from bevel.data.weighted_mean import mean_and_noise, weighted_mean
 from bevel.forest.calibration import POWERS, raise_to_power
 from bevel.forest.predictor import most_probable_classes
 
@@ -17,7 +18,6 @@ __all__ = [
     "Evidence",
     "calibrated_losses",
     "count_trees",
-    "mean_and_noise",
     "measure",
     "row_losses",
     "weigh_families",
@@ -116,8 +116,8 @@ def _of_outputs(
 ) -> tuple[Floats, Floats]:
     """Loss and error of each row, means over the outputs."""
     if not n_classes.any():
-        centred = truth - share @ truth
-        variance = share @ centred**2
+        centred = truth - weighted_mean(truth.T, share)
+        variance = weighted_mean(centred.T**2, share)
         squares = (predictions - truth) ** 2 / np.where(variance > 0.0, variance, 1.0)
         losses = squares.mean(axis=1)
         return losses, losses
@@ -167,13 +167,7 @@ def calibrated_losses(
         row_losses(raise_to_power(np.array(predictions, order="C"), power), truth, n_classes)
         for power in POWERS
     ]
-    return losses[int(np.argmin([loss @ share for loss in losses]))]
-
-
-def mean_and_noise(values: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Weighted mean of each row, and its standard error."""
-    means = values @ share
-    return means, np.sqrt((values - means[:, None]) ** 2 @ share**2)
+    return losses[int(np.argmin([weighted_mean(loss, share) for loss in losses]))]
 
 
 def weigh_families(evidence: Evidence) -> Floats:
