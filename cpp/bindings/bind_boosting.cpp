@@ -9,6 +9,7 @@
 
 #include "arrays.h"
 #include "bevel/boosting/booster.h"
+#include "bevel/boosting/code_groups.h"
 #include "bevel/support/arithmetic/exponential.h"
 #include "bevel/support/check.h"
 #include "conversions/enum_names.h"
@@ -20,6 +21,8 @@ namespace {
 
 // Column after column or row after row.
 using Matrix = nb::ndarray<const float, nb::ndim<2>, nb::device::cpu>;
+// Bytes of the caller that codes are written to.
+using Room = nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr EnumNames<LossKind, 9> kLosses{{"squared_error", "log_loss", "multinomial",
                                           "absolute_error", "huber", "quantile", "poisson", "gamma",
@@ -127,7 +130,8 @@ nb::dict boost_trees(Matrix X, Vector<int32_t> levels, Vector<float> medians,
                      std::optional<Vector<double>> baseline,
                      std::optional<Vector<double>> raw_before, const Options& options,
                      const BoostingOptions& boosting, int n_threads, nb::object progress,
-                     nb::object user_loss, nb::object scorer) {
+                     nb::object user_loss, nb::object scorer, std::optional<Room> feature_room,
+                     std::optional<Room> direction_room) {
   const size_t n = X.shape(0), p = X.shape(1);
   const bool by_column =
       (n == 1 || X.stride(0) == 1) && (p == 1 || X.stride(1) == static_cast<int64_t>(n));
@@ -166,6 +170,8 @@ nb::dict boost_trees(Matrix X, Vector<int32_t> levels, Vector<float> medians,
     if (settings.loss == LossKind::user) set.user_loss = &source;
     if (has_scorer) set.scorer = &measure;
     if (!by_column) set.values_by_row = X.data();
+    if (feature_room) set.feature_room = {feature_room->data(), feature_room->size()};
+    if (direction_room) set.direction_room = {direction_room->data(), direction_room->size()};
     check_values(set, settings);
     result = boost(set, settings, trees, n_threads,
                    [&reporter](size_t done, double loss) { return reporter(done, loss); });
@@ -178,6 +184,9 @@ nb::dict boost_trees(Matrix X, Vector<int32_t> levels, Vector<float> medians,
 }  // namespace
 
 void bind_boosting(nb::module_& m) {
+  m.def(
+      "code_bytes", [](size_t n_columns) { return CodeGroups::n_bytes(1, n_columns); },
+      nb::arg("n_columns"));
   m.def(
       "exponentials",
       [](Vector<double> x) {
@@ -210,5 +219,7 @@ void bind_boosting(nb::module_& m) {
         nb::arg("roles").noconvert().none(), nb::arg("baseline").noconvert().none(),
         nb::arg("raw_before").noconvert().none(), nb::arg("options"), nb::arg("boosting"),
         nb::arg("n_threads"), nb::arg("progress").none(), nb::arg("user_loss").none(),
-        nb::arg("scorer").none() = nb::none());
+        nb::arg("scorer").none() = nb::none(),
+        nb::arg("feature_room").noconvert().none() = nb::none(),
+        nb::arg("direction_room").noconvert().none() = nb::none());
 }

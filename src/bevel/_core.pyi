@@ -112,6 +112,7 @@ class BoostingOptions:
     def __init__(self) -> None: ...
 
 def exponentials(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]: ...
+def code_bytes(n_columns: int) -> int: ...
 def boost(
     X: npt.NDArray[np.float32],
     levels: npt.NDArray[np.int32],
@@ -128,6 +129,8 @@ def boost(
     progress: Callable[[int, float], None] | None,
     user_loss: Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[np.float64], ...]] | None,
     scorer: Callable[[npt.NDArray[np.float64]], float] | None = None,
+    feature_room: npt.NDArray[np.uint8] | None = None,
+    direction_room: npt.NDArray[np.uint8] | None = None,
 ) -> dict[str, Any]: ...
 def train(
     X: npt.NDArray[np.float32],
@@ -388,6 +391,7 @@ class ForestView:
         n_threads: int,
         trees: tuple[int, int] | None = None,
         weights: npt.NDArray[np.float64] | None = None,
+        rows: tuple[int, int] | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def pruned_out_of_bag(
         self,

@@ -16,6 +16,7 @@ from bevel.estimators.registry import KINDS
 from bevel.files.summary import summarise
 
 from .analyses import ANALYSES, CHEAP
+from .isolation_cases import scores
 from .models import Source
 from .survival_cases import curves
 from .verdicts import WrongAnswerError, check_answers, check_importances, side_by_side
@@ -132,6 +133,7 @@ _PREDICTIONS: dict[str, Callable[..., Any]] = {
     "values": _values,
     "classes": _classes,
     "curves": curves,
+    "scores": scores,
 }
 
 
@@ -150,7 +152,7 @@ _QUESTIONS: tuple[Callable[..., Any], ...] = (
     lambda estimator, _: analysis.importance(estimator, "projection"),
     lambda estimator, _: str(analysis.tree_rules(estimator)),
     lambda estimator, rows: str(analysis.path_rules(estimator, rows[:1])),
-    lambda estimator, _: check_importances(estimator.feature_importances_),
+    lambda estimator, _: _importances(estimator),
     lambda estimator, _: str(analysis.importance(estimator, "split_frequency")),
     lambda estimator, _: str(analysis.importance(estimator, "anova")),
     lambda estimator, rows: estimator.decision_path(rows),
@@ -160,6 +162,11 @@ _QUESTIONS: tuple[Callable[..., Any], ...] = (
     lambda estimator, rows: _quantiles(estimator, rows),
     lambda estimator, rows: _single_outputs(estimator, rows),
 )
+
+
+def _importances(estimator: Any) -> None:
+    if not hasattr(estimator, "score_samples"):  # splits of isolation are random
+        check_importances(estimator.feature_importances_)
 
 
 def _quantiles(estimator: Any, rows: Any) -> None:

@@ -18,6 +18,7 @@ from .parsed import ModelFile, parse
 from .target_changes import (
     NUMBERS,
     REALS,
+    change_isolation,
     change_outputs,
     change_survival,
     change_targets,
@@ -365,6 +366,7 @@ CHANGES: tuple[tuple[Change, float], ...] = (
     (change_targets, 2),
     (change_survival, 2),
     (change_outputs, 2.5),
+    (change_isolation, 1.5),
     (encode_otherwise, 2),
     (file_bombs.claim_many_trees, 0.03),
     (file_bombs.grow_tall, 0.03),

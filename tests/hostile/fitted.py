@@ -19,6 +19,7 @@ from bevel import analysis
 from .analyses import ANALYSES
 from .exercise import check_importances_of_outputs
 from .expressions import evaluate
+from .isolation_cases import scores
 from .survival_cases import curves
 from .verdicts import WrongAnswerError, check_answers, check_importances, side_by_side
 
@@ -69,6 +70,8 @@ def predictions(estimator: Any, X: Any) -> dict[str, np.ndarray]:
         check_answers("values", answers["predictions"])
     if (found := curves(estimator, X)) is not None:
         answers["curves"] = found
+    if (found := scores(estimator, X)) is not None:
+        answers["scores"] = found
     return answers
 
 
@@ -121,6 +124,8 @@ def _check_out_of_bag(estimator: Any) -> None:
 
 
 def _check_importances(estimator: Any) -> None:
+    if hasattr(estimator, "score_samples"):
+        return  # splits of isolation are random
     shares = _allow(lambda: estimator.feature_importances_)
     if shares is not None:
         check_importances(shares)
@@ -223,7 +228,7 @@ STUDIES: tuple[Callable[..., Any], ...] = (
     _of_rows(lambda e, X, _y: e.decision_path(X)),
     _of_rows(lambda e, X, y: hasattr(e, "prune_trees") and e.prune_trees(1, X, y).predict(X)),
     _of_rows(lambda e, X, _y: hasattr(e, "classes_") and e.predict_log_proba(X)),
-    _of_rows(lambda e, X, y: e.score(X, y)),
+    _of_rows(lambda e, X, y: hasattr(e, "score") and e.score(X, y)),
     lambda estimator, *_: estimator.to_c(),
     lambda estimator, *_: estimator.forest_.tree(0).to_pandas(),
     lambda estimator, *_: (repr(estimator), repr(estimator.forest_)),

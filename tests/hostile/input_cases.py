@@ -25,6 +25,7 @@ from bevel.parameters.forest_parameters import (
     ROTATION_CLASSIFIER_PARAMETERS,
     ROTATION_REGRESSOR_PARAMETERS,
 )
+from bevel.parameters.isolation_parameters import ISOLATION_PARAMETERS
 from bevel.parameters.survival_parameters import SURVIVAL_PARAMETERS
 
 from . import scanned_cases, survival_cases
@@ -42,8 +43,9 @@ PARAMETERS = {
     "ObliqueBoostingClassifier": BOOSTING_CLASSIFIER_PARAMETERS,
     "ObliqueBoostingRegressor": BOOSTING_REGRESSOR_PARAMETERS,
     "ObliqueSurvivalForest": SURVIVAL_PARAMETERS,
+    "ObliqueIsolationForest": ISOLATION_PARAMETERS,
 }
-SHARES = (5, 4, 1, 1, 2, 3, 3)
+SHARES = (5, 4, 1, 1, 2, 3, 3, 2)
 SOUND_TARGETS = ("two", "three", "words", "numbers", "flags")
 # Of calls that take what a user gives; NotFittedError and ModelFileError are among them.
 REFUSALS = (ValueError, TypeError)
@@ -97,6 +99,8 @@ def _parameters(estimator: str, odd: bool, rng: random.Random) -> dict[str, str]
     table = PARAMETERS[estimator]
     chosen = {"random_state": str(rng.randrange(100)), **_sizes(estimator, rng)}
     chosen["n_jobs"] = rng.choice(("1", "1", "2", "None"))
+    if not odd and rng.random() < 0.6:
+        return chosen  # most refusals are of parameters, and these cases are to be fitted
     if "projection" in table and rng.random() < 0.6:
         chosen["projection"] = value_of(table["projection"], rng)
     for name in rng.sample(list(table), rng.choice((1, 1, 2, 3)) if odd else rng.choice((0, 1))):
@@ -120,7 +124,7 @@ def _sizes(estimator: str, rng: random.Random) -> dict[str, str]:
 # What meets the data most, beyond its share among the parameters.
 OFTEN = {"class_weight": 0.08, "scale": 0.15, "oob_score": 0.1, "voting": 0.1, "threshold": 0.1}
 OFTEN |= {"loss": 0.2, "scoring": 0.1, "row_sampling": 0.1, "subsample": 0.15, "criterion": 0.15}
-OFTEN |= {"early_stopping": 0.2, "monotonic_cst": 0.1, "interaction_cst": 0.1}
+OFTEN |= {"contamination": 0.4, "early_stopping": 0.2, "monotonic_cst": 0.1, "interaction_cst": 0.1}
 
 
 def _target_expression(

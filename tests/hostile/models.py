@@ -17,15 +17,16 @@ from bevel import (
     ObliqueBoostingRegressor,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
+    ObliqueIsolationForest,
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
 )
 from bevel import projections as P
 
-from . import survival_cases
+from . import isolation_cases, survival_cases
 
 N_ROWS = 40
-OLD_FILES = Path(__file__).parents[1] / "compat" / "files" / "0.1.0"
+OLD_FILES = Path(__file__).parents[1] / "compat" / "files"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,8 @@ class Source:
 def sources() -> tuple[Source, ...]:
     """All sound files, the same in every run."""
     return tuple(_grown()) + tuple(
-        Source(f"old {path.stem}", path.read_bytes()) for path in sorted(OLD_FILES.glob("*.bevel"))
+        Source(f"old {path.stem} of {path.parent.name}", path.read_bytes())
+        for path in sorted(OLD_FILES.glob("0.1.0*/*.bevel"))
     )
 
 
@@ -55,6 +57,8 @@ def _grown() -> list[Source]:
     for name, (kind, parameters, X, y) in _all_recipes().items():
         common = rotations if kind in _OF_ROTATIONS else boosted if kind in _BOOSTED else few
         weights = np.arange(N_ROWS) % 4 / 2.0 if "weighted" in name else None
+        if kind is ObliqueIsolationForest:
+            common = {key: value for key, value in few.items() if key != "max_depth"}
         estimator = kind(**{**common, **parameters}).fit(X, y, sample_weight=weights)
         estimator = estimator.slim() if "slim" in name else estimator
         made.append(Source(name, file_of(estimator), X, y))
@@ -127,7 +131,10 @@ def _recipes() -> dict[str, Recipe]:
 
 
 def _all_recipes() -> dict[str, Recipe]:
-    return _recipes() | _newer_recipes() | _recipes_of_outputs() | _recipes_of_survival()
+    numbers = (_numbers(0.0), _numbers(0.2), _frame())
+    isolation = isolation_cases.recipes(*numbers)
+    survival = survival_cases.recipes(*numbers)
+    return _recipes() | _newer_recipes() | _recipes_of_outputs() | survival | isolation
 
 
 def _recipes_of_outputs() -> dict[str, Recipe]:
@@ -148,10 +155,6 @@ def _recipes_of_outputs() -> dict[str, Recipe]:
         "outputs of values slim": (ObliqueForestRegressor, sparse, table, values[:, :2]),
         "outputs families": (ObliqueForestClassifier, {"n_estimators": 24}, X, words),
     }
-
-
-def _recipes_of_survival() -> dict[str, Recipe]:
-    return survival_cases.recipes(_numbers(0.0), _numbers(0.2), _frame())
 
 
 def _newer_recipes() -> dict[str, Recipe]:

@@ -52,7 +52,9 @@ PROJECTIONS = (
         "'rotation'",
         "'multirotation'",
     ),
-    *("'principal'", "'ridge'", "'lda'", "'logistic'", "'pls'", "'cca'"),
+    *("'principal'", "'ridge'", "'lda'", "'logistic'", "'pls'", "'cca'", "'cox'", "'cox'"),
+    *("P.Cox()", "P.Cox(alpha=1e-300)", "P.Cox(alpha=1e300, n_steps=50)", "P.Cox(alpha=5e-324)"),
+    *("P.Gaussian(1.0)", "P.Gaussian(1)"),
     *("P.Axis()", "P.SparseSigns(1)", "P.SparseSigns(100)", "P.SparseSigns(1e-300)"),
     *("P.SparseSigns(1e300)", "P.SparseSigns(nan)", "P.RandomCombination(1)"),
     *(
@@ -201,7 +203,23 @@ SPECIAL: Mapping[str, tuple[str, ...]] = {
     "h": ("None", "1", "2", "0.5", "1e300", "5e-324", "2**63", "10**400"),
     "max_depth": ("None", "1", "2", "2**31 - 1", "2**31", "2**32", "2**63", "2**64"),
     "max_leaf_nodes": ("None", "2", "3", "2**31 - 1", "2**31", "2**32 + 1", "2**63", "2**64"),
-    "max_samples": ("None", "1", "2", "5", "0.5", "1.0", "1e-300", "2**31", "2**63", "5e-324"),
+    "contamination": (
+        *("'auto'", "0.1", "0.2", "0.5", "np.float32(0.25)", "5e-324", "1e-9", "0.5 + 2**-52"),
+        *("0.0", "0", "1", "-0.1", "nan", "inf", "'legacy'", "None", "Fraction(1, 4)", "True"),
+    ),
+    "max_samples": (
+        "'auto'",
+        "None",
+        "1",
+        "2",
+        "5",
+        "0.5",
+        "1.0",
+        "1e-300",
+        "2**31",
+        "2**63",
+        "5e-324",
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""Changes of what a forest predicts: kept targets, several outputs, event times; and of arrays."""
+"""Changes of what a forest predicts: kept targets, outputs, event times, scores; and of arrays."""
 
 from __future__ import annotations
 
@@ -75,6 +75,32 @@ def change_survival(file: ModelFile, rng: random.Random) -> str:
     else:
         file.arrays[section] = edited(times, rng)
     return "event times"
+
+
+def change_isolation(file: ModelFile, rng: random.Random) -> str:
+    """Rows of a tree, offset and path lengths of an isolation forest, or of one that is none."""
+    record = file.header.get("isolation")
+    if not isinstance(record, dict):
+        numbers = (rng.choice((1, 2, 256)), rng.choice(REALS))
+        file.header["isolation"] = dict(zip(("n_samples", "offset"), numbers, strict=True))
+        if rng.random() < 0.3:
+            file.header["estimator"] = "ObliqueIsolationForest"
+            file.header["parameters"] = {}
+        return "scores of isolation that are none"
+    way = rng.randrange(4)
+    if way == 0:
+        record["n_samples"] = rng.choice((*NUMBERS, *SCALARS))
+    elif way == 1:
+        record["offset"] = rng.choice((*REALS, *SCALARS, -0.25, {"float": "nan"}))
+    elif way == 2:
+        record[rng.choice(("n_samples", "other"))] = 1
+    else:
+        values = file.values("leaf_value").copy()
+        lengths = (*REALS, 60.0, 1e4, -1e-9, -3.0, -1e65, 1e65, 1e66)
+        for _ in range(rng.choice((1, 2, len(values)))):
+            values[rng.randrange(len(values))] = rng.choice(lengths)
+        file.put_values("leaf_value", values)
+    return "scores of isolation"
 
 
 def change_targets(file: ModelFile, rng: random.Random) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bevel.training.blocks import table as table_module
+
 
 def mixed_frame(n_rows: int = 400) -> tuple[pd.DataFrame, pd.Series, pd.Series]:
     """Numbers with NaN, a categorical column and one of text; labels of text; weights."""
@@ -29,6 +31,12 @@ def numbers(n_rows: int = 300) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     target = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n_rows)
     X[::13, 3] = np.nan
     return X, np.digitize(target, [-0.5, 0.5]), target
+
+
+def gather_few_rows(monkeypatch: Any, rows: int = 60) -> None:
+    """Let nodes of small tables be cut by histograms too; only the coordinator decides it."""
+    monkeypatch.setattr(table_module, "MOST_GATHERED", rows)
+    monkeypatch.setattr(table_module, "LEAST_GATHERED", rows)
 
 
 def in_partitions(frame: Any, sizes: list[int]) -> Any:

@@ -107,8 +107,10 @@ constexpr size_t kTileRows = 256;
 }  // namespace
 
 BinnedColumns::BinnedColumns(const DatasetView& data, const TableValues& table,
-                             std::span<const uint32_t> rows, int max_bins, int n_threads)
-    : bins_(static_cast<size_t>(data.n_features)), codes_(data.n_rows, bins_.size()) {
+                             std::span<const uint32_t> rows, int max_bins, int n_threads,
+                             std::span<uint8_t> room)
+    : bins_(static_cast<size_t>(data.n_features)), codes_(room) {
+  codes_.resize(data.n_rows, bins_.size());
   ThreadPool edges(n_threads, bins_.size(), [&](int, size_t feature) {
     poll_cancellation(std::min(rows.size(), kMostSorted) * 16);
     const int32_t n_levels = data.levels[feature];

@@ -34,9 +34,9 @@ struct TableValues {
 
 class BinnedColumns {
  public:
-  // rows: those that bins are learned from; all rows are coded.
+  // rows: those that bins are learned from; all rows are coded. room: see CodeGroups.
   BinnedColumns(const DatasetView& data, const TableValues& table, std::span<const uint32_t> rows,
-                int max_bins, int n_threads);
+                int max_bins, int n_threads, std::span<uint8_t> room);
 
   const ColumnBins& bins(size_t feature) const { return bins_[feature]; }
   const CodeGroups& codes() const { return codes_; }

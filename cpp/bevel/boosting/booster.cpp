@@ -49,8 +49,8 @@ class Booster {
     const auto n_columns = static_cast<size_t>(set.data.n_features);
     const TableValues table = set.values_by_row ? TableValues{set.values_by_row, n_columns, 1}
                                                 : TableValues{set.data.values, 1, set.data.n_rows};
-    features_.emplace(set.data, table, training_, boosting.max_bins, n_threads);
-    columns_.emplace(options, set.data, *features_, boosting.max_bins);
+    features_.emplace(set.data, table, training_, boosting.max_bins, n_threads, set.feature_room);
+    columns_.emplace(options, set.data, *features_, boosting.max_bins, set.direction_room);
     if (set.baseline)
       result_.baseline.assign(set.baseline, set.baseline + n_outputs_);
     else

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "bevel/boosting/boosting_options.h"
@@ -26,6 +27,8 @@ struct BoostingSet {
   const ScoreSource* scorer = nullptr;    // null: the loss decides when to stop
   // The table row after row: data has no values then, and no direction combines features.
   const float* values_by_row = nullptr;
+  // Where the codes of features and of directions go; empty: memory of their own.
+  std::span<uint8_t> feature_room{}, direction_room{};
 };
 
 struct BoostingResult {

@@ -1,12 +1,15 @@
 // One-byte codes of columns, sixteen columns together: the codes of a row lie side by side, and the
-// histograms of a group fit the innermost cache.
+// histograms of a group fit the innermost cache. They are in memory of their own, or in room that
+// the caller has, which may be a mapped file.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "bevel/support/cancellable_fill.h"
+#include "bevel/support/check.h"
 #include "bevel/support/huge_pages.h"
 
 namespace bevel {
@@ -17,12 +20,21 @@ constexpr int kMostBins = 255;  // of a column; the code after its bins is that 
 
 class CodeGroups {
  public:
-  CodeGroups() = default;
-  CodeGroups(size_t n_rows, size_t n_columns) { resize(n_rows, n_columns); }
+  // Bytes of the codes of so many columns.
+  static size_t n_bytes(size_t n_rows, size_t n_columns) {
+    return (n_columns + kGroupColumns - 1) / kGroupColumns * kGroupColumns * n_rows;
+  }
+
+  // room: where the codes go; empty: memory of their own.
+  explicit CodeGroups(std::span<uint8_t> room) : room_(room) {}
   void resize(size_t n_rows, size_t n_columns) {
     n_rows_ = n_rows;
     n_columns_ = n_columns;
-    resize_in_steps(codes_, n_groups() * n_rows * kGroupColumns);
+    const size_t n = n_bytes(n_rows, n_columns);
+    if (room_.empty())
+      resize_in_steps(codes_, n);
+    else
+      require(n <= room_.size(), "[boost] room for codes");
   }
 
   size_t n_rows() const { return n_rows_; }
@@ -33,7 +45,8 @@ class CodeGroups {
     return group + 1 < n_groups() ? kGroupColumns : n_columns_ - group * kGroupColumns;
   }
   const uint8_t* group(size_t group) const {
-    return codes_.data() + group * n_rows_ * kGroupColumns;
+    const uint8_t* codes = room_.empty() ? codes_.data() : room_.data();
+    return codes + group * n_rows_ * kGroupColumns;
   }
   // The code of row r is at [r * kGroupColumns].
   const uint8_t* column(size_t c) const { return group(c / kGroupColumns) + c % kGroupColumns; }
@@ -41,6 +54,7 @@ class CodeGroups {
 
  private:
   size_t n_rows_ = 0, n_columns_ = 0;
+  std::span<uint8_t> room_;
   HugeVector<uint8_t> codes_;
 };
 

@@ -22,7 +22,7 @@ void append(Candidates& to, const Candidates& from, size_t direction) {
 }  // namespace
 
 TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
-                         const BinnedColumns& features, int direction_bins)
+                         const BinnedColumns& features, int direction_bins, std::span<uint8_t> room)
     : options_(options),
       data_(data),
       features_(features),
@@ -31,7 +31,8 @@ TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
       direction_bins_(direction_bins),
       constraints_(options.constraints, data),
       samplers_(make_samplers(options, data)),
-      scratch_(samplers_.size()) {
+      scratch_(samplers_.size()),
+      codes_(room) {
   if (data.values) bound_.emplace(data);
   for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(scratch_[f]);
 }

@@ -30,8 +30,9 @@ struct ColumnGroup {
 
 class TreeColumns {
  public:
+  // room: of the codes of directions, see CodeGroups.
   TreeColumns(const Options& options, const DatasetView& data, const BinnedColumns& features,
-              int direction_bins);
+              int direction_bins, std::span<uint8_t> room);
 
   // Draws the directions of a tree and codes all rows; the data's rows `rows` are those of the
   // tree.

@@ -18,6 +18,7 @@ from bevel.forest.additive import Additive
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.subforest import take_trees
+from bevel.text.node_predictions import called
 from bevel.training.threads import count_threads
 
 __all__ = ["explains_sums", "output_names", "stack_outputs"]
@@ -65,10 +66,10 @@ def output_names(model: ObliqueBoosting) -> list[str]:
         return ["logarithm of the prediction"]
     if additive.link == "logistic":
         assert fitted.classes is not None
-        return [f"log odds of {fitted.classes[1]}"]
+        return [f"log odds of {called(str(fitted.classes[1]))}"]
     if additive.link == "softmax":
         assert fitted.classes is not None
-        return [f"score of {label}" for label in fitted.classes]
+        return [f"score of {called(str(label))}" for label in fitted.classes]
     if additive.link == "sorted":
         return [f"quantile {level:g}" for level in model._quantiles()]
     return ["prediction"]

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bevel import workflow
-from bevel.analysis.results import Directions, Importance, RuleSet
+from bevel.analysis.results import Directions, Importance, RuleSet, TopRules
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
 from bevel.cli.table_options import ModelData, reads_tables, source_of, table_arguments
@@ -21,7 +21,7 @@ from bevel.files.atomic import write_whole
 from bevel.printable import printable
 from bevel.report.explain_report import describe_model, describe_rows, explain_report
 from bevel.report.explain_sections import combined_share, row_sentence
-from bevel.report.score_text import score_line
+from bevel.report.score_text import probability_words, score_line
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.scores import as_json
 from bevel.workflow.tables.options import TableKeywords
@@ -42,6 +42,12 @@ def explain(
     data: ModelData,
     target: Annotated[
         str | None, typer.Option(help="Column of true targets, if the file has one.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")
+    ] = None,
+    event: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     row: Annotated[
@@ -71,6 +77,8 @@ def explain(
             model,
             source,
             target=target,
+            time=time,
+            event=event,
             rows=row or (),
             random_state=seed,
             n_jobs=jobs,
@@ -80,7 +88,8 @@ def explain(
         )
         if out is not None:
             advance("drawing", 0, 1)
-            command = _command(model, data, target, out, row, table, seed)
+            columns = {"--target": target, "--time": time, "--event": event}
+            command = _command(model, data, columns, out, row, table, seed)
             page = explain_report(model.name, data.name, found, command)
     if out is not None:
         write_whole(out, [page.encode("utf-8")])
@@ -93,7 +102,7 @@ def explain(
 def _command(
     model: Path,
     data: Path,
-    target: str | None,
+    columns: Mapping[str, str | None],
     out: Path,
     row: list[int] | None,
     table: TableKeywords,
@@ -101,7 +110,8 @@ def _command(
 ) -> str:
     """The command line that makes the page again."""
     words = ["bevel", "explain", str(model), str(data)]
-    words += [] if target is None else ["--target", target]
+    for option, column in columns.items():
+        words += [] if column is None else [option, column]
     for number in row or ():
         words += ["--row", str(number)]
     words += table_arguments(table)
@@ -130,12 +140,17 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
         output.note(found.missing)
     elif len(found.directions):
         console.print(_directions(found.directions, _removed(found)))
+    if found.groups is not None and len(found.groups):
+        console.print(Text(str(found.groups)), soft_wrap=True)
+        console.print()
     console.print("Page written to" if out else "A page with rules and single rows: --out", end=" ")
     console.print(Text(printable(str(out or "explain.html"))))
 
 
 def _removed(found: Explanation) -> str:
     """What splits remove: impurity by any criterion, or the loss of boosting."""
+    if found.is_survival:
+        return "log-rank"
     return "loss" if found.adds_up else "impurity"
 
 
@@ -149,13 +164,25 @@ def _features(found: Explanation) -> Table:
     words = _direction_words(found.importances)
     if words is not None:
         table.add_column("effect")  # directions are something else here
-    table.caption = printable(f"{last.kind}: {last.measures.split(';')[0]}")
+    lines = [f"{last.kind}: {last.measures.split(';')[0]}"]
+    if words is not None:
+        lines.append(f"effect: whether the {_output(found)} rises or falls with the feature")
+    table.caption = "\n".join(map(printable, lines))
     table.caption_justify = "left"
     for place in last.order[:MOST_LINES]:
         cells = [f"{each.values[place]:.{_decimals(each)}f}" for each in found.importances]
         cells += [] if words is None else [printable(words[place])]
         table.add_row(Text(printable(found.importances[0].names[place])), *cells)
     return table
+
+
+def _output(found: Explanation) -> str:
+    """What rises and falls with features."""
+    if found.classes is None:
+        return "prediction"
+    if len(found.classes) == 2:
+        return probability_words(found.classes[1], found.target)
+    return "probability of the named class"
 
 
 def _decimals(found: Importance) -> int:
@@ -203,11 +230,37 @@ def _as_json(
             for each in found.importances
         },
         "direction": _direction_of(found.importances[-1]),
+        **_survival(found),
         **_decisions(found),
         **_quantiles(found),
         "rows": [_row(found, place) for place in range(len(found.rows))],
         "missing": found.missing or None,
         "notes": [as_flags(text) for text in found.notes],
+    }
+
+
+def _survival(found: Explanation) -> Mapping[str, Any]:
+    """Brier score, groups and calibration of a survival forest; nothing of others."""
+    if found.survival is None or found.survival.scores is None:
+        return {}
+    scores, groups = found.survival.scores, found.survival.groups
+    return {
+        "n_events": found.survival.n_events,
+        "integrated_brier_score": scores.integrated_brier_score,
+        "integrated_brier_score_without_features": scores.reference,
+        "mean_auc": scores.mean_auc,
+        "brier_score": dict(zip(scores.times.tolist(), scores.brier_score.tolist(), strict=True)),
+        "risk_groups": None
+        if groups is None
+        else [
+            {"group": name, "rows": int(n), "events": int(events), "survival": float(curve[-1])}
+            for name, n, events, curve in zip(
+                groups.names, groups.count, groups.n_events, groups.observed, strict=True
+            )
+        ],
+        "calibration_error": {
+            each.time: each.expected_calibration_error for each in found.survival.calibrations
+        },
     }
 
 
@@ -219,30 +272,30 @@ def _direction_of(found: Importance) -> dict[str, Any] | None:
 
 def _decisions(found: Explanation) -> Mapping[str, Any]:
     """Directions, rules and the tree; none of a slim forest."""
-    if found.directions is None or found.rules is None or found.tree is None:
+    if found.directions is None or found.tree is None:
         return {}
-    best, rules = found.directions.top(MOST_LINES), found.rules
+    best = found.directions.top(MOST_LINES)
     columns = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
-    listed = zip(
-        rules.rules, rules.prediction, rules.purity, rules.coverage, rules.explained, strict=True
-    )
-    names = (
-        "rule",
-        "prediction",
-        "purity" if rules.is_classifier else "spread",
-        "coverage",
-        "explained",
-    )
     return {
         "directions": [
             dict(zip(("direction", "share", "splits"), each, strict=True)) for each in columns
         ],
         "n_directions": len(found.directions),
         "combined_share": combined_share(found.directions),
-        "rules": [dict(zip(names, each, strict=True)) for each in listed],
+        "rules": None if found.rules is None else _rules(found.rules),
         "short_rules": _short_rules(found.groups),
+        "short_rules_imitate": _imitation(found.groups),
         "tree": {"explained": found.tree_explains, **found.tree.to_dict()},
     }
+
+
+def _rules(rules: TopRules) -> list[dict[str, Any]]:
+    estimates = [None if each != each else each for each in rules.out_of_bag.tolist()]
+    figures = (rules.purity, estimates, rules.n_rows, rules.coverage, rules.explained)
+    listed = zip(rules.rules, rules.prediction, *figures, strict=True)
+    spread = "purity" if rules.is_classifier else "spread"
+    names = ("rule", "prediction", spread, "out_of_bag", "n_rows", "coverage", "explained")
+    return [dict(zip(names, each, strict=True)) for each in listed]
 
 
 def _short_rules(groups: RuleSet | None) -> list[dict[str, Any]] | None:
@@ -262,6 +315,14 @@ def _short_rules(groups: RuleSet | None) -> list[dict[str, Any]] | None:
         }
         for rule in groups.rules
     ]
+
+
+def _imitation(groups: RuleSet | None) -> dict[str, Any] | None:
+    """Where short rules come from, and how well they imitate the forest."""
+    if groups is None:
+        return None
+    fidelity = None if groups.fidelity != groups.fidelity else groups.fidelity
+    return {"source": groups.source, "fidelity": fidelity, "covered": groups.covered}
 
 
 def _quantiles(found: Explanation) -> Mapping[str, Any]:

@@ -64,6 +64,10 @@ def _lines(summary: Mapping[str, Any]) -> dict[str, str]:
         lines["outputs"] = f"{len(outputs['names']):,}: " + join_names(
             [shorten(name, 30) for name in outputs["names"]]
         )
+    survival = summary["survival"]
+    if survival is not None:
+        first, last = (f"{survival[name]:.4g}" for name in ("first_event", "last_event"))
+        lines["event times"] = f"{survival['n_event_times']:,} from {first} to {last}"
     if summary["oob_score"] is not None:
         lines["out-of-bag score"] = _rounded(summary["oob_score"])
     for name, value in summary["parameters"].items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,12 @@ import typer
 from bevel.cli import forest_options as forest
 from bevel.cli import output
 from bevel.cli.flags import as_flags
-from bevel.cli.table_options import source_of
-from bevel.workflow.survival import SurvivalFit, fit_survival
+from bevel.cli.table_options import source_of, table_arguments
+from bevel.extras import import_optional
+from bevel.files.atomic import write_whole
+from bevel.report.score_text import score_line
+from bevel.workflow.explaining import N_STEPS
+from bevel.workflow.survival.fitting import SurvivalFit, fit_survival, out_of_bag_risks
 
 __all__ = ["fit_times"]
 
@@ -19,8 +25,6 @@ __all__ = ["fit_times"]
 # Options of `bevel fit` that have no meaning for survival forests, and what leaves them out.
 OTHERS = {
     "target": None,
-    "report": None,
-    "oob": None,
     "params": None,
     "class_weight": None,
     "monotonic": None,
@@ -48,7 +52,8 @@ def fit_times(given: dict[str, Any]) -> None:
     lists = {name: given[name] or () for name in ("drop", "nominal", "row_id")}
     reading = {**lists, "keep_id": given["keep_id"], "weights": given["weights"], **given["table"]}
     columns = (given["time"], given["event"])
-    _fit(given["data"], columns, own, reading, given["out"], as_json=given["as_json_"])
+    files = {name: given[name] for name in ("out", "report", "oob")}
+    _fit(given["data"], columns, own, reading, files, given)
 
 
 def _check(given: dict[str, Any]) -> None:
@@ -72,11 +77,13 @@ def _fit(
     columns: tuple[str, str],
     parameters: dict[str, Any],
     reading: dict[str, Any],
-    out: Path | None,
-    *,
-    as_json: bool,
+    files: dict[str, Path | None],
+    given: dict[str, Any],
 ) -> None:
-    """Fit, save and print."""
+    """Fit, save, write the report and print."""
+    as_json = given["as_json_"]
+    if files["report"] is not None:
+        import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
     with source_of(data) as source, output.steps() as advance:
         found = fit_survival(
             source,
@@ -86,26 +93,67 @@ def _fit(
             on_progress=advance,
             **reading,
         )
-    if out is not None:
-        found.model.save(out)
+    if files["out"] is not None:
+        found.model.save(files["out"])
+    if files["oob"] is not None:
+        write_whole(files["oob"], [out_of_bag_risks(found).to_csv().encode("utf-8")])
+    if files["report"] is not None:
+        _write_report(files["report"], data, found, _command(data, found, given), files["out"])
     if as_json:
-        output.print_json(_as_json(found, out))
+        output.print_json(_as_json(found, files["out"], files["report"]))
         return
-    scores, events = found.scores, int(found.event.sum())
+    _print(data, found, files)
+
+
+def _print(data: Path, found: SurvivalFit, files: dict[str, Path | None]) -> None:
+    scores, events = found.scores, int(found.target.event.sum())
+    concordance = found.estimates["concordance"]
     lines = {
         "data": "standard input" if str(data) == "-" else str(data),
         "size": found.rows.describe(),
         "target": f"time {found.rows.target}, event {found.event_column}: {events:,} events",
         "forest": f"{found.model.n_estimators:,} trees, grown in {found.seconds:.2f} s",
-        "out-of-bag concordance": f"{scores.concordance:.4f}",
+        "out-of-bag concordance": score_line("concordance", concordance),
         "out-of-bag Brier score": f"{scores.integrated_brier_score:.4f}, integrated; "
         f"{scores.reference:.4f} without features",
-        "model": "not kept; --out model.bevel keeps it" if out is None else str(out),
     }
+    names = {"out": "model", "report": "report", "oob": "out of bag"}
+    lines |= {names[name]: str(path) for name, path in files.items() if path is not None}
+    lines.setdefault("model", "not kept; --out model.bevel keeps it")
     output.print_lines(lines)
 
 
-def _as_json(found: SurvivalFit, out: Path | None) -> dict[str, Any]:
+def _write_report(
+    report: Path, data: Path, found: SurvivalFit, command: str, out: Path | None
+) -> None:
+    from bevel.report.survival.report import survival_report
+
+    rows = replace(found.rows, notes=tuple(map(as_flags, found.rows.notes)))
+    found, file = replace(found, rows=rows), "" if out is None else str(out)
+    with output.progress("writing the report", N_STEPS) as advance:
+        page = survival_report(data.name, found, command, model_file=file, on_step=advance)
+    write_whole(report, [page.encode("utf-8")])
+
+
+def _command(data: Path, found: SurvivalFit, given: dict[str, Any]) -> str:
+    """The command line that makes a fit again."""
+    words = ["bevel", "fit", str(data), "--time", given["time"], "--event", given["event"]]
+    words += ["--trees", str(found.model.n_estimators), "--seed", str(given["seed"])]
+    parameters = forest.forest_parameters(
+        given["max_depth"], given["min_samples_leaf"], given["criterion"], None
+    )
+    words += forest.forest_arguments(given["projection"], given["density"], given["d"], parameters)
+    words += ["--keep-id"] * given["keep_id"] + table_arguments(given["table"])
+    options = ("weights", "drop", "nominal", "row_id", "out", "report", "oob")
+    for option in options:
+        each = given[option]
+        flag = "--id" if option == "row_id" else f"--{option}"
+        for value in each if isinstance(each, list) else [each]:
+            words += [] if value is None else [flag, str(value)]
+    return shlex.join(words)
+
+
+def _as_json(found: SurvivalFit, out: Path | None, report: Path | None) -> dict[str, Any]:
     n_rows, n_features = found.rows.X.shape
     return {
         "task": "survival",
@@ -113,15 +161,17 @@ def _as_json(found: SurvivalFit, out: Path | None) -> dict[str, Any]:
         "event": found.event_column,
         "n_rows": n_rows,
         "n_features": n_features,
-        "n_events": int(found.event.sum()),
+        "n_events": int(found.target.event.sum()),
         "n_trees": found.model.forest_.n_trees,
         "fit_seconds": found.seconds,
         "scored": "out of bag",
         "scores": {
             "concordance": found.scores.concordance,
+            "concordance_error": found.scores.concordance_error,
             "integrated_brier_score": found.scores.integrated_brier_score,
             "mean_auc": found.scores.mean_auc,
         },
         "model": out,
+        "report": report,
         "notes": [as_flags(text) for text in found.rows.notes],
     }

@@ -19,6 +19,9 @@ __all__ = ["Fit", "find_client", "warn_again", "workers_of"]
 SECONDS_BETWEEN_LOOKS = 0.5
 # A fit waits so long for a worker when there is none: a new one may be on its way.
 SECONDS_WITHOUT_WORKERS = 120.0
+# Results that died with a worker are lost until the scheduler has them computed again; those that
+# cannot be are lost for good.
+SECONDS_LOST = 120.0
 
 
 def find_client(client: Any) -> Any:
@@ -163,8 +166,9 @@ class Fit:
         """
         pending = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1)
         n_done, seen_worker = 0, time.monotonic()
+        seen_whole = seen_worker
         while pending:
-            finished = [future for future in pending if future.status != "pending"]
+            finished = [future for future in pending if future.status not in ("pending", "lost")]
             for future in finished:
                 _raise_error(future)
                 n_done += pending.pop(future)
@@ -172,6 +176,11 @@ class Fit:
                 report(n_done)
                 continue
             self._look(list(pending))
+            lost = [future for future in pending if future.status == "lost"]
+            if not lost:
+                seen_whole = time.monotonic()
+            elif time.monotonic() - seen_whole > SECONDS_LOST:
+                _raise_error(lost[0])
             if self._has_workers():
                 seen_worker = time.monotonic()
             elif time.monotonic() - seen_worker > SECONDS_WITHOUT_WORKERS:

@@ -26,6 +26,8 @@ from bevel.dask.tasks import (
     evaluate_family,
     finish_forest,
     grow_trees,
+    join_trees,
+    predict_rows_out_of_bag,
     prepare,
     share_trees,
     summarise,
@@ -95,7 +97,9 @@ def fit_replicated(
     progress = progress_for(range(n_trees - len(numbers), n_trees), "growing trees")
     grown = _grow(fit, table, numbers, of_tree, progress, min_samples_split=size)
     micro_forests = [] if micro is None else micro.forests
-    arguments = (table, micro_forests, grown.forests, shares)
+    forest = fit.submit("join-trees", join_trees, micro_forests, grown.forests, shares)
+    estimates = _predict_out_of_bag(fit, table, forest, summary)
+    arguments = (table, forest, shares, estimates)
     result: FitResult = fit.result(fit.submit("finish-forest", finish_forest, *arguments))
     warn_again(result.warned, stacklevel=4)
     return result
@@ -124,6 +128,27 @@ def _share_trees(
     return micro, shares
 
 
+def _predict_out_of_bag(fit: Fit, table: Any, forest: Any, summary: Summary) -> list[Any]:
+    """Out-of-bag predictions, of as many rows for each thread; none if nobody needs them."""
+    if not summary.needs_out_of_bag:
+        return []
+    workers = _workers(fit)
+    n_tasks = max(1, min(summary.n_rows, sum(worker.n_threads for worker in workers)))
+    bounds = [summary.n_rows * i // n_tasks for i in range(n_tasks + 1)]
+    return [
+        fit.submit("predict-out-of-bag", predict_rows_out_of_bag, table, forest, rows, on=place)
+        for rows, place in zip(itertools.pairwise(bounds), _places(workers, n_tasks), strict=True)
+    ]
+
+
+def _workers(fit: Fit) -> list[Worker]:
+    """The workers that tasks may go to."""
+    workers = workers_of(fit.client)
+    if fit.workers is None:
+        return workers
+    return [worker for worker in workers if worker.address in fit.workers]
+
+
 def _grow(
     fit: Fit,
     table: Any,
@@ -133,9 +158,7 @@ def _grow(
     min_samples_split: int | None = None,
 ) -> GrownParts:
     """Trees of some numbers, each of its family; None keeps the limit of the options."""
-    workers = workers_of(fit.client)
-    if fit.workers is not None:
-        workers = [worker for worker in workers if worker.address in fit.workers]
+    workers = _workers(fit)
     pieces = _pieces(len(numbers), sum(worker.n_threads for worker in workers))
     places = _places(workers, len(pieces))
     forests = [

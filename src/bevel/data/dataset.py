@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -115,11 +115,14 @@ class Dataset:
         One for numeric columns with missing values.
     encoding : Encoding
         How new rows must be read.
+    scratch : callable or None, default=None
+        Gives room of so many bytes on disk, for what a fit derives of all rows; None: memory.
     """
 
     X: Float32s
     has_nan: npt.NDArray[np.uint8]
     encoding: Encoding
+    scratch: Callable[[int], npt.NDArray[np.uint8]] | None = None
 
 
 def learn_dataset(

@@ -44,6 +44,10 @@ class SurvivalTarget:
     def __getitem__(self, rows: Any) -> SurvivalTarget:
         return SurvivalTarget(self.time[rows], self.event[rows])
 
+    def where_seen(self, seen: npt.NDArray[np.bool_]) -> SurvivalTarget:
+        """The same times, with the events of some rows only."""
+        return SurvivalTarget(self.time, self.event & seen)
+
     @cached_property
     def event_times(self) -> Floats:
         """The distinct times at which events were seen, ascending."""

@@ -83,8 +83,8 @@ def read_table(X: Any) -> Table:
     if isinstance(X, TableOutOfMemory):
         raise TypeError(
             "X must be a table in memory here; got a table from bevel.scan, whose rows are read "
-            "batch by batch. Fit ObliqueForestClassifier or ObliqueForestRegressor on it, or pass "
-            "an array or a data frame."
+            "batch by batch. Fit ObliqueForestClassifier, ObliqueForestRegressor or a boosting "
+            "estimator on it, or pass an array or a data frame."
         )
     if isinstance(X, Columns):
         return ColumnsTable(X)

@@ -181,7 +181,8 @@ def read_model(
     survival = decode_survival(header, sections) if kind.is_survival else None
     about = (n_features, n_classes, encoding.levels, encoding.medians)
     n_times = 0 if survival is None else survival.n_times
-    forest = FileForest(layout, columns, *about, n_times=n_times)
+    lengths = kind.is_isolation
+    forest = FileForest(layout, columns, *about, n_times=n_times, has_lengths=lengths)
     targets = decode_targets(header, sections, layout, forest)
     header.finish()
     sections.finish()
@@ -224,7 +225,8 @@ def _decode_header(
     names = header.take_any("feature_names")
     classes = header.take_any("classes")
     outputs = decode_outputs(header, sections, version, kind.is_classifier)
-    if outputs is not None and (kind.is_additive or kind.has_rotations):
+    has_one_output = (kind.is_additive, kind.has_rotations, kind.is_isolation, kind.is_survival)
+    if outputs is not None and any(has_one_output):
         raise damaged("header.outputs", "null for this estimator", "several")
     if (kind.is_classifier and outputs is None) != (classes is not None):
         raise damaged("header.classes", "there for a classifier only", type(classes).__name__)

@@ -11,6 +11,7 @@ from bevel.files.contents import read_contents
 from bevel.files.faults import only_file_errors
 from bevel.files.layout import Layout, read_layout
 from bevel.files.model import StorableKind, read_model
+from bevel.forest.fitted_forest import FittedForest
 
 __all__ = ["summarise"]
 
@@ -39,7 +40,22 @@ def summarise(
             **_summary(contents, kinds[stored.name]),
             "families": None if families is None else families.as_dict(),
             "calibration_power": stored.fitted.power,
+            "survival": _survival(stored.fitted),
         }
+
+
+def _survival(fitted: FittedForest) -> dict[str, Any] | None:
+    """The times of a survival forest."""
+    record = fitted.survival
+    if record is None:
+        return None
+    times = record.event_times
+    return {
+        "n_event_times": record.n_times,
+        "first_event": float(times[0]),
+        "last_event": float(times[-1]),
+        "last_time": float(record.last_time),
+    }
 
 
 def _summary(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]:

@@ -17,7 +17,12 @@ from bevel.plots.quantiles import fan_chart
 from bevel.plots.reliability import calibration
 from bevel.plots.shapley import shapley_bars, shapley_waterfall
 from bevel.plots.strength import margins, strength_against_correlation
-from bevel.plots.survival.curves import risk_groups, survival_calibration, survival_curves
+from bevel.plots.survival.curves import (
+    risk_groups,
+    survival_calibration,
+    survival_curves,
+    survival_scores,
+)
 from bevel.plots.tree import tree
 from bevel.plots.tree_number import out_of_bag_curve
 
@@ -46,6 +51,7 @@ __all__ = [
     "strength_against_correlation",
     "survival_calibration",
     "survival_curves",
+    "survival_scores",
     "top_projections",
     "tree",
     "variation_explained",

@@ -21,6 +21,7 @@ from bevel.plots.plane import (
     read_points,
     window_of,
 )
+from bevel.text.node_predictions import called
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -187,7 +188,7 @@ def posterior_map(
                 axes.contour(*window.axes(), surface, levels=[0.5], colors="white", linewidths=1.4)
             if targets is not None:
                 _mark(axes, points, targets == chosen, str(chosen))
-        name = "prediction" if chosen is None else f"probability of {chosen}"
+        name = "prediction" if chosen is None else f"probability of {called(str(chosen))}"
         axes.figure.colorbar(image, ax=axes, label=wrapped(name)).outline.set_visible(False)
         _finish(axes, window, X)
     return axes

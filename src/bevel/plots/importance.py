@@ -35,9 +35,9 @@ def importance_bars(
     """Draw the largest importances as bars, with lines that show how certain they are.
 
     Lines of permutation and negation importance are intervals of 95 %, and bars whose interval
-    covers zero are pale. Those of other kinds are one standard deviation over trees to each side.
-    Bars without lines have their value beside them; those of `importance_test` have their corrected
-    p-value, and are pale where it is above 0.05.
+    covers zero are pale. Those of other kinds are one standard deviation over trees, or over
+    repeats, to each side. Bars without lines have their value beside them; those of
+    `importance_test` have their corrected p-value, and are pale where it is above 0.05.
 
     Parameters
     ----------
@@ -324,11 +324,14 @@ def _explain(result: Importance | Directions, bars: _Bars) -> str:
     elif isinstance(result, ErrorImportance) and bars.reach is not None:
         lines.append("lines: 95 % interval")
     elif bars.reach is not None:
-        lines.append("lines: one standard deviation over trees")
+        over = "repeats" if getattr(result, "kind", "") == "permutation" else "trees"
+        lines.append(f"lines: one standard deviation over {over}")
     elif isinstance(result, ImportanceTest):
         lines.append("p: corrected for the number of features; pale: above 0.05")
     if isinstance(result, Importance) and result.effect is not None:
-        lines.append("▲▼ change of the prediction from low to high values")
+        what = result.output_name or "prediction"
+        lines += textwrap.wrap(f"▲▼ change of the {what} from low to high values", LONGEST_LINE)
     elif isinstance(result, Importance) and result.direction is not None:
-        lines.append("▲ rises with the feature, ▼ falls, ▲▼ both")
+        what = result.output_name or "probability"
+        lines += textwrap.wrap(f"▲ {what} rises with the feature, ▼ falls, ▲▼ both", LONGEST_LINE)
     return "\n".join(lines)

@@ -7,6 +7,7 @@ import numpy as np
 
 from bevel.plots.canvas import FAINT, RULE, panel, wrapped
 from bevel.plots.series import legend, line, marker, named
+from bevel.text.node_predictions import called
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +55,7 @@ def calibration(
                 label=f"{name}: calibration error {result.expected_calibration_error:.3f}",
                 **{**line(number), **marker(number)},
             )
-        whose = " or ".join(dict.fromkeys(result.of for result in forests.values()))
+        whose = " or ".join(dict.fromkeys(called(result.of) for result in forests.values()))
         axes.set_xlabel(wrapped(f"predicted probability of {whose}"), parse_math=False)
         axes.set(ylabel="observed share", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]

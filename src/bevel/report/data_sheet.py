@@ -11,7 +11,7 @@ from bevel.report.page import TableCell, bullets, definitions, paragraph, table
 from bevel.report.score_text import number
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 
-__all__ = ["data_sheet"]
+__all__ = ["data_columns", "data_sheet"]
 
 MOST_LINES = 200
 N_EXAMPLES = 3  # labels of a nominal column that are shown
@@ -22,7 +22,7 @@ def data_sheet(data: LabelledRows, model: Any) -> str:
     remarks = bullets(data.notes) if data.notes else ""
     if not remarks:
         remarks = paragraph("No row and no column was left out.", kind="note")
-    return _size(data) + remarks + _target(data) + _columns(data.X, model)
+    return _size(data) + remarks + _target(data) + data_columns(data.X, model)
 
 
 def _size(data: LabelledRows) -> str:
@@ -57,13 +57,16 @@ def _target(data: LabelledRows) -> str:
     return table(["class", "rows", "%"], rows, caption=f"The target, {data.target}.")
 
 
-def _columns(X: Columns, model: Any) -> str:
+def data_columns(X: Columns, model: Any) -> str:
+    """A table with a line for each column."""
     importances = model.feature_importances_
     order = np.argsort(-importances, kind="stable")[:MOST_LINES]
     rows = [_column_cells(X, int(index), float(importances[index])) for index in order]
     adds_up = model.fitted_forest_.additive is not None
     what = "loss" if adds_up else "impurity"
     caption = f"Importance is the share of the {what} that splits on the column remove."
+    if model.fitted_forest_.survival is not None:
+        caption = "Importance is the share of splits on the column in all log-rank statistics."
     if X.shape[1] > MOST_LINES:
         caption = f"The {MOST_LINES} most important of {X.shape[1]:,} columns. {caption}"
     header = ["column", "importance", "kind", "missing", "distinct", "values"]

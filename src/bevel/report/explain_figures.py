@@ -44,10 +44,11 @@ MOST_BARS, MOST_DIRECTIONS, MOST_STEPS = 20, 10, 9
 MOST_FAN_ROWS, MOST_IN_LINE = 300, 3
 
 
-def draw_importance(result: Importance) -> str:
-    """Bars of the most important features."""
+def draw_importance(result: Importance, output_name: str = "") -> str:
+    """Bars of the most important features, with what rises and falls by the name it has."""
     best = result.top(MOST_BARS)
-    best = replace(best, names=_shortened(best.names))
+    output_name = output_name or best.output_name
+    best = replace(best, names=_shortened(best.names), output_name=output_name)
 
     def draw(ax: Axes) -> Axes:
         plots.importance_bars(best, ax=ax)
@@ -89,9 +90,11 @@ def effect_finding(result: Effect) -> str:
     return title.partition(": ")[2]
 
 
-def draw_effect(result: Effect, heights: tuple[float, float]) -> str:
+def draw_effect(result: Effect, heights: tuple[float, float], output_name: str = "") -> str:
     """The curve of one feature, or of one feature for each class."""
-    named = replace(result, names=_shortened(result.names))
+    named = replace(_drawn_outputs(result), names=_shortened(result.names))
+    if output_name and named.classes is None:
+        named = replace(named, output_name=output_name)
 
     def draw(ax: Axes) -> Axes:
         plots.effect(named, ax=ax)
@@ -123,13 +126,14 @@ def draw_fan(result: RowQuantiles) -> str:
     return _drawn(lambda ax: plots.fan_chart(some, ax=ax), FAN_INCHES)
 
 
-def draw_row(result: ShapleyValues, row: int) -> str:
-    """How the prediction of a row comes about."""
+def draw_row(result: ShapleyValues, row: int, output_name: str = "") -> str:
+    """How the prediction of a row comes about, with what is predicted by the name it has."""
     named = replace(result, names=_shortened(result.names))
 
     def draw(ax: Axes) -> Axes:
         plots.shapley_waterfall(named, row, top=MOST_STEPS, ax=ax)
         ax.set_title("", loc="left")  # the caption says more
+        ax.set_xlabel(output_name or ax.get_xlabel(), parse_math=False)
         low, high = ax.get_xlim()  # numbers beside the bars need more of a narrow drawing
         ax.set_xlim(low - 0.12 * (high - low), high + 0.06 * (high - low))
         return ax

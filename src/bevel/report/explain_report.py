@@ -7,14 +7,19 @@ from typing import Any
 from bevel.errors import join_names, shorten
 from bevel.report.explain_sections import explain_sections
 from bevel.report.family_table import family_table
-from bevel.report.headline import feature_sentence
-from bevel.report.page import PageSection, page, paragraph
-from bevel.report.score_text import score_line
+from bevel.report.fit_predictions import truth_and_predictions
+from bevel.report.headline import feature_sentence, quality_sentence, survival_feature_sentence
+from bevel.report.page import PageSection, TableCell, beside, page, paragraph, table
+from bevel.report.score_text import interval, score, score_line
+from bevel.report.survival.sections import survival_sections
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.labelled_rows import CLASSIFICATION, REGRESSION
 
 __all__ = ["describe_model", "describe_rows", "explain_report"]
 
+BY = {"new": "", "out-of-bag": "out-of-bag", "grown on": "of training rows"}
+QUALITY = {CLASSIFICATION: ("error",), REGRESSION: ("R²", "mean absolute error")}
+BOOSTED_ROWS = "Boosting has no rows out of bag: scores of its training rows are too good."
 ROW_KINDS = {
     "new": "If the model was trained on these rows, scores are too optimistic.",
     "out-of-bag": "The forest was grown on these rows; each is predicted by the trees that have "
@@ -36,8 +41,11 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
     command : str
         What makes the page again.
     """
-    opening = PageSection("", _opening(data, found))
-    sections = [opening, *explain_sections(found)]
+    sections = [PageSection("", _opening(data, found))]
+    sections += survival_sections(found.survival, found.row_kind)
+    if found.scores and not found.is_survival:
+        sections.append(PageSection("How good is it?", _scores(found)))
+    sections += explain_sections(found)
     families = family_table(found.model)
     if families:
         sections.append(PageSection("Which directions?", families))
@@ -45,16 +53,47 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
 
 
 def _opening(data: str, found: Explanation) -> str:
-    scores = [f"{name} {score_line(name, each)}" for name, each in found.scores.items()]
-    parts = [
-        paragraph(describe_model(found.model), kind="lead"),
-        paragraph(describe_rows(data, found)),
+    """What the model is, how well it predicts and what it relies on, with a picture."""
+    if found.is_survival:
+        return _survival_opening(data, found)
+    task = REGRESSION if found.classes is None else CLASSIFICATION
+    sentences = [
+        f"{describe_model(found.model)} {describe_rows(data, found)}",
+        feature_sentence(found.importances[-1], task),
     ]
-    if scores:
-        parts.append(paragraph(f"{_first_up('; '.join(scores))}. {ROW_KINDS[found.row_kind]}"))
-    task = CLASSIFICATION if hasattr(found.model, "classes_") else REGRESSION
-    parts.append(paragraph(feature_sentence(found.importances[-1], task)))
-    return "".join(parts)
+    if (
+        found.truth is None
+        or found.predicted is None
+        or not set(QUALITY[task]) <= set(found.scores)
+    ):
+        return "".join(paragraph(each, kind="lead") for each in sentences)
+    by = BY[found.row_kind]
+    y = found.truth if found.classes is None else found.classes[found.truth]
+    quality = quality_sentence(found.scores, by or "on these rows", y, task, found.target)
+    lead = [quality, sentences[1], sentences[0]]
+    seen = found.predicted[:, 0] if found.classes is None else found.predicted
+    picture = truth_and_predictions(found.truth, seen, found.classes, found.target, by)
+    return beside("".join(paragraph(each, kind="lead") for each in lead), picture)
+
+
+def _survival_opening(data: str, found: Explanation) -> str:
+    scores = "; ".join(f"{name} {score_line(name, each)}" for name, each in found.scores.items())
+    sentences = [
+        describe_model(found.model),
+        f"{describe_rows(data, found)} {scores[:1].upper()}{scores[1:]}{'.' if scores else ''}",
+        survival_feature_sentence(found.importances[-1]),
+    ]
+    return "".join(paragraph(each.strip(), kind="lead") for each in sentences)
+
+
+def _scores(found: Explanation) -> str:
+    rows = [
+        [name, TableCell(score(name, each)), TableCell(interval(name, each))]
+        for name, each in found.scores.items()
+    ]
+    header = ["score", BY[found.row_kind] or "value", "95 % interval"]
+    caption = BOOSTED_ROWS if found.adds_up else ROW_KINDS[found.row_kind]
+    return table(header, rows, numeric={1, 2}, caption=caption, sortable=False)
 
 
 def describe_model(model: Any) -> str:
@@ -68,6 +107,8 @@ def describe_model(model: Any) -> str:
     chosen = (
         shorten(model.projection) if not isinstance(model.projection, str) else model.projection
     )
+    if model.fitted_forest_.survival is not None:
+        return f"{kind} of {trees} that predicts survival from {by}, projection {chosen}."
     if not hasattr(model, "classes_"):
         return f"{kind} of {trees} that predicts a number from {by}, projection {chosen}."
     classes = join_names([str(label) for label in model.classes_])
@@ -84,7 +125,3 @@ def describe_rows(data: str, found: Explanation) -> str:
     if found.n_used == found.n_rows:
         return f"Explained on the {rows}."
     return f"Explained on {found.n_used:,} of the {rows}."
-
-
-def _first_up(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from bevel.analysis.results import Directions, RuleSet, SurrogateTree, TopRules, TreeRules
+from bevel.analysis.results import Directions, RuleSet, TopRules
 from bevel.report import explain_figures
 from bevel.report.page import (
     PageSection,
@@ -18,8 +16,7 @@ from bevel.report.page import (
     table,
     wide,
 )
-from bevel.report.score_text import interval, number, score
-from bevel.text.node_predictions import called
+from bevel.report.score_text import class_words, interval, number, probability_words, score
 from bevel.workflow.explaining import READABLE_DEPTH, Explanation
 from bevel.workflow.representative_rows import RepresentativeRow
 from bevel.workflow.target_quantiles import Band, TargetQuantiles
@@ -35,9 +32,19 @@ MEASURES = {
     "Shapley": "Mean absolute Shapley value: how far a feature moves the predictions of these rows "
     "from their mean. It does not measure whether the predictions are right.",
 }
+SURVIVAL_MEASURES = {
+    "permutation": "Permutation importance: by how much the concordance on these rows falls when "
+    "the values of a feature are shuffled. It is low for features that stand in for each other.",
+    "negation": "Negation importance: by how much the concordance on these rows falls when the "
+    "weights of a feature change sign in all splits.",
+}
 MOST_DIRECTIONS = 10
 RARELY_TWICE = 0.9  # share of the gain along directions of a single split
 NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
+OUT_OF_BAG = {
+    True: "Out of bag: the same share among the rows that a rule's tree was not grown on.",
+    False: "Out of bag: the mean of the rows that a rule's tree was not grown on.",
+}
 REASONS = {
     "typical": "a typical one: no row that is predicted well shares more leaves with others",
     "doubtful": "the most doubtful one",
@@ -61,7 +68,9 @@ def explain_sections(found: Explanation) -> list[PageSection]:
 
 def _features(found: Explanation) -> str:
     drawn = [
-        figure(explain_figures.draw_importance(each), _measure(found, each.kind))
+        figure(
+            explain_figures.draw_importance(each, _second_class(found)), _measure(found, each.kind)
+        )
         for each in found.importances
     ]
     n_features = len(found.importances[0])
@@ -80,7 +89,9 @@ def _effects(found: Explanation) -> str:
     some = found.effects[0]
     what = "prediction" if some.classes is None else "probability"
     if found.adds_up:
-        what = some.output_name
+        what = _log_odds(found) or some.output_name
+    if found.is_survival:
+        what = "risk"
     text = (
         f"Mean {what} over {some.n_rows:,} rows if a feature had the given value in all of them "
         "(partial dependence), for the features that are most important on the rows."
@@ -91,9 +102,10 @@ def _effects(found: Explanation) -> str:
             text += " Where they are narrowest, there are too few trees to estimate their width."
     text += " All pictures have the same scale; marks at the bottom are tenths of the rows."
     heights = explain_figures.shared_heights(found.effects)
+    second = _log_odds(found) if found.adds_up else _second_class(found)
     drawn = [
         figure(
-            explain_figures.draw_effect(each, heights),
+            explain_figures.draw_effect(each, heights, second),
             f"The effect of {each.names[0]}: {explain_figures.effect_finding(each)}.",
         )
         for each in found.effects
@@ -101,8 +113,24 @@ def _effects(found: Explanation) -> str:
     return paragraph(text) + figures(*drawn, small=True)
 
 
+def _second_class(found: Explanation) -> str:
+    """What rises and falls with features where there are two classes; empty otherwise."""
+    if found.classes is None or len(found.classes) != 2:
+        return ""
+    return probability_words(found.classes[1], found.target)
+
+
+def _log_odds(found: Explanation) -> str:
+    """What the trees of boosting add up to where there are two classes; empty otherwise."""
+    if not found.adds_up or found.classes is None or len(found.classes) != 2:
+        return ""
+    return f"log odds of {class_words(found.classes[1], found.target)}"
+
+
 def _measure(found: Explanation, kind: str) -> str:
     """What the bars of a kind are."""
+    if found.is_survival and kind in SURVIVAL_MEASURES:
+        return SURVIVAL_MEASURES[kind]
     return MEASURES[kind].format(removed=_removed(found), model=_noun(found))
 
 
@@ -111,8 +139,15 @@ def _noun(found: Explanation) -> str:
 
 
 def _removed(found: Explanation) -> str:
-    """What splits remove."""
+    """What the gain of a split is."""
+    if found.is_survival:
+        return "log-rank statistics"
     return "loss" if found.adds_up else "impurity"
+
+
+def _gains(found: Explanation) -> str:
+    """What splits do to it."""
+    return "have" if found.is_survival else "remove"
 
 
 def _combinations(found: Explanation) -> str:
@@ -126,7 +161,7 @@ def _combinations(found: Explanation) -> str:
         return paragraph("None: every split tests a single feature.")
     once = float(directions.share[directions.count == 1].sum())
     text = (
-        f"Splits on combinations of features remove {100 * combined:.0f} % of the "
+        f"Splits on combinations of features {_gains(found)} {100 * combined:.0f} % of the "
         f"{_removed(found)}, splits on single features {100 * (1 - combined):.0f} %."
     )
     if once > RARELY_TWICE:
@@ -165,65 +200,83 @@ def combined_share(directions: Directions) -> float:
 
 
 def _decisions(found: Explanation) -> str:
-    if found.rules is None or found.tree is None:
-        return _surrogate(found.surrogate) + paragraph(found.missing)
+    if found.tree is None:
+        return _surrogate(found) + paragraph(found.missing)
     caption = (
         f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
-        "all trees the one whose first splits explain most of the variance of the forest's "
-        f"predictions on these rows, {100 * found.tree_explains:.0f} %."
+        "all trees the one whose first splits explain most of the variance of the "
+        f"{_noun(found)}'s predictions on these rows, {100 * found.tree_explains:.0f} %."
     )
     drawing = figure(explain_figures.draw_tree(found.tree), caption)
+    if found.rules is None:
+        return _surrogate(found) + wide(drawing) + _notes((), found.tree.notes)
     rules = _rules(found, found.rules)
     if found.groups is not None and len(found.groups) > 0:
         summary = "<summary>The rules that explain most, which overlap</summary>"
-        rules = _groups(found.groups) + f"<details>{summary}{rules}</details>"
-    rules += wide(drawing) + _notes(found.rules, found.tree)
-    return _surrogate(found.surrogate) + rules
+        rules = _groups(found, found.groups) + f"<details>{summary}{rules}</details>"
+    rules += wide(drawing) + _notes(found.rules.notes, found.tree.notes)
+    return _surrogate(found) + rules
 
 
-def _groups(groups: RuleSet) -> str:
+def _groups(found: Explanation, groups: RuleSet) -> str:
     """Short rules that a person can use, each of other rows."""
     text = (
-        f"{len(groups)} short rules of the forest describe different groups, "
+        f"{len(groups)} short rules describe different groups, "
         f"{100 * groups.covered:.0f} % of the rows in all; % new: rows that no rule above covers."
     )
     if not groups.is_classifier:
         text += f" All rows: {groups.typical}."
+    has_estimate = any(rule.out_of_bag == rule.out_of_bag for rule in groups.rules)
+    if has_estimate:
+        text += f" {OUT_OF_BAG[groups.is_classifier]}"
+    header = ["then", "if", *(["out of bag"] if has_estimate else []), "rows", "% of rows", "% new"]
     rows = []
     for rule in groups.rules:
         if groups.is_classifier:
             below = f"{100 * rule.precision:.0f}{NARROW}%"
-            then = TableCell(_called(str(rule.prediction)), below=below)
+            then = TableCell(_called(rule.prediction, found.target), below=below)
         else:
             spread = number(float(f"{rule.precision:.2g}"))
             then = TableCell(number(rule.prediction), below=f"±{NARROW}{spread}")
-        shares = (rule.coverage, rule.new)
-        rows.append([then, rule.text, *(TableCell(f"{100 * x:.0f}", x) for x in shares)])
-    return paragraph(text) + table(["then", "if", "% of rows", "% new"], rows, numeric={2, 3})
+        estimate = _estimate(rule.out_of_bag, groups.is_classifier)
+        shares = [TableCell(f"{100 * x:.0f}", x) for x in (rule.coverage, rule.new)]
+        rows.append([then, rule.text, *([estimate] if has_estimate else []), rule.n_rows, *shares])
+    notes = paragraph(" ".join(groups.of_the_forest()), kind="note")
+    return paragraph(text) + table(header, rows, numeric=set(range(2, len(header)))) + notes
 
 
-def _surrogate(tree: SurrogateTree) -> str:
+def _estimate(value: float, is_classifier: bool) -> TableCell:
+    """A figure of a rule out of bag; empty if it is not known."""
+    if value != value:
+        return TableCell("")
+    if is_classifier:
+        return TableCell(f"{100 * value:.0f}{NARROW}%", value)
+    return TableCell(number(float(f"{value:.4g}")), value)
+
+
+def _surrogate(found: Explanation) -> str:
     """The forest in a few questions, with how far they may be trusted."""
+    tree, noun = found.surrogate, _noun(found)
     if tree.n_leaves < 2:
-        return paragraph("No small tree imitates the forest better than a constant.")
+        return paragraph(f"No small tree imitates the {noun} better than a constant.")
     share = f"{100 * tree.fidelity:.0f} %"
     agreement = (
         f"it predicts the same class in {share} of other rows"
         if tree.is_classifier
-        else f"it explains {share} of the variance of the forest's predictions on other rows"
+        else f"it explains {share} of the variance of the {noun}'s predictions on other rows"
     )
-    text = f"In short: this small tree of single features imitates the forest; {agreement}."
+    text = f"In short: this small tree of single features imitates the {noun}; {agreement}."
     _, *lines, _ = str(tree).split("\n")
     return paragraph(text) + code("\n".join(lines), is_drawing=True)
 
 
-def _notes(rules: TopRules, tree: TreeRules) -> str:
+def _notes(rules: tuple[str, ...], tree: tuple[str, ...]) -> str:
     """Notes on rules and tree, such as what [x] means: long, so they are folded."""
-    shared = tuple(note for note in rules.notes if note in tree.notes)
+    shared = tuple(note for note in rules if note in tree)
     parts = {
         "Rules and tree": shared,
-        "Rules": tuple(note for note in rules.notes if note not in shared),
-        "Tree": tuple(note for note in tree.notes if note not in shared),
+        "Rules": tuple(note for note in rules if note not in shared),
+        "Tree": tuple(note for note in tree if note not in shared),
     }
     texts = [f"{name}: {' '.join(notes)}" for name, notes in parts.items() if notes]
     if not texts:
@@ -235,15 +288,21 @@ def _notes(rules: TopRules, tree: TreeRules) -> str:
 def _rules(found: Explanation, rules: TopRules) -> str:
     if len(rules) == 0:
         return paragraph("No rule of up to three conditions separates the rows.")
-    by = "the target" if found.has_target else "the forest's predictions"
+    by = "the target" if found.has_target else f"the {_noun(found)}'s predictions"
     text = (
         f"Rules of up to three conditions, from all trees, that explain most of the variance of "
-        f"{by}. They overlap and do not replace the forest."
+        f"{by}. They overlap and do not replace the {_noun(found)}."
     )
+    has_estimate = bool(np.isfinite(rules.out_of_bag).any())
+    if has_estimate:
+        text += f" {OUT_OF_BAG[rules.is_classifier]}"
+    estimates = [_estimate(float(each), rules.is_classifier) for each in rules.out_of_bag]
     rows = [
         [
-            _rule_prediction(rules, place),
+            _rule_prediction(rules, place, found.target),
             rule,
+            *([estimates[place]] if has_estimate else []),
+            int(rules.n_rows[place]),
             TableCell(f"{100 * share:.0f}", share),
             TableCell(f"{100 * explained:.0f}", explained),
         ]
@@ -251,21 +310,26 @@ def _rules(found: Explanation, rules: TopRules) -> str:
             zip(rules.rules, rules.coverage.tolist(), rules.explained.tolist(), strict=True)
         )
     ]
-    header = ["then", "if", "% of rows", "% explained"]
-    return paragraph(text) + table(header, rows, numeric={2, 3})
+    estimate = ["out of bag"] if has_estimate else []
+    header = ["then", "if", *estimate, "rows", "% of rows", "% explained"]
+    return paragraph(text) + table(header, rows, numeric=set(range(2, len(header))))
 
 
-def _rule_prediction(rules: TopRules, place: int) -> TableCell:
+def _rule_prediction(rules: TopRules, place: int, target: str) -> TableCell:
     """Prediction of a rule, and below it how pure or how spread its rows are."""
     if rules.is_classifier:
         purity = float(rules.purity[place])
-        return TableCell(_called(rules.prediction[place]), below=f"{100 * purity:.0f}{NARROW}%")
+        return TableCell(
+            _called(rules.prediction[place], target), below=f"{100 * purity:.0f}{NARROW}%"
+        )
     return TableCell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
 
 
-def _called(label: str) -> str:
-    """How a class is called, on one line if it is a number."""
-    return called(label) if called(label) == label else called(label).replace(" ", NO_BREAK, 1)
+def _called(label: object, target: str) -> str:
+    """How a class is called, the number on one line with the word before it."""
+    words = class_words(label, target)
+    number_of = f" {label}"
+    return f"{words.removesuffix(number_of)}{NO_BREAK}{label}" if words != str(label) else words
 
 
 def _quantiles(found: TargetQuantiles) -> str:
@@ -307,39 +371,63 @@ def _rows(found: Explanation) -> str:
     values = found.shapley
     what = "the value" if values.classes is None else "the probability of the class"
     if found.adds_up:
-        what = f"the {values.output_name}"
+        what = f"the {_log_odds(found) or values.output_name}"
+    if found.is_survival:
+        what = "the risk"
     text = (
-        f"From the mean of other rows to {what} that the forest predicts, feature by feature: "
+        f"From the mean of other rows to {what} that the {_noun(found)} predicts, feature by "
+        "feature: "
         f"Shapley values, which add up. Each tree compares with {values.n_background} rows."
     )
     if values.std is not None:
         text += f" Standard errors are up to {number(float(values.std.max()))}."
     drawn = [
-        figure(explain_figures.draw_row(values, place), row_sentence(found, row, place))
+        figure(
+            explain_figures.draw_row(values, place, _output_of_row(found, place)),
+            row_sentence(found, row, place),
+        )
         for place, row in enumerate(found.rows)
     ]
     return paragraph(text) + figures(*drawn)
+
+
+def _output_of_row(found: Explanation, place: int) -> str:
+    """What the drawing of a row shows: its most probable class."""
+    values = found.shapley
+    if values.classes is None:
+        return _log_odds(found)
+    if found.adds_up:
+        return ""
+    best = int(values.predictions[place].argmax())
+    return probability_words(values.classes[best], found.target)
 
 
 def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
     """Text on a row: why it was chosen, the prediction and the truth."""
     classes = found.classes
     by = " by the trees that have not seen it" if found.row_kind == "out-of-bag" else ""
-    text = f"Row {row.number:,}, {REASONS[row.why]}. Predicted{by}: "
-    text += _prediction(classes, row.predicted)
+    what = "Risk" if found.is_survival else "Predicted"
+    text = f"Row {row.number:,}, {REASONS[row.why]}. {what}{by}: "
+    text += _prediction(found, row.predicted)
     if classes is None and not found.adds_up:
         text += f", trees spread by ± {number(row.spread)}"
     if row.truth is not None:
-        text += f"; true: {number(row.truth) if classes is None else classes[int(row.truth)]}"
+        true = number(row.truth) if classes is None else _class_of(found, int(row.truth))
+        text += f"; true: {true}"
     if found.row_kind == "out-of-bag":
         whole = np.atleast_1d(found.shapley.predictions[place])
-        of_all = _prediction(classes, tuple(whole.tolist()))
+        of_all = _prediction(found, tuple(whole.tolist()))
         text += f". The chart shows the prediction of all trees: {of_all}"
     return f"{text}."
 
 
-def _prediction(classes: Any, predicted: tuple[float, ...]) -> str:
-    if classes is None:
+def _prediction(found: Explanation, predicted: tuple[float, ...]) -> str:
+    if found.classes is None:
         return number(predicted[0])
     best = int(np.argmax(predicted))
-    return f"{called(str(classes[best]))}, {100 * predicted[best]:.0f} %"
+    return f"{_class_of(found, best)}, {100 * predicted[best]:.0f} %"
+
+
+def _class_of(found: Explanation, place: int) -> str:
+    assert found.classes is not None
+    return class_words(found.classes[place], found.target)

@@ -65,7 +65,7 @@ def _drawn(draw: Callable[[Axes], object], size: tuple[float, float] = SIZE) -> 
     return text.getvalue()
 
 
-def draw_confusion(counts: npt.NDArray[Any], labels: Sequence[str]) -> str:
+def draw_confusion(counts: npt.NDArray[Any], labels: Sequence[str], target: str) -> str:
     """Confusion matrix: rows are true classes, shades the share of each row."""
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     n = len(labels)
@@ -80,7 +80,9 @@ def draw_confusion(counts: npt.NDArray[Any], labels: Sequence[str]) -> str:
         axes.set_yticks(range(n), ticks)
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
-        axes.set(xlabel="predicted", ylabel="true")
+        name = _short(target, 24)
+        axes.set_xlabel(f"predicted {name}", parse_math=False)
+        axes.set_ylabel(f"true {name}", parse_math=False)
         for row, column in np.ndindex(n, n):
             if n <= 12 and counts[row, column]:
                 colour = "white" if shares[row, column] > 0.55 else INK

@@ -11,32 +11,46 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.report import fit_figures
 from bevel.report.page import TableCell, figure, figures, paragraph, table
-from bevel.report.score_text import number
+from bevel.report.score_text import class_words, number
 from bevel.workflow.fitting import coded
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 
-__all__ = ["first_picture", "mistakes", "predictions"]
+__all__ = ["first_picture", "mistakes", "predictions", "truth_and_predictions"]
 
+LONGEST_TARGET = 12  # characters, in drawings
 MOST_CONFUSIONS, MOST_CLASSES_DRAWN, MOST_WRONG = 20, 25, 10
 
 
 def first_picture(data: LabelledRows, evaluated: Floats, by: str) -> str:
     """The one picture that says most: the confusion matrix, or true against predicted values."""
     y, seen = _known(data, evaluated)
-    if data.task != CLASSIFICATION:
+    classes = data.classes if data.task == CLASSIFICATION else None
+    return truth_and_predictions(y, seen, classes, data.target, by)
+
+
+def truth_and_predictions(
+    y: npt.NDArray[Any], seen: Floats, classes: npt.NDArray[Any] | None, target: str, by: str
+) -> str:
+    """The same of targets and predictions, classes by their position."""
+    if classes is None:
         return figure(
-            fit_figures.draw_predicted(y, seen, data.target),
-            f"True values against {by} predictions; on the dashed line they agree.",
+            fit_figures.draw_predicted(y, seen, target),
+            f"True values against {f'{by} ' if by else ''}predictions; on the dashed line they "
+            "agree.",
         )
-    labels = [str(label) for label in data.classes]
+    labels = [str(label) for label in classes]
     if len(labels) > MOST_CLASSES_DRAWN:
         return figure(
-            fit_figures.draw_roc(y, seen, labels), f"ROC, one class against the rest, {by}."
+            fit_figures.draw_roc(y, seen, labels), f"{_of('ROC, one class against the rest', by)}."
         )
     return figure(
-        fit_figures.draw_confusion(_counts(y, seen), labels),
-        f"Confusion matrix, {by}; shades are shares of the true class.",
+        fit_figures.draw_confusion(_counts(y, seen), labels, target),
+        f"{_of('Confusion matrix', by)}; shades are shares of the true class.",
     )
+
+
+def _of(what: str, by: str) -> str:
+    return f"{what}, {by}" if by else what
 
 
 def predictions(data: LabelledRows, evaluated: Floats, by: str, curve: Sequence[str]) -> str:
@@ -49,14 +63,20 @@ def predictions(data: LabelledRows, evaluated: Floats, by: str, curve: Sequence[
         )
         return figures(residuals, *curve, small=True)
     labels = [str(label) for label in data.classes]
+    name = data.target
+    target = name if len(name) <= LONGEST_TARGET else f"{name[: LONGEST_TARGET - 1]}…"
     calibration = figure(
-        fit_figures.draw_calibration(y, seen, labels),
+        fit_figures.draw_calibration(y, seen, [class_words(each, target) for each in labels]),
         f"Calibration, {by}, in bins of equally many rows with 95 % intervals; on the dashed "
         "line, probabilities equal frequencies.",
     )
     if len(labels) > MOST_CLASSES_DRAWN:  # then ROC stands at the top
         return figures(calibration, *curve, small=True)
-    area = "one class against the rest" if len(labels) > 2 else f"of class {labels[1]}"
+    area = (
+        "one class against the rest"
+        if len(labels) > 2
+        else f"of {class_words(labels[1], data.target)}"
+    )
     roc = figure(fit_figures.draw_roc(y, seen, labels), f"ROC, {area}, {by}.")
     return figures(calibration, roc, *curve, small=True)
 

@@ -6,11 +6,13 @@ that it is compared with is grown for the page.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bevel._types import Floats
 from bevel.report import fit_figures
-from bevel.report.boosting_report import boosting_sections, gain_importance, learning_curve
+from bevel.report.boosting_report import learning_curve
 from bevel.report.data_sheet import data_sheet
 from bevel.report.explain_sections import explain_sections
 from bevel.report.family_table import advice_table, family_table
@@ -42,8 +44,7 @@ ROW_WITHOUT_VOTES = float(row_log_losses(np.zeros(1))[0])  # its log loss
 
 def n_steps(fitted: FitResult) -> int:
     """How many times `fit_report` reports progress."""
-    n_explained = 0 if fitted.settings.model == BOOSTING else N_STEPS
-    return _n_folds(fitted) + len(rivals_of(fitted.rows, fitted.settings)) + n_explained
+    return _n_folds(fitted) + len(rivals_of(fitted.rows, fitted.settings)) + N_STEPS
 
 
 def _n_folds(fitted: FitResult) -> int:
@@ -84,59 +85,39 @@ def fit_report(
         on_rival=lambda done, rival: on_step(n_done + done, f"comparing with {rival}"),
     )
     n_done += len(rivals_of(data, settings))
-    if settings.model == BOOSTING:
-        return _boosting_page(name, fitted, command, model_file, evaluated, advice)
     found = explain(
         fitted.model,
         data.X,
         data.y,
         number=data.number,
+        target_name=data.target,
         seed=settings.seed,
         on_step=lambda done, text: on_step(n_done + done, text),
     )
+    is_boosting = settings.model == BOOSTING
+    if is_boosting:  # its own rows would make permutation importance look too good
+        found = replace(found, importances=found.importances[:1])
     sentences = headline(fitted, advice, found.importances)
     lead = "".join(paragraph(each, kind="lead") for each in sentences)
+    curve = learning_curve(fitted.model) if is_boosting else _curve(fitted)
     sections = [
         PageSection("", beside(lead, first_picture(data, evaluated, by))),
         PageSection("How good is it?", _scores(fitted, evaluated)),
         *explain_sections(found),
-        PageSection("Predictions", predictions(data, evaluated, by, _curve(fitted))),
+        PageSection("Predictions", predictions(data, evaluated, by, curve)),
         PageSection("Mistakes", mistakes(data, evaluated, by)),
         PageSection("Which directions?", _directions(fitted, advice)),
         PageSection("Data", data_sheet(data, fitted.model)),
         PageSection("How to use it", model_use(data, model_file)),
     ]
-    forest = f"{settings.n_trees:,} trees, projection {_projection(settings)}, seed {settings.seed}"
+    how = f"projection {_projection(settings)}, seed {settings.seed}"
+    what = (
+        f"Gradient boosting, {fitted.model.n_iter_:,} iterations"
+        if is_boosting
+        else f"A forest of {settings.n_trees:,} trees"
+    )
     title = f"{data.target}, predicted from {name}"
-    return page(title, sections, command, subtitle=f"A forest of {forest}.")
-
-
-def _boosting_page(
-    name: str,
-    fitted: FitResult,
-    command: str,
-    model_file: str,
-    evaluated: Floats,
-    advice: Advice | None,
-) -> str:
-    """The page of a boosting model, which has no bags and no trees that predict by themselves."""
-    data, by, model = fitted.rows, fitted.scored_by, fitted.model
-    gains = gain_importance(model)
-    lead = "".join(paragraph(each, kind="lead") for each in headline(fitted, advice, (gains,)))
-    sections = [
-        PageSection("", beside(lead, first_picture(data, evaluated, by))),
-        PageSection("How good is it?", _scores(fitted, evaluated)),
-        *boosting_sections(fitted, gains),
-        PageSection("Predictions", predictions(data, evaluated, by, learning_curve(model))),
-        PageSection("Mistakes", mistakes(data, evaluated, by)),
-        PageSection("Which directions?", _directions(fitted, advice)),
-        PageSection("Data", data_sheet(data, model)),
-        PageSection("How to use it", model_use(data, model_file)),
-    ]
-    what = f"{model.n_iter_:,} iterations, projection {_projection(fitted.settings)}"
-    title = f"{data.target}, predicted from {name}"
-    subtitle = f"Gradient boosting, {what}, seed {fitted.settings.seed}."
-    return page(title, sections, command, subtitle=subtitle)
+    return page(title, sections, command, subtitle=f"{what}, {how}.")
 
 
 def _evaluated(fitted: FitResult, on_step: OnStep) -> Floats:

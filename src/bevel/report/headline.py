@@ -6,14 +6,21 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
-from bevel.analysis.results import ErrorImportance, Importance
-from bevel.report.score_text import interval, number, score, score_line
+from bevel.analysis.results import ErrorImportance, Importance, SurvivalScores
+from bevel.report.score_text import class_words, interval, number, score, score_line
 from bevel.workflow import FitResult
 from bevel.workflow.advice import Advice, points
 from bevel.workflow.labelled_rows import CLASSIFICATION
 from bevel.workflow.scores import Estimate
+from bevel.workflow.survival.findings import concordance_estimate
 
-__all__ = ["feature_sentence", "headline", "quality_sentence"]
+__all__ = [
+    "feature_sentence",
+    "headline",
+    "quality_sentence",
+    "survival_feature_sentence",
+    "survival_sentence",
+]
 
 BETTER = "better than"
 MOST_NAMED = 3  # features
@@ -61,7 +68,7 @@ def _of_classes(
     text = (
         f"The model predicts {target} ({len(labels)} classes) with an error of "
         f"{score('error', error)} (95 % interval {interval('error', error)}, {by}), {better} "
-        f"always predicting {labels[counts.argmax()]} ({100 * plain:.1f} %)"
+        f"always predicting {class_words(labels[counts.argmax()], target)} ({100 * plain:.1f} %)"
     )
     if better != BETTER and area is not None and area.low > 0.5:
         text += f"; but its probabilities order the rows, AUC {score_line('AUC', area)}"
@@ -97,6 +104,37 @@ def feature_sentence(importance: Importance, task: str) -> str:
     return (
         f"It relies most on {names}: shuffling "
         f"{importance.names[first]} raises the {_rise(estimate, task)}."
+    )
+
+
+def survival_sentence(scores: SurvivalScores, by: str) -> str:
+    """How well risks order the rows, and how far the curves are from what was seen."""
+    order = concordance_estimate(scores)
+    low, high = order.low, order.high
+    better = _compared(0.5, low, high)
+    saved = 1.0 - scores.integrated_brier_score / scores.reference
+    than = f"{abs(100 * saved):.0f} % {'below' if saved > 0.0 else 'above'}"
+    return (
+        f"Of two rows, the one whose event came first has the higher risk in "
+        f"{100 * scores.concordance:.1f} % of cases (concordance, 95 % interval {100 * low:.1f} to "
+        f"{100 * high:.1f} %, {by}), {better} chance. The Brier score of the survival curves is "
+        f"{number(scores.integrated_brier_score)} on average over time, {than} that of one curve "
+        "for all rows."
+    )
+
+
+def survival_feature_sentence(importance: Importance) -> str:
+    """Which features the risk relies on."""
+    best = [int(place) for place in importance.order[:MOST_NAMED] if importance.values[place] > 0]
+    names = [importance.names[place] for place in best]
+    if importance.kind != "permutation":
+        return f"Risks change most with {_and(names)}." if names else "No feature moves the risk."
+    if not names:
+        return "It relies on no single feature: none lowers the concordance when it is shuffled."
+    fall = 100.0 * float(importance.values[best[0]])
+    return (
+        f"It relies most on {_and(names)}: shuffling {names[0]} lowers the concordance by "
+        f"{fall:.1f} points."
     )
 
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bevel.text.node_predictions import called
 from bevel.workflow.scores import Estimate
 
-__all__ = ["family_rows", "interval", "number", "score", "score_line"]
+__all__ = [
+    "class_words",
+    "family_rows",
+    "interval",
+    "number",
+    "probability_words",
+    "score",
+    "score_line",
+]
 
 SHARES = {"error", "coverage"}
 
@@ -32,6 +41,18 @@ def interval(name: str, estimate: Estimate) -> str:
 def score_line(name: str, estimate: Estimate) -> str:
     """Value and interval in one line."""
     return f"{score(name, estimate)} (95 % interval {interval(name, estimate)})"
+
+
+def class_words(label: object, target: str) -> str:
+    """How a class is called in a sentence: a number by the target, if its name is known."""
+    text = str(label)
+    return f"{target} = {text}" if target and called(text) != text else called(text)
+
+
+def probability_words(label: object, target: str) -> str:
+    """The probability of a class."""
+    words = class_words(label, target)
+    return f"probability {'that' if words.endswith(f' = {label}') else 'of'} {words}"
 
 
 def family_rows(

@@ -41,6 +41,10 @@ class Source(Protocol):
         """All rows, from the first on."""
         ...
 
+    def n_rows(self) -> int | None:
+        """How many rows there are; None if that is not known before they are read."""
+        ...
+
     def fingerprint(self) -> str | None:
         """A text that changes when the rows do; None if that cannot be told."""
         ...
@@ -68,6 +72,10 @@ class ArraySource:
             rows = slice(start, min(start + SLICE_ROWS, self._n_rows))
             weights = None if self._weights is None else _some(self._weights, rows)
             yield Batch(_some(X, rows), _some(self._y, rows), weights)
+
+    def n_rows(self) -> int | None:
+        """Rows of the arrays."""
+        return self._n_rows
 
     def fingerprint(self) -> str | None:
         """None: arrays may be changed in place."""
@@ -99,6 +107,10 @@ class BatchSource:
             batch = Batch(*item)
             if len(batch.y):
                 yield batch
+
+    def n_rows(self) -> int | None:
+        """None: what a function yields cannot be told before."""
+        return None
 
     def fingerprint(self) -> str | None:
         """None: what a function yields cannot be told before."""

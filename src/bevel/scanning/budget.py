@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bevel.errors import wrong_type, wrong_value
 
-__all__ = ["Shares", "read_memory", "share_out"]
+__all__ = ["RowBytes", "Shares", "check_memory", "read_memory", "share_out"]
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -93,3 +93,32 @@ def share_out(memory: int, n_rows: int, n_features: int, on_disk: bool) -> Share
         max(1, int(0.15 * memory) // 8),
         max(1024, int(gathered)),
     )
+
+
+class RowBytes(NamedTuple):
+    """What a row takes in a fit that reads whole columns, its encoded values not counted."""
+
+    in_memory: int
+    of_columns: int  # in memory or on disk, with the values
+
+
+def check_memory(memory: int, n_rows: int, needed: RowBytes) -> None:
+    """Raise if what is kept of each row does not fit.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes that the fit may use.
+    n_rows : int
+        Rows of the table.
+    needed : RowBytes
+        What a row takes.
+    """
+    in_memory = n_rows * needed.in_memory
+    if in_memory > memory:
+        raise MemoryError(
+            f"memory must be at least {needed.in_memory} bytes for each of the {n_rows:,} rows, "
+            f"{in_memory / 10**6:,.0f} MB: boosting keeps targets, predictions and gradients of "
+            f"all rows in memory; got {memory / 10**6:,.0f} MB. Pass scan(..., "
+            f'memory="{-(-in_memory // 10**6)}MB") if there is as much, or fit an ObliqueForest.'
+        )

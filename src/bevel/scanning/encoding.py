@@ -14,6 +14,7 @@ from bevel._types import Float32s, Floats
 from bevel.data.dataset import Encoding, encode
 from bevel.data.scaling import LinearScaler, Scaler, learn_scaler, safe_span
 from bevel.scanning.batches import Batch
+from bevel.scanning.columns import ColumnStore
 from bevel.scanning.store import BlockStore
 from bevel.scanning.survey import SurveyResult, TableReader
 from bevel.scanning.targets import TargetSurvey, WeightSurvey
@@ -106,13 +107,15 @@ class BlockWriter:
     ----------
     encoder : RowEncoder
         Encodes rows.
-    store : BlockStore
+    store : BlockStore or ColumnStore
         Where blocks go.
     block_rows : int
         Rows of a block.
     """
 
-    def __init__(self, encoder: RowEncoder, store: BlockStore, block_rows: int) -> None:
+    def __init__(
+        self, encoder: RowEncoder, store: BlockStore | ColumnStore, block_rows: int
+    ) -> None:
         self._encoder = encoder
         self._store, self._block_rows = store, block_rows
         self._reader = TableReader()

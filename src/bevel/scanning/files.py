@@ -175,6 +175,18 @@ class TableFiles:
             )
         return Batch(features, y, weights)
 
+    def n_rows(self) -> int | None:
+        """As Parquet files say; None for other formats, which do not."""
+        if self._format != "parquet":
+            return None
+        parquet = import_optional(
+            "pyarrow.parquet", needed_by="scan of Parquet files", install="pyarrow"
+        )
+        try:
+            return sum(int(parquet.read_metadata(file).num_rows) for file in self._files)
+        except (self._pyarrow.ArrowException, OSError):
+            return None  # the first pass says what is wrong
+
     def fingerprint(self) -> str | None:
         """Names, sizes and times of the files, and what is read of them."""
         text = [repr((self._format, self._target, self._weight, self._columns))]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Float32s, Floats
 from bevel.data.dataset import Encoding
 from bevel.data.row_weights import LARGEST_WEIGHT, SMALLEST_WEIGHT
-from bevel.scanning.budget import Shares, share_out
+from bevel.scanning.batches import Batch, Source
+from bevel.scanning.budget import RowBytes, Shares, check_memory, share_out
+from bevel.scanning.columns import ColumnFolder, ColumnMemory, ColumnStore, Layout
 from bevel.scanning.encoding import BlockWriter, RowEncoder, learn_encoding
 from bevel.scanning.kept import EncodedTable, folder_name, load_table, save_table
 from bevel.scanning.scan import ScannedTable
@@ -23,8 +26,17 @@ from bevel.training.blocks.block import Block
 from bevel.training.blocks.growing import Blocks
 from bevel.training.blocks.local import LocalBlocks
 from bevel.training.blocks.table import BlockedTable, sample_size
+from bevel.training.progress import Progress
 
-__all__ = ["ReadTable", "TableBlocks", "classes_of", "known_table", "read_blocks"]
+__all__ = [
+    "ReadColumns",
+    "ReadTable",
+    "TableBlocks",
+    "classes_of",
+    "known_table",
+    "read_blocks",
+    "read_columns",
+]
 
 
 class TableBlocks(Blocks, Protocol):
@@ -59,6 +71,26 @@ class ReadTable(NamedTuple):
     shares: Shares
 
 
+class ReadColumns(NamedTuple):
+    """A table in one block.
+
+    Attributes
+    ----------
+    rows : Block
+        All rows; columns may be mapped.
+    table, names, classes
+        As of `ReadTable`.
+    on_disk : bool
+        Whether the columns are in a file.
+    """
+
+    rows: Block
+    table: BlockedTable
+    names: tuple[str, ...] | None
+    classes: npt.NDArray[Any] | None
+    on_disk: bool
+
+
 class ReadSettings(NamedTuple):
     """What decides how rows are encoded, as given to the estimator."""
 
@@ -77,6 +109,7 @@ def read_blocks(
     scale: str | None,
     class_weight: Any,
     n_threads: int,
+    bar: bool = False,
 ) -> Iterator[ReadTable]:
     """Read a scanned table into blocks, which are removed afterwards unless they are kept.
 
@@ -90,12 +123,21 @@ def read_blocks(
         As given to the estimator.
     n_threads : int
         Threads to use.
+    bar : bool, default=False
+        Whether to show how many rows are read.
     """
     settings = ReadSettings(regression, categorical_features, scale, class_weight)
-    name = _name_to_keep(scanned, settings)
-    store, encoded = _open_kept(scanned, name)
+    name = _name_to_keep(scanned, settings, scanned.block_rows)
+
+    def make_store(layout: Layout, *_: Any) -> tuple[BlockStore, int]:
+        shares = _shares(scanned, *layout.shape)
+        store = BlockMemory() if shares.in_memory else BlockFolder(scanned.folder)
+        return store, shares.block_rows
+
+    store: BlockStore | ColumnStore | None
+    store, encoded = _open_kept(scanned, name, BlockFolder)
     if store is None or encoded is None:
-        store, encoded = _read_twice(scanned, settings, name, n_threads)
+        store, encoded = _read_twice(scanned, settings, name, n_threads, make_store, bar)
     try:
         table, names, classes = encoded
         shares = _shares(scanned, table.n_rows, table.n_features)
@@ -106,21 +148,72 @@ def read_blocks(
         store.close()
 
 
-def _name_to_keep(scanned: ScannedTable, settings: ReadSettings) -> str | None:
+@contextmanager
+def read_columns(
+    scanned: ScannedTable,
+    *,
+    regression: bool,
+    categorical_features: Any,
+    scale: str | None,
+    class_weight: Any,
+    n_threads: int,
+    bar: bool,
+    row_bytes: Callable[[int, npt.NDArray[np.int32], int], RowBytes],
+) -> Iterator[ReadColumns]:
+    """Read a scanned table as one block, in memory or in a mapped file.
+
+    Parameters
+    ----------
+    scanned, regression, categorical_features, scale, class_weight, n_threads, bar
+        See `read_blocks`.
+    row_bytes : callable
+        Called with the number of rows, the levels of the columns and the number of classes, 0 in
+        regression: what a row takes in the fit.
+    """
+    settings = ReadSettings(regression, categorical_features, scale, class_weight)
+    name = _name_to_keep(scanned, settings, "columns")
+
+    def make_store(
+        layout: Layout, levels: npt.NDArray[np.int32], n_classes: int
+    ) -> tuple[ColumnMemory | ColumnFolder, int]:
+        n_rows, n_features = layout.shape
+        needed = row_bytes(n_rows, levels, n_classes)
+        check_memory(scanned.memory, n_rows, needed)
+        whole = n_rows * (needed.in_memory + needed.of_columns + 4 * n_features)
+        on_disk = scanned.folder is not None or whole > scanned.memory
+        store = ColumnFolder(scanned.folder, layout) if on_disk else ColumnMemory(layout)
+        return store, _shares(scanned, n_rows, n_features).block_rows
+
+    store: BlockStore | ColumnStore | None
+    store, encoded = _open_kept(scanned, name, ColumnFolder)
+    if store is None or encoded is None:
+        store, encoded = _read_twice(scanned, settings, name, n_threads, make_store, bar)
+    else:
+        known = encoded.table
+        needed = row_bytes(known.n_rows, known.encoding.levels, known.n_classes)
+        check_memory(scanned.memory, known.n_rows, needed)
+    try:
+        (load,) = store.loaders()
+        yield ReadColumns(load(), *encoded, isinstance(store, ColumnFolder))
+    finally:
+        store.close()
+
+
+def _name_to_keep(scanned: ScannedTable, settings: ReadSettings, kind: Any) -> str | None:
     """Name of the folder in which the encoded rows are kept; None: they are not."""
     source = scanned.source.fingerprint()
     if scanned.folder is None or source is None:
         return None
-    return folder_name(source, *settings, scanned.block_rows)
+    return folder_name(source, *settings, kind)
 
 
 def _open_kept(
-    scanned: ScannedTable, name: str | None
-) -> tuple[BlockStore | None, EncodedTable | None]:
+    scanned: ScannedTable, name: str | None, kind: type[BlockFolder]
+) -> tuple[BlockFolder | None, EncodedTable | None]:
     if name is None or scanned.folder is None:
         return None, None
     path = Path(scanned.folder) / name
-    store = BlockFolder.open(path)
+    store = kind.open(path)
     if store is None:
         return None, None
     try:
@@ -137,25 +230,33 @@ def _shares(scanned: ScannedTable, n_rows: int, n_features: int) -> Shares:
 
 
 def _read_twice(
-    scanned: ScannedTable, settings: ReadSettings, name: str | None, n_threads: int
-) -> tuple[BlockStore, EncodedTable]:
+    scanned: ScannedTable,
+    settings: ReadSettings,
+    name: str | None,
+    n_threads: int,
+    make_store: Callable[..., tuple[BlockStore | ColumnStore, int]],
+    bar: bool,
+) -> tuple[BlockStore | ColumnStore, EncodedTable]:
+    """Both passes; make_store: of a layout, levels and classes, the store and rows of a block."""
     target: ClassSurvey | NumberSurvey = NumberSurvey() if settings.regression else ClassSurvey()
     scale = settings.scale
     keeps_sample, scaled = scale not in (None, "minmax", "minmax_clip"), scale is not None
     survey = Survey(settings.categorical_features, target, sample_size, keeps_sample, scaled)
-    for batch in scanned.source.batches():
+    for batch in _reported(scanned.source, "looking at rows", scanned.source.n_rows() or 0, bar):
         survey.add(batch)
     found = survey.finish()
     of_class = None
     if isinstance(target, ClassSurvey):
         of_class = target.weights_of_classes(settings.class_weight)
     encoding = learn_encoding(found, scale)
-    shares = _shares(scanned, found.n_rows, len(encoding.levels))
-    store = BlockMemory() if shares.in_memory else BlockFolder(scanned.folder)
+    kind = np.int32 if isinstance(target, ClassSurvey) else np.float64
+    has_weights = survey.weights.given or of_class is not None
+    layout = Layout(found.n_rows, len(encoding.levels), kind, has_weights)
+    store, block_rows = make_store(layout, encoding.levels, target.n_classes)
     try:
         encoder = RowEncoder(found, encoding, target, survey.weights, of_class)
-        writer = BlockWriter(encoder, store, shares.block_rows)
-        for batch in scanned.source.batches():
+        writer = BlockWriter(encoder, store, block_rows)
+        for batch in _reported(scanned.source, "encoding rows", found.n_rows, bar):
             writer.add(batch, n_threads)
         encoding, sample = writer.finish(n_threads)
         table = known_table(found, encoding, sample, target, survey.weights, of_class)
@@ -166,6 +267,18 @@ def _read_twice(
         store.close()
         raise
     return store, encoded
+
+
+def _reported(source: Source, label: str, n_rows: int, bar: bool) -> Iterator[Batch]:
+    """The batches of a source, with a bar of the rows that are done."""
+    n_done = 0
+    with Progress(0, n_rows, bar, None, label=label) as progress:
+        for batch in source.batches():
+            yield batch
+            n_done += len(batch.y)
+            progress(min(n_done, n_rows) if n_rows else n_done)
+        if not n_rows:
+            progress.finish(n_done)
 
 
 def classes_of(target: ClassSurvey | NumberSurvey) -> npt.NDArray[Any] | None:

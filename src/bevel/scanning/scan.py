@@ -83,7 +83,8 @@ def scan(
     Returns
     -------
     ScannedTable
-        To be passed to `fit` of `ObliqueForestClassifier` or `ObliqueForestRegressor`.
+        To be passed to `fit` of `ObliqueForestClassifier`, `ObliqueForestRegressor`,
+        `ObliqueBoostingClassifier` or `ObliqueBoostingRegressor`.
 
     Examples
     --------

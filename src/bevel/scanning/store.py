@@ -13,9 +13,9 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -72,7 +72,7 @@ class BlockFolder:
 
     def add(self, block: Block) -> None:
         """Write a block to a file of its own."""
-        path = self._path / f"block-{len(self._blocks):06d}.bin"
+        path = self._file(len(self._blocks))
         arrays = [block.X.T, block.target]
         if block.weights is not None:
             arrays.append(block.weights)
@@ -81,13 +81,7 @@ class BlockFolder:
                 for array in arrays:
                     stream.write(np.ascontiguousarray(array).data.cast("B"))
         except OSError as error:
-            raise OSError(
-                error.errno,
-                f"scan could not write encoded rows ({error.strerror}). They need about "
-                f"{sum(a.nbytes for a in arrays) / 2**20:.0f} MB for each "
-                f"{len(block.target)} rows. Free space, or pass folder= on another disk",
-                str(self._path.parent),
-            ) from error
+            raise self._not_written(error, arrays) from error
         self.bytes_written += sum(array.nbytes for array in arrays)
         self._blocks.append(
             {
@@ -96,6 +90,18 @@ class BlockFolder:
                 "target": block.target.dtype.str,
                 "weights": block.weights is not None,
             }
+        )
+
+    def _file(self, index: int) -> Path:
+        return self._path / f"block-{index:06d}.bin"
+
+    def _not_written(self, error: OSError, arrays: Sequence[npt.NDArray[Any]]) -> OSError:
+        return OSError(
+            error.errno,
+            f"scan could not write encoded rows ({error.strerror}). They need about "
+            f"{sum(a.nbytes for a in arrays) / 2**20:.0f} MB for each "
+            f"{len(arrays[-1])} rows. Free space, or pass folder= on another disk",
+            str(self._path.parent),
         )
 
     def complete(self) -> None:
@@ -120,7 +126,7 @@ class BlockFolder:
         self._path, self._kept = target, True
 
     @classmethod
-    def open(cls, path: Path) -> BlockFolder | None:
+    def open(cls, path: Path) -> Self | None:
         """A folder that was kept; None if there is none, or not all of it."""
         try:
             manifest = json.loads((path / MANIFEST).read_text())
@@ -146,7 +152,7 @@ class BlockFolder:
 
     def _load(self, index: int, entry: dict[str, Any]) -> Block:
         n_rows, n_features = entry["shape"]
-        path = self._path / f"block-{index:06d}.bin"
+        path = self._file(index)
         with path.open("rb") as stream:
             X = _read(stream, np.dtype(np.float32), n_rows * n_features, path)
             target = _read(stream, np.dtype(entry["target"]), n_rows, path)

@@ -15,6 +15,7 @@ from bevel.data.dataset import Encoding
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
 from bevel.forest.outputs import Outputs
+from bevel.forest.records.survival_record import SurvivalRecord
 from bevel.printable import printable
 from bevel.text.decimals import round_within, written
 from bevel.text.node_predictions import NodePredictions, read_predictions
@@ -27,6 +28,7 @@ from bevel.text.split_text import (
     is_by_levels,
 )
 from bevel.text.style import Style
+from bevel.text.survival_predictions import read_survival_predictions
 from bevel.text.tree_rules import TreeRules, read_tree
 from bevel.text.units import Units, units_of
 
@@ -50,12 +52,15 @@ class Vocabulary:
         How the user's columns became what trees read.
     outputs : Outputs or None
         Names and classes of several outputs.
+    survival : SurvivalRecord or None
+        The times that the leaves of a survival forest refer to.
     """
 
     names: tuple[str, ...]
     classes: tuple[str, ...]
     encoding: Encoding
     outputs: Outputs | None = None
+    survival: SurvivalRecord | None = None
 
     def __post_init__(self) -> None:
         for field in ("names", "classes"):
@@ -90,6 +95,8 @@ class Vocabulary:
         """Predictions of nodes whose subtrees end before `end`."""
         if self.outputs is not None:
             return read_output_predictions(tree, node, end, self.outputs)
+        if self.survival is not None:
+            return read_survival_predictions(tree, node, end, self.survival)
         return read_predictions(tree, node, end, self.classes)
 
     def split_formatter(self, tree: TreeView, style: Style) -> SplitFormatter:
@@ -130,7 +137,7 @@ def vocabulary_of(fitted: FittedForest) -> Vocabulary:
     # Leaves of boosted trees hold numbers, in classification too.
     named = fitted.classes if fitted.additive is None else None
     classes = () if named is None else tuple(map(str, named))
-    return Vocabulary(fitted.names, classes, fitted.encoding, fitted.outputs)
+    return Vocabulary(fitted.names, classes, fitted.encoding, fitted.outputs, fitted.survival)
 
 
 class SplitFormatter:

@@ -25,7 +25,14 @@ from bevel.training.trainer import native_family
 from bevel.training.user_loss import UserLoss
 from bevel.training.validation_scorer import ValidationScorer
 
-__all__ = ["BoostingFit", "BoostingOptions", "BoostingTarget", "boost", "resolve_directions"]
+__all__ = [
+    "BoostingFit",
+    "BoostingOptions",
+    "BoostingTarget",
+    "boost",
+    "code_bytes",
+    "resolve_directions",
+]
 
 # Families whose directions do not depend on the rows of a node.
 KINDS = (
@@ -91,7 +98,10 @@ class BoostingFit:
 
 
 def resolve_directions(
-    members: Sequence[Member] | None, dataset: Dataset, constraints: FeatureConstraints
+    members: Sequence[Member] | None,
+    n_rows: int,
+    levels: npt.NDArray[np.int32],
+    constraints: FeatureConstraints,
 ) -> list[FamilySpec]:
     """The samplers of an iteration.
 
@@ -99,15 +109,15 @@ def resolve_directions(
     ----------
     members : sequence of Member or None
         From `bevel.projections.families.read_projection`; None for the default.
-    dataset : Dataset
-        Training rows.
+    n_rows : int
+        Number of training rows.
+    levels : ndarray of int32
+        Levels of each column, 0 for numeric ones.
     constraints : FeatureConstraints
         What the directions must hold.
     """
-    levels = dataset.encoding.levels
-    n_rows, n_features = dataset.X.shape
     n_nominal = int(np.count_nonzero(levels))
-    shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
+    shape = TableShape(n_rows, len(levels) - n_nominal, n_nominal)
     if members is None:
         members = [Member(Axis(), "p"), *_combinations(shape)]
     members = [_with_all_axes(member, shape) for member in members]
@@ -144,6 +154,31 @@ def _combinations(shape: TableShape) -> list[Member]:
 def default_combinations(shape: TableShape) -> int:
     """Sparse combinations for each iteration: more where they cost little."""
     return max(1, min(5 * shape.n_numeric, max(shape.n_numeric, 100)))
+
+
+def code_bytes(families: Sequence[FamilySpec], n_features: int) -> tuple[int, int]:
+    """Bytes that a row takes in one-byte codes: of its features, and of directions at most.
+
+    Parameters
+    ----------
+    families : sequence of FamilySpec
+        From `resolve_directions`.
+    n_features : int
+        Number of columns.
+    """
+    n_directions = sum(family.n_draws for family in families)
+    return _core.code_bytes(n_features), _core.code_bytes(n_directions)
+
+
+def _rooms(
+    dataset: Dataset, families: Sequence[FamilySpec]
+) -> tuple[npt.NDArray[np.uint8] | None, npt.NDArray[np.uint8] | None]:
+    """Where codes of features and directions go; None: memory."""
+    if dataset.scratch is None:
+        return None, None
+    n_rows, n_features = dataset.X.shape
+    of_features, of_directions = code_bytes(families, n_features)
+    return dataset.scratch(n_rows * of_features), dataset.scratch(n_rows * of_directions)
 
 
 def _report(progress: Progress, scorer: ValidationScorer | None) -> Callable[[int, float], None]:
@@ -223,6 +258,7 @@ def boost(
         _report(progress, scorer) if progress.wanted else None,
         user_loss,
         scorer,
+        *_rooms(dataset, families),
     )
     if progress.wanted:
         n_done = len(result["training_loss"])

@@ -6,12 +6,11 @@ import itertools
 import numbers
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.tables import Table
 from bevel.errors import join_names, shorten, wrong_type, wrong_value
 from bevel.projections import (
     Axis,
@@ -26,6 +25,7 @@ from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member
 
 __all__ = [
+    "DescribedColumns",
     "FeatureConstraints",
     "check_constrained",
     "check_directions",
@@ -65,8 +65,17 @@ class FeatureConstraints:
             )
 
 
+class DescribedColumns(Protocol):
+    """What is to be known of the columns of a table, see `bevel.data.tables.Table`."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    def describe(self, feature: int) -> str: ...
+
+
 def read_constraints(
-    monotonic_cst: Any, interaction_cst: Any, table: Table, levels: npt.NDArray[np.int32]
+    monotonic_cst: Any, interaction_cst: Any, table: DescribedColumns, levels: npt.NDArray[np.int32]
 ) -> FeatureConstraints:
     """Read both parameters as given to an estimator.
 
@@ -76,7 +85,7 @@ def read_constraints(
         1, -1 or 0 for each column, or by name.
     interaction_cst : str, sequence of sets of columns, or None
         Groups of columns that may interact.
-    table : Table
+    table : DescribedColumns
         The training table, whose columns are meant.
     levels : ndarray of int32
         Levels of each column, 0 for numeric ones.
@@ -91,7 +100,9 @@ _SIGNS = "1 (predictions rise with the column), -1 (they fall) or 0 for each col
 _SIGNS_REMEDY = "Write for example monotonic_cst=[1, 0, -1] or monotonic_cst={'age': 1}."
 
 
-def _monotone(given: Any, table: Table, levels: npt.NDArray[np.int32]) -> tuple[int, ...]:
+def _monotone(
+    given: Any, table: DescribedColumns, levels: npt.NDArray[np.int32]
+) -> tuple[int, ...]:
     p = table.n_features
     signs = [0] * p
     if isinstance(given, Mapping):
@@ -124,7 +135,7 @@ _GROUPS = '"pairwise", "no_interactions", or a sequence of sets of columns'
 _GROUPS_REMEDY = "Write for example interaction_cst=[{0, 1}, {2, 3, 4}]."
 
 
-def _groups(given: Any, table: Table) -> tuple[tuple[int, ...], ...]:
+def _groups(given: Any, table: DescribedColumns) -> tuple[tuple[int, ...], ...]:
     p = table.n_features
     if isinstance(given, str):
         if given == "no_interactions":
@@ -149,7 +160,7 @@ def _groups(given: Any, table: Table) -> tuple[tuple[int, ...], ...]:
 _DROP = "Drop the empty set; columns that no set names form one of their own."
 
 
-def _column(parameter: str, key: Any, table: Table) -> int:
+def _column(parameter: str, key: Any, table: DescribedColumns) -> int:
     """Position of a column given by position or name."""
     p = table.n_features
     if isinstance(key, numbers.Integral) and not isinstance(key, bool):

@@ -33,7 +33,7 @@ class NotebookBar:
 
     def draw(self, label: str, n_done: int, n_total: int, time_text: str) -> None:
         now = time.monotonic()
-        finished = n_done >= n_total
+        finished = 0 < n_total <= n_done
         if not finished and now - self._drawn < _SECONDS:
             return
         self._drawn = now
@@ -49,10 +49,11 @@ class NotebookBar:
 
     def _show(self, label: str, n_done: int, n_total: int, time_text: str) -> None:
         display: Any = import_module("IPython.display").display
-        counts = f"{n_done:,}/{n_total:,}"
+        counts = f"{n_done:,}/{n_total:,}" if n_total else f"{n_done:,}"
+        place = f'value="{n_done}" max="{n_total}" ' if n_total else ""  # not known: it moves
         html = (
             f'<div style="font-variant-numeric:tabular-nums">{escape(label)} '
-            f'<progress value="{n_done}" max="{n_total}" style="width:16em;vertical-align:middle">'
+            f'<progress {place}style="width:16em;vertical-align:middle">'
             f"</progress> {counts} · {escape(time_text)}</div>"
         )
         data = {"text/html": html, "text/plain": f"{label}: {counts}, {time_text}"}

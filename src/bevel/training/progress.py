@@ -35,7 +35,7 @@ class Progress:
     n_before : int
         Trees that exist already (warm start).
     n_total : int
-        Trees that will exist in the end.
+        Trees that will exist in the end; 0 if that is not known.
     bar : bool
         Whether to draw a bar: in the cell of a notebook, elsewhere on standard error.
     callback : callable or None
@@ -93,9 +93,15 @@ class Progress:
         if self._bar is not None and kind is not None:
             self._bar.close()
 
+    def finish(self, n_grown: int) -> None:
+        """Report that these were all, where their number was not known before."""
+        self._n_total = self._n_before + n_grown
+        if n_grown:
+            self(n_grown)
+
     def _time(self, n_grown: int, n_done: int) -> str:
         elapsed = time.monotonic() - self._start
-        if n_done >= self._n_total:
+        if n_done >= self._n_total:  # or not known
             return f"in {_clock(elapsed)}"
         if n_grown == 0:
             return "remaining --:--"
@@ -136,21 +142,34 @@ class _TextBar:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._live = stream.isatty()
-        self._shown_tenth = -1
+        self._shown = -1
         self._line_is_open = False
         self._letters = "█░" if _can_write(stream, "█░") else "#."
 
     def draw(self, label: str, n_done: int, n_total: int, time_text: str) -> None:
-        tenth = 10 * n_done // n_total
-        if not self._live and tenth == self._shown_tenth:
+        if n_total == 0:
+            self._count(label, n_done, time_text)
             return
-        self._shown_tenth = tenth
+        tenth = 10 * n_done // n_total
+        if not self._live and tenth == self._shown:
+            return
+        self._shown = tenth
         filled = _WIDTH * n_done // n_total
         bar = self._letters[0] * filled + self._letters[1] * (_WIDTH - filled)
         text = f"{label} {bar} {n_done}/{n_total}  {time_text}"
         self._line_is_open = self._live and n_done < n_total
         self._stream.write(f"\r{text:<78}" if self._live else text)
         self._stream.write("" if self._line_is_open else "\n")
+        self._stream.flush()
+
+    def _count(self, label: str, n_done: int, time_text: str) -> None:
+        """Without an end in sight a log file gets a line whenever the number has doubled."""
+        if not self._live and n_done < 2 * self._shown:
+            return
+        self._shown = n_done
+        self._line_is_open = self._live
+        text = f"{label} {n_done}  {time_text}"
+        self._stream.write(f"\r{text:<78}" if self._live else f"{text}\n")
         self._stream.flush()
 
     def close(self) -> None:

@@ -52,6 +52,14 @@ class TrainingTarget:
         """Number of classes of each of several outputs, 0 in regression; None of one."""
         return None if self.outputs is None else self.outputs.n_classes
 
+    @property
+    def counted_survival(self) -> SurvivalTarget | None:
+        """Right-censored times in which events of rows of weight 0 are not seen."""
+        truth = self.survival
+        if truth is None or self.weights is None:
+            return truth
+        return truth.where_seen(self.weights > 0.0)
+
 
 def train(
     dataset: Dataset,
@@ -119,7 +127,7 @@ class _RowsByTime(NamedTuple):
 
     @classmethod
     def of(cls, X: npt.NDArray[np.float32], target: TrainingTarget) -> _RowsByTime:
-        truth = target.survival
+        truth = target.counted_survival
         assert truth is not None
         order = truth.time.argsort(kind="stable")
         times = truth.event_times

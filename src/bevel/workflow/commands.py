@@ -18,6 +18,7 @@ from bevel.errors import join_names, nearest, wrong_value
 from bevel.estimators.loading import load
 from bevel.tuning.results import TuningResult
 from bevel.workflow import explaining, fitting
+from bevel.workflow.explained_model import check_columns, of_target
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.fitting import (
     BOOSTING,
@@ -31,6 +32,8 @@ from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows, read_labe
 from bevel.workflow.model_rows import read_model_rows
 from bevel.workflow.predicting import Predictions, predict_file
 from bevel.workflow.scores import Estimate
+from bevel.workflow.survival.explaining import explain_survival
+from bevel.workflow.survival.rows import read_survival_rows
 from bevel.workflow.tables.options import TableKeywords, TableOptions
 from bevel.workflow.tables.source import Source
 from bevel.workflow.tuning import tune_rows, with_parameter_file
@@ -360,6 +363,8 @@ def explain(
     data: PathOrText | Source,
     *,
     target: str | None = None,
+    time: str | None = None,
+    event: str | None = None,
     rows: Sequence[int] = (),
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -376,6 +381,8 @@ def explain(
         The rows of the fit are recognised, and predicted by the trees that have not seen them.
     target : str, default=None
         Column of true targets, if the file has one.
+    time, event : str, default=None
+        Columns of the times and events, of a survival forest; both or none.
     rows : sequence of int
         Numbers of rows to explain beside those that are chosen; 1 is the first below the header.
     random_state : int, default=0
@@ -387,44 +394,26 @@ def explain(
         How the file is read, as in `fit`.
     """
     opened = _opened(model, n_jobs)
-    _check_explained(opened)
-    opened = _of_target(opened, target)
-    read = read_model_rows(opened, _source(data), target=target, options=TableOptions(**table))
+    check_columns(opened, target, time, event)
+    source, options = _source(data), TableOptions(**table)
+
+    def on_step(done: int, text: str) -> None:
+        on_progress(text, done, explaining.N_STEPS)
+
+    given: dict[str, Any] = {"requested": rows, "seed": random_state, "on_step": on_step}
+    if getattr(opened.fitted_forest_, "survival", None) is not None:
+        survival = read_survival_rows(opened, source, time, event, options)
+        _report_notes(survival.notes, on_note)
+        found = explain_survival(
+            opened, survival.X, survival.target, number=survival.number, **given
+        )
+        return replace(found, notes=survival.notes)
+    opened = of_target(opened, target)
+    read = read_model_rows(opened, source, target=target, options=options)
     _report_notes(read.notes, on_note)
-    found = explaining.explain(
-        opened,
-        read.X,
-        read.y,
-        number=read.number,
-        requested=rows,
-        seed=random_state,
-        on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
-    )
+    given["target_name"] = target or ""
+    found = explaining.explain(opened, read.X, read.y, number=read.number, **given)
     return replace(found, notes=read.notes)
-
-
-def _of_target(model: Any, target: str | None) -> Any:
-    """The model of one output, if the target is one of several."""
-    fitted = getattr(model, "fitted_forest_", None)
-    outputs = None if fitted is None else fitted.outputs
-    if outputs is None:
-        return model
-    if target not in outputs.names:
-        names = join_names([repr(name) for name in outputs.names])
-        raise ValueError(
-            f"`target` must name one of the {len(outputs)} outputs of the model ({names}), which "
-            f"is then explained; got {target!r}. Name one of them."
-        )
-    return model.output(target)
-
-
-def _check_explained(model: Any) -> None:
-    fitted = getattr(model, "fitted_forest_", None)
-    if fitted is not None and fitted.survival is not None:
-        raise ValueError(
-            "`explain` needs a model of classes or numbers; got a survival forest. Use "
-            "bevel.analysis in Python: importance, shapley_values and risk_groups."
-        )
 
 
 def _opened(model: Any, n_jobs: int | None) -> Any:

@@ -17,10 +17,8 @@ from numpy.random import Generator
 from bevel._types import Floats, Target
 from bevel.analysis import (
     importance,
-    rule_set,
     shapley_values,
     surrogate_tree,
-    top_rules,
     tree_rules,
 )
 from bevel.analysis.accuracy.evaluation_rows import (
@@ -39,17 +37,37 @@ from bevel.analysis.results import (
     TopRules,
     TreeRules,
 )
+from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
+from bevel.analysis.rules.top import RuleLimits, best_rules
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
 from bevel.forest.additive import add_trees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
+from bevel.text.style import Style
 from bevel.workflow.main_effects import find_main_effects
 from bevel.workflow.representative_rows import RepresentativeRow, find_representative_rows
 from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
+from bevel.workflow.survival.findings import SurvivalFindings
 from bevel.workflow.target_quantiles import TargetQuantiles, find_target_quantiles
 
-__all__ = ["N_STEPS", "READABLE_DEPTH", "Explanation", "OnStep", "explain"]
+__all__ = [
+    "MOST_EFFECT_ROWS",
+    "MOST_ROWS",
+    "MOST_VISITS",
+    "N_SHAPLEY_ROWS",
+    "N_STEPS",
+    "READABLE_DEPTH",
+    "SLIM",
+    "Explanation",
+    "OnStep",
+    "affordable_background",
+    "best_tree",
+    "draw_places",
+    "explain",
+    "places_of",
+    "readable_tree",
+]
 
 OnStep = Callable[[int, str], object]
 
@@ -110,6 +128,13 @@ class Explanation:
         Remarks on the file that the rows were read from.
     groups : RuleSet or None
         Short rules of different groups of rows; None for a slim forest.
+    target : str
+        Name of the target; empty if it is not known.
+    truth, predicted : ndarray or None
+        Targets of the rows that are scored, classes by their position, and what they are predicted
+        as: numbers, or shares of the classes. None if the truth is not known.
+    survival : SurvivalFindings or None
+        What a survival forest says of the rows; it has no rules. Other parts are about its risk.
     """
 
     model: Any
@@ -130,6 +155,10 @@ class Explanation:
     missing: str
     notes: tuple[str, ...] = ()
     groups: RuleSet | None = None
+    target: str = ""
+    truth: Target | None = None
+    predicted: Floats | None = None
+    survival: SurvivalFindings | None = None
 
     @property
     def classes(self) -> npt.NDArray[Any] | None:
@@ -146,6 +175,11 @@ class Explanation:
         """Whether true targets were given."""
         return bool(self.scores)
 
+    @property
+    def is_survival(self) -> bool:
+        """Whether predictions are risks."""
+        return self.model.fitted_forest_.survival is not None
+
 
 def explain(
     model: Any,
@@ -154,6 +188,7 @@ def explain(
     *,
     number: npt.NDArray[np.int64] | None = None,
     requested: Sequence[int] = (),
+    target_name: str = "",
     seed: int = 0,
     on_step: OnStep = lambda *_: None,
 ) -> Explanation:
@@ -171,6 +206,8 @@ def explain(
         How the rows are called; None: 1, 2, ...
     requested : sequence of int
         Numbers of rows to explain beside those that are chosen.
+    target_name : str, default=""
+        Of the target, for texts.
     seed : int, default=0
         Of all draws.
     on_step : callable
@@ -178,11 +215,11 @@ def explain(
     """
     analysed = read_forest(model, "explain", trees_only=True)
     number = np.arange(1, len(X) + 1) if number is None else number
-    wanted = _places(number, requested)
+    wanted = places_of(number, requested)
     rng = np.random.default_rng(seed)
     on_step(0, "predicting rows")
     rows, row_kind = _evaluation_rows(analysed, X, y)
-    used = np.union1d(_draw(np.flatnonzero(rows.known), MOST_ROWS, rng), wanted)
+    used = np.union1d(draw_places(np.flatnonzero(rows.known), MOST_ROWS, rng), wanted)
     rows = EvaluationRows(
         rows.X[used], rows.target[used], None if rows.out is None else rows.out[used]
     )
@@ -192,12 +229,13 @@ def explain(
     evaluated = (X, y) if row_kind == "out-of-bag" else (some, truth)
     on_rows = _importance_on_rows(analysed, *evaluated, row_kind == "out-of-bag", rng)
     on_step(2, "computing effects")
-    over = some.rows(_draw(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
+    over = some.rows(draw_places(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
     effects = find_main_effects(analysed, over, on_rows)
     on_step(3, "reading rules")
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     is_slim = analysed.forest.is_slim
-    place, explained = _best_tree(analysed.forest, leaves, predicted)
+    ruled = rows if y is not None else replace(rows, target=_predicted_targets(analysed, predicted))
+    place, explained = best_tree(analysed.forest, leaves, predicted)
     quantiles = None
     if analysed.classes is None and analysed.fitted.additive is None:
         on_step(4, "finding quantiles")
@@ -208,13 +246,9 @@ def explain(
         *(analysed.forest, leaves, predicted, target, np.searchsorted(used, wanted)),
         adds_up=analysed.fitted.additive is not None,
     )
-    shapley = shapley_values(
-        model,
-        some.rows(np.array([each.place for each in chosen])),
-        some,
-        max_background=_affordable(analysed, len(chosen)),
-        random_state=rng,
-    )
+    explained_rows = some.rows(np.array([each.place for each in chosen]))
+    most = affordable_background(analysed, len(chosen))
+    shapley = shapley_values(model, explained_rows, some, max_background=most, random_state=rng)
     on_step(N_STEPS, "")
     return Explanation(
         model,
@@ -226,35 +260,37 @@ def explain(
         effects,
         None if is_slim else importance(model, "projection"),
         surrogate_tree(model, some, max_depth=READABLE_DEPTH),
-        None if is_slim else _rules(model, some, _targets_of_rules(analysed, predicted, truth)),
-        None if is_slim else _tree(model, place, some),
+        None if is_slim else _rules(analysed, ruled),
+        None if is_slim else readable_tree(model, place, some),
         explained,
         quantiles,
         tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
         shapley,
         SLIM if is_slim else "",
-        groups=_groups(analysed, model, some, _targets_of_rules(analysed, predicted, truth)),
+        groups=None if is_slim else _groups(analysed, some, ruled),
+        target=target_name,
+        truth=None if y is None else rows.target[known],
+        predicted=None if y is None else predicted[known],
     )
 
 
-def _groups(
-    analysed: AnalysedForest, model: Any, X: Columns, targets: npt.NDArray[Any]
-) -> RuleSet | None:
-    if analysed.forest.is_slim:
-        return None
+def _groups(analysed: AnalysedForest, X: Columns, rows: EvaluationRows) -> RuleSet:
     some = np.linspace(0, len(X) - 1, min(len(X), MOST_RULE_ROWS)).astype(np.int64)
-    return rule_set(model, X.rows(some), targets[some])
+    out = None if rows.out is None else rows.out[some]
+    taken = EvaluationRows(rows.X[some], rows.target[some], out)
+    return choose_rules(analysed, X.rows(some), taken, RuleOptions())
 
 
-def _rules(model: Any, X: Columns, targets: npt.NDArray[Any]) -> TopRules:
-    return top_rules(model, X, targets, n=N_RULES, max_terms=READABLE_TERMS)
+def _rules(analysed: AnalysedForest, rows: EvaluationRows) -> TopRules:
+    style = Style(READABLE_DEPTH, max_terms=READABLE_TERMS)
+    return best_rules(analysed, rows, RuleLimits(N_RULES, READABLE_DEPTH), style)
 
 
-def _tree(model: Any, place: int, X: Columns) -> TreeRules:
+def readable_tree(model: Any, place: int, X: Columns) -> TreeRules:
     return tree_rules(model, place, X=X, max_depth=READABLE_DEPTH, max_terms=READABLE_TERMS)
 
 
-def _places(number: npt.NDArray[np.int64], requested: Sequence[int]) -> npt.NDArray[np.int64]:
+def places_of(number: npt.NDArray[np.int64], requested: Sequence[int]) -> npt.NDArray[np.int64]:
     """Where the rows are that were requested; raises if one is absent."""
     absent = [str(each) for each in requested if each not in number]
     if absent:
@@ -284,7 +320,7 @@ def _evaluation_rows(
     return read_evaluation_rows(analysed, X, y, out_of_bag=False), row_kind
 
 
-def _draw(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:
+def draw_places(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:
     """All places, or some of them in their order."""
     if len(places) <= most:
         return places
@@ -325,15 +361,11 @@ def _scores(analysed: AnalysedForest, target: Target, predicted: Floats) -> dict
     return regression_scores(y, predicted[:, 0])
 
 
-def _targets_of_rules(
-    analysed: AnalysedForest, predicted: Floats, truth: npt.NDArray[Any] | None
-) -> npt.NDArray[Any]:
-    """Targets on which rules are measured."""
-    if truth is not None:
-        return truth
-    return (
-        predicted[:, 0] if analysed.classes is None else analysed.classes[predicted.argmax(axis=1)]
-    )
+def _predicted_targets(analysed: AnalysedForest, predicted: Floats) -> Target:
+    """Targets on which rules are measured if the truth is not known."""
+    if analysed.classes is None:
+        return predicted[:, 0]
+    return np.asarray(predicted.argmax(axis=1), dtype=np.int32)
 
 
 def _importance_on_rows(
@@ -351,12 +383,12 @@ def _importance_on_rows(
     if y is not None and n_visits <= MOST_VISITS:
         options = {"out_of_bag": out_of_bag, "random_state": rng}
         return importance(analysed.estimator, "permutation", X, y, **options)
-    drawn = X.rows(_draw(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
+    drawn = X.rows(draw_places(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
     found = shapley_values(
         analysed.estimator,
         drawn,
         X,
-        max_background=_affordable(analysed, len(drawn)),
+        max_background=affordable_background(analysed, len(drawn)),
         random_state=rng,
     )
     what = "probabilities" if analysed.classes is not None else "predictions"
@@ -364,7 +396,7 @@ def _importance_on_rows(
     return Importance("Shapley", found.names, found.importances, measures)
 
 
-def _affordable(analysed: AnalysedForest, n_rows: int) -> int:
+def affordable_background(analysed: AnalysedForest, n_rows: int) -> int:
     """Background rows for which so many rows are explained in a few seconds."""
     forest = analysed.forest
     wide = max(1.0, forest.n_features / FEW_FEATURES)
@@ -372,7 +404,7 @@ def _affordable(analysed: AnalysedForest, n_rows: int) -> int:
     return int(min(N_BACKGROUND, max(5, n)))
 
 
-def _best_tree(
+def best_tree(
     forest: FlatForest, leaves: npt.NDArray[np.int32], predicted: Floats
 ) -> tuple[int, float]:
     """The tree whose first splits explain most variance of the forest's predictions."""

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from support.dask_problems import file_of, numbers
+from support.dask_problems import file_of, gather_few_rows, numbers
 
 import bevel
 from bevel import ObliqueForestClassifier
@@ -46,10 +46,13 @@ def test_worker_that_is_killed_changes_nothing(client, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["replicated", "sharded"])
 @pytest.mark.parametrize("number", range(10))
-def test_worker_that_is_killed_at_any_moment_changes_nothing(number, mode, client, tmp_path):
-    X, labels, _ = numbers(20_000)
-    settings = {"n_estimators": 100, "random_state": number, "projection": "sparse"}
-    rows, classes = da.from_array(X, chunks=3000), da.from_array(labels, chunks=3000)
+def test_worker_that_is_killed_at_any_moment_changes_nothing(
+    number, mode, client, tmp_path, monkeypatch
+):
+    gather_few_rows(monkeypatch, 1000)  # else small tables would have no upper levels
+    X, labels, _ = numbers(5_000)
+    settings = {"n_estimators": 60, "random_state": number, "projection": "sparse"}
+    rows, classes = da.from_array(X, chunks=800), da.from_array(labels, chunks=800)
     grown = DaskObliqueForestClassifier(**settings, client=client, mode=mode)
     started = time.monotonic()
     grown.fit(rows, classes)

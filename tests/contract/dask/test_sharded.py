@@ -7,22 +7,21 @@ import signal
 
 import numpy as np
 import pytest
-from support.dask_problems import file_of, in_partitions, mixed_frame, numbers
+from support.dask_problems import (
+    file_of,
+    gather_few_rows,
+    in_partitions,
+    mixed_frame,
+    numbers,
+)
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.dask import DaskObliqueForestClassifier, DaskObliqueForestRegressor
-from bevel.training.blocks import table as table_module
 
 da = pytest.importorskip("dask.array", reason="needs bevel[dask]")
 
 pytestmark = pytest.mark.usefixtures("client")
-
-
-def gather_few_rows(monkeypatch) -> None:
-    """Let nodes of small tables be cut by histograms too; only the coordinator decides it."""
-    monkeypatch.setattr(table_module, "MOST_GATHERED", 60)
-    monkeypatch.setattr(table_module, "LEAST_GATHERED", 60)
 
 
 def test_classifier_on_mixed_columns_has_the_file_of_a_local_fit_over_blocks(tmp_path, monkeypatch):

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from bevel import (
-    ObliqueBoostingClassifier,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     ObliqueIsolationForest,
@@ -225,7 +224,6 @@ def test_iterator_that_can_be_read_once_is_refused():
         ({"projection": P.CCA()}, "without looking at rows"),
         ({"projection": P.Gaussian()}, "without looking at rows"),
         ({"projection": P.PrincipalRotation()}, "without looking at rows"),
-        ({"projection": P.RandomRotation()}, r"P\.RandomRotation\(per=\"node\"\)"),
         ({"projection": P.Custom(lambda *_: None)}, "P.Custom with a matrix"),
         ({"threshold": "random"}, "threshold must be 'best'"),
         ({"split_search": "exact"}, "split_search must be"),
@@ -353,8 +351,7 @@ def test_kept_rows_that_are_damaged_are_written_again(frame, tmp_path):
 def test_estimators_that_need_rows_in_memory_say_so():
     X = np.random.default_rng(0).normal(size=(20, 3))
     table = scan(X, target=X[:, 0] > 0)
-    for estimator in (ObliqueBoostingClassifier(max_iter=2), StackedRotationClassifier()):
-        with pytest.raises(TypeError, match=r"table from bevel\.scan.*ObliqueForestClassifier"):
-            estimator.fit(table, X[:, 0] > 0)
+    with pytest.raises(TypeError, match=r"table from bevel\.scan.*ObliqueForestClassifier"):
+        StackedRotationClassifier().fit(table, X[:, 0] > 0)
     with pytest.raises(TypeError, match=r"table from bevel\.scan"):
         ObliqueIsolationForest(5).fit(table)

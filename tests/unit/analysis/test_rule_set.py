@@ -139,7 +139,7 @@ def test_out_of_bag_predictions_are_imitated_if_targets_are_given():
 def test_rotated_forest_has_no_short_rules_but_a_surrogate_tree():
     X, y = load_diabetes(return_X_y=True)
     forest = ObliqueForestRegressor(5, projection="rotation", random_state=0, n_jobs=1).fit(X, y)
-    rules = rule_set(forest, X, y)
+    rules = rule_set(forest, X, y, source="forest")
     assert str(rules).startswith("no rule is short enough and covers enough rows. No first split")
     assert "surrogate_tree" in str(rules)
     assert rules.matches(X).shape == (len(X), 0)
@@ -159,14 +159,101 @@ def test_default_forest_has_short_rules_for_most_rows(load):
 def test_forest_of_long_splits_says_how_long_rules_must_be():
     X, y = load_breast_cancer(return_X_y=True)
     forest = ObliqueForestClassifier(20, projection="lda", random_state=0, n_jobs=1).fit(X, y)
-    rules = rule_set(forest, X, y)
+    rules = rule_set(forest, X, y, source="forest")
     assert len(rules) == 0
     found = re.search(r"have (\d+) features or more: raise max_terms \(here 3\)", str(rules))
     shortest = int(found[1])
-    assert len(rule_set(forest, X, y, max_terms=shortest)) > 0
-    assert len(rule_set(forest, X, y, max_terms=shortest - 1)) == 0
+    assert len(rule_set(forest, X, y, max_terms=shortest, source="forest")) > 0
+    assert len(rule_set(forest, X, y, max_terms=shortest - 1, source="forest")) == 0
     with pytest.raises(ValueError, match=r"got a set of none\. The first splits of trees have"):
         rules.to_sql("rows")
+
+
+@pytest.mark.parametrize("projection", ["auto", "lda", "rotation"])
+@pytest.mark.parametrize("load", [load_breast_cancer, load_diabetes])
+def test_forest_of_long_splits_is_imitated_by_short_rules(load, projection):
+    X, y = load(return_X_y=True, as_frame=True)
+    kind = ObliqueForestRegressor if load is load_diabetes else ObliqueForestClassifier
+    forest = kind(60, projection=projection, random_state=0, n_jobs=1).fit(X, y)
+    rules = rule_set(forest, X, y, out_of_bag=True, source="imitation")
+    assert len(rules) >= 2
+    assert rules.covered > 0.8
+    assert max(test.n_terms for rule in rules.rules for test in rule.tests) <= 3
+    assert rules.source == "imitation"
+    assert "small trees" in str(rules)
+    assert all(np.isfinite(rule.out_of_bag) for rule in rules.rules)
+
+
+def test_own_rules_are_taken_if_most_trees_begin_with_short_splits():
+    X, y = load_breast_cancer(return_X_y=True)
+    sources = {}
+    for projection in ("axis", "lda"):
+        forest = ObliqueForestClassifier(20, projection=projection, random_state=0, n_jobs=1)
+        rules = rule_set(forest.fit(X, y), X, y)
+        sources[projection] = rules.source
+        assert ("The model's own splits are long: 0 of 20 trees" in str(rules)) == (
+            projection == "lda"
+        )
+    assert sources == {"axis": "forest", "lda": "imitation"}
+
+
+def test_fidelity_of_rules_is_that_of_the_first_rule_of_each_row(fitted):
+    forest, X, y = fitted
+    rules = rule_set(forest, X, y, n=4)
+    predicted = forest.predict(X)
+    first = []
+    for row in rules.matches(X):
+        held = np.flatnonzero(row)
+        if len(held):
+            first.append(rules.rules[held[0]].prediction)
+        elif rules.is_classifier:
+            first.append(max(set(y.tolist()), key=y.tolist().count))
+        else:
+            first.append(y.mean())
+    if rules.is_classifier:
+        assert rules.fidelity == pytest.approx(np.mean(predicted == np.array(first)))
+    else:
+        error = ((predicted - np.array(first)) ** 2).mean()
+        assert rules.fidelity == pytest.approx(1.0 - error / predicted.var())
+
+
+def test_rules_of_an_imitation_are_evaluated_on_rows_out_of_its_bags():
+    """Targets that no feature explains: out of bag they stay at the share of the class."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 6)), rng.integers(0, 2, 400)
+    forest = ObliqueForestClassifier(100, projection="rotation", random_state=0).fit(X, y)
+    rules = rule_set(forest, X, y, out_of_bag=False)  # the forest knows its rows by heart
+    out = [rule.out_of_bag for rule in rules.rules]
+    assert rules.source == "imitation"
+    assert np.mean(out) < np.mean([rule.precision for rule in rules.rules])
+
+
+def test_rules_of_nominal_columns_alone_are_imitated():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(list("abcd"), 200) for name in ("u", "v")})
+    y = np.where(frame["u"].isin(["a", "b"]) & (frame["v"] != "c"), "yes", "no")
+    forest = ObliqueForestClassifier(20, random_state=0).fit(frame, y)
+    rules = rule_set(forest, frame, y, source="imitation")
+    assert rules.source == "imitation"
+    assert rules.fidelity > 0.9
+
+
+def test_numbers_get_more_digits_where_rounding_would_move_the_rows_of_a_rule():
+    """Most values lie near zero, which two digits of so wide a spread cannot tell apart."""
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.normal(0.0, 4.0, size=(400, 2)))
+    y = np.where(X[:, 0] > 0.05, "above", "below")
+    forest = ObliqueForestClassifier(10, projection="axis", random_state=0, n_jobs=1).fit(X, y)
+    rules = rule_set(forest, X, y, n=2)
+    assert len(rules) == 2
+    assert all(rule.precision > 0.95 and rule.agreement > 0.95 for rule in rules.rules)
+
+
+def test_forest_that_predicts_one_class_is_not_imitated():
+    X, y = load_iris(return_X_y=True)
+    forest = ObliqueForestClassifier(5, projection="lda", random_state=0).fit(X, y)
+    rules = rule_set(forest, X[:20], y[:20], source="imitation")
+    assert (rules.source, len(rules)) == ("forest", 0)
 
 
 def test_rules_that_cover_too_little_say_so(fitted):
@@ -182,6 +269,8 @@ def test_arguments_out_of_range_are_refused(fitted):
         surrogate_tree(forest, X, max_depth=9)
     with pytest.raises(ValueError, match="overlap must be"):
         rule_set(forest, X, y, overlap=2.0)
+    with pytest.raises(ValueError, match="source must be"):
+        rule_set(forest, X, y, source="tree")
 
 
 def test_sql_of_no_rules_and_of_infinite_numbers_is_refused():

@@ -245,6 +245,23 @@ def test_top_rules_of_a_regression_say_means_and_deviations():
         assert spread == pytest.approx(target[rows].std())
 
 
+@pytest.mark.parametrize("is_classifier", [True, False])
+def test_top_rules_out_of_bag_are_evaluated_on_rows_that_their_tree_has_not_seen(is_classifier):
+    table, y, target = mixed()
+    y = y if is_classifier else target
+    forest = grown(table, y, projection="axis")
+    found = top_rules(forest, table, y, n=3, out_of_bag=True)
+    out = forest.fitted_forest_.bags.rows_out(N_TREES)
+    for place, rule in enumerate(found.rules):
+        inside = Reader(table).holds(rule)
+        assert found.n_rows[place] == inside.sum()
+        rows = inside & out[:, found.tree[place]]
+        expected = np.mean(y[rows] == found.prediction[place]) if is_classifier else y[rows].mean()
+        assert found.out_of_bag[place] == pytest.approx(expected)
+        assert found.estimate(place) in str(found)
+    assert np.isnan(top_rules(forest, table, y, n=3).out_of_bag).all()
+
+
 def test_a_tree_without_splits_prints_its_prediction():
     table, _ = numbers(20)
     forest = grown(table, np.full(20, "same"))

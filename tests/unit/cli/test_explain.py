@@ -67,9 +67,10 @@ def test_page_has_every_section_and_stands_alone(case, tmp_path):
     n_effects = html.count("<figcaption>The effect of")  # of the features that matter at all
     has_directions = "<figcaption>The same directions, feature by feature." in html
     assert 3 <= n_effects <= N_FEATURES
-    assert html.count("<svg") == 2 + n_effects + has_directions + 1 + 3
+    assert html.count("<svg") == 1 + 2 + n_effects + has_directions + 1 + 3
     assert "this small tree of single features imitates the forest" in html
-    assert "short rules of the forest describe different groups" in html
+    assert "short rules describe different groups" in html
+    assert html.count(">out of bag<") == 2
     assert html.count(">if<") == 2  # short rules, and the folded ones
     assert "The forest was grown on these rows" in html
     assert "city $x$" in html
@@ -363,3 +364,28 @@ def test_row_that_no_tree_may_evaluate_is_explained_but_not_scored():
     assert found.n_used == 40 - in_both.sum() + 1
     expected = model.predict_proba(X.rows(np.array([place])))[0]
     np.testing.assert_allclose(found.rows[-1].predicted, expected)
+
+
+@pytest.mark.parametrize("model", ["forest", "boosting"])
+def test_pages_call_numeric_classes_by_the_target(model, tmp_path):
+    X, y = mixed_columns(120)
+    write_rows(tmp_path / "t.csv", [*X.names[:2], "died"], [*X.values[:2], (y == "yes") * 1])
+    model_file, page = tmp_path / "m.bevel", tmp_path / "fit.html"
+    files = ["--trees", "20", "--out", model_file, "--report", page]
+    done = run("fit", tmp_path / "t.csv", "--target", "died", "--model", model, *files)
+    assert done.exit_code == 0, done.output
+    html = page.read_text("utf-8")
+    assert "always predicting died = " in html
+    assert "probability that died = 1 rises" in " ".join(html.split())
+    assert ("log odds of died = 1" in html) == (model == "boosting")
+    assert "probability of 1" not in html
+    assert "log odds of 1" not in html
+    explained = tmp_path / "explain.html"
+    command = ["explain", model_file, tmp_path / "t.csv", "--target", "died", "--out", explained]
+    done = run(*command)
+    assert done.exit_code == 0, done.output
+    words = explained.read_text("utf-8")
+    lead = re.findall(r'<p class="lead">(.*?)</p>', words)
+    assert len(lead) == 3
+    assert lead[0].startswith("The model predicts died (2 classes) with an error of")
+    assert "probability that died = 1" in " ".join(done.stdout.split())

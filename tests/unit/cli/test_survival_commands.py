@@ -12,7 +12,7 @@ from support.command_line import run
 import bevel
 from bevel.datasets import weibull
 from bevel.workflow import explain
-from bevel.workflow.survival import fit_survival
+from bevel.workflow.survival.fitting import fit_survival
 
 
 @pytest.fixture
@@ -31,12 +31,72 @@ def test_file_gives_the_forest_of_its_columns(table: Path, tmp_path: Path) -> No
     found = fit_survival(table, "days", "died", parameters={"n_estimators": 10, "random_state": 0})
     assert tuple(found.rows.X.names) == tuple("abcde")
     assert 0.5 < found.scores.concordance < 1.0
-    assert found.event.sum() == weibull(120, 5, random_state=0)[1]["event"].sum()
+    assert found.target.event.sum() == weibull(120, 5, random_state=0)[1]["event"].sum()
     found.model.save(tmp_path / "model.bevel")
     model = bevel.load(tmp_path / "model.bevel")
     assert np.array_equal(model.predict(found.rows.X), found.model.predict(found.rows.X))
-    with pytest.raises(ValueError, match="survival forest"):
-        explain(model, table)
+    for wrong, message in (
+        ({"target": "days"}, "survival forest"),
+        ({"time": "days"}, "belong together"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            explain(model, table, **wrong)
+
+
+def test_explain_recognises_the_rows_of_the_fit(table: Path, tmp_path: Path) -> None:
+    found = fit_survival(table, "days", "died", parameters={"n_estimators": 10, "random_state": 0})
+    explained = explain(found.model, table, time="days", event="died")
+    assert explained.row_kind == "out-of-bag"
+    assert explained.survival is not None
+    assert explained.survival.scores is not None
+    assert explained.survival.scores.concordance == found.scores.concordance
+    assert explained.scores["concordance"] == found.estimates["concordance"]
+    assert [each.kind for each in explained.importances] == ["negation", "permutation"]
+    assert explained.survival.groups is not None
+    assert explained.survival.groups.count.sum() == 120
+    other = tmp_path / "other.csv"
+    lines = table.read_text().splitlines()
+    other.write_text("\n".join([lines[0], *reversed(lines[1:])]))
+    assert explain(found.model, other, time="days", event="died").row_kind == "new"
+    without = explain(found.model, table)
+    assert without.survival is not None
+    assert without.survival.scores is None
+    assert [each.kind for each in without.importances] == ["Shapley"]
+
+
+def test_pages_of_a_survival_forest_show_its_parts(table: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    columns = ("--time", "days", "--event", "died")
+    model, page, oob = (tmp_path / name for name in ("m.bevel", "fit.html", "oob.csv"))
+    files = ("--out", model, "--report", page, "--oob", oob)
+    assert run("fit", table, *columns, "--trees", 10, *files).exit_code == 0
+    text = page.read_text()
+    parts = ("concordance", "Who is at risk?", "Are the probabilities right?", "log-rank")
+    for part in (*parts, "median survival", "--event died", "Time until died"):
+        assert part in text
+    assert "impurity" not in text
+    lines = oob.read_text().splitlines()
+    assert lines[0] == "days,died,prediction"
+    assert len(lines) == 121
+    out = tmp_path / "explain.html"
+    result = run("explain", model, table, *columns, "--row", 3, "--out", out)
+    assert result.exit_code == 0
+    assert "concordance" in result.output
+    for part in (*parts, "Row 3, as requested"):
+        assert part in out.read_text()
+    found = json.loads(run("explain", model, table, *columns, "--json").stdout)
+    assert 0.0 < found["integrated_brier_score"] < 0.3
+    assert "event times" in run("inspect", model).output
+
+
+def test_out_of_bag_rows_leave_out_those_of_weight_zero(table: Path, tmp_path: Path) -> None:
+    lines = table.read_text().splitlines()
+    weighted = tmp_path / "weighted.csv"
+    words = [f"{line},{k % 4}" for k, line in enumerate(lines[1:])]
+    weighted.write_text("\n".join([f"{lines[0]},w", *words]))
+    given = {"parameters": {"n_estimators": 10, "random_state": 0}}
+    found = fit_survival(weighted, "days", "died", weights="w", **given)
+    assert found.scores.concordance == pytest.approx(found.model.oob_score_)
 
 
 def test_events_that_are_neither_seen_nor_not_are_refused(table: Path) -> None:

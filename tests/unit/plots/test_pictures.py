@@ -76,6 +76,9 @@ def survival_curves(**ax):
 DRAWINGS = {
     "survival_curves": survival_curves,
     "risk_groups": lambda **ax: plots.risk_groups(analysis.risk_groups(*survival()), **ax),
+    "survival_scores": lambda **ax: plots.survival_scores(
+        analysis.survival_scores(*survival()), **ax
+    ),
     "survival_calibration": lambda **ax: plots.survival_calibration(
         analysis.survival_calibration(*survival(), 1.0), **ax
     ),

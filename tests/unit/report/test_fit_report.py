@@ -11,7 +11,7 @@ from bevel import workflow
 from bevel.analysis.results import ErrorImportance
 from bevel.report.fit_report import fit_report, n_steps
 from bevel.report.headline import feature_sentence, quality_sentence
-from bevel.report.score_text import interval, score
+from bevel.report.score_text import class_words, interval, probability_words, score
 from bevel.workflow.advice import AXIS, MODEL, Advice, Line, advise, points
 from bevel.workflow.scores import Estimate
 
@@ -180,3 +180,17 @@ def test_only_features_clear_of_zero_are_named():
     assert "relies on no single feature" in feature_sentence(doubtful, "classification")
     nothing = ErrorImportance("permutation", ("a",), values[:1], "", standard_error=errors[:1])
     assert "relies on no single feature" in feature_sentence(nothing, "classification")
+
+
+@pytest.mark.parametrize(
+    ("label", "target", "words", "probability"),
+    [
+        ("1", "died", "died = 1", "probability that died = 1"),
+        ("-1.5", "died", "died = -1.5", "probability that died = -1.5"),
+        ("1", "", "class 1", "probability of class 1"),
+        ("yes", "died", "yes", "probability of yes"),
+    ],
+)
+def test_classes_that_are_numbers_are_called_by_the_target(label, target, words, probability):
+    assert class_words(label, target) == words
+    assert probability_words(label, target) == probability

@@ -16,6 +16,7 @@ from bevel.analysis.checks import check_count
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import join_names, wrong_value
 from bevel.forest.calibration import raise_to_power
+from bevel.text.node_predictions import called
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,7 @@ class Calibration(PrintedResult):
             )
         ]
         error = f"expected calibration error {self.expected_calibration_error:.4f}"
-        title = f"Calibration of the probability of {self.of}: {error}"
+        title = f"Calibration of the probability of {called(self.of)}: {error}"
         return PrintedTable(title, header, lines)
 
     def to_pandas(self) -> pd.DataFrame:

@@ -73,6 +73,8 @@ class Importance(PrintedResult):
         than half of its way. None of groups and rotations, and of slim forests.
     effect_of : ndarray of object or None
         Of more than two classes: the class whose probability changes most.
+    output_name : str
+        What rises or falls with the features, if it is the same for all of them.
     hint : str
         What directions and effects are; the last line of the printed table.
     title : str
@@ -89,6 +91,7 @@ class Importance(PrintedResult):
     effect: Floats | None = None
     direction: npt.NDArray[np.object_] | None = None
     effect_of: npt.NDArray[np.object_] | None = None
+    output_name: str = field(default="", kw_only=True)
     hint: str = field(default="", kw_only=True)
     title: str = field(default="", kw_only=True)
 

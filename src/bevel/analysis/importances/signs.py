@@ -51,6 +51,7 @@ def with_directions(found: Found, analysed: AnalysedForest) -> Found:
         found,
         direction=words.astype(object),
         effect_of=None if classes is None else np.array([str(classes[k]) for k in largest], object),
+        output_name=of or "",
         hint=f"direction: of the {of or 'probability of a class'} over the splits that use the "
         "feature; effects_on=X adds the size",
     )
@@ -68,7 +69,14 @@ def with_effects(found: Importance | Directions, analysed: AnalysedForest, X: An
         f"effect: change of the {_output(analysed) or 'probability of a class'} from the 5 % to "
         "the 95 % quantile of the feature"
     )
-    return replace(found, effect=trends.change, direction=direction, effect_of=of, hint=hint)
+    return replace(
+        found,
+        effect=trends.change,
+        direction=direction,
+        effect_of=of,
+        output_name=_output(analysed) or "",
+        hint=hint,
+    )
 
 
 def _output(analysed: AnalysedForest) -> str | None:

@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Bools, Floats
-from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
+from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.rules.imitation import (
+    N_TREES,
+    forest_predictions,
+    grow_imitation,
+    imitates,
+)
 from bevel.analysis.rules.original_columns import read_columns
 from bevel.analysis.rules.rule_set_result import Rule, RuleSet, all_hold
+from bevel.analysis.rules.tests_of_rows import LabelTest, RowTest
 from bevel.analysis.rules.written_splits import WrittenSplits
+from bevel.data.columns import Columns
 from bevel.data.ranking import RankScaler
 from bevel.data.tables import read_table
 from bevel.forest.flat_forest import TreeView
-from bevel.parameters.constraints import Integer, Number, Parameter
+from bevel.parameters.constraints import Integer, Number, Parameter, StrOptions
 from bevel.printable import printable
 from bevel.text.decimals import percent, written
 from bevel.text.node_predictions import called
 from bevel.text.tree_rules import subtree_ends
 
-__all__ = ["rule_set"]
+__all__ = ["RuleOptions", "choose_rules", "rule_set"]
 
 SHORTER = 0.9  # what each term costs
+ENOUGH_TREES = 0.5  # that begin with a short split, for rules of the forest's own
+MOST_DIGITS, MOST_MOVED = 9, 0.1  # share of its rows that rounding may move
 UNWRITABLE = 2**31  # length of a split along an axis of a rotation, or of ranks
 _REMEDY = "See the documentation of rule_set."
 _PARAMETERS = (
@@ -36,7 +46,21 @@ _PARAMETERS = (
     Parameter("min_coverage", 0.05, (Number("[0, 1]"),), "", _REMEDY),
     Parameter("overlap", 0.1, (Number("[0, 1]"),), "", _REMEDY),
     Parameter("digits", 2, (Integer(1, 9),), "", _REMEDY),
+    Parameter("source", "auto", (StrOptions(("auto", "forest", "imitation")),), "", _REMEDY),
 )
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """The parameters of `rule_set`."""
+
+    n: int = 6
+    max_depth: int = 2
+    max_terms: int = 3
+    min_coverage: float = 0.05
+    overlap: float = 0.1
+    digits: int = 2
+    source: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -59,6 +83,7 @@ def rule_set(
     overlap: float = 0.1,
     digits: int = 2,
     out_of_bag: bool = False,
+    source: str = "auto",
 ) -> RuleSet:
     """A few short rules of a fitted forest that describe different groups of rows.
 
@@ -84,11 +109,18 @@ def rule_set(
     overlap : float, default=0.1
         Weight of the rows that a rule covers already; 1: overlap does not matter.
     digits : int, default=2
-        Digits of weights and thresholds, counted from the spread of the columns. All figures are
-        those of the rule as it is written.
+        Digits of weights and thresholds, counted from the spread of the columns; more where
+        rounding would move more than a tenth of the rule's rows. All figures are those of the rule
+        as it is written.
     out_of_bag : bool, default=False
         X and y are the rows of the fit: each rule is also evaluated on the rows that its tree was
         not grown on.
+    source : {"auto", "forest", "imitation"}, default="auto"
+        Where rules come from: the nodes of the forest, or those of a hundred small trees of short
+        splits that are fitted to its predictions. "auto" means the forest if at least half of its
+        trees begin with a split of at most `max_terms` features. Node models and rotations, which
+        most default forests have, do not. The result says which it was and how well it imitates
+        the forest.
 
     Returns
     -------
@@ -107,32 +139,104 @@ def rule_set(
     [0, 1, 2]
     """
     analysed = read_forest(forest, "rule_set", trees_only=True)
-    given = (n, max_depth, max_terms, min_coverage, overlap, digits)
+    given = (n, max_depth, max_terms, min_coverage, overlap, digits, source)
     for parameter, value in zip(_PARAMETERS, given, strict=True):
         parameter.check(value)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
-    target = np.asarray(rows.target)
-    Y = np.eye(len(analysed.classes))[target] if analysed.classes is not None else target[:, None]
-    leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
-    nodes = [
-        node for tree in analysed.forest for node in _nodes(analysed, tree, max_depth, max_terms)
-    ]
-    chosen = _cover(nodes, leaves, Y.astype(float), n, min_coverage, overlap)
+    return choose_rules(analysed, X, rows, RuleOptions(*given))
+
+
+def choose_rules(
+    analysed: AnalysedForest, X: Any, rows: EvaluationRows, options: RuleOptions
+) -> RuleSet:
+    """The same for rows that were read."""
     nominal = frozenset(int(f) for f in np.flatnonzero(analysed.forest.levels))
-    columns = read_columns(read_table(X), nominal, analysed.names).values
-    writer = _Writer(analysed, columns, leaves, target, rows.out, digits)
+    columns = read_columns(read_table(X), nominal, analysed.names)
+    predicted = forest_predictions(analysed, X, rows)
+    few = _too_few(analysed, options.max_terms)
+    imitation = None
+    if options.source == "imitation" or (options.source == "auto" and few):
+        imitation = _imitate(analysed, columns, predicted, options)
+    of, leaves, out = _nodes_of(analysed, imitation, columns, rows)
+    target = np.asarray(rows.target)
+    nodes = [node for tree in of.forest for node in _nodes(of, tree, options)]
+    Y = np.eye(len(analysed.classes))[target] if analysed.classes is not None else target[:, None]
+    chosen = _cover(nodes, leaves, Y.astype(float), options)
+    writer = _Writer(analysed, of, columns.values, leaves, target, out, options.digits)
     covered = np.zeros(len(target), dtype=bool)
-    rules = [writer.write(node, covered) for node in chosen]
-    typical = _typical(analysed, target)
+    written_rules = (writer.write(node, covered) for node in chosen)
+    rules = tuple(rule for rule in written_rules if rule.n_rows > 0)
     return RuleSet(
-        tuple(rules),
+        rules,
         float(covered.mean()),
-        typical,
+        _typical(analysed, target),
         analysed.names,
         nominal,
         analysed.classes is not None,
-        "" if rules else _remedy(analysed, max_terms),
+        "" if rules else _remedy(of, options.max_terms),
+        "forest" if imitation is None else "imitation",
+        _fidelity(analysed, rules, columns.values, target, predicted),
+        "" if imitation is None else few or f"The rules are of {N_TREES} small trees.",
     )
+
+
+def _too_few(analysed: AnalysedForest, max_terms: int) -> str:
+    """Why rules of the forest's own nodes would describe few of its trees; empty if not so."""
+    first = [int(_lengths(analysed, t)[0]) for t in analysed.forest if t.n_nodes > 1]
+    short = sum(length <= max_terms for length in first)
+    if short >= ENOUGH_TREES * len(first):
+        return ""
+    return (
+        f"The model's own splits are long: {short:,} of {len(first):,} trees begin with at most "
+        f"{max_terms} feature{'' if max_terms == 1 else 's'}. The rules are of {N_TREES} small "
+        "trees that imitate its predictions."
+    )
+
+
+def _imitate(
+    analysed: AnalysedForest, columns: Columns, predicted: npt.NDArray[Any], options: RuleOptions
+) -> AnalysedForest | None:
+    min_rows = int(options.min_coverage * len(predicted) / 2)
+    return grow_imitation(
+        analysed, columns, predicted, options.max_depth, options.max_terms, min_rows
+    )
+
+
+def _nodes_of(
+    analysed: AnalysedForest,
+    imitation: AnalysedForest | None,
+    columns: Columns,
+    rows: EvaluationRows,
+) -> tuple[AnalysedForest, npt.NDArray[np.int32], Bools | None]:
+    """The forest whose nodes are rules, the leaves of the rows, and which are out of bag."""
+    if imitation is None:
+        leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
+        return analysed, leaves, rows.out
+    leaves = imitation.predictor.leaves(imitation.encode(columns), imitation.n_threads)
+    return imitation, leaves, imitation.honest_bags().rows_out(imitation.forest.n_trees)
+
+
+def _fidelity(
+    analysed: AnalysedForest,
+    rules: tuple[Rule, ...],
+    columns: Any,
+    target: npt.NDArray[Any],
+    predicted: npt.NDArray[Any],
+) -> float:
+    """How well the first rule that holds imitates the forest; other rows get what is typical."""
+    if not rules or predicted.ndim > 1:
+        return float("nan")
+    classes = analysed.classes
+    if classes is None:
+        found = np.full(len(target), target.mean())
+    else:
+        found = classes[np.full(len(target), np.bincount(target).argmax())]
+    free = np.ones(len(target), dtype=bool)
+    for rule in rules:
+        inside = all_hold(rule.tests, columns)
+        found[inside & free] = rule.prediction
+        free &= ~inside
+    return imitates(predicted, found, classes is not None)
 
 
 def _remedy(analysed: AnalysedForest, max_terms: int) -> str:
@@ -169,16 +273,14 @@ def _lengths(analysed: AnalysedForest, tree: TreeView) -> npt.NDArray[np.int64]:
     return np.where(unwritable, UNWRITABLE, count)
 
 
-def _nodes(
-    analysed: AnalysedForest, tree: TreeView, max_depth: int, max_terms: int
-) -> Iterator[_Node]:
+def _nodes(analysed: AnalysedForest, tree: TreeView, options: RuleOptions) -> Iterator[_Node]:
     """Nodes under splits of few features; axes of rotations have many."""
     forest, nodes = analysed.forest, tree.nodes
     count = _lengths(analysed, tree)
-    long = count > min(max_terms, UNWRITABLE - 1)
+    long = count > min(options.max_terms, UNWRITABLE - 1)
     terms, end = np.zeros(tree.n_nodes, np.int64), subtree_ends(tree)
     parent = forest.parent[nodes.start : nodes.stop] - nodes.start
-    for node in np.flatnonzero((tree.depth > 0) & (tree.depth <= max_depth)):
+    for node in np.flatnonzero((tree.depth > 0) & (tree.depth <= options.max_depth)):
         above = int(parent[node])
         if terms[above] < 0 or long[above]:
             terms[node] = -1
@@ -191,21 +293,19 @@ def _cover(
     nodes: list[_Node],
     leaves: npt.NDArray[np.int32],
     Y: Floats,
-    n: int,
-    min_coverage: float,
-    overlap: float,
+    options: RuleOptions,
 ) -> list[_Node]:
     """Greedy choice; rows of chosen nodes lose weight."""
     mean, n_rows = Y.mean(axis=0), len(Y)
     covered = np.zeros(n_rows, dtype=bool)
     weight = np.ones(n_rows)
     chosen: list[_Node] = []
-    while len(chosen) < n:
+    while len(chosen) < options.n:
         best, most = None, 0.0
         for node in nodes:
             inside = _rows_of(node, leaves)
             fresh = np.count_nonzero(inside & ~covered)
-            if fresh < max(1.0, min_coverage * n_rows):
+            if fresh < max(1.0, options.min_coverage * n_rows):
                 continue
             own = weight[inside]
             distance = own @ Y[inside] / own.sum() - mean
@@ -217,7 +317,7 @@ def _cover(
         chosen.append(best)
         inside = _rows_of(best, leaves)
         covered |= inside
-        weight[inside] *= max(overlap, 1e-6)
+        weight[inside] *= max(options.overlap, 1e-6)
     return chosen
 
 
@@ -240,6 +340,7 @@ class _Writer:
     """Writes nodes as rules, and evaluates them as they are written."""
 
     analysed: AnalysedForest
+    of: AnalysedForest  # whose nodes they are
     columns: Any
     leaves: npt.NDArray[np.int32]
     target: npt.NDArray[Any]
@@ -247,11 +348,13 @@ class _Writer:
     digits: int
 
     def write(self, node: _Node, covered: Bools) -> Rule:
-        tree: Any = self.analysed.estimator
-        rules = tree.forest_.tree(node.tree).rules(digits=self.digits, max_terms=None)
-        place = int(np.searchsorted(rules.node, node.node))
-        tests = WrittenSplits(self.analysed).path(rules, place)
-        inside = all_hold(tests, self.columns)
+        inside_node = _rows_of(node, self.leaves)
+        for digits in range(self.digits, MOST_DIGITS + 1):
+            tests = self._tests(node, digits)
+            inside = all_hold(tests, self.columns)
+            agreement = float((inside == inside_node).mean())
+            if 1.0 - agreement <= MOST_MOVED * inside_node.mean():
+                break
         prediction, precision = self._describe(self.target[inside])
         fresh = float((inside & ~covered).mean())
         covered |= inside
@@ -264,10 +367,27 @@ class _Writer:
             int(inside.sum()),
             float(inside.mean()),
             fresh,
-            float((inside == _rows_of(node, self.leaves)).mean()),
+            agreement,
             node.tree,
             node.node,
         )
+
+    def _tests(self, node: _Node, digits: int) -> tuple[RowTest, ...]:
+        estimator: Any = self.of.estimator
+        rules = estimator.forest_.tree(node.tree).rules(digits=digits, max_terms=None)
+        place = int(np.searchsorted(rules.node, node.node))
+        tests = WrittenSplits(self.of).path(rules, place)
+        if self.of.fitted.additive is None:
+            return tests
+        # Boosting does not record whether a column had missing values; the rows tell it.
+        return tuple(
+            test if self._is_missing(test) else replace(test, missing=False) for test in tests
+        )
+
+    def _is_missing(self, test: RowTest) -> bool:
+        if isinstance(test, LabelTest):
+            return True
+        return any(bool(np.isnan(self.columns[feature]).any()) for feature in test.features)
 
     def _describe(self, target: npt.NDArray[Any]) -> tuple[Any, float]:
         classes = self.analysed.classes

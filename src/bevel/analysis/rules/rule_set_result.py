@@ -45,7 +45,7 @@ class Rule:
     agreement : float
         Share of the rows for which the rule as written agrees with the forest's node.
     tree, node : int
-        Where it is in the forest.
+        Where it is in the forest, or in the trees that imitate it.
     """
 
     tests: tuple[RowTest, ...]
@@ -77,6 +77,15 @@ class RuleSet:
     is_classifier : bool
     remedy : str
         What to do if there is no rule.
+    source : {"forest", "imitation"}
+        Whether rules are nodes of the forest, or of small trees that imitate its predictions.
+    fidelity : float
+        How well the rules imitate the forest on the rows, if each row gets the prediction of the
+        first rule that it fulfils, and rows of no rule that of all rows: share of equal labels, in
+        regression share of the variance of the forest's predictions. The predictions are out of bag
+        if that was wanted.
+    origin : str
+        Why the forest is imitated; empty if it is not.
     """
 
     rules: tuple[Rule, ...]
@@ -86,6 +95,9 @@ class RuleSet:
     nominal: frozenset[int]
     is_classifier: bool
     remedy: str = ""
+    source: str = "forest"
+    fidelity: float = float("nan")
+    origin: str = ""
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -124,7 +136,7 @@ class RuleSet:
         lines = [self._title()]
         for place, rule in enumerate(self.rules, 1):
             lines += [f"{place:>2}. {rule.text}", f"    {self._claim(rule)}"]
-        return "\n".join(lines)
+        return "\n".join((*lines, *self.of_the_forest()))
 
     __repr__ = __str__
 
@@ -151,7 +163,18 @@ class RuleSet:
             for place, rule in enumerate(self.rules, 1)
             if rule.agreement < 1.0
         ]
-        return ("; ".join(changed),) if changed else ()
+        return (*(("; ".join(changed),) if changed else ()), *self.of_the_forest())
+
+    def of_the_forest(self) -> tuple[str, ...]:
+        """Where rules come from, and how well they imitate the forest."""
+        share = percent(max(self.fidelity, 0.0))
+        what = (
+            f"predicts as the model does for {share} of the rows"
+            if self.is_classifier
+            else f"explains {share} of the variance of the model's predictions"
+        )
+        words = f"The first rule that a row fulfils {what}."
+        return tuple(each for each in (self.origin, words) if each)
 
     def _numbers(self, rule: Rule) -> tuple[str, str]:
         """What a rule claims, and the estimate out of bag, which is empty if there is none."""

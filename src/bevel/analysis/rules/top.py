@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
+from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.extras import import_optional
 from bevel.html_table import html_table
@@ -24,7 +24,7 @@ from bevel.text.tree_rules import subtree_ends
 from bevel.text.tree_text import notes_text
 from bevel.text.vocabulary import vocabulary_of
 
-__all__ = ["TopRules", "top_rules"]
+__all__ = ["RuleLimits", "TopRules", "best_rules", "top_rules"]
 
 
 LONGER = 0.95  # a further condition must explain a twentieth more
@@ -58,6 +58,11 @@ class TopRules:
         Share of that class; in regression the standard deviation of the targets.
     notes : tuple of str
         Notes on the rules.
+    n_rows : ndarray of int64
+        Rows that fulfil them.
+    out_of_bag : ndarray
+        Purity, in regression the mean target, on the rows that a rule's tree was not grown on; NaN
+        if that is not known.
     """
 
     rules: tuple[str, ...]
@@ -69,6 +74,8 @@ class TopRules:
     purity: Floats
     is_classifier: bool
     notes: tuple[str, ...]
+    n_rows: npt.NDArray[np.int64]
+    out_of_bag: Floats
 
     @property
     def told(self) -> Floats:
@@ -88,10 +95,19 @@ class TopRules:
 
     def _claim(self, place: int) -> str:
         share, purity = percent(float(self.coverage[place])), float(self.purity[place])
+        estimate = self.estimate(place)
+        out = f" (out of bag {estimate})" if estimate else ""
         if self.is_classifier:
             name = called(self.prediction[place])
-            return f"{name} {percent(purity)}, of {share} of the rows"
-        return f"{self.prediction[place]} ± {self.spread(place)}, of {share} of the rows"
+            return f"{name} {percent(purity)}{out}, of {share} of the rows"
+        return f"{self.prediction[place]} ± {self.spread(place)}{out}, of {share} of the rows"
+
+    def estimate(self, place: int) -> str:
+        """Estimate out of bag, in words; empty if it is not known."""
+        found = float(self.out_of_bag[place])
+        if found != found:
+            return ""
+        return percent(found) if self.is_classifier else written(float(f"{found:.4g}"))
 
     def spread(self, place: int) -> str:
         """Standard deviation of the targets of a rule, to 5 %, in as few digits as possible."""
@@ -109,12 +125,13 @@ class TopRules:
                 rule,
                 self.prediction[place],
                 percent(float(self.purity[place])) if self.is_classifier else self.spread(place),
-                percent(float(self.coverage[place])),
+                self.estimate(place),
+                f"{self.n_rows[place]} ({percent(float(self.coverage[place]))})",
                 percent(float(self.explained[place])),
             )
             for place, rule in enumerate(self.rules)
         ]
-        header = ("", "rule", "prediction", spread, "rows", "variance explained")
+        header = ("", "rule", "prediction", spread, "out of bag", "rows", "variance explained")
         return html_table(f"{len(self)} rules", header, rows, self.notes)
 
     def to_pandas(self) -> Any:
@@ -124,12 +141,23 @@ class TopRules:
             "rule": self.rules,
             "prediction": self.prediction,
             "purity" if self.is_classifier else "standard_deviation": self.purity,
+            "out_of_bag": self.out_of_bag,
+            "n_rows": self.n_rows,
             "coverage": self.coverage,
             "explained": self.explained,
             "tree": self.tree,
             "node": self.node,
         }
         return pandas.DataFrame(columns)
+
+
+@dataclass(frozen=True)
+class RuleLimits:
+    """How many rules, and which."""
+
+    n: int = 10
+    max_depth: int = 3
+    min_coverage: float = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +179,7 @@ def top_rules(
     min_coverage: float = 0.02,
     digits: int = 3,
     max_terms: int | None = 8,
+    out_of_bag: bool = False,
 ) -> TopRules:
     """The rules of a forest that explain most variance of the given rows.
 
@@ -174,6 +203,9 @@ def top_rules(
     digits : int, default=3
     max_terms : int or None, default=8
         As in `tree_rules`.
+    out_of_bag : bool, default=False
+        X and y are the rows of the fit: each rule is also evaluated on the rows that its tree was
+        not grown on.
 
     Returns
     -------
@@ -195,29 +227,34 @@ def top_rules(
     analysed = read_forest(estimator, "top_rules", trees_only=True)
     for parameter, value in zip(_PARAMETERS, (n, max_depth, min_coverage), strict=True):
         parameter.check(value)
-    rows = read_evaluation_rows(analysed, X, y, out_of_bag=False)
-    encoded, target = rows.X, rows.target
+    rows = read_evaluation_rows(analysed, X, y, out_of_bag)
+    limits = RuleLimits(n, max_depth, min_coverage)
+    return best_rules(analysed, rows, limits, Style(max_depth, digits=digits, max_terms=max_terms))
+
+
+def best_rules(
+    analysed: AnalysedForest, rows: EvaluationRows, limits: RuleLimits, style: Style
+) -> TopRules:
+    """The same for rows that were read."""
     Y = (
-        target[:, None].astype(float)
+        rows.target[:, None].astype(float)
         if analysed.classes is None
-        else np.eye(len(analysed.classes))[target]
+        else np.eye(len(analysed.classes))[rows.target]
     )
-    leaves = analysed.predictor.leaves(encoded, analysed.n_threads)
+    leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     found = sorted(
-        _candidates(analysed, leaves, Y, max_depth, min_coverage),
+        _candidates(analysed, leaves, Y, limits),
         key=lambda rule: (-rule.score, rule.depth, rule.tree, rule.node),
     )
-    chosen, covered = _unlike(found, leaves, n)
-    style = Style(max_depth, digits=digits, max_terms=max_terms)
-    return _result(analysed, encoded, leaves, Y, chosen, covered, style)
+    chosen, covered = _unlike(found, leaves, limits.n)
+    return _result(analysed, rows, leaves, Y, chosen, covered, style)
 
 
 def _candidates(
     analysed: AnalysedForest,
     leaves: npt.NDArray[np.int32],
     Y: Floats,
-    max_depth: int,
-    min_coverage: float,
+    limits: RuleLimits,
 ) -> Iterator[_Candidate]:
     mean, n_rows = Y.mean(axis=0), len(Y)
     for tree in analysed.forest:
@@ -227,10 +264,10 @@ def _candidates(
         sums = [np.bincount(leaf, column, minlength=tree.n_nodes) for column in columns]
         # Leaves of a subtree lie together: sums over it are differences of running sums.
         running = np.vstack((np.zeros(len(sums)), np.cumsum(np.array(sums).T, axis=0)))
-        for node in np.flatnonzero((tree.depth > 0) & (tree.depth <= max_depth)):
+        for node in np.flatnonzero((tree.depth > 0) & (tree.depth <= limits.max_depth)):
             total = running[end[node]] - running[node]
             count, depth = round(total[-1]), int(tree.depth[node])
-            if count >= max(min_coverage * n_rows, 1.0):
+            if count >= max(limits.min_coverage * n_rows, 1.0):
                 distance = total[:-1] / count - mean
                 score = count / n_rows * float(distance @ distance) * LONGER**depth
                 yield _Candidate(score, depth, tree.index, int(node), int(end[node]))
@@ -259,7 +296,7 @@ def _alike(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> bool:
 
 def _result(
     analysed: AnalysedForest,
-    encoded: npt.NDArray[np.float32],
+    rows: EvaluationRows,
     leaves: npt.NDArray[np.int32],
     Y: Floats,
     chosen: list[_Candidate],
@@ -269,15 +306,17 @@ def _result(
     forest = analysed.estimator.forest_
     variance = float(Y.var(axis=0).sum())
     texts, splits, predictions, purity, explained = [], [], [], [], []
-    for rule, rows in zip(chosen, covered, strict=True):
+    out_of_bag: list[float] = []
+    for rule, inside in zip(chosen, covered, strict=True):
         tree = forest.tree(rule.tree).rules(
-            encoded=encoded, leaves=leaves[:, rule.tree], **vars(style)
+            encoded=rows.X, leaves=leaves[:, rule.tree], **vars(style)
         )
         place = int(np.searchsorted(tree.node, rule.node))
         texts.append(tree.rule(place))
         splits += list(tree.splits_above(place))
-        mine = Y[rows]
+        mine = Y[inside]
         mean = mine.mean(axis=0)
+        out_of_bag.append(_mean_outside(rows, rule, inside, Y[:, mean.argmax()]))
         between = float(((mean - Y.mean(axis=0)) ** 2).sum())
         explained.append(len(mine) / len(Y) * between / variance)
         if analysed.classes is None:
@@ -290,13 +329,24 @@ def _result(
         tuple(texts),
         np.array([rule.tree for rule in chosen], dtype=np.int64),
         np.array([rule.node for rule in chosen], dtype=np.int64),
-        np.array([rows.mean() for rows in covered]),
+        np.array([inside.mean() for inside in covered]),
         np.array(explained),
         tuple(predictions),
         np.array(purity),
         analysed.classes is not None,
         _notes(analysed, splits),
+        np.array([np.count_nonzero(inside) for inside in covered], dtype=np.int64),
+        np.array(out_of_bag),
     )
+
+
+def _mean_outside(
+    rows: EvaluationRows, rule: _Candidate, inside: npt.NDArray[np.bool_], values: Floats
+) -> float:
+    """Mean over the rows of a rule that its tree was not grown on."""
+    if rows.out is None or not np.any(out := inside & rows.out[:, rule.tree]):
+        return float("nan")
+    return float(values[out].mean())
 
 
 def _notes(analysed: AnalysedForest, splits: list[SplitText]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from bevel._types import Floats
 from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
+from bevel.text.node_predictions import called
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +95,7 @@ class ShapleyValues(PrintedResult):
             base_values=self.base_values[column],
             classes=None,
             std=std,
-            output_name=f"probability of {label}",
+            output_name=f"probability of {called(str(label))}",
         )
 
     def to_pandas(self) -> pd.DataFrame:

@@ -159,7 +159,14 @@ class RiskGroups(PrintedResult):
 
 
 def risk_groups(
-    forest: Any, X: Any, y: Any, *, n_groups: int = 3, times: Any = None, out_of_bag: bool = False
+    forest: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_groups: int = 3,
+    times: Any = None,
+    out_of_bag: bool = False,
+    sample_weight: Any = None,
 ) -> RiskGroups:
     """Rows in groups of about equal size by their predicted risk, and the survival of each.
 
@@ -177,6 +184,8 @@ def risk_groups(
         event times of the fit.
     out_of_bag : bool, default=False
         Whether each row is predicted only by the trees whose bags it is out of.
+    sample_weight : array-like of shape (n_rows,), default=None
+        As in `survival_scores`.
 
     Returns
     -------
@@ -185,7 +194,7 @@ def risk_groups(
     """
     analysed = read_forest(forest, "risk_groups")
     check_count("n_groups", n_groups, low=2)
-    target, leaves = read_rows(analysed, X, y, out_of_bag)
+    target, leaves = read_rows(analysed, X, y, out_of_bag, sample_weight)
     record = survival_record(analysed.fitted, "risk_groups")
     grid = _grid(times, record)
     risk = mean_risk(analysed, leaves)

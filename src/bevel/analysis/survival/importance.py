@@ -122,6 +122,12 @@ def _drops(
 ) -> Floats:
     """Fall of the concordance for each group and repeat."""
     whole = _concordance(analysed, rows, target, out_of_bag)
+    if np.isnan(whole):
+        where = "out of bag" if out_of_bag else "given"
+        raise ValueError(
+            f"{analysed.caller} needs two rows whose times can be compared; got none among the "
+            f"{len(rows)} rows {where}. Grow more trees, or pass more rows."
+        )
     return np.array(
         [
             [

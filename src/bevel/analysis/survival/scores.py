@@ -13,13 +13,14 @@ from bevel.analysis.checks import check_count
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.analysis.survival.metrics import (
     brier_score,
-    concordance_index,
     dynamic_auc,
     integrated_brier_score,
     kaplan_meier,
 )
+from bevel.data.row_weights import read_weights
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.errors import wrong_value
+from bevel.forest.survival.concordance import concordance_and_error
 from bevel.forest.survival.curves import curves, out_of_bag_leaves, read_times, survival_record
 
 __all__ = [
@@ -42,6 +43,8 @@ class SurvivalScores(PrintedResult):
     ----------
     concordance : float
         Harrell's, of the risks.
+    concordance_error : float
+        Its standard error over the choice of the rows.
     integrated_brier_score : float
         Mean of `brier_score` over the times.
     reference : float
@@ -50,6 +53,8 @@ class SurvivalScores(PrintedResult):
         Where the following are taken.
     brier_score, auc : ndarray
         At each time; censored rows weighed by the chance of being seen.
+    reference_score : ndarray
+        The Brier score of the Kaplan-Meier curve of all rows at each time.
     n_rows : int
         Rows that were scored.
     out_of_bag : bool
@@ -57,11 +62,13 @@ class SurvivalScores(PrintedResult):
     """
 
     concordance: float
+    concordance_error: float
     integrated_brier_score: float
     reference: float
     times: Floats
     brier_score: Floats
     auc: Floats
+    reference_score: Floats
     n_rows: int
     out_of_bag: bool
 
@@ -72,13 +79,13 @@ class SurvivalScores(PrintedResult):
 
     def to_pandas(self) -> Any:
         """A line for each time."""
-        columns = {"time": self.times, "brier_score": self.brier_score, "auc": self.auc}
-        return data_frame(columns)
+        names = ("brier_score", "reference_score", "auc")
+        return data_frame({"time": self.times, **{name: getattr(self, name) for name in names}})
 
     def _printed(self) -> PrintedTable:
         how = "out of bag" if self.out_of_bag else "by all trees"
         rows: list[tuple[str, float | str]] = [
-            ("concordance", self.concordance),
+            ("concordance", f"{self.concordance:.4f} ± {self.concordance_error:.4f}"),
             ("mean AUC", self.mean_auc),
             ("integrated Brier score", self.integrated_brier_score),
             ("the same without features", self.reference),
@@ -95,6 +102,7 @@ def survival_scores(
     times: Any = None,
     out_of_bag: bool = False,
     y_train: Any = None,
+    sample_weight: Any = None,
 ) -> SurvivalScores:
     """Scores of a survival forest on some rows, or out of bag.
 
@@ -112,6 +120,9 @@ def survival_scores(
         Whether each row is predicted only by the trees whose bags it is out of.
     y_train : as y, default=None
         Rows from which the censoring is estimated; None takes y.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the fit, with `out_of_bag=True`: rows of weight 0 are in no bag. Scores count all
+        rows alike.
 
     Returns
     -------
@@ -130,7 +141,7 @@ def survival_scores(
     True
     """
     analysed = read_forest(forest, "survival_scores")
-    target, leaves = read_rows(analysed, X, y, out_of_bag)
+    target, leaves = read_rows(analysed, X, y, out_of_bag, sample_weight)
     grid = _grid(times, target)
     survival = curves(analysed.fitted, leaves, grid, "survival", analysed.n_threads)
     risk = mean_risk(analysed, leaves)
@@ -138,13 +149,16 @@ def survival_scores(
     truth, train = target[known], target if y_train is None else y_train
     at_risk = 1.0 - survival[known]
     alone = np.broadcast_to(kaplan_meier(truth)(grid), (len(truth), len(grid)))
+    concordance, error = concordance_and_error(truth, risk[known])
     return SurvivalScores(
-        concordance=concordance_index(truth, risk[known]),
+        concordance=concordance,
+        concordance_error=error,
         integrated_brier_score=integrated_brier_score(truth, survival[known], grid, train),
         reference=integrated_brier_score(truth, alone, grid, train),
         times=grid,
         brier_score=brier_score(truth, survival[known], grid, train),
         auc=dynamic_auc(truth, at_risk, grid, train),
+        reference_score=brier_score(truth, alone, grid, train),
         n_rows=len(truth),
         out_of_bag=out_of_bag,
     )
@@ -197,7 +211,14 @@ class SurvivalCalibration(PrintedResult):
 
 
 def survival_calibration(
-    forest: Any, X: Any, y: Any, time: float, *, n_groups: int = 10, out_of_bag: bool = False
+    forest: Any,
+    X: Any,
+    y: Any,
+    time: float,
+    *,
+    n_groups: int = 10,
+    out_of_bag: bool = False,
+    sample_weight: Any = None,
 ) -> SurvivalCalibration:
     """Whether predicted survival at a time is what is observed.
 
@@ -217,6 +238,8 @@ def survival_calibration(
         Groups of about equal size; fewer where predictions are tied.
     out_of_bag : bool, default=False
         Whether each row is predicted only by the trees whose bags it is out of.
+    sample_weight : array-like of shape (n_rows,), default=None
+        As in `survival_scores`.
 
     Returns
     -------
@@ -224,7 +247,7 @@ def survival_calibration(
         Drawn by `bevel.plots.survival_calibration`.
     """
     analysed = read_forest(forest, "survival_calibration")
-    target, leaves = read_rows(analysed, X, y, out_of_bag)
+    target, leaves = read_rows(analysed, X, y, out_of_bag, sample_weight)
     check_count("n_groups", n_groups, low=1)
     when = read_times(time, survival_record(analysed.fitted, "survival_calibration"))
     if len(when) != 1:
@@ -257,7 +280,7 @@ def _survival_at(target: SurvivalTarget, time: float) -> tuple[float, float]:
 
 
 def read_rows(
-    analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool
+    analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool, sample_weight: Any = None
 ) -> tuple[SurvivalTarget, Ints32]:
     """Times and events of rows, and their leaves; -1 where a tree does not count."""
     survival_record(analysed.fitted, analysed.caller)
@@ -265,7 +288,11 @@ def read_rows(
     target = read_survival(y, len(rows))
     if out_of_bag:
         fitted, threads = analysed.fitted, analysed.n_threads
-        return target, out_of_bag_leaves(fitted, rows, None, threads, analysed.caller)
+        weights = read_weights(sample_weight, None, None, len(rows))
+        return target, out_of_bag_leaves(fitted, rows, weights, threads, analysed.caller)
+    if sample_weight is not None:
+        required = "None unless out_of_bag=True: it tells which rows can be in a bag"
+        raise wrong_value("sample_weight", required, "weights", "Leave it out.")
     return target, analysed.predictor.leaves(rows, analysed.n_threads)
 
 

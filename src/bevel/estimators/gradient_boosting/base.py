@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from bevel._types import Floats
@@ -19,6 +20,7 @@ from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
 from bevel.estimators.gradient_boosting.boosted_trees import BoostedTrees, _additive, _record
+from bevel.estimators.gradient_boosting.held_out import HoldsOutRows
 from bevel.estimators.gradient_boosting.validation import (
     append_rows,
     check_scoring,
@@ -26,6 +28,7 @@ from bevel.estimators.gradient_boosting.validation import (
     hold_out,
     validation_rows,
 )
+from bevel.estimators.scanned.boosting import fit_boosting
 from bevel.files.model import StoredEstimator
 from bevel.forest.additive import Additive, add_trees
 from bevel.forest.fitted_forest import FittedForest
@@ -36,6 +39,7 @@ from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import combines_units, read_projection
 from bevel.projections.features import Axis
+from bevel.scanning import ScannedTable
 from bevel.training.boosting import (
     BoostingFit,
     BoostingOptions,
@@ -44,14 +48,15 @@ from bevel.training.boosting import (
     resolve_directions,
 )
 from bevel.training.boosting_schedule import (
-    EARLY_STOPPING_ROWS,
-    FEWEST_ROWS_TO_HOLD_OUT,
     REFIT_FACTOR,
     choose_learning_rate,
     choose_max_iter,
-    choose_validation_fraction,
 )
-from bevel.training.feature_constraints import FeatureConstraints, read_constraints
+from bevel.training.feature_constraints import (
+    DescribedColumns,
+    FeatureConstraints,
+    read_constraints,
+)
 from bevel.training.options import draw_seed
 from bevel.training.progress import Progress
 from bevel.training.threads import count_threads
@@ -61,6 +66,7 @@ from bevel.training.validation_scorer import ValidationScorer, read_scorer
 
 class ObliqueBoosting(
     BoostedTrees,
+    HoldsOutRows,
     NamedParameters,
     TableInput,
     LinksToDocuments,
@@ -80,13 +86,17 @@ class ObliqueBoosting(
         """The same for validation rows, whose classes must be those of y."""
 
     @abstractmethod
+    def _checked_target(self, values: Floats) -> Floats:
+        """Targets that were read before, or an error that says what the loss needs."""
+
+    @abstractmethod
     def _loss(self) -> tuple[str, str, int]:
         """Loss as the core names it, link, and number of outputs."""
 
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         X_val: Any = None,
@@ -99,11 +109,12 @@ class ObliqueBoosting(
 
         Parameters
         ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+        X : array, data frame, sparse matrix of shape (n_rows, n_features), or scanned table
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN and None are missing values; infinities raise.
+            (made dense, in float32). NaN and None are missing values; infinities raise. A table
+            of `bevel.scan` need not fit in memory, and brings its targets and weights.
         y : array-like of shape (n_rows,)
-            Targets.
+            Targets; None with a scanned table.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more; None weighs all rows equally. A row of weight zero
             is as good as absent.
@@ -119,9 +130,10 @@ class ObliqueBoosting(
         self : object
             The fitted estimator.
         """
-        values = dict(self.get_params(deep=False))
-        check_each(values, self._parameters)
-        self._check_combinations(X_val, y_val, sample_weight_val)
+        if isinstance(X, ScannedTable):
+            fit_boosting(self, X, (y, sample_weight), (X_val, y_val, sample_weight_val))
+            return self
+        self._check_parameters(X_val, y_val, sample_weight_val)
         n_threads = count_threads(self.n_jobs)
         before = self._fitted if self.warm_start and hasattr(self, "_fitted") else None
         if before is None and hasattr(self, "_fitted"):
@@ -136,21 +148,40 @@ class ObliqueBoosting(
             )
             refits = False
         else:
-            target, refits = self._hold_out(target, seed)
-        options = self._options(table.n_rows, target.validates is not None, before)
-        constraints = read_constraints(
-            self.monotonic_cst, self.interaction_cst, table, dataset.encoding.levels
-        )
-        if hasattr(self, "classes_"):
-            constraints.check_classes(len(self.classes_))
+            target, refits = self._hold_out(target, seed, hold_out)
+        constraints = self._constraints(table, dataset.encoding.levels)
         scorer = self._scorer(X, X_val, target)
+        options = self._options(table.n_rows, target.validates is not None, before)
+        self._fit_rows(dataset, target, constraints, options, seed, before, refits, scorer)
+        return self
+
+    def _fit_rows(
+        self,
+        dataset: Dataset,
+        target: BoostingTarget,
+        constraints: FeatureConstraints,
+        options: BoostingOptions,
+        seed: int,
+        before: FittedForest | None,
+        refits: bool,
+        scorer: ValidationScorer | None = None,
+    ) -> None:
+        """Grow the trees of encoded rows."""
+        n_threads = count_threads(self.n_jobs)
         fitted = self._boost(
             dataset, target, constraints, options, seed, before, n_threads, scorer=scorer
         )
         self._fitted = self._assemble(dataset, target, fitted, seed, before)
         if refits and not fitted.interrupted:
             self._fitted = self._refit(dataset, target, constraints, options, seed, n_threads)
-        return self
+
+    def _constraints(
+        self, columns: DescribedColumns, levels: npt.NDArray[np.int32]
+    ) -> FeatureConstraints:
+        constraints = read_constraints(self.monotonic_cst, self.interaction_cst, columns, levels)
+        if hasattr(self, "classes_"):
+            constraints.check_classes(len(self.classes_))
+        return constraints
 
     def _assemble(
         self,
@@ -220,6 +251,10 @@ class ObliqueBoosting(
         record = replace(known, training_score=own.training_score)
         return replace(whole, additive=replace(_additive(whole), record=record))
 
+    def _check_parameters(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+        check_each(dict(self.get_params(deep=False)), self._parameters)
+        self._check_combinations(X_val, y_val, sample_weight_val)
+
     def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
         check_validation(
             (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
@@ -231,64 +266,21 @@ class ObliqueBoosting(
                 "draws; got subsample=1.0. Use for example subsample=0.5."
             )
 
-    def _hold_out(self, target: BoostingTarget, seed: int) -> tuple[BoostingTarget, bool]:
-        """Which rows validate, if any, and whether all rows are fitted again afterwards."""
-        n_rows = len(target.values)
-        automatic = self.early_stopping == "auto"
-        is_small = n_rows <= EARLY_STOPPING_ROWS
-        may_refit = self._may_refit(target, n_rows)
-        if automatic and is_small and not may_refit and not self._scores():
-            return target, False
-        if not automatic and not self.early_stopping:
-            return target, False
-        automatic_refit = automatic and is_small and may_refit
-        refits = automatic_refit if self.refit == "auto" else bool(self.refit)
-        share = self.validation_fraction
-        if share == "auto":
-            share = choose_validation_fraction(refits)
-        try:
-            validates = hold_out(target, hasattr(self, "classes_"), share, seed)
-        except ValueError:
-            if not automatic or self._scores():
-                raise
-            return target, False  # a class with a single row, for example
-        return replace(target, validates=validates), refits
-
-    def _may_refit(self, target: BoostingTarget, n_rows: int) -> bool:
-        """Whether "auto" may find the number of iterations on held-out rows of a small table."""
-        return (
-            self.max_iter == "auto"
-            and self.refit is not False
-            and not self.warm_start
-            and n_rows >= FEWEST_ROWS_TO_HOLD_OUT
-            and self._measures(target)
-        )
-
-    def _measures(self, target: BoostingTarget) -> bool:
-        """Whether there is something that early stopping can compare."""
-        if not callable(self.loss) or self._scores():
-            return True
-        return self._make_user_loss(target).measures()
-
-    def _scores(self) -> bool:
-        """Whether a scorer decides when to stop, not the loss."""
-        return not (isinstance(self.scoring, str) and self.scoring == "loss")
-
-    def _make_user_loss(self, target: BoostingTarget) -> UserLoss:
-        return UserLoss(self.loss, target.values.copy(), self._loss()[2])
-
     def _dataset(self, table: Table, before: FittedForest | None, n_threads: int) -> Dataset:
         if before is not None:
             return encode_dataset(table, before.encoding, n_threads)
-        members = self._members()
-        combines = True if members is None else combines_units(members)
-        scale = automatic_scale(combines) if self.scale == "auto" else self.scale
+        members, scale = self._members(), self._chosen_scale()
         if scale is None and members and all(isinstance(m.projection, Axis) for m in members):
             # Single features are read once, to code them: no copy in column order is needed.
             viewed = view_dataset(table, self.categorical_features, n_threads)
             if viewed is not None:
                 return viewed
         return learn_dataset(table, self.categorical_features, scale, n_threads)
+
+    def _chosen_scale(self) -> str | None:
+        members = self._members()
+        combines = True if members is None else combines_units(members)
+        return automatic_scale(combines) if self.scale == "auto" else self.scale
 
     def _members(self) -> Any:
         if self.projection == "auto" and self.n_projections == "auto":
@@ -393,7 +385,8 @@ class ObliqueBoosting(
         again: bool = False,
         scorer: ValidationScorer | None = None,
     ) -> BoostingFit:
-        families = resolve_directions(self._members(), dataset, constraints)
+        levels = dataset.encoding.levels
+        families = resolve_directions(self._members(), len(dataset.X), levels, constraints)
         sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)

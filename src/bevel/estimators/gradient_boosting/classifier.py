@@ -228,11 +228,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
 
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
         classes, codes = read_labels(y, n_rows)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y must have at least two classes; got one class, {shorten(classes[0])}. Check "
-                "the target, or predict the class without a model."
-            )
+        _check_classes(classes)
         if self.warm_start and hasattr(self, "_fitted"):
             self._check_same_classes(classes)
         weights = read_weights(sample_weight, self.class_weight, classes[codes], n_rows)
@@ -252,9 +248,21 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         weights = read_weights(sample_weight, None, None, n_rows)
         return BoostingTarget(places[codes].astype(np.float64), weights, None)
 
+    def _checked_target(self, values: Floats) -> Floats:
+        _check_classes(self.classes_)
+        return values
+
     def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"y must have the classes of the first fit when warm_start=True "
                 f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
             )
+
+
+def _check_classes(classes: npt.NDArray[Any]) -> None:
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must have at least two classes; got one class, {shorten(classes[0])}. Check the "
+            "target, or predict the class without a model."
+        )

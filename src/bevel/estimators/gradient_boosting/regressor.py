@@ -312,7 +312,9 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         return BoostingTarget(self._numbers(y, n_rows, "y_val"), weights, None)
 
     def _numbers(self, y: Any, n_rows: int, name: str) -> Floats:
-        values = read_numbers(y, n_rows)
+        return self._checked_target(read_numbers(y, n_rows), name)
+
+    def _checked_target(self, values: Floats, name: str = "y") -> Floats:
         lowest = float(np.min(values))
         if self.loss == "poisson" and (lowest < 0.0 or not values.any()):
             raise ValueError(

@@ -15,7 +15,7 @@ from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
 from bevel.projections.families import Member, TableShape, read_projection
 from bevel.scanning import ScannedTable
-from bevel.scanning.reading import ReadTable, read_blocks
+from bevel.scanning.reading import ReadColumns, ReadTable, read_blocks
 from bevel.training.blocks.growing import WorkSpace, grow_over_blocks
 from bevel.training.blocks.out_of_bag import predict_blocks_out_of_bag
 from bevel.training.criteria import is_regression
@@ -26,7 +26,7 @@ from bevel.training.trainer import TrainingTarget, native_options
 if TYPE_CHECKING:
     from bevel.estimators._base import ObliqueForest
 
-__all__ = ["fit_over_blocks", "fit_scanned"]
+__all__ = ["fit_over_blocks", "fit_scanned", "refuse_arrays", "remember_columns"]
 
 # What "auto" stands for where directions are drawn without looking at rows.
 AUTOMATIC = "sparse"
@@ -44,13 +44,29 @@ ROWLESS = (
 
 def fit_scanned(estimator: ObliqueForest, scanned: ScannedTable, y: Any, weight: Any) -> None:
     """Fit an estimator to a scanned table."""
+    refuse_arrays(y, weight)
+    fit_over_blocks(estimator, partial(read_blocks, scanned, bar=bool(estimator.verbose)))
+
+
+def refuse_arrays(y: Any, weight: Any) -> None:
+    """Raise for targets or weights beside a scanned table."""
     for name, value in (("y", y), ("sample_weight", weight)):
         if value is not None:
             raise ValueError(
                 f"{name} must be None with a scanned table, which has its own; got "
                 f"{shorten(value)}. Pass it to scan, as target= or weight=."
             )
-    fit_over_blocks(estimator, partial(read_blocks, scanned))
+
+
+def remember_columns(estimator: Any, read: ReadTable | ReadColumns) -> None:
+    """Set what an estimator says of the columns and classes of its table."""
+    estimator.n_features_in_ = read.table.n_features
+    if read.names is not None:
+        estimator.feature_names_in_ = np.array(read.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    if read.classes is not None:
+        estimator.classes_, estimator.n_classes_ = read.classes, len(read.classes)
 
 
 def fit_over_blocks(
@@ -89,14 +105,8 @@ def _fit_blocks(
     n_nominal = int(np.count_nonzero(levels))
     shape = TableShape(table.n_rows, table.n_features - n_nominal, n_nominal)
     options = resolve_options(values, members, shape, draw_seed(estimator.random_state))
-    estimator.n_features_in_ = table.n_features
+    remember_columns(estimator, read)
     estimator.n_outputs_ = 1
-    if read.names is not None:
-        estimator.feature_names_in_ = np.array(read.names, dtype=object)
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-    if read.classes is not None:
-        estimator.classes_, estimator.n_classes_ = read.classes, len(read.classes)
     space = WorkSpace(read.shares.numbers, read.shares.rows)
     trees = range(estimator.n_estimators)
     progress = estimator._progress(trees)
@@ -156,12 +166,11 @@ def _check(values: Mapping[str, Any]) -> None:
 
 def _check_members(members: Sequence[Member]) -> None:
     for projection in (member.projection for member in members):
-        per_tree = isinstance(projection, P.RandomRotation) and projection.per == "tree"
         calls = isinstance(projection, P.Custom) and callable(projection.sampler)
-        if not isinstance(projection, ROWLESS) or per_tree or calls:
+        if not isinstance(projection, ROWLESS) or calls:
             raise ValueError(
-                "projection must draw its directions node by node without looking at rows with a "
-                f"scanned table, whose rows are in blocks; got {shorten(projection)}. Use "
-                '"sparse", "axis", "combination", P.RandomRotation(per="node"), P.MultiRotation(), '
-                "P.Patches or P.Custom with a matrix; or fit rows that are in memory."
+                "projection must draw its directions without looking at rows with a scanned "
+                f"table, whose rows are in blocks; got {shorten(projection)}. Use "
+                '"sparse", "axis", "combination", "rotation", P.MultiRotation(), P.Patches or '
+                "P.Custom with a matrix; or fit rows that are in memory."
             )

@@ -220,16 +220,17 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
     ) -> TrainingTarget:
         target = read_survival(y, n_rows, needs_event=True)
         weights = read_weights(sample_weight, None, None, n_rows)
-        if weights is not None:  # a row of weight 0 is as good as absent
-            target = SurvivalTarget(target.time, target.event & (weights > 0.0))
-            if not target.event.any():
-                raise ValueError(
-                    "y must have a row of weight above 0 whose event was seen; got events of "
-                    "weight 0 only. Check sample_weight."
-                )
+        found = TrainingTarget(target.time, 0, weights, survival=target)
+        counted = found.counted_survival
+        assert counted is not None
+        if not counted.event.any():
+            raise ValueError(
+                "y must have a row of weight above 0 whose event was seen; got events of weight 0 "
+                "only. Check sample_weight."
+            )
         if self._trees_are_kept():
-            _check_same_times(self._fitted.survival, target)
-        return TrainingTarget(target.time, 0, weights, survival=target)
+            _check_same_times(self._fitted.survival, counted)
+        return found
 
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         self.oob_prediction_ = estimates.predictions[:, 0]

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import digamma
 
 from bevel._types import Floats
+from bevel.errors import ModelFileError
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["Isolation", "average_path_length", "with_path_lengths"]
@@ -29,7 +30,16 @@ class Isolation:
     offset: float
 
     def scores(self, lengths: Floats) -> Floats:
-        """Scores of rows from -1 (isolated at once) to 0; about -0.5 for ordinary ones."""
+        """Scores of rows from -1 (isolated at once) to 0; about -0.5 for ordinary ones.
+
+        Raises ModelFileError of negative lengths, which only a mapped file that was not verified
+        can have.
+        """
+        if (lengths < 0.0).any():
+            raise ModelFileError(
+                f"The path length of a leaf must be zero or more; got {lengths.min():.3g} as the "
+                "mean of a row. The file is damaged: copy it again, or save the model again."
+            )
         usual = float(average_path_length(np.array(float(self.n_samples))))
         return np.asarray(-(2.0 ** -(lengths / usual if usual > 0 else np.ones_like(lengths))))
 

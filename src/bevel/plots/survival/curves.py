@@ -12,9 +12,14 @@ from bevel.plots.series import line, marker
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bevel.analysis.results import RiskGroups, SurvivalBands, SurvivalCalibration
+    from bevel.analysis.results import (
+        RiskGroups,
+        SurvivalBands,
+        SurvivalCalibration,
+        SurvivalScores,
+    )
 
-__all__ = ["risk_groups", "survival_calibration", "survival_curves"]
+__all__ = ["risk_groups", "survival_calibration", "survival_curves", "survival_scores"]
 
 
 def survival_curves(
@@ -123,6 +128,32 @@ def survival_calibration(result: "SurvivalCalibration", *, ax: "Axes | None" = N
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         error = result.expected_calibration_error
         axes.set_title(f"Survival: expected calibration error {error:.3f}", loc="left")
+    return axes
+
+
+def survival_scores(scores: "SurvivalScores", *, ax: "Axes | None" = None) -> "Axes":
+    """Draw the Brier score over time, beside that of a curve that knows no features.
+
+    Parameters
+    ----------
+    scores : SurvivalScores
+        From `bevel.analysis.survival_scores`.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    with panel(ax, "survival_scores", 6.4, 4.0) as axes:
+        axes.grid(color=RULE, lw=0.6)
+        axes.plot(scores.times, scores.brier_score, lw=1.8, label="forest", **line(0))
+        alone: dict[str, Any] = {"color": FAINT, "lw": 1.4, "ls": (0, (4, 2))}
+        axes.plot(scores.times, scores.reference_score, label="without features", **alone)
+        top = max(float(np.max(scores.brier_score)), float(np.max(scores.reference_score)))
+        axes.set(xlabel="time", ylabel="Brier score", ylim=(0.0, 1.1 * top or 1.0))
+        axes.set_title(f"Brier score, mean {scores.integrated_brier_score:.3f}", loc="left")
+        axes.legend(loc="best", fontsize=9)
     return axes
 
 

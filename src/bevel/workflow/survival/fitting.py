@@ -11,16 +11,21 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.analysis import survival_scores
 from bevel.analysis.results import SurvivalScores
+from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.errors import join_names
 from bevel.estimators import ObliqueSurvivalForest
 from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
+from bevel.workflow.predicting import Predictions
+from bevel.workflow.scores import Estimate
+from bevel.workflow.survival.findings import concordance_estimate
 from bevel.workflow.tables.options import TableKeywords, TableOptions
 from bevel.workflow.tables.source import Source
-from bevel.workflow.tables.table_file import open_table
+from bevel.workflow.tables.table_file import TableFile, open_table
 
-__all__ = ["SurvivalFit", "fit_survival"]
+__all__ = ["SurvivalFit", "fit_survival", "out_of_bag_risks", "read_survival_columns"]
 
 SEEN = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
@@ -37,8 +42,8 @@ class SurvivalFit:
         Out of bag.
     rows : LabelledRows
         What was read; `y` are the times.
-    event : ndarray of bool
-        Whether the event was seen, by row.
+    target : SurvivalTarget
+        Times and events.
     event_column : str
         Name of the column of the events.
     seconds : float
@@ -48,9 +53,20 @@ class SurvivalFit:
     model: ObliqueSurvivalForest
     scores: SurvivalScores
     rows: LabelledRows
-    event: npt.NDArray[np.bool_]
+    target: SurvivalTarget
     event_column: str
     seconds: float
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """The out-of-bag concordance with its 95 % interval."""
+        return {"concordance": concordance_estimate(self.scores)}
+
+    @property
+    def seed(self) -> int | None:
+        """With which the forest was grown."""
+        seed = self.model.random_state
+        return None if seed is None else int(seed)
 
 
 def fit_survival(
@@ -104,7 +120,10 @@ def fit_survival(
     for note in rows.notes if on_note else ():
         assert on_note is not None
         on_note(note)
-    seen = _read_events(source, event, rows, options)
+    seen = _read_events(open_table(source, options), event)
+    if rows.number is not None:
+        seen = seen[rows.number - 1]
+    target = read_survival((rows.y, seen), len(rows.y), needs_event=True)
 
     def advance(done: int, total: int) -> None:
         if on_progress is not None:
@@ -112,20 +131,34 @@ def fit_survival(
 
     model = ObliqueSurvivalForest(**{"oob_score": True, **(parameters or {})}, callback=advance)
     start = clock.perf_counter()
-    model.fit(rows.X, (rows.y, seen), rows.weights)
+    model.fit(rows.X, target, rows.weights)
     seconds = clock.perf_counter() - start
     model.set_params(callback=None)
-    scores = survival_scores(model, rows.X, (rows.y, seen), out_of_bag=True)
-    return SurvivalFit(model, scores, rows, seen, event, seconds)
+    scores = survival_scores(model, rows.X, target, out_of_bag=True, sample_weight=rows.weights)
+    return SurvivalFit(model, scores, rows, target, event, seconds)
 
 
-def _read_events(
-    source: Path | Source, event: str, rows: LabelledRows, options: TableOptions
-) -> npt.NDArray[np.bool_]:
-    table = open_table(source, options)
+def out_of_bag_risks(found: SurvivalFit) -> Predictions:
+    """Out-of-bag risks of the rows, beside their times and events."""
+    rows = found.rows
+    event = found.target.event.astype(int)
+    beside = {**rows.ids, rows.target: found.target.time, found.event_column: event}
+    return Predictions(found.model.oob_prediction_, [], None, (), ids=beside)
+
+
+def read_survival_columns(
+    data: Path | Source, time: str, event: str, options: TableOptions
+) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Times and events of all rows of a file, and which rows have a time."""
+    table = open_table(data, options)
+    table.check_present([time, event])
+    read = table.read([time], {time: "numeric"}).columns
+    known = ~read.missing(0)
+    return read.values[0].astype(np.float64), _read_events(table, event), known
+
+
+def _read_events(table: TableFile, event: str) -> npt.NDArray[np.bool_]:
     words = table.read([event], {event: "nominal"}).columns.values[0]
-    if rows.number is not None:
-        words = words[rows.number - 1]
     labels = ["" if word is None else str(word).strip().lower() for word in words]
     labels = [label.removesuffix(".0") for label in labels]
     unknown = sorted({label or "a missing value" for label in labels} - set(SEEN))

@@ -1,0 +1,129 @@
+"""What a survival forest says of some rows, as sections of a page."""
+
+from __future__ import annotations
+
+from bevel.analysis.results import RiskGroups, SurvivalScores
+from bevel.report.page import PageSection, TableCell, figure, figures, paragraph, table
+from bevel.report.score_text import interval, number, score
+from bevel.report.survival import figures as drawings
+from bevel.workflow.survival.findings import SurvivalFindings, concordance_estimate
+
+__all__ = ["groups_picture", "survival_sections"]
+
+ROWS = {
+    "new": "Rows are predicted by all trees; scores of training rows are too good.",
+    "out-of-bag": "Out-of-bag: each row by the trees that did not see it.",
+    "grown on": "All trees were grown on these rows, so that scores are too good.",
+}
+
+
+def survival_sections(
+    found: SurvivalFindings | None, row_kind: str, *, with_groups: bool = True
+) -> list[PageSection]:
+    """Sections on scores, groups of risk, curves and calibration; none for other forests.
+
+    `with_groups`: whether the groups are drawn, which may be at the top of the page.
+    """
+    if found is None:
+        return []
+    curves = figure(
+        drawings.draw_bands(found.bands, found.names),
+        "Predicted survival of three rows: of low risk (5 % of the rows have less), of median "
+        "risk, and of high risk (5 % have more). Bands hold the middle half of the trees.",
+    )
+    sections = []
+    if found.scores is not None:
+        sections.append(PageSection("How good is it?", _scores(found.scores, row_kind)))
+    drawn = [curves]
+    if found.groups is not None and with_groups:
+        drawn.insert(0, groups_picture(found.groups))
+    words = "" if found.groups is None else _groups(found.groups)
+    sections.append(PageSection("Who is at risk?", figures(*drawn) + words))
+    if found.calibrations:
+        sections.append(PageSection("Are the probabilities right?", _calibration(found)))
+    return sections
+
+
+def groups_picture(groups: RiskGroups) -> str:
+    """Observed and predicted survival of the groups."""
+    caption = (
+        "Rows in three groups by their predicted risk. Lines: what was observed (Kaplan–Meier); "
+        "dashes: the mean of the predicted curves. Where they meet, predictions are right on "
+        "average."
+    )
+    return figure(drawings.draw_groups(groups), caption)
+
+
+def _scores(scores: SurvivalScores, row_kind: str) -> str:
+    order = concordance_estimate(scores)
+    rows = [
+        ["concordance", score("", order), interval("", order), "0.5"],
+        ["mean AUC over time", number(scores.mean_auc), "", "0.5"],
+        [
+            "integrated Brier score",
+            number(scores.integrated_brier_score),
+            "",
+            number(scores.reference),
+        ],
+    ]
+    first, last = number(scores.times[0]), number(scores.times[-1])
+    caption = (
+        f"{ROWS[row_kind]} Without features: every row gets the Kaplan–Meier curve of all rows. "
+        f"AUC and Brier score are taken from time {first} to {last}; censored rows are weighed by "
+        "their chance of being seen. The interval covers the choice of the rows that are scored."
+    )
+    header = ["score", "forest", "95 % interval", "without features"]
+    words = table(header, rows, numeric={1, 2, 3}, caption=caption, sortable=False)
+    drawing = figure(
+        drawings.draw_brier(scores),
+        "Brier score over time: the mean squared difference of the predicted survival and what was "
+        "seen. Lower is better; 0.25 is a prediction of one half.",
+    )
+    return words + figures(drawing, figure(drawings.draw_auc(scores), AUC))
+
+
+AUC = (
+    "AUC over time: how often a row with an event by then has the higher risk than one without. "
+    "0.5 is chance."
+)
+
+
+def _groups(groups: RiskGroups) -> str:
+    end = number(groups.times[-1])
+    rows = [
+        [
+            name,
+            int(count),
+            int(events),
+            TableCell(f"{100 * observed[-1]:.0f} %", float(observed[-1])),
+            TableCell(f"{100 * predicted[-1]:.0f} %", float(predicted[-1])),
+        ]
+        for name, count, events, observed, predicted in zip(
+            groups.names,
+            groups.count,
+            groups.n_events,
+            groups.observed,
+            groups.predicted,
+            strict=True,
+        )
+    ]
+    p = "below 0.0001" if groups.p_value < 1e-4 else f"{groups.p_value:.2g}"
+    caption = f"Log-rank test that the groups do not differ: p is {p}."
+    header = ["group", "rows", "events", f"observed survival at {end}", "predicted"]
+    return table(header, rows, numeric={1, 2, 3, 4}, caption=caption, sortable=False)
+
+
+def _calibration(found: SurvivalFindings) -> str:
+    drawn = [
+        figure(
+            drawings.draw_calibration(each),
+            f"Survival at {number(each.time)}: mean distance {each.expected_calibration_error:.3f}"
+            f" between predicted and observed, in {len(each.count)} groups of rows.",
+        )
+        for each in found.calibrations
+    ]
+    text = (
+        "Rows are grouped by their predicted survival at three times, the quartiles of the events. "
+        "On the dashed line, as many survive as predicted; lines are 95 % intervals."
+    )
+    return paragraph(text) + figures(*drawn, small=True)

@@ -1,0 +1,1 @@
+"""Survival forests from files of rows: fitting, explaining, findings."""
