@@ -41,6 +41,15 @@ def multi_rotation(
     ----------
     n_rotations : int, default=30
         K, the number of views.
+
+    Examples
+    --------
+    >>> from bevel import presets
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> forest = presets.multi_rotation(n_estimators=20, random_state=0).fit(X[::2], y[::2])
+    >>> round(forest.score(X[1::2], y[1::2]), 2)
+    0.97
     """
     return make_forest(
         task,
@@ -72,6 +81,15 @@ def regularized_rotation(
     weighting : {"rre", "cut", "exp", "bst", "new", "lin", "oob", "jnt"}, default="exp"
         How trees are shared out among rotations: the schemes of section 2.5, of which EXP is "a
         good compromise".
+
+    Examples
+    --------
+    >>> from bevel import presets
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> model = presets.regularized_rotation(n_rotations=5, n_estimators=20, random_state=0)
+    >>> round(model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]), 2)
+    0.97
     """
     return make_forest(
         task,
@@ -102,6 +120,15 @@ def stacked_rotation(
     ----------
     n_estimators : int, default=100
         Trees of each forest of both levels.
+
+    Examples
+    --------
+    >>> from bevel import presets
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> model = presets.stacked_rotation(n_estimators=10, random_state=0).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.98
     """
     if task != "classification":
         remedy = "For regression use for example rr_rf or rr_gbm."
@@ -126,6 +153,15 @@ def rr_gbm(*, n_estimators: int = 50, task: str = "classification", **parameters
     ----------
     n_estimators : int, default=50
         Trees of each group; their number is `n_groups`.
+
+    Examples
+    --------
+    >>> from bevel import presets
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> model = presets.rr_gbm(n_estimators=5, random_state=0).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.9
+    True
     """
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 

@@ -85,7 +85,9 @@ def preset(system: str, paper: str, section: str) -> Callable[[Make], Make]:
         heading = "" if "\nParameters\n" in text else "\n\nParameters\n----------"
         source = textwrap.fill(f"Source: {paper}, {section}.", width=96)
         summary, _, rest = text.partition("\n\n")
-        make.__doc__ = f"{summary}\n\n{source}\n\n{rest}{heading}{_SHARED_PARAMETERS}"
+        rest, examples, code = rest.partition("\n\nExamples\n")
+        own = f"{summary}\n\n{source}\n\n{rest}{heading}{_SHARED_PARAMETERS}"
+        make.__doc__ = own.rstrip("\n") + examples + code + "\n"
         return make
 
     return decorate

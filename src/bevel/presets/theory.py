@@ -20,6 +20,15 @@ def data_agnostic(*, task: str = "classification", **parameters: Any) -> Forest:
     At a random leaf one sparse direction and one cut are drawn, until there are ⌈√n⌉ leaves, a
     budget that grows, but more slowly than n, as the theorem requires. Set `max_leaf_nodes` for
     another. The theorem gives no other numbers: all else is as in `sporf`.
+
+    Examples
+    --------
+    >>> from bevel import presets
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> forest = presets.data_agnostic(n_estimators=20, random_state=0).fit(X[::2], y[::2])
+    >>> round(forest.score(X[1::2], y[1::2]), 2)
+    0.81
     """
     return sporf(task=task, **({"threshold": "purely_random"} | parameters))
 
@@ -56,6 +65,15 @@ def random_side(*, k: int = 1, task: str = "classification", **parameters: Any) 
     k : int, default=1
         Terminal node size: nodes of more rows are split. Tune it where there are many rows and few
         features.
+
+    Examples
+    --------
+    >>> from bevel import presets
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> forest = presets.random_side(n_estimators=20, random_state=0).fit(X[::2], y[::2])
+    >>> round(forest.score(X[1::2], y[1::2]), 2)
+    0.97
     """
     return _nearest_neighbours(k, task, parameters, n_projections=1)
 
@@ -70,5 +88,14 @@ def random_point(*, k: int = 1, task: str = "classification", **parameters: Any)
     ----------
     k : int, default=1
         Terminal node size: nodes of more rows are split.
+
+    Examples
+    --------
+    >>> from bevel import presets
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> forest = presets.random_point(n_estimators=20, random_state=0).fit(X[::2], y[::2])
+    >>> round(forest.score(X[1::2], y[1::2]), 2)
+    0.98
     """
     return _nearest_neighbours(k, task, parameters, threshold="random", n_projections="p")
