@@ -56,5 +56,5 @@ def test_baselines_beyond_all_leaf_values_are_refused(baseline):
 def test_sizes_of_nodes_that_cannot_be_are_refused(forest_of_families, size):
     header, data = split(forest_of_families)
     header["families"]["min_samples_split"] = size
-    with pytest.raises(ModelFileError, match="families.min_samples_split"):
+    with pytest.raises(ModelFileError, match=r"families\.min_samples_split"):
         estimator_of(seal(header, bytes(data)))
