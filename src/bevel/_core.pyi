@@ -394,6 +394,19 @@ class ForestView:
         weights: npt.NDArray[np.float64] | None = None,
         rows: tuple[int, int] | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
+    def pruned_out_of_bag(
+        self,
+        X: npt.NDArray[np.float32],
+        options: Options,
+        first_tree: int,
+        hard: bool,
+        n_threads: int,
+        trees: tuple[int, int],
+        weights: npt.NDArray[np.float64] | None,
+        node_weight: npt.NDArray[np.float32],
+        sizes: npt.NDArray[np.int64],
+        row_step: int,
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def survival_curves(
         self,
         leaves: npt.NDArray[np.int32],

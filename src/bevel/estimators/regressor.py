@@ -73,7 +73,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         n_thresholds: int = 1,
         split_search: str = "auto",
         max_depth: int | None = None,
-        min_samples_split: int | float = 2,
+        min_samples_split: int | float | str = "auto",
         min_samples_leaf: int | float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,

@@ -112,9 +112,11 @@ _SPLITS = [
     ),
     Parameter(
         "min_samples_split",
-        2,
-        [Integer(2), Real("(0, 1]")],
-        "Distinct rows a node needs to be split; a float is a share of the training rows.",
+        "auto",
+        [StrOptions(("auto",)), Integer(2), Real("(0, 1]")],
+        "Distinct rows a node needs to be split; a float is a share of the training rows. "
+        '"auto": 2, but with `projection="auto"` 2, 5, 12, 32 or 80, whichever is best out of bag; '
+        "see `families_`.",
     ),
     Parameter(
         "min_samples_leaf",
@@ -409,11 +411,20 @@ _GINI = replace(
     accepts=[StrOptions(CLASS_CRITERIA)],
     meaning="Impurity whose decrease is the gain of a split.",
 )
+_SPLIT_SIZE = Parameter(
+    "min_samples_split",
+    2,
+    [Integer(2), Real("(0, 1]")],
+    "Distinct rows a node needs to be split; a float is a share of the training rows.",
+)
+_ROTATED_SPLITS = [_SPLIT_SIZE if p.name == "min_samples_split" else p for p in _SPLITS]
 _RUN_ONCE = [parameter for parameter in _RUN if parameter.name != "warm_start"]
 ROTATION_CLASSIFIER_PARAMETERS = _table(
-    _ROTATIONS, [_GINI], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN_ONCE
+    _ROTATIONS, [_GINI], _ROTATED_SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN_ONCE
 )
-ROTATION_REGRESSOR_PARAMETERS = _table(_ROTATIONS, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _RUN_ONCE)
+ROTATION_REGRESSOR_PARAMETERS = _table(
+    _ROTATIONS, _REGRESSOR[:1], _ROTATED_SPLITS, _BAGS, _DATA, _RUN_ONCE
+)
 
 
 def check_each(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:

@@ -32,6 +32,7 @@ _OWN = {
         REGRESSOR_PARAMETERS["min_samples_split"],
         default=10,
         accepts=[Integer(2), Real("(0, 1]")],
+        meaning="Distinct rows a node needs to be split; a float is a share of the training rows.",
     ),
     "min_samples_leaf": replace(REGRESSOR_PARAMETERS["min_samples_leaf"], default=5),
     "oob_score": replace(

@@ -57,6 +57,7 @@ class TrainingOptions:
     seed: int
     monotone: tuple[int, ...] = ()  # by column; empty: none is constrained
     interaction_groups: tuple[tuple[int, ...], ...] = ()  # empty: all columns may meet
+    chooses_node_size: bool = False  # min_samples_split is chosen with the families
 
     def leaves_rows_out(self, n_rows: int) -> bool:
         """Whether any row can be out of a bag."""
@@ -291,7 +292,7 @@ def resolve_options(
         split_search=values["split_search"],
         growth=_growth(values["growth"], leaves, purely_random),
         max_depth=-1 if values["max_depth"] is None else int(values["max_depth"]),
-        min_samples_split=max(2, _rows(values["min_samples_split"], shape.n_rows)),
+        min_samples_split=_smallest_split(values["min_samples_split"], shape.n_rows),
         min_samples_leaf=_rows(values["min_samples_leaf"], shape.n_rows),
         min_weight_leaf=float(values["min_weight_fraction_leaf"]),
         max_leaf_nodes=int(leaves),
@@ -303,6 +304,7 @@ def resolve_options(
         and values.get("class_weight") == "balanced_subsample",
         families=tuple(families),
         seed=seed,
+        chooses_node_size=values["min_samples_split"] == "auto" and not members,
     )
     asks = _asks_for_out_of_bag(values) or 'Ridge(tune="oob")'
     wanted = _asks_for_out_of_bag(values) or any(m.projection.needs_out_of_bag for m in members)
@@ -324,6 +326,11 @@ def _growth(growth: str | None, leaves: int, purely_random: bool) -> str:
     if purely_random:
         return "random_leaf"
     return "best_first" if leaves else "depth_first"
+
+
+def _smallest_split(count: float | str, n_rows: int) -> int:
+    """Distinct rows that a node needs to be split; "auto" starts from 2."""
+    return 2 if isinstance(count, str) else max(2, _rows(count, n_rows))
 
 
 def _rows(count: float, n_rows: int) -> int:

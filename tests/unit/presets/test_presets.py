@@ -92,11 +92,13 @@ CLASSIFIERS = {
     "random_side": {
         "n_estimators": 100,
         "n_projections": 1,
+        "min_samples_split": 2,
         "split_pure_nodes": True,
         "bootstrap": False,
     },
     "random_point": {
         "n_estimators": 100,
+        "min_samples_split": 2,
         "threshold": "random",
         "n_projections": "p",
         "split_pure_nodes": True,
@@ -104,6 +106,7 @@ CLASSIFIERS = {
     },
     "breiman_forest": {
         "n_estimators": 100,
+        "min_samples_split": 2,
         "split_pure_nodes": True,
         "bootstrap": True,
         "replace": False,
