@@ -26,6 +26,7 @@ from bevel.parameters.constraints import (
     StrOptions,
 )
 from bevel.parameters.feature_constraints import CONSTRAINT_PARAMETERS
+from bevel.parameters.purity import PURITY
 from bevel.training.criteria import CLASS_CRITERIA, NUMBER_CRITERIA
 from bevel.training.rotation_ensemble.weights import WEIGHTINGS
 
@@ -152,17 +153,6 @@ _SPLITS = [
         [Number("[0, inf)")],
         "Decrease of impurity a split must bring, weighted by the node's share of the rows as in "
         "scikit-learn.",
-    ),
-]
-
-_PURITY = [
-    Parameter(
-        "split_pure_nodes",
-        False,
-        [Flag()],
-        "Whether nodes of a single target are split too, along a drawn direction at a random cut. "
-        "Leaves then have fewer rows than `min_samples_split` if directions tell them apart, as in "
-        "Lin and Jeon's Proposition 2. Predictions stay the same.",
     ),
 ]
 
@@ -389,7 +379,7 @@ def _table(*groups: Sequence[Parameter]) -> dict[str, Parameter]:
 CLASSIFIER_PARAMETERS = _table(
     [replace(_FOREST[0], default=500), *_FOREST[1:]],
     _CLASSIFIER[:1],
-    [*_SPLITS, *_PURITY],
+    [*_SPLITS, PURITY],
     _BAGS,
     [*_CLASSIFIER[1:2], *_CALIBRATION],
     [*_DATA, *CONSTRAINT_PARAMETERS],
@@ -399,7 +389,7 @@ CLASSIFIER_PARAMETERS = _table(
 REGRESSOR_PARAMETERS = _table(
     _FOREST,
     _REGRESSOR[:1],
-    [*_SPLITS, *_PURITY],
+    [*_SPLITS, PURITY],
     _BAGS,
     [*_DATA, *CONSTRAINT_PARAMETERS],
     _REGRESSOR[1:],

@@ -106,7 +106,6 @@ CLASSIFIERS = {
     },
     "breiman_forest": {
         "n_estimators": 100,
-        "min_samples_split": 2,
         "split_pure_nodes": True,
         "bootstrap": True,
         "replace": False,
