@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "arrays.h"
+#include "bevel/forest/bag.h"
+#include "bevel/predict/pruned_out_of_bag.h"
 #include "bevel/predict/reference_predictor.h"
 #include "bevel/predict/survival_curves.h"
 #include "bevel/support/check.h"
@@ -58,7 +60,8 @@ nb::ndarray<nb::numpy, double> value_of_view(const ForestView& view, RowMajorMat
 nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Options& options,
                              uint64_t first_tree, bool hard, int n_threads,
                              std::optional<std::pair<size_t, size_t>> range,
-                             std::optional<Vector<double>> weights) {
+                             std::optional<Vector<double>> weights,
+                             std::optional<std::pair<size_t, size_t>> row_range) {
   const ForestArrays& forest = view.arrays();
   check_width(forest, X.shape(1));
   const auto given = range.value_or(std::pair<size_t, size_t>{0, forest.n_trees()});
@@ -67,14 +70,48 @@ nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Optio
   const size_t n = X.shape(0);
   require(!weights || weights->shape(0) == n, "[ForestView] length of weights");
   const double* weight = weights ? weights->data() : nullptr;
-  const size_t k = forest.width();
-  std::vector<double> sums(n * k);
-  std::vector<int32_t> counts(n);
-  run_cancellable([&] {
-    out_of_bag(forest, {X.data(), n, 1, n}, weight, options, first_tree, trees, n_threads, hard,
-               sums.data(), counts.data());
+  const auto [first, last] = row_range.value_or(std::pair<size_t, size_t>{0, n});
+  require(first <= last && last <= n, "[ForestView] no such rows");
+  const size_t k = forest.width(), n_rows = last - first;
+  std::vector<double> sums(n_rows * k);
+  std::vector<int32_t> counts(n_rows);
+  run_cancellable([&, first = first, last = last] {
+    const auto bag = [&](size_t tree) {  // of all rows, also where some are asked for
+      std::vector<int32_t> drawn = draw_bag(options, n, first_tree + tree, weight);
+      if (first == 0 && last == n) return drawn;
+      return std::vector<int32_t>(drawn.begin() + static_cast<ptrdiff_t>(first),
+                                  drawn.begin() + static_cast<ptrdiff_t>(last));
+    };
+    out_of_bag(forest, {X.data() + first, n_rows, 1, n}, bag, trees, n_threads, hard, sums.data(),
+               counts.data());
   });
-  return nb::make_tuple(to_numpy(std::move(sums), {n, k}), to_numpy(std::move(counts)));
+  return nb::make_tuple(to_numpy(std::move(sums), {n_rows, k}), to_numpy(std::move(counts)));
+}
+
+nb::tuple pruned_out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Options& options,
+                                    uint64_t first_tree, bool hard, int n_threads,
+                                    std::pair<size_t, size_t> range,
+                                    std::optional<Vector<double>> weights,
+                                    Vector<float> node_weight, Vector<int64_t> sizes,
+                                    size_t row_step) {
+  const ForestArrays& forest = view.one_output();
+  check_width(forest, X.shape(1));
+  const TreeRange trees{range.first, range.second};
+  require(trees.begin <= trees.end && trees.end <= forest.n_trees(), "[ForestView] no such trees");
+  const size_t n = X.shape(0);
+  require(!weights || weights->shape(0) == n, "[ForestView] length of weights");
+  require(node_weight.shape(0) == forest.right.size(), "[ForestView] weights of the nodes");
+  require(row_step > 0, "[ForestView] row_step");
+  const PruningRequest request{as_span(sizes), as_span(node_weight), row_step};
+  const size_t n_rows = request.n_rows(n), k = forest.width();
+  std::vector<double> sums(request.sizes.size() * n_rows * k);
+  std::vector<int32_t> counts(n_rows);
+  run_cancellable([&] {
+    pruned_out_of_bag(forest, {X.data(), n, 1, n}, weights ? weights->data() : nullptr, options,
+                      first_tree, trees, request, n_threads, hard, sums.data(), counts.data());
+  });
+  return nb::make_tuple(to_numpy(std::move(sums), {request.sizes.size(), n_rows, k}),
+                        to_numpy(std::move(counts)));
 }
 
 using Leaves = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -109,7 +146,12 @@ void bind_forest(nb::module_& m) {
       .def("predict_value", &value_of_view, nb::arg("X").noconvert(), nb::arg("n_threads"))
       .def("out_of_bag", &out_of_bag_of_view, nb::arg("X").noconvert(), nb::arg("options"),
            nb::arg("first_tree"), nb::arg("hard"), nb::arg("n_threads"),
-           nb::arg("trees") = nb::none(), nb::arg("weights").noconvert() = nb::none())
+           nb::arg("trees") = nb::none(), nb::arg("weights").noconvert() = nb::none(),
+           nb::arg("rows") = nb::none())
+      .def("pruned_out_of_bag", &pruned_out_of_bag_of_view, nb::arg("X").noconvert(),
+           nb::arg("options"), nb::arg("first_tree"), nb::arg("hard"), nb::arg("n_threads"),
+           nb::arg("trees"), nb::arg("weights").noconvert().none(),
+           nb::arg("node_weight").noconvert(), nb::arg("sizes").noconvert(), nb::arg("row_step"))
       .def("survival_curves", &curves_of_view, nb::arg("leaves").noconvert(),
            nb::arg("first_point").noconvert(), nb::arg("n_points"), nb::arg("survival"),
            nb::arg("n_threads"));

@@ -21,6 +21,7 @@ namespace bevel {
 
 struct ChosenCut {
   bool found = false;
+  size_t candidate = 0;  // in the request
   SplitRecord split;
   std::vector<int64_t> left;  // cell of the rows on the left
 };
@@ -161,6 +162,7 @@ class CutChoice {
     const auto c = static_cast<size_t>(cut.candidate);
     const int n = bins.candidates.n_nonzeros(c);
     out.found = true;
+    out.candidate = c;
     out.left = left_;
     SplitRecord& split = out.split;
     split.index.assign(bins.candidates.indices(c), bins.candidates.indices(c) + n);

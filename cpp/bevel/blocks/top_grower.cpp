@@ -7,8 +7,8 @@
 
 #include "bevel/blocks/bin_edges.h"
 #include "bevel/blocks/cut_choice.h"
+#include "bevel/blocks/sample_values.h"
 #include "bevel/blocks/value_bins.h"
-#include "bevel/split/kernels/kernels.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
 #include "bevel/support/thread_pool.h"
@@ -64,23 +64,6 @@ void TopGrower::draw_candidates(const TopNode& node, Candidates& out) {
   }
 }
 
-std::vector<float> TopGrower::project_sample(const Candidates& directions, size_t direction,
-                                             std::span<const uint32_t> rows) const {
-  const int n = directions.n_nonzeros(direction);
-  std::vector<const float*> columns(static_cast<size_t>(n));
-  std::vector<float> fill(static_cast<size_t>(n));
-  for (int k = 0; k < n; ++k) {
-    const int32_t feature = directions.indices(direction)[k];
-    columns[k] = sample_.column(feature);
-    fill[k] = sample_.medians[feature];
-  }
-  std::vector<float> values(rows.size());
-  const Projection projection{columns.data(), directions.weights(direction),
-                              n > 1 ? fill.data() : nullptr, n};
-  kernels(options_.simd).project(projection, rows.data(), rows.size(), values.data());
-  return values;
-}
-
 uint64_t TopGrower::most_numbers_of(const Candidates& drawn) const {
   uint64_t n_cells = 1;
   for (size_t c = 0; c < drawn.size(); ++c) {
@@ -95,7 +78,7 @@ std::vector<float> TopGrower::edges_of(const TopNode& node, const Candidates& dr
   if (sample_.levels[*drawn.indices(c)] > 0) return {};
   const std::span<const uint32_t> rows(node.sample_rows.data(),
                                        std::min(node.sample_rows.size(), kEdgeRows));
-  std::vector<float> values = project_sample(drawn, c, rows);
+  std::vector<float> values = values_of_sample(sample_, drawn, c, rows);
   return find_edges(values, kMostEdges);
 }
 
@@ -129,9 +112,11 @@ std::string TopGrower::histogram_request(uint64_t most_numbers, int n_threads) {
   request_.bins = CandidateBins();
   request_.trees = PartialTrees();
   asked_.clear();
-  std::vector<Candidates> drawn;
+  drawn_.clear();
+  std::vector<Candidates> expanded;
   uint64_t n_numbers = 0;
   for (const size_t t : trees_at_once()) {
+    trees_[t].rotation.draw(options_, sample_, trees_[t].number);
     for (size_t i = 0; i < trees_[t].nodes.size() && n_numbers < most_numbers; ++i) {
       TopNode& node = trees_[t].nodes[i];
       if (node.state != TopState::waiting) continue;
@@ -139,26 +124,30 @@ std::string TopGrower::histogram_request(uint64_t most_numbers, int n_threads) {
         node.sample_rows.resize(sample_.n_rows);
         std::iota(node.sample_rows.begin(), node.sample_rows.end(), 0u);
       }
-      Candidates of_node;
-      draw_candidates(node, of_node);
+      Candidates drawn;
+      draw_candidates(node, drawn);
+      Candidates of_node = trees_[t].rotation.expand(drawn);
       n_numbers += most_numbers_of(of_node);
       if (n_numbers > most_numbers && !asked_.empty()) break;
-      drawn.push_back(std::move(of_node));
+      drawn_.push_back(std::move(drawn));
+      expanded.push_back(std::move(of_node));
       asked_.push_back({t, i});
     }
   }
   if (asked_.empty()) return {};
   std::vector<std::vector<std::vector<float>>> edges(asked_.size());
   ThreadPool pool(n_threads, asked_.size(), [&](int, size_t slot) {
-    const TopNode& node = trees_[asked_[slot].tree].nodes[asked_[slot].node];
-    for (size_t c = 0; c < drawn[slot].size(); ++c) {
+    const TopTree& tree = trees_[asked_[slot].tree];
+    for (size_t c = 0; c < expanded[slot].size(); ++c) {
       poll_cancellation(kEdgeRows * 16);
-      edges[slot].push_back(edges_of(node, drawn[slot], c));
+      const bool flat = tree.rotation.is_flat(*drawn_[slot].indices(c));
+      edges[slot].push_back(flat ? std::vector<float>()
+                                 : edges_of(tree.nodes[asked_[slot].node], expanded[slot], c));
     }
   });
   pool.run();
   for (size_t slot = 0; slot < asked_.size(); ++slot)
-    add_bins(drawn[slot], edges[slot], request_.bins);
+    add_bins(expanded[slot], edges[slot], request_.bins);
   add_paths(asked_, request_.trees);
   return request_.to_bytes();
 }
@@ -190,7 +179,7 @@ int32_t TopGrower::add_path(const TopTree& tree, int32_t node, std::span<const i
   if (from.state != TopState::split) return -1;
   const size_t n_nodes = out.left.size(), n_entries = out.directions.index.size(),
                n_bits = out.bits.size();
-  out.add_node(from.split);
+  out.add_node(tree.rotation.any() ? tree.rotation.expand(from.split) : from.split);
   const int32_t left = add_path(tree, from.left, slots, out);
   const int32_t right = add_path(tree, from.right, slots, out);
   if (left < 0 && right < 0) {  // nothing is asked for below: takes the node out again
@@ -269,11 +258,20 @@ void TopGrower::choose_cuts(Criterion criterion, std::span<const int64_t> cells)
     limits.min_weight = options_.min_weight_leaf * weight_of(tree.nodes[0].totals);
     ChosenCut cut = choice.choose(request_.bins, slot, cells.data(), node.totals.data(), limits);
     if (cut.found)
-      apply_cut(tree, asked_[slot].node, cut);
+      apply_cut(tree, asked_[slot].node, as_drawn(slot, cut));
     else
       retry(node);
   }
   asked_.clear();
+}
+
+// The cut in terms of what the sampler drew, which may be an axis of the tree's rotation.
+ChosenCut& TopGrower::as_drawn(size_t slot, ChosenCut& cut) const {
+  const Candidates& drawn = drawn_[slot];
+  const size_t c = cut.candidate - request_.bins.first[slot];
+  cut.split.index.assign(drawn.indices(c), drawn.indices(c) + drawn.n_nonzeros(c));
+  cut.split.coefficient.assign(drawn.weights(c), drawn.weights(c) + drawn.n_nonzeros(c));
+  return cut;
 }
 
 void TopGrower::retry(TopNode& node) const {
@@ -307,16 +305,16 @@ void TopGrower::apply_cut(TopTree& tree, size_t place, ChosenCut& cut) {
   for (size_t k = 0; k < cut.left.size(); ++k) right.totals[k] = node.totals[k] - cut.left[k];
   left.state = state_of(tree, left);
   right.state = state_of(tree, right);
-  split_sample(node, left, right);
+  split_sample(tree.rotation, node, left, right);
   std::vector<uint32_t>().swap(node.sample_rows);
 }
 
-void TopGrower::split_sample(const TopNode& node, TopNode& left, TopNode& right) const {
+void TopGrower::split_sample(const TreeRotation& rotation, const TopNode& node, TopNode& left,
+                             TopNode& right) const {
   Candidates direction;
-  for (size_t k = 0; k < node.split.index.size(); ++k)
-    direction.add_entry(node.split.index[k], node.split.coefficient[k]);
-  direction.close();
-  const std::vector<float> values = project_sample(direction, 0, node.sample_rows);
+  rotation.expand(node.split.index.data(), node.split.coefficient.data(),
+                  static_cast<int>(node.split.index.size()), direction);
+  const std::vector<float> values = values_of_sample(sample_, direction, 0, node.sample_rows);
   for (size_t i = 0; i < values.size(); ++i) {
     bool goes_left;
     if (node.split.is_category()) {
@@ -370,6 +368,7 @@ void TopGrower::put_subtree(size_t tree, size_t node, NodeStore&& subtree) {
           "[blocks] a subtree for a node that waits for none");
   trees_[tree].nodes[node].subtree = std::move(subtree);
   trees_[tree].nodes[node].state = TopState::grown;
+  if (trees_[tree].is_done()) trees_[tree].rotation.clear();  // drawn again in the end
 }
 
 size_t TopGrower::n_trees_done() const {
@@ -427,7 +426,9 @@ NodeStore TopGrower::to_nodes(TopTree& tree) const {
 FlatForest TopGrower::finish() {
   std::vector<GrownTree> grown;
   for (TopTree& tree : trees_) {
-    grown.push_back({to_nodes(tree), {}});
+    tree.rotation.draw(options_, sample_, tree.number);
+    grown.push_back(with_used_axes(to_nodes(tree), tree.rotation.axes(), sample_.n_features));
+    tree.rotation.clear();
     grown.back().nodes.shrink();
   }
   return flatten(grown, grid_.n_classes == 0);

@@ -84,9 +84,9 @@ class TopGrower {
   void retry(TopNode& node) const;
   // What becomes of a node whose totals are known: waits, is small or a leaf.
   TopState state_of(const TopTree& tree, const TopNode& node) const;
-  void split_sample(const TopNode& node, TopNode& left, TopNode& right) const;
-  std::vector<float> project_sample(const Candidates& directions, size_t direction,
-                                    std::span<const uint32_t> rows) const;
+  struct ChosenCut& as_drawn(size_t slot, struct ChosenCut& cut) const;
+  void split_sample(const TreeRotation& rotation, const TopNode& node, TopNode& left,
+                    TopNode& right) const;
   double weight_of(const std::vector<int64_t>& cell) const;  // in whole units
   void emit(const TopNode& node, NodeStore& out) const;
   NodeStore to_nodes(TopTree& tree) const;
@@ -100,8 +100,9 @@ class TopGrower {
   Samplers samplers_;
   std::vector<SamplerScratch> scratch_;
   std::vector<TopTree> trees_;
-  BlockRequest request_;         // the last one for histograms
-  std::vector<TopPlace> asked_;  // its nodes
+  BlockRequest request_;           // the last one for histograms
+  std::vector<TopPlace> asked_;    // its nodes
+  std::vector<Candidates> drawn_;  // their candidates, as samplers drew them
 };
 
 }  // namespace bevel

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bevel/blocks/tree_rotation.h"
 #include "bevel/forest/flat_forest.h"
 #include "bevel/random/stream.h"
 #include "bevel/tree/node_store.h"
@@ -35,6 +36,7 @@ struct TopTree {
   uint64_t number = 0;
   bool takes_all = false;  // its bag would have been empty: every row once
   std::vector<TopNode> nodes;
+  TreeRotation rotation;  // while the tree grows
 
   bool is_done() const {
     for (const TopNode& node : nodes)

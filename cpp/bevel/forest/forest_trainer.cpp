@@ -217,7 +217,10 @@ class Trainer {
     TreeData<Criterion> tree = gather(row_data, tree_number);
     TreeBuilder<Criterion> builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_,
                                    constraints_, workspaces_, kernels_, *pool_);
-    trees_[job] = with_used_axes(builder.grow(tree, worker), tree.axes, data_.n_features);
+    NodeStore nodes = builder.grow(tree, worker);
+    // A subtree keeps the numbers of the axes, which it shares with the rest of its tree.
+    trees_[job] = start_ ? GrownTree{std::move(nodes), {}}
+                         : with_used_axes(std::move(nodes), tree.axes, data_.n_features);
     trees_[job].nodes.shrink();
   }
 
@@ -289,7 +292,7 @@ class Trainer {
   // A tree with axes works on columns of its own: the axes and whatever else it reads, for the rows
   // of its bag and behind them for those out of it, if a family needs them.
   void add_axes(TreeData<Criterion>& tree) const {
-    Stream stream(tree.root, Purpose::rotation);
+    Stream stream(root_key(options_.seed, tree.row_data.tree), Purpose::rotation);
     draw_tree_axes(options_, data_, {tree.rows, tree.row_data}, stream, tree.axes);
     tree.data_rows = tree.rows;
     tree.data_rows.insert(tree.data_rows.end(), tree.out_of_bag.begin(), tree.out_of_bag.end());

@@ -26,6 +26,8 @@ from bevel.dask.tasks import (
     evaluate_family,
     finish_forest,
     grow_trees,
+    join_trees,
+    predict_rows_out_of_bag,
     prepare,
     share_trees,
     summarise,
@@ -88,13 +90,16 @@ def fit_replicated(
     warn_again(summary.warned, stacklevel=4)
     micro, shares = _share_trees(fit, table, summary, progress_for)
     if shares is None:
-        numbers, of_tree = np.arange(n_trees), np.zeros(n_trees, np.int32)
+        numbers, of_tree, size = np.arange(n_trees), np.zeros(n_trees, np.int32), None
     else:
         numbers, of_tree = shares.missing, shares.record.of_tree[shares.missing]
+        size = shares.record.min_samples_split
     progress = progress_for(range(n_trees - len(numbers), n_trees), "growing trees")
-    grown = _grow(fit, table, numbers, of_tree, progress)
+    grown = _grow(fit, table, numbers, of_tree, progress, min_samples_split=size)
     micro_forests = [] if micro is None else micro.forests
-    arguments = (table, micro_forests, grown.forests, shares)
+    forest = fit.submit("join-trees", join_trees, micro_forests, grown.forests, shares)
+    estimates = _predict_out_of_bag(fit, table, forest, summary)
+    arguments = (table, forest, shares, estimates)
     result: FitResult = fit.result(fit.submit("finish-forest", finish_forest, *arguments))
     warn_again(result.warned, stacklevel=4)
     return result
@@ -123,17 +128,44 @@ def _share_trees(
     return micro, shares
 
 
-def _grow(
-    fit: Fit, table: Any, numbers: Ints64, of_tree: npt.NDArray[np.int32], progress: Progress
-) -> GrownParts:
-    """Trees of some numbers, each of its family."""
+def _predict_out_of_bag(fit: Fit, table: Any, forest: Any, summary: Summary) -> list[Any]:
+    """Out-of-bag predictions, of as many rows for each thread; none if nobody needs them."""
+    if not summary.needs_out_of_bag:
+        return []
+    workers = _workers(fit)
+    n_tasks = max(1, min(summary.n_rows, sum(worker.n_threads for worker in workers)))
+    bounds = [summary.n_rows * i // n_tasks for i in range(n_tasks + 1)]
+    return [
+        fit.submit("predict-out-of-bag", predict_rows_out_of_bag, table, forest, rows, on=place)
+        for rows, place in zip(itertools.pairwise(bounds), _places(workers, n_tasks), strict=True)
+    ]
+
+
+def _workers(fit: Fit) -> list[Worker]:
+    """The workers that tasks may go to."""
     workers = workers_of(fit.client)
-    if fit.workers is not None:
-        workers = [worker for worker in workers if worker.address in fit.workers]
+    if fit.workers is None:
+        return workers
+    return [worker for worker in workers if worker.address in fit.workers]
+
+
+def _grow(
+    fit: Fit,
+    table: Any,
+    numbers: Ints64,
+    of_tree: npt.NDArray[np.int32],
+    progress: Progress,
+    min_samples_split: int | None = None,
+) -> GrownParts:
+    """Trees of some numbers, each of its family; None keeps the limit of the options."""
+    workers = _workers(fit)
     pieces = _pieces(len(numbers), sum(worker.n_threads for worker in workers))
     places = _places(workers, len(pieces))
     forests = [
-        fit.submit("grow-trees", grow_trees, table, numbers[piece], of_tree[piece], on=place)
+        fit.submit(
+            *("grow-trees", grow_trees, table, numbers[piece], of_tree[piece], min_samples_split),
+            on=place,
+        )
         for piece, place in zip(pieces, places, strict=True)
     ]
     sizes = [piece.stop - piece.start for piece in pieces]

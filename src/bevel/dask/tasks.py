@@ -19,16 +19,25 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Floats, Ints64
+from bevel._types import Ints64
 from bevel.dask.packages import distributed
 from bevel.dask.parts import join_parts
 from bevel.estimators._growing import Grown, PreparedFit, shape_of
 from bevel.estimators.registry import KINDS, SAVABLE
 from bevel.files.model import write_model
+from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.joining import join_forests
+from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
+from bevel.forest.predictor import PackedPredictor
 from bevel.forest.subforest import take_trees
-from bevel.training.automatic.growing import FamilyShares, Grower, share_by_evidence
+from bevel.training.automatic.growing import (
+    FamilyShares,
+    Grower,
+    OutOfBagPredictions,
+    predict_family,
+    share_by_evidence,
+)
 from bevel.training.automatic.plan import FamilyPlan, plan_families
 from bevel.training.micro_forests import replace_trees
 from bevel.training.options import TrainingOptions
@@ -44,7 +53,9 @@ __all__ = [
     "evaluate_family",
     "finish_forest",
     "grow_trees",
+    "join_trees",
     "measure_part",
+    "predict_rows_out_of_bag",
     "prepare",
     "share_trees",
     "summarise",
@@ -126,6 +137,7 @@ class Summary:
     n_rows: int
     plan: FamilyPlan | None
     warned: list[Warned]
+    needs_out_of_bag: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,27 +183,35 @@ def prepare(
     plan = None
     if prepared.options.families == ():
         shape, hard = shape_of(prepared.dataset), values.get("voting") == "hard"
-        plan = plan_families(prepared.options, shape, estimator.n_estimators, hard)
+        plan = plan_families(prepared.options, shape, prepared.target, estimator.n_estimators, hard)
     return Preparation(estimator, prepared, plan, warned)
 
 
 def summarise(preparation: Preparation) -> Summary:
     """The small part of a preparation."""
     n_rows = len(preparation.prepared.dataset.X)
-    return Summary(n_rows, preparation.plan, preparation.warned)
+    plan, estimator = preparation.plan, preparation.estimator
+    needs = estimator._needs_out_of_bag(preparation.prepared, plan is not None)
+    return Summary(n_rows, plan, preparation.warned, needs)
 
 
 def grow_trees(
-    preparation: Preparation, numbers: Ints64, of_tree: npt.NDArray[np.int32]
+    preparation: Preparation,
+    numbers: Ints64,
+    of_tree: npt.NDArray[np.int32],
+    min_samples_split: int | None,
 ) -> FlatForest:
-    """Trees of some numbers, each of its family."""
+    """Trees of some numbers, each of its family; None keeps the limit of the options."""
     quiet = Progress(0, len(numbers), bar=False, callback=None)
-    return cancellable(lambda: preparation.grower(1).grow(numbers, of_tree, quiet))
+    grower = preparation.grower(1)
+    if min_samples_split is not None:
+        grower = grower.with_node_size(min_samples_split)
+    return cancellable(lambda: grower.grow(numbers, of_tree, quiet))
 
 
 def evaluate_family(
     preparation: Preparation, family: int, parts: Sequence[FlatForest], n_before: int
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
+) -> OutOfBagPredictions:
     """Out-of-bag predictions by the micro-forest of a family.
 
     Parameters
@@ -212,29 +232,25 @@ def evaluate_family(
     own = take_trees(forest, range(n_before, n_before + n_trees))
     grower = preparation.grower(worker_threads())
     forests = grower.micro_forests(own, n_trees, plan.hard, first_kind=family)
-    return cancellable(lambda: forests.predict_out_of_bag(family))
+    target = preparation.prepared.target
+    return cancellable(lambda: predict_family(forests, family, plan, target))
 
 
 def share_trees(
-    preparation: Preparation, out_of_bag: Sequence[tuple[Floats, npt.NDArray[np.bool_]]]
+    preparation: Preparation, out_of_bag: Sequence[OutOfBagPredictions]
 ) -> FamilyShares:
     """Share out the trees among the families."""
     assert preparation.plan is not None
     return share_by_evidence(preparation.plan, out_of_bag, preparation.prepared.target)
 
 
-def finish_forest(
-    preparation: Preparation,
-    micro: Sequence[FlatForest],
-    grown: Sequence[FlatForest],
-    shares: FamilyShares | None,
-) -> FitResult:
-    """Join the trees, and read off the training rows what depends on all of them.
+def join_trees(
+    micro: Sequence[FlatForest], grown: Sequence[FlatForest], shares: FamilyShares | None
+) -> FlatForest:
+    """All trees.
 
     Parameters
     ----------
-    preparation : Preparation
-        Training rows.
     micro : sequence of FlatForest
         Trees of micro-forests; empty without any.
     grown : sequence of FlatForest
@@ -246,12 +262,56 @@ def finish_forest(
     if micro:
         assert shares is not None
         forest = replace_trees(join_all(micro), forest, shares.missing)
+    return forest
+
+
+def predict_rows_out_of_bag(
+    preparation: Preparation, forest: FlatForest, rows: tuple[int, int]
+) -> OutOfBag:
+    """Out-of-bag predictions of some rows by all trees, in one thread."""
+    prepared = preparation.prepared
+    fitted = FittedForest(
+        predictor=PackedPredictor(forest),
+        encoding=prepared.dataset.encoding,
+        feature_names=(),
+        classes=None,
+        hard=prepared.values.get("voting") == "hard",
+        bags=prepared.bags,
+        seed=prepared.options.seed,
+    )
+    arguments = (fitted, prepared.dataset.X, 1, prepared.target.weights, rows)
+    return cancellable(lambda: predict_out_of_bag(*arguments))
+
+
+def finish_forest(
+    preparation: Preparation,
+    forest: FlatForest,
+    shares: FamilyShares | None,
+    estimates: Sequence[OutOfBag],
+) -> FitResult:
+    """Read off the training rows what depends on all trees.
+
+    Parameters
+    ----------
+    preparation : Preparation
+        Training rows.
+    forest : FlatForest
+        All trees.
+    shares : FamilyShares or None
+        Of families.
+    estimates : sequence of OutOfBag
+        Of all rows, in their order; empty if nobody needs them.
+    """
     trees = Grown(forest, families=None if shares is None else shares.record)
     estimator = copy.copy(preparation.estimator)  # a task leaves its arguments as they are
     before = set(vars(estimator))
     n_threads = worker_threads()
     with _RecordedWarnings() as warned:
-        cancellable(lambda: estimator._finish(preparation.prepared, trees, None, n_threads))
+        cancellable(lambda: estimator._remember(preparation.prepared, trees, None, n_threads))
+        if estimates:
+            predictions = np.concatenate([each.predictions for each in estimates])
+            known = np.concatenate([each.known for each in estimates])
+            estimator._use_out_of_bag(OutOfBag(predictions, known), preparation.prepared)
     added = set(vars(estimator)) - before - {"_fitted"}
     attributes = {name: getattr(estimator, name) for name in added}
     return FitResult(_file_bytes(estimator), attributes, warned)

@@ -156,6 +156,16 @@ class ObliqueForest(
         self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
     ) -> None:
         """Remember the trees, and what is read off the training rows with them."""
+        self._remember(prepared, grown, before, n_threads)
+        if self._needs_out_of_bag(prepared, grown.families is not None):
+            rows, weights = prepared.dataset.X, prepared.target.weights
+            estimates = predict_out_of_bag(self._fitted, rows, n_threads, weights)
+            self._use_out_of_bag(estimates, prepared)
+
+    def _remember(
+        self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
+    ) -> None:
+        """Set the fitted forest, before out-of-bag rows have their say."""
         dataset, target, options = prepared.dataset, prepared.target, prepared.options
         values, forest = prepared.values, grown.forest
         self._fitted = FittedForest(
@@ -174,28 +184,27 @@ class ObliqueForest(
             survival=_record_of(target),
             outputs=target.outputs,
         )
-        self._use_out_of_bag_rows(dataset, target, self._calibrates(values, options), n_threads)
 
-    def _calibrates(self, values: Mapping[str, Any], options: TrainingOptions) -> bool:
+    def _needs_out_of_bag(self, prepared: PreparedFit, families: bool) -> bool:
+        """Whether out-of-bag predictions are to be made; families: whether they share the trees."""
+        return self.oob_score or self._calibrates(prepared, families)
+
+    def _calibrates(self, prepared: PreparedFit, families: bool) -> bool:
         """Whether the power of the probabilities is to be chosen."""
+        values, bags = prepared.values, prepared.bags
         how = values.get("calibration")
-        if self._fitted.outputs is not None:  # "power" has been refused
+        if prepared.target.outputs is not None:  # "power" has been refused
             return False
         if how == "auto":
-            bags = self._fitted.bags
-            leaves_out = bags is not None and options.leaves_rows_out(bags.n_rows)
+            leaves_out = bags is not None and prepared.options.leaves_rows_out(bags.n_rows)
             votes = values.get("voting") == "hard"  # whose probabilities are shares of trees
-            return self._fitted.families is not None and leaves_out and not votes
+            return families and leaves_out and not votes
         return how is not None
 
-    def _use_out_of_bag_rows(
-        self, dataset: Dataset, target: TrainingTarget, calibrates: bool, n_threads: int
-    ) -> None:
+    def _use_out_of_bag(self, estimates: OutOfBag, prepared: PreparedFit) -> None:
         """Choose the power of the probabilities, and remember out-of-bag estimates."""
-        if not (calibrates or self.oob_score):
-            return
-        estimates = predict_out_of_bag(self._fitted, dataset.X, n_threads, target.weights)
-        if calibrates:
+        target = prepared.target
+        if self._calibrates(prepared, self._fitted.families is not None):
             power = self._power_of(estimates, target)
             raise_to_power(estimates.predictions, power)
             self._fitted = replace(self._fitted, power=power)

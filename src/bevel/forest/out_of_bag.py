@@ -61,6 +61,7 @@ def predict_out_of_bag(
     X: npt.NDArray[np.float32],
     n_threads: int,
     weights: Floats | None = None,
+    rows: tuple[int, int] | None = None,
 ) -> OutOfBag:
     """Predict the training rows of a forest out of bag.
 
@@ -74,10 +75,12 @@ def predict_out_of_bag(
         Threads to use.
     weights : ndarray of float64, default=None
         Of the training rows; None when all are one.
+    rows : tuple of int, default=None
+        The first of the rows to predict, and the one behind the last; None for all.
     """
     options = known_bags(fitted, "An out-of-bag estimate").native_options()
     view = fitted.packed_predictor.view
-    sums, n_trees = view.out_of_bag(X, options, 0, fitted.hard, n_threads, weights=weights)
+    sums, n_trees = view.out_of_bag(X, options, 0, fitted.hard, n_threads, None, weights, rows)
     known = n_trees > 0
     predictions = np.full(sums.shape, np.nan)
     predictions[known] = sums[known] / n_trees[known, None]

@@ -224,7 +224,6 @@ def test_iterator_that_can_be_read_once_is_refused():
         ({"projection": P.CCA()}, "without looking at rows"),
         ({"projection": P.Gaussian()}, "without looking at rows"),
         ({"projection": P.PrincipalRotation()}, "without looking at rows"),
-        ({"projection": P.RandomRotation()}, r"P\.RandomRotation\(per=\"node\"\)"),
         ({"projection": P.Custom(lambda *_: None)}, "P.Custom with a matrix"),
         ({"threshold": "random"}, "threshold must be 'best'"),
         ({"split_search": "exact"}, "split_search must be"),

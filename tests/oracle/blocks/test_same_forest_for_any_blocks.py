@@ -7,6 +7,7 @@ import pytest
 import bevel.estimators.scanned.fitting as scanned
 import bevel.training.blocks.table as blocked_table
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core, scan
+from bevel import projections as P
 from bevel.training.blocks.growing import WorkSpace
 
 N_ROWS = 2000
@@ -43,12 +44,15 @@ def saved(estimator, folder):
     return (folder / "model.bevel").read_bytes()
 
 
+ROTATIONS = ["sparse", P.RandomRotation(max_features=3), P.RandomRotation(per="node")]
 CASES = [
     (ObliqueForestClassifier, "label", None, {}),
     (ObliqueForestClassifier, "kind", "weight", {"criterion": "entropy"}),
     (ObliqueForestClassifier, "label", "weight", {"projection": ["axis", "combination"]}),
     (ObliqueForestRegressor, "amount", None, {"scale": "standard"}),
     (ObliqueForestRegressor, "amount", "weight", {"bootstrap": True, "replace": False}),
+    (ObliqueForestClassifier, "label", None, {"projection": "rotation"}),
+    (ObliqueForestRegressor, "amount", "weight", {"projection": ROTATIONS}),
 ]
 
 
@@ -74,6 +78,47 @@ def test_forest_is_the_same_in_memory_and_from_files_with_1_3_and_17_blocks(
         )
         assert saved(kind(**parameters, n_jobs=n_jobs).fit(table), tmp_path) == expected
     assert len(list((tmp_path / "blocks").iterdir())) == 3  # kept, one for each number of rows
+
+
+ROTATED = [{"projection": "rotation"}, {"projection": ROTATIONS}, {"projection": "sparse"}]
+
+
+@pytest.mark.parametrize("parameters", ROTATED)
+def test_tree_of_gathered_rows_is_that_of_rows_in_memory(parameters, frame, monkeypatch):
+    monkeypatch.setattr(blocked_table, "MOST_GATHERED", N_ROWS)
+    monkeypatch.setattr(blocked_table, "LEAST_GATHERED", N_ROWS)
+    monkeypatch.setattr(blocked_table, "SAMPLE_ROWS", N_ROWS)
+    settings = {"n_estimators": 3, "bootstrap": False, "random_state": 4, **parameters}
+    rows = frame[FEATURES]
+    ordinary = ObliqueForestClassifier(**settings).fit(rows, frame["label"])
+    scanned_rows = ObliqueForestClassifier(**settings).fit(scan(rows, target=frame["label"]))
+    for field in (each for each in vars(ordinary.forest_) if each != "vocabulary"):
+        expected = getattr(ordinary.forest_, field)
+        np.testing.assert_array_equal(getattr(scanned_rows.forest_, field), expected, field)
+
+
+@pytest.mark.parametrize("parameters", ROTATED)
+def test_rows_fall_where_they_were_put(parameters, frame):
+    settings = {"n_estimators": 3, "bootstrap": False, "random_state": 4, **parameters}
+    rows = frame[FEATURES]
+    forest = ObliqueForestClassifier(**settings).fit(scan(rows, target=frame["label"]))
+    flat, leaves = forest.forest_, forest.apply(rows)
+    for tree in range(3):
+        first, last = flat.tree_offset[tree : tree + 2]
+        found = np.bincount(leaves[:, tree], minlength=last - first)
+        is_leaf = flat.right[first:last] < 0
+        np.testing.assert_array_equal(found[is_leaf], flat.weight[first:last][is_leaf])
+    if parameters["projection"] == "rotation":
+        assert len(flat.rotation_index) == 3 * 5 * 5  # all axes of five features, once for a tree
+
+
+def test_axis_that_vanishes_tells_no_rows_apart():
+    X = np.random.default_rng(0).normal(size=(2000, 3)).astype(np.float32)
+    X = np.column_stack([X, X])  # of rank 3: half of the rotated space has no spread
+    X[:, 3:] *= -1.0
+    forest = ObliqueForestClassifier(5, projection="rotation", scale=None, random_state=0)
+    forest.fit(scan(X, target=X[:, 0] > X[:, 1] * X[:, 2]))
+    assert forest.score(X, X[:, 0] > X[:, 1] * X[:, 2]) > 0.97
 
 
 def test_forest_is_the_same_one_node_at_a_time(frame, monkeypatch, tmp_path):

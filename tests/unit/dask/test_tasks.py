@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from bevel import ObliqueForestClassifier
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.dask.parts import join_parts
 from bevel.dask.tasks import join_all, measure_part
+from bevel.forest.out_of_bag import predict_out_of_bag
 from bevel.forest.subforest import take_trees
 
 
@@ -41,3 +44,21 @@ def test_parts_are_measured_with_their_text():
     n_rows, n_columns, n_bytes = measure_part(pd.DataFrame({"a": [0.0], "b": ["x" * 1000]}))
     assert (n_rows, n_columns) == (1, 2)
     assert n_bytes > 1000
+
+
+@pytest.mark.parametrize("kind", [ObliqueForestClassifier, ObliqueForestRegressor])
+def test_out_of_bag_predictions_of_some_rows_are_those_of_all(kind):
+    rng = np.random.default_rng(0)
+    X = np.asfortranarray(rng.normal(size=(60, 3)).astype(np.float32))
+    y = (X[:, 0] > 0).astype(float) if kind is ObliqueForestRegressor else X[:, 0] > 0
+    weights = rng.integers(0, 3, 60).astype(float)
+    forest = kind(5, projection="sparse", scale=None, random_state=0).fit(X, y, weights)
+    whole = predict_out_of_bag(forest.fitted_forest_, X, 1, weights)
+    bounds = [0, 0, 7, 41, 60]
+    parts = [
+        predict_out_of_bag(forest.fitted_forest_, X, 2, weights, rows)
+        for rows in itertools.pairwise(bounds)
+    ]
+    for name in ("predictions", "known"):
+        joined = np.concatenate([getattr(part, name) for part in parts])
+        np.testing.assert_array_equal(joined, getattr(whole, name))

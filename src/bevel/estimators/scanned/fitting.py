@@ -145,6 +145,7 @@ def _check(values: Mapping[str, Any]) -> None:
     where = "with a scanned table"
     for name, allowed, remedy in (
         ("threshold", ("best",), "Leave it out, or fit rows that are in memory."),
+        ("split_pure_nodes", (False,), "Leave it out, or fit rows that are in memory."),
         ("split_search", ("auto", "histogram"), "Leave it out: large nodes are cut at bins."),
         ("max_leaf_nodes", (None,), "Limit max_depth or min_samples_leaf."),
         ("warm_start", (False,), "Grow all trees in one fit."),
@@ -166,12 +167,11 @@ def _check(values: Mapping[str, Any]) -> None:
 
 def _check_members(members: Sequence[Member]) -> None:
     for projection in (member.projection for member in members):
-        per_tree = isinstance(projection, P.RandomRotation) and projection.per == "tree"
         calls = isinstance(projection, P.Custom) and callable(projection.sampler)
-        if not isinstance(projection, ROWLESS) or per_tree or calls:
+        if not isinstance(projection, ROWLESS) or calls:
             raise ValueError(
-                "projection must draw its directions node by node without looking at rows with a "
-                f"scanned table, whose rows are in blocks; got {shorten(projection)}. Use "
-                '"sparse", "axis", "combination", P.RandomRotation(per="node"), P.MultiRotation(), '
-                "P.Patches or P.Custom with a matrix; or fit rows that are in memory."
+                "projection must draw its directions without looking at rows with a scanned "
+                f"table, whose rows are in blocks; got {shorten(projection)}. Use "
+                '"sparse", "axis", "combination", "rotation", P.MultiRotation(), P.Patches or '
+                "P.Custom with a matrix; or fit rows that are in memory."
             )
