@@ -213,7 +213,9 @@ def rotation_forest(*, task: str = "classification", **parameters: Any) -> Fores
     10 trees on all rows, all components at every node, class shares averaged as in the paper;
     features are scaled to [0, 1] as in WEKA, with which its experiments were made. Departs: the
     paper's trees are WEKA's J48, which chooses by gain ratio and can prune; here it is information
-    gain and no pruning. More trees do better; the other papers grow 100 to 5000.
+    gain and no pruning. More trees do better; the other papers grow 100 to 5000. Table 3.1 of
+    Tomita's thesis has principal components of disjoint subsets of the features at each node:
+    `projection=P.PrincipalRotation(per="node")`. Rodriguez et al. rotate once for a tree, as here.
 
     Examples
     --------
@@ -343,7 +345,9 @@ def sporf(*, task: str = "classification", **parameters: Any) -> Forest:
     500 bootstrapped trees, fully grown, each with one vote; d = p candidates of density λ = 3/p,
     the defaults of section 5.2. The best of the paper's grid, at a higher price, was d = p² and λ =
     4/p: `n_projections="p**2", projection=P.SparseSigns(4)`. With fewer than four numeric features,
-    of which 3/p would put all into every direction, λ is 1/2. Features are as they are: the paper
+    of which 3/p would put all into every direction, λ is 1/2, as the paper has no value below four.
+    Departs: where none of the d directions can cut a node whose rows differ, which the paper would
+    make a leaf, directions are drawn again, up to eight times. Features are as they are: the paper
     scales none. `ObliqueForestClassifier(projection="sparse")` is SPORF with scaled
     features and soft votes.
 

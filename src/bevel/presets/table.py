@@ -17,6 +17,7 @@ from bevel.estimators import (
     RotatedBoostingClassifier,
     RotatedBoostingRegressor,
     StackedRotationClassifier,
+    StackedRotationRegressor,
 )
 from bevel.projections.base import check_option
 
@@ -26,6 +27,7 @@ __all__ = [
     "GradientBoosting",
     "Preset",
     "PresetTable",
+    "Stack",
     "check_names",
     "make_forest",
     "preset",
@@ -35,7 +37,8 @@ __all__ = [
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
 Boosting = RotatedBoostingClassifier | RotatedBoostingRegressor
 GradientBoosting = ObliqueBoostingClassifier | ObliqueBoostingRegressor
-Made = Forest | Boosting | GradientBoosting | StackedRotationClassifier
+Stack = StackedRotationClassifier | StackedRotationRegressor
+Made = Forest | Boosting | GradientBoosting | Stack
 
 
 @dataclass(frozen=True)
