@@ -1,4 +1,4 @@
-"""Rotation Forest beside aeon's: ``python -m benchmarks.rotation_forest --data FOLDER``.
+"""Rotation Forest beside aeon's: ``python -m benchmarks.arenas.rotation_forest --data FOLDER``.
 
 Both grow as many trees on principal components of random groups of three features, at their
 defaults: entropy, full depth, no bootstrap. FOLDER is one of `bevel.datasets.load_folder`; numeric
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.rotation_forest")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.arenas.rotation_forest")
     parser.add_argument("--data", type=Path, action="append", required=True)
     parser.add_argument("--sets", required=True, help="names, separated by commas")
     parser.add_argument("--trees", type=int, default=200)
