@@ -80,6 +80,7 @@ class Options:
     min_weight_leaf: float
     max_leaf_nodes: int
     min_impurity_decrease: float
+    split_pure_nodes: bool
     bag_size: int
     replace: bool
     balanced_subsample: bool
@@ -392,6 +393,19 @@ class ForestView:
         trees: tuple[int, int] | None = None,
         weights: npt.NDArray[np.float64] | None = None,
         rows: tuple[int, int] | None = None,
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
+    def pruned_out_of_bag(
+        self,
+        X: npt.NDArray[np.float32],
+        options: Options,
+        first_tree: int,
+        hard: bool,
+        n_threads: int,
+        trees: tuple[int, int],
+        weights: npt.NDArray[np.float64] | None,
+        node_weight: npt.NDArray[np.float32],
+        sizes: npt.NDArray[np.int64],
+        row_step: int,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def survival_curves(
         self,

@@ -169,7 +169,7 @@ def read_model(
     rotations = decode_rotations(header, sections, n_trees) if kind.has_rotations else None
     families = None
     if layout.version >= FIRST_WITH_FAMILIES:
-        families = decode_families(header.take_any("families"), sections, n_trees)
+        families = decode_families(header.take_any("families"), sections, n_trees, layout.version)
     averages_classes = kind.is_classifier and not kind.is_additive
     averages_classes = averages_classes and fields["outputs"] is None
     power = decode_power(header, layout.version, averages_classes=averages_classes)

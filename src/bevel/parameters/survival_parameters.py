@@ -32,6 +32,7 @@ _OWN = {
         REGRESSOR_PARAMETERS["min_samples_split"],
         default=10,
         accepts=[Integer(2), Real("(0, 1]")],
+        meaning="Distinct rows a node needs to be split; a float is a share of the training rows.",
     ),
     "min_samples_leaf": replace(REGRESSOR_PARAMETERS["min_samples_leaf"], default=5),
     "oob_score": replace(
@@ -40,7 +41,13 @@ _OWN = {
         "function of y as a structured array and of the risks replaces it.",
     ),
 }
-_LEFT_OUT = ("min_impurity_decrease", "keep_targets", "monotonic_cst", "interaction_cst")
+_LEFT_OUT = (
+    "min_impurity_decrease",
+    "split_pure_nodes",
+    "keep_targets",
+    "monotonic_cst",
+    "interaction_cst",
+)
 
 SURVIVAL_PARAMETERS: dict[str, Parameter] = {
     name: _OWN.get(name, parameter)

@@ -150,7 +150,7 @@ def native_options(options: TrainingOptions) -> _core.Options:
     """Options as the core reads them."""
     native = _core.Options()
     for name, value in vars(options).items():
-        if name != "families":
+        if name not in ("families", "chooses_node_size"):
             setattr(native, name, value)
     native.families = [native_family(family) for family in options.families]
     return native

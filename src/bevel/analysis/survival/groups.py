@@ -90,6 +90,14 @@ def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.5
     -------
     SurvivalBands
         Drawn by `bevel.plots.survival_curves`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> bands = analysis.survival_bands(forest, X[200:203], times=[0.5, 1.0, 2.0])
     """
     analysed = read_forest(forest, "survival_bands")
     record = survival_record(analysed.fitted, "survival_bands")
@@ -191,6 +199,14 @@ def risk_groups(
     -------
     RiskGroups
         Drawn by `bevel.plots.risk_groups`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> groups = analysis.risk_groups(forest, X[200:], y[200:], n_groups=3)
     """
     analysed = read_forest(forest, "risk_groups")
     check_count("n_groups", n_groups, low=2)

@@ -40,6 +40,15 @@ def concordance_index(y: Any, risk: Any) -> float:
     -------
     float
         Share of the comparable pairs, ties counted half; NaN without a comparable pair.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> round(analysis.concordance_index(y[200:], forest.predict(X[200:])), 2)
+    0.76
     """
     values = _read_predictions("risk", risk)
     return concordance(read_survival(y, len(values)), values)
@@ -59,6 +68,13 @@ def kaplan_meier(y: Any, weights: Any = None) -> StepFunction:
     -------
     StepFunction
         The share of rows without an event up to a time, as a function of the time.
+
+    Examples
+    --------
+    >>> from bevel.analysis import kaplan_meier
+    >>> curve = kaplan_meier(([1.0, 2.0, 3.0, 4.0], [True, False, True, True]))
+    >>> curve([0.5, 1.0, 3.5])
+    array([1.   , 0.75 , 0.375])
     """
     target = read_survival(y, None)
     weight = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -117,6 +133,17 @@ def brier_score(y: Any, survival: Any, times: Any, y_train: Any = None) -> Float
     -------
     ndarray of shape (n_times,)
         From 0 to 1, 0.25 for a prediction of one half.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> times = [0.5, 1.0, 1.5]
+    >>> survival = forest.predict_survival_function(X[200:], times, return_array=True)
+    >>> analysis.brier_score(y[200:], survival, times, y_train=y[:200]).round(2)
+    array([0.18, 0.17, 0.17])
     """
     target, grid = read_survival(y, None), _read_grid(times)
     predicted = _read_predictions("survival", survival)
@@ -147,6 +174,17 @@ def integrated_brier_score(y: Any, survival: Any, times: Any, y_train: Any = Non
     -------
     float
         The integral by trapezoids, divided by the time between first and last.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> times = [0.5, 1.0, 1.5]
+    >>> survival = forest.predict_survival_function(X[200:], times, return_array=True)
+    >>> round(analysis.integrated_brier_score(y[200:], survival, times, y_train=y[:200]), 3)
+    0.172
     """
     grid = _read_grid(times)
     if len(grid) < 2:
@@ -174,6 +212,16 @@ def dynamic_auc(y: Any, risk: Any, times: Any, y_train: Any = None) -> Floats:
     -------
     ndarray of shape (n_times,)
         NaN at times before the first event or after the last row.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> risk = forest.predict(X[200:])
+    >>> analysis.dynamic_auc(y[200:], risk, [0.5, 1.0], y_train=y[:200]).round(2)
+    array([0.83, 0.83])
     """
     target, grid = read_survival(y, None), _read_grid(times)
     risks = _read_predictions("risk", risk)

@@ -48,6 +48,16 @@ def neighbour_survival(
     -------
     ndarray of shape (n_rows, n_times)
         Chances of being without an event; NaN for a training row that was in every bag.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> analysis.neighbour_survival(forest, X[:200], y[:200], X[200:202], times=[0.5, 1.0]).round(2)
+    array([[0.51, 0.28],
+           [0.15, 0.11]])
     """
     analysed = read_forest(forest, "neighbour_survival")
     grid = read_times(times, survival_record(analysed.fitted, "neighbour_survival"))

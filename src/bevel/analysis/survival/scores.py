@@ -245,6 +245,14 @@ def survival_calibration(
     -------
     SurvivalCalibration
         Drawn by `bevel.plots.survival_calibration`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> result = analysis.survival_calibration(forest, X[200:], y[200:], time=1.0, n_groups=4)
     """
     analysed = read_forest(forest, "survival_calibration")
     target, leaves = read_rows(analysed, X, y, out_of_bag, sample_weight)
