@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import narwhals.stable.v1 as nw
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
