@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 
 from bevel import presets
-from bevel.analysis import importance
+from bevel.analysis import forward_selection, importance
 from bevel.analysis.results import Directions
 from bevel.datasets import biomarkers
 from bevel.plots.canvas import COLOURS, MARKERS, RULE
@@ -35,7 +35,6 @@ LEARNERS = ("LR", *FORESTS)
 # Candidates at a node, as powers of the number of features; RF has no more than the features.
 POWERS = {"RF": (0.5, 0.75, 1.0), "SPORF": (0.5, 1.0, 1.5)}
 PENALTY = 0.1  # of logistic regressions: separable samples have no finite fit without one
-N_NEWTON = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +58,9 @@ def run_study(seed: int, n_trees: int, n_features: int = 318) -> Study:
     rng = np.random.default_rng(seed)
     train = X, y = biomarkers(27, 7, n_features, random_state=rng)
     test = biomarkers(10, 22, n_features, random_state=rng)
-    chosen: dict[str, tuple[int, ...]] = {"LR": forward_selection(X, y, n_steps=2)}
+    chosen: dict[str, tuple[int, ...]] = {
+        "LR": tuple(forward_selection(X, y, n_features=2).features.tolist())
+    }
     directions: dict[str, Directions] = {}
     fitted: dict[tuple[str, str], Any] = {}
     for name in FORESTS:
@@ -106,60 +107,6 @@ def first_two(directions: Directions) -> tuple[int, ...]:
 
 def logistic_regression() -> LogisticRegression:
     return LogisticRegression(C=1.0 / PENALTY, max_iter=1000)
-
-
-def forward_selection(X: np.ndarray, y: np.ndarray, n_steps: int) -> tuple[int, ...]:
-    """Features added one by one, each time the one with the fewest errors when left out.
-
-    Of features with equally few errors the one with the greatest likelihood is taken.
-    """
-    chosen: list[int] = []
-    for _ in range(n_steps):
-        n_errors, likelihood = judge_candidates(X, y, chosen)
-        chosen.append(int(np.lexsort((-likelihood, n_errors))[0]))
-    return tuple(chosen)
-
-
-def judge_candidates(
-    X: np.ndarray, y: np.ndarray, chosen: Sequence[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Leave-one-out errors and log-likelihood of the chosen features with each other one."""
-    n, p = X.shape
-    design = np.ones((p, n, len(chosen) + 2))
-    design[:, :, 1:-1] = X[:, chosen]
-    design[:, :, -1] = X.T
-    everyone = np.ones((p, n))
-    likelihood = log_likelihoods(design, y, fit_many(design, y, everyone))
-    n_errors = np.zeros(p)
-    for left_out in range(n):
-        weight = everyone.copy()
-        weight[:, left_out] = 0.0
-        beta = fit_many(design, y, weight)
-        score = np.einsum("pk,pk->p", design[:, left_out], beta)
-        n_errors += (score > 0.0) != (y[left_out] == 1)
-    n_errors[list(chosen)] = np.inf
-    return n_errors, likelihood
-
-
-def fit_many(design: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Ridge logistic regressions (first axis), intercept first and free, by Newton's method."""
-    beta = np.zeros((design.shape[0], design.shape[2]))
-    penalty = PENALTY * np.diag([0.0, *np.ones(design.shape[2] - 1)])
-    for _ in range(N_NEWTON):
-        share = 1.0 / (1.0 + np.exp(-np.clip(np.einsum("pnk,pk->pn", design, beta), -30.0, 30.0)))
-        slope = np.einsum("pnk,pn->pk", design, weight * (y - share)) - beta @ penalty
-        curvature = weight * share * (1.0 - share)
-        hessian = np.einsum("pnk,pn,pnl->pkl", design, curvature, design, optimize=True) + penalty
-        step = np.linalg.solve(hessian, slope[:, :, None])[:, :, 0]
-        beta += step
-        if np.abs(step).max() < 1e-8:
-            break
-    return beta
-
-
-def log_likelihoods(design: np.ndarray, y: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    score = np.einsum("pnk,pk->pn", design, beta) * np.where(y == 1, 1.0, -1.0)
-    return -np.logaddexp(0.0, -score).sum(axis=1)
 
 
 # Tables and plot ----------------------------------------------------------------------------------

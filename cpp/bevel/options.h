@@ -135,7 +135,8 @@ struct Options {
   double min_weight_leaf = 0.0;  // share of the tree's total weight
   int64_t max_leaf_nodes = 0;    // 0: unlimited
   double min_impurity_decrease = 0.0;
-  int64_t bag_size = 0;  // draws per tree; 0: every row once
+  bool split_pure_nodes = false;  // at random, for nothing is left to compare
+  int64_t bag_size = 0;           // draws per tree; 0: every row once
   bool replace = true;
   bool balanced_subsample = false;
   std::vector<Family> families;

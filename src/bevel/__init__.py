@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         RotatedBoostingRegressor,
         RotatedFeatures,
         StackedRotationClassifier,
+        StackedRotationRegressor,
     )
     from bevel.estimators.loading import load
     from bevel.forest.flat_forest import FlatForest
@@ -51,6 +52,7 @@ __all__ = [
     "RotatedBoostingRegressor",
     "RotatedFeatures",
     "StackedRotationClassifier",
+    "StackedRotationRegressor",
     "__version__",
     "analysis",
     "dask",

@@ -80,6 +80,7 @@ class Options:
     min_weight_leaf: float
     max_leaf_nodes: int
     min_impurity_decrease: float
+    split_pure_nodes: bool
     bag_size: int
     replace: bool
     balanced_subsample: bool
@@ -145,7 +146,7 @@ def train(
     n_threads: int,
     progress: Callable[[int], None] | None,
     output_classes: npt.NDArray[np.int32] | None = None,
-    survival: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], int] | None = None,
+    survival: tuple[Any, ...] | None = None,
 ) -> dict[str, npt.NDArray[Any]]: ...
 def bag(
     options: Options, n_rows: int, tree: int, weights: npt.NDArray[np.float64] | None = None
@@ -393,13 +394,28 @@ class ForestView:
         weights: npt.NDArray[np.float64] | None = None,
         rows: tuple[int, int] | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
+    def pruned_out_of_bag(
+        self,
+        X: npt.NDArray[np.float32],
+        options: Options,
+        first_tree: int,
+        hard: bool,
+        n_threads: int,
+        trees: tuple[int, int],
+        weights: npt.NDArray[np.float64] | None,
+        node_weight: npt.NDArray[np.float32],
+        sizes: npt.NDArray[np.int64],
+        row_step: int,
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def survival_curves(
         self,
         leaves: npt.NDArray[np.int32],
         first_point: npt.NDArray[np.int32],
         n_points: int,
-        survival: bool,
+        kind: int,
         n_threads: int,
+        n_causes: int = 1,
+        cause: int = 0,
     ) -> npt.NDArray[np.float64]: ...
 
 class LeafSharing:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 from bevel import presets
 from bevel.analysis import importance
@@ -39,25 +38,6 @@ def test_biomarkers_example_prints_its_tables_and_saves_a_picture(biomarkers, tm
     assert printed.count("two: FPR") == 2
     assert all(printed.count(name) >= 4 for name in ("LR", "RF", "SPORF"))
     assert (tmp_path / "biomarkers.png").stat().st_size > 10_000
-
-
-def test_forward_selection_is_that_of_leaving_out_one_by_one(biomarkers):
-    X, y = simulate(12, 6, 6, random_state=3)
-    model = LogisticRegression(C=1 / biomarkers.PENALTY, solver="newton-cholesky", tol=1e-10)
-    n_errors, likelihood = biomarkers.judge_candidates(X, y, [2])
-    for feature in (0, 1, 3):
-        columns = X[:, [2, feature]]
-        wrong = 0
-        for left_out in range(len(y)):
-            others = np.arange(len(y)) != left_out
-            fitted = model.fit(columns[others], y[others])
-            wrong += fitted.predict(columns[[left_out]])[0] != y[left_out]
-        assert n_errors[feature] == wrong
-        shares = model.fit(columns, y).predict_proba(columns)[np.arange(len(y)), y]
-        assert likelihood[feature] == pytest.approx(np.log(shares).sum(), rel=1e-4)
-    assert np.isinf(n_errors[2])
-    first = biomarkers.forward_selection(X, y, 1)
-    assert biomarkers.forward_selection(X, y, 2)[:1] == first
 
 
 def test_first_two_features_are_those_of_the_best_directions(biomarkers):

@@ -22,6 +22,7 @@ from bevel import (
     RotatedBoostingRegressor,
     RotatedFeatures,
     StackedRotationClassifier,
+    StackedRotationRegressor,
 )
 from bevel import projections as P
 from bevel.analysis import AllRelevantSelector
@@ -90,6 +91,10 @@ STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0
         ),
         RotatedFeatures(2),
         StackedRotationClassifier(ObliqueForestClassifier(5, projection="sparse"), **STACK),
+        StackedRotationRegressor(
+            ObliqueForestRegressor(5, projection="sparse"),
+            **(STACK | {"level1": ObliqueForestRegressor(10)}),
+        ),
         AllRelevantSelector(
             ObliqueForestClassifier(10, projection="sparse", n_jobs=1),
             max_rounds=6,

@@ -20,6 +20,7 @@ from bevel import (
     RotatedBoostingClassifier,
     RotatedBoostingRegressor,
     StackedRotationClassifier,
+    StackedRotationRegressor,
 )
 from bevel import projections as P
 
@@ -39,7 +40,7 @@ PROJECTIONS = (
 FORESTS = (ObliqueForestClassifier, ObliqueForestRegressor)
 ENSEMBLES = (
     *(RegularizedRotationClassifier, RegularizedRotationRegressor, StackedRotationClassifier),
-    *(RotatedBoostingClassifier, RotatedBoostingRegressor),
+    *(StackedRotationRegressor, RotatedBoostingClassifier, RotatedBoostingRegressor),
 )
 
 
@@ -82,8 +83,9 @@ def draw_model(rng: np.random.Generator) -> Any:
     if rng.random() < 0.15:
         kind = ENSEMBLES[rng.integers(len(ENSEMBLES))]
         size = {"n_estimators": 20, "weighting": pick(rng, "exp", "oob", "lin")}
-        if kind is StackedRotationClassifier:
-            learner = ObliqueForestClassifier(5, projection="axis", n_jobs=1)
+        if kind in (StackedRotationClassifier, StackedRotationRegressor):
+            own = FORESTS[kind is StackedRotationRegressor]
+            learner = own(5, projection="axis", n_jobs=1)
             size = {"n_rotations": 1, "cv": 2, "level0": learner, "level1": learner}
         elif kind in (RotatedBoostingClassifier, RotatedBoostingRegressor):
             size = {"n_groups": 2}

@@ -7,7 +7,7 @@
 
 #include "bevel/forest/bag.h"
 #include "bevel/predict/parallel_rows.h"
-#include "bevel/support/arithmetic/grid_scale.h"
+#include "bevel/predict/whole_sums.h"
 #include "bevel/support/thread_pool.h"
 #include "bevel/tree/node_store.h"
 
@@ -246,13 +246,9 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const BagOfTr
     for (int64_t node = forest.tree_offset[trees.begin]; node < forest.tree_offset[trees.end];
          ++node)
       largest = std::max(largest, std::fabs(forest.leaf_value[static_cast<size_t>(node)]));
-  const double scale = grid_scale(largest * static_cast<double>(n_trees), 61);
-  std::vector<int64_t> whole(rows.n_rows * k, 0);
+  WholeSums whole(rows.n_rows * k, largest, n_trees);
   std::fill(counts, counts + rows.n_rows, 0);
-  auto add = [&](size_t row, size_t column, double value) {
-    std::atomic_ref<int64_t>(whole[row * k + column])
-        .fetch_add(std::llround(value * scale), std::memory_order_relaxed);
-  };
+  auto add = [&](size_t row, size_t column, double value) { whole.add(row * k + column, value); };
   ThreadPool pool(n_threads, n_trees, [&](int, size_t job) {
     const size_t tree = trees.begin + job;
     const std::vector<int32_t> bag = bag_of(tree);
@@ -281,7 +277,7 @@ void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const BagOfTr
     }
   });
   pool.run();
-  for (size_t i = 0; i < whole.size(); ++i) sums[i] = static_cast<double>(whole[i]) / scale;
+  whole.copy_to(sums);
 }
 
 }  // namespace bevel

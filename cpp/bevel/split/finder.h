@@ -38,7 +38,7 @@ class Finder {
         bound_(bound),
         kernels_(kernels),
         projector_(data, kernels),
-        category_(options, data),
+        category_(data),
         missing_(options, kernels, sorter_),
         network_(kernels),
         histogram_(kernels, sorter_) {}
@@ -60,7 +60,7 @@ class Finder {
       else
         plain_.push_back(static_cast<int32_t>(c));
     }
-    if (options_.threshold != ThresholdRule::best) {
+    if (node.threshold != ThresholdRule::best) {
       for (int32_t c : plain_) search_random(c);
     } else if (options_.split_search == SplitSearch::exact) {
       for (int32_t c : plain_) search_sorted(c);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "bevel/data/codes.h"
+#include "bevel/options.h"
 #include "bevel/random/stream.h"
 #include "bevel/split/cut.h"
 
@@ -17,6 +18,7 @@ struct NodeView {
   NodeKey key;
   bool exceeds_cache = false;          // its columns are not in a cache
   const ColumnCodes* codes = nullptr;  // of its columns, if there are any
+  ThresholdRule threshold = ThresholdRule::best;
 };
 
 // Best cut and, when it is on a nominal column, the levels that go left.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "bevel/support/check.h"
@@ -26,9 +28,15 @@ bool TreeBuilder<Criterion>::begin_node(const NodeItem& item, Workspace<Criterio
   w.criterion.begin_node(tree_->stats.data() + item.start, n);
   if (!node_limits_.allow_split(n, w.criterion.weight(), item.depth)) return false;
   if (options_.threshold == ThresholdRule::purely_random) return true;  // purity is not looked at
-  if (w.criterion.pure()) return false;
-  if constexpr (kHasHazard<Criterion>) return true;
-  return !(w.criterion.is_regression() && same_targets(item, w));
+  return options_.split_pure_nodes || !is_pure(item, w);
+}
+
+// No cut can be better than another.
+template <class Criterion>
+bool TreeBuilder<Criterion>::is_pure(const NodeItem& item, const Workspace<Criterion>& w) const {
+  if (w.criterion.pure()) return true;
+  if constexpr (kHasHazard<Criterion>) return false;
+  return w.criterion.is_regression() && same_targets(item, w);
 }
 
 template <class Criterion>
@@ -67,7 +75,9 @@ bool TreeBuilder<Criterion>::is_cut(const BestSplit& found) {
 template <class Criterion>
 bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterion>& w, int worker,
                                         SplitRecord& out) {
-  const NodeView node = view(item, w);
+  NodeView node = view(item, w);
+  // All cuts of a pure node are alike, and the first would take off one row at a time.
+  if (options_.split_pure_nodes && is_pure(item, w)) node.threshold = ThresholdRule::purely_random;
   Stream stream(item.key, Purpose::candidates);
   BestSplit found;
   w.candidates.clear();
@@ -119,7 +129,10 @@ void TreeBuilder<Criterion>::search_drawn(const NodeItem& item, const NodeView& 
                                           Stream& stream, Workspace<Criterion>& w, int worker,
                                           BestSplit& found) {
   constraints_.remove_closed(item.open, first, w.candidates);
-  if (options_.threshold == ThresholdRule::purely_random) keep_one(stream, first, w.candidates);
+  if (options_.threshold == ThresholdRule::purely_random)
+    keep_one(stream, first, w.candidates);
+  else if (node.threshold == ThresholdRule::purely_random)
+    return search_pure(node, first, stream, w, worker, found);
   if constexpr (requires { w.criterion.set_push(0); }) {
     const auto [rising, falling] = constraints_.order_by_push(first, w.candidates);
     const size_t last = w.candidates.size();
@@ -132,6 +145,18 @@ void TreeBuilder<Criterion>::search_drawn(const NodeItem& item, const NodeView& 
     }
   } else {
     search(node, first, w.candidates.size(), w, worker, found);
+  }
+}
+
+// A pure node: the first direction, in random order, that can be cut at random.
+template <class Criterion>
+void TreeBuilder<Criterion>::search_pure(const NodeView& node, size_t first, Stream& stream,
+                                         Workspace<Criterion>& w, int worker, BestSplit& found) {
+  std::vector<size_t> order(w.candidates.size() - first);
+  std::iota(order.begin(), order.end(), first);
+  for (size_t left = order.size(); left > 0 && !is_cut(found); --left) {
+    std::swap(order[stream.below(left)], order[left - 1]);
+    search(node, order[left - 1], order[left - 1] + 1, w, worker, found);
   }
 }
 

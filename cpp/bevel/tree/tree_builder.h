@@ -68,6 +68,7 @@ class TreeBuilder {
   NodeItem root() const;
   // Sets the criterion's totals; false when the node must be a leaf whatever its candidates.
   bool begin_node(const NodeItem& item, Workspace<Criterion>& w);
+  bool is_pure(const NodeItem& item, const Workspace<Criterion>& w) const;
   bool same_targets(const NodeItem& item, const Workspace<Criterion>& w) const;
   static bool is_cut(const BestSplit& found);
   bool find_split(const NodeItem& item, Workspace<Criterion>& w, int worker, SplitRecord& out);
@@ -77,6 +78,8 @@ class TreeBuilder {
   void search_drawn(const NodeItem& item, const NodeView& node, size_t first, Stream& stream,
                     Workspace<Criterion>& w, int worker, BestSplit& found);
   void keep_one(Stream& stream, size_t first, Candidates& candidates) const;
+  void search_pure(const NodeView& node, size_t first, Stream& stream, Workspace<Criterion>& w,
+                   int worker, BestSplit& found);
   void search(const NodeView& node, size_t first, size_t last, Workspace<Criterion>& w, int worker,
               BestSplit& found);
   void record(const NodeView& node, BestSplit& found, Workspace<Criterion>& w,
@@ -130,7 +133,8 @@ class TreeBuilder {
             item.end - item.start,
             item.key,
             item.level == 0 && exceeds_cache_,
-            item.level == 0 && tree_->data_rows.empty() ? codes_ : nullptr};
+            item.level == 0 && tree_->data_rows.empty() ? codes_ : nullptr,
+            options_.threshold};
   }
 
   const Options& options_;

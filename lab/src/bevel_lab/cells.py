@@ -85,7 +85,7 @@ class Result:
         Why it failed or was skipped.
     metrics : dict of str to float
         Classification: error, kappa, auc, log_loss, train_error, chance_error (of all rows of the
-        problem); regression: mse, r2, train_mse.
+        problem); regression: mse, rmse, r2, train_mse.
         What cannot be known is NaN. Protocols may add their own.
     seconds_fit, seconds_predict : float
         Wall time; tuning is part of the fit.

@@ -38,11 +38,11 @@ SIZES = {
     "menze-offsets": 10 * 7 * 4,
     "blaser-1": 2 * 100 * 21,  # the 21 experiments of 1.6.3
     "blaser-weights": 3 * 100 * (6 + 8),
-    "blaser-noise": 1 * 100 * 8 * 6,
+    "blaser-noise": 1 * 100 * 8 * 14,
     "blaser-3": 3 * 100 * (1 + 2),
     "rotation-study": 1 * 20 * 20 * 5 * 3,  # set, fold groups, rotation groups, folds, systems
     "bars": 30 * 3 * (2 + 1 + 1),
-    "blaser-iris": 300 * 2 * (6 + 5),  # repeats, plain and rotated, settings of both kinds
+    "blaser-iris": 300 * 2 * (13 + 13),  # repeats, plain and rotated, settings of both kinds
     "axis-peers": 16 * 5 * 2,  # repeats over four sets, folds, forests
     "oblique-peers": 16 * 5 * 4,
     "scales": 16 * 5 * 7,

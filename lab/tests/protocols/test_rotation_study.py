@@ -18,7 +18,9 @@ def stacks_of_the_study(folder, **options):
 
 
 @pytest.mark.parametrize("folds", [None, 3])
-def test_stack_is_cross_validated_on_the_other_folds_of_its_group(folder, folds):
+def test_stack_is_cross_validated_on_the_other_folds_of_its_group(folder, folds, monkeypatch):
+    # Each fold is scaled by its own training rows: rows are recognised by numbers as they are.
+    monkeypatch.setattr("bevel_lab.protocols.rotation_study.to_unit", lambda problem: problem)
     protocol = PROTOCOLS["rotation-study"]
     plan, cells = stacks_of_the_study(folder, folds=folds)
     problems = [protocol.load(cell.problem, plan) for cell in cells]

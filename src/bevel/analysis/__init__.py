@@ -24,6 +24,10 @@ from bevel.analysis.importances.significance import importance_test
 from bevel.analysis.neighbours.forest_weights import forest_weights, voting_points
 from bevel.analysis.neighbours.imputation import ProximityImputer
 from bevel.analysis.neighbours.nearest_rows import nearest_rows
+from bevel.analysis.neighbours.neighbour_theory import (
+    expected_potential_neighbours,
+    mean_squared_error_bound,
+)
 from bevel.analysis.neighbours.outliers import outlier_scores
 from bevel.analysis.neighbours.potential_neighbours import potential_neighbours
 from bevel.analysis.neighbours.principal_coordinates import principal_coordinates
@@ -39,6 +43,7 @@ from bevel.analysis.rules.surrogate import surrogate_tree
 from bevel.analysis.rules.top import top_rules
 from bevel.analysis.rules.tree import forest_rules, tree_rules
 from bevel.analysis.selection.all_relevant import AllRelevantSelector
+from bevel.analysis.selection.forward import forward_selection, group_selections
 from bevel.analysis.shapley.interactions import shapley_interactions
 from bevel.analysis.shapley.values import shapley_values
 from bevel.analysis.survival.groups import risk_groups, survival_bands
@@ -64,15 +69,19 @@ __all__ = [
     "dynamic_auc",
     "effect_along",
     "error_and_correlation",
+    "expected_potential_neighbours",
     "forest_rules",
     "forest_weights",
+    "forward_selection",
     "geometry",
+    "group_selections",
     "hellinger_distance",
     "importance",
     "importance_test",
     "integrated_brier_score",
     "interactions",
     "kaplan_meier",
+    "mean_squared_error_bound",
     "nearest_rows",
     "neighbour_survival",
     "out_of_bag_curve",

@@ -22,6 +22,7 @@ from bevel.analysis.rules.path import PathRules
 from bevel.analysis.rules.rule_set_result import RuleSet
 from bevel.analysis.rules.surrogate import SurrogateTree
 from bevel.analysis.rules.top import TopRules
+from bevel.analysis.selection.forward import ForwardSelection, GroupSelections
 from bevel.analysis.shapley.interactions import ShapleyInteractions
 from bevel.analysis.shapley.result import ShapleyValues
 from bevel.analysis.survival.groups import RiskGroups, SurvivalBands
@@ -37,6 +38,8 @@ __all__ = [
     "ErrorAndCorrelation",
     "ErrorImportance",
     "ForestRules",
+    "ForwardSelection",
+    "GroupSelections",
     "Importance",
     "ImportanceTest",
     "Interactions",

@@ -49,6 +49,19 @@ class DaskObliqueForestClassifier(DaskForest, ObliqueForestClassifier):
     Notes
     -----
     Workers use the threads that Dask gave them; `n_jobs` counts for `to_local()`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from bevel.dask import DaskObliqueForestClassifier
+    >>> client = Client(processes=False, dashboard_address=None)
+    >>> X = da.random.default_rng(0).normal(size=(200, 5), chunks=(100, 5))
+    >>> y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    >>> forest = DaskObliqueForestClassifier(10, random_state=0).fit(X, y)
+    >>> forest.predict(X).shape
+    (200,)
+    >>> client.close()
     """
 
     _local = ObliqueForestClassifier

@@ -47,6 +47,19 @@ class DaskObliqueForestRegressor(DaskForest, ObliqueForestRegressor):
     Notes
     -----
     Workers use the threads that Dask gave them; `n_jobs` counts for `to_local()`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from bevel.dask import DaskObliqueForestRegressor
+    >>> client = Client(processes=False, dashboard_address=None)
+    >>> X = da.random.default_rng(0).normal(size=(200, 5), chunks=(100, 5))
+    >>> y = X[:, 0] + X[:, 1]
+    >>> forest = DaskObliqueForestRegressor(10, random_state=0).fit(X, y)
+    >>> forest.predict(X).shape
+    (200,)
+    >>> client.close()
     """
 
     _local = ObliqueForestRegressor

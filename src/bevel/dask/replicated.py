@@ -90,11 +90,12 @@ def fit_replicated(
     warn_again(summary.warned, stacklevel=4)
     micro, shares = _share_trees(fit, table, summary, progress_for)
     if shares is None:
-        numbers, of_tree = np.arange(n_trees), np.zeros(n_trees, np.int32)
+        numbers, of_tree, size = np.arange(n_trees), np.zeros(n_trees, np.int32), None
     else:
         numbers, of_tree = shares.missing, shares.record.of_tree[shares.missing]
+        size = shares.record.min_samples_split
     progress = progress_for(range(n_trees - len(numbers), n_trees), "growing trees")
-    grown = _grow(fit, table, numbers, of_tree, progress)
+    grown = _grow(fit, table, numbers, of_tree, progress, min_samples_split=size)
     micro_forests = [] if micro is None else micro.forests
     forest = fit.submit("join-trees", join_trees, micro_forests, grown.forests, shares)
     estimates = _predict_out_of_bag(fit, table, forest, summary)
@@ -149,14 +150,22 @@ def _workers(fit: Fit) -> list[Worker]:
 
 
 def _grow(
-    fit: Fit, table: Any, numbers: Ints64, of_tree: npt.NDArray[np.int32], progress: Progress
+    fit: Fit,
+    table: Any,
+    numbers: Ints64,
+    of_tree: npt.NDArray[np.int32],
+    progress: Progress,
+    min_samples_split: int | None = None,
 ) -> GrownParts:
-    """Trees of some numbers, each of its family."""
+    """Trees of some numbers, each of its family; None keeps the limit of the options."""
     workers = _workers(fit)
     pieces = _pieces(len(numbers), sum(worker.n_threads for worker in workers))
     places = _places(workers, len(pieces))
     forests = [
-        fit.submit("grow-trees", grow_trees, table, numbers[piece], of_tree[piece], on=place)
+        fit.submit(
+            *("grow-trees", grow_trees, table, numbers[piece], of_tree[piece], min_samples_split),
+            on=place,
+        )
         for piece, place in zip(pieces, places, strict=True)
     ]
     sizes = [piece.stop - piece.start for piece in pieces]

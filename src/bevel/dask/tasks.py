@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Floats, Ints64
+from bevel._types import Ints64
 from bevel.dask.packages import distributed
 from bevel.dask.parts import join_parts
 from bevel.estimators._growing import Grown, PreparedFit, shape_of
@@ -31,7 +31,13 @@ from bevel.forest.joining import join_forests
 from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.subforest import take_trees
-from bevel.training.automatic.growing import FamilyShares, Grower, share_by_evidence
+from bevel.training.automatic.growing import (
+    FamilyShares,
+    Grower,
+    OutOfBagPredictions,
+    predict_family,
+    share_by_evidence,
+)
 from bevel.training.automatic.plan import FamilyPlan, plan_families
 from bevel.training.micro_forests import replace_trees
 from bevel.training.options import TrainingOptions
@@ -177,7 +183,7 @@ def prepare(
     plan = None
     if prepared.options.families == ():
         shape, hard = shape_of(prepared.dataset), values.get("voting") == "hard"
-        plan = plan_families(prepared.options, shape, estimator.n_estimators, hard)
+        plan = plan_families(prepared.options, shape, prepared.target, estimator.n_estimators, hard)
     return Preparation(estimator, prepared, plan, warned)
 
 
@@ -190,16 +196,22 @@ def summarise(preparation: Preparation) -> Summary:
 
 
 def grow_trees(
-    preparation: Preparation, numbers: Ints64, of_tree: npt.NDArray[np.int32]
+    preparation: Preparation,
+    numbers: Ints64,
+    of_tree: npt.NDArray[np.int32],
+    min_samples_split: int | None,
 ) -> FlatForest:
-    """Trees of some numbers, each of its family."""
+    """Trees of some numbers, each of its family; None keeps the limit of the options."""
     quiet = Progress(0, len(numbers), bar=False, callback=None)
-    return cancellable(lambda: preparation.grower(1).grow(numbers, of_tree, quiet))
+    grower = preparation.grower(1)
+    if min_samples_split is not None:
+        grower = grower.with_node_size(min_samples_split)
+    return cancellable(lambda: grower.grow(numbers, of_tree, quiet))
 
 
 def evaluate_family(
     preparation: Preparation, family: int, parts: Sequence[FlatForest], n_before: int
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
+) -> OutOfBagPredictions:
     """Out-of-bag predictions by the micro-forest of a family.
 
     Parameters
@@ -220,11 +232,12 @@ def evaluate_family(
     own = take_trees(forest, range(n_before, n_before + n_trees))
     grower = preparation.grower(worker_threads())
     forests = grower.micro_forests(own, n_trees, plan.hard, first_kind=family)
-    return cancellable(lambda: forests.predict_out_of_bag(family))
+    target = preparation.prepared.target
+    return cancellable(lambda: predict_family(forests, family, plan, target))
 
 
 def share_trees(
-    preparation: Preparation, out_of_bag: Sequence[tuple[Floats, npt.NDArray[np.bool_]]]
+    preparation: Preparation, out_of_bag: Sequence[OutOfBagPredictions]
 ) -> FamilyShares:
     """Share out the trees among the families."""
     assert preparation.plan is not None

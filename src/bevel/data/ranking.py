@@ -1,8 +1,10 @@
 """Rank scalers: a column's values replaced by their ranks among the training rows.
 
 Both kinds read a value's rank off a table of knots, the distinct training values with their average
-ranks. A column with more than `MOST_KNOTS` distinct values keeps that many of them, evenly spaced
-in rank, and every value between two knots is then interpolated linearly.
+ranks. Ranks of training values are exact in columns of up to `MOST_KNOTS` distinct values. Of more,
+that many are kept, evenly spaced in rank, with both neighbours of values that more than a gap of
+rows share; every value between two knots is then interpolated linearly. A rank is wrong by less
+than two gaps, 2n / (MOST_KNOTS - 1): with 200 000 distinct values by 6 ranks of them.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from bevel._types import Floats
 __all__ = ["MOST_KNOTS", "RankScaler", "learn_ranks", "merge_ranks"]
 
 
-# 64 KB a column at most; interpolation then moves a rank by less than n / 4096.
-MOST_KNOTS = 4096
+# Exact for all data sets of the papers; half a megabyte a column at most, with its ranks.
+MOST_KNOTS = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +96,10 @@ def _learn_column(values: Floats) -> tuple[Floats, Floats, int, bool]:
     ranks = (2 * last - counts + 1) / 2.0
     if len(knots) <= MOST_KNOTS:
         return knots, ranks, len(present), True
-    chosen = np.unique(np.searchsorted(last, np.linspace(1, len(present), MOST_KNOTS)))
+    chosen = np.searchsorted(last, np.linspace(1, len(present), MOST_KNOTS))
+    shared = np.flatnonzero(counts > len(present) / (MOST_KNOTS - 1))
+    beside = np.clip([shared - 1, shared, shared + 1], 0, len(knots) - 1)
+    chosen = np.unique(np.concatenate([chosen, beside.ravel()]))
     return knots[chosen], ranks[chosen], len(present), False
 
 

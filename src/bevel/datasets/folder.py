@@ -42,6 +42,25 @@ class LabelledTable:
         Which columns are nominal: pass it to an estimator as ``categorical_features``.
     levels : dict of str to tuple of str
         Sorted levels of each nominal column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from bevel.datasets import load_folder
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> rows = pd.DataFrame(dict(size=[1.5, None], colour=["red", "blue"], target=["yes", "no"]))
+    >>> rows.to_csv(folder / "small.csv.gz", index=False)
+    >>> index = dict(name=["small"], n=[2], n_classes=[2], categorical_columns=["colour"])
+    >>> pd.DataFrame(index).to_csv(folder / "index.csv", index=False)
+    >>> table = load_folder(folder)[0].load()
+    >>> table.levels
+    {'colour': ('blue', 'red')}
+    >>> table.to_frame()
+       size colour
+    0   1.5    red
+    1   NaN   blue
     """
 
     X: NDArray[np.float64]
@@ -62,7 +81,23 @@ class LabelledTable:
 
 @dataclass(frozen=True)
 class FolderEntry:
-    """A data set of a folder as its index describes it; `load` reads the file."""
+    """A data set of a folder as its index describes it; `load` reads the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from bevel.datasets import load_folder
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> rows = pd.DataFrame(dict(size=[1.5, None], colour=["red", "blue"], target=["yes", "no"]))
+    >>> rows.to_csv(folder / "small.csv.gz", index=False)
+    >>> index = dict(name=["small"], n=[2], n_classes=[2], categorical_columns=["colour"])
+    >>> pd.DataFrame(index).to_csv(folder / "index.csv", index=False)
+    >>> entry = load_folder(folder)[0]
+    >>> entry.name, entry.task, entry.n_rows
+    ('small', 'classification', 2)
+    """
 
     name: str
     path: Path
@@ -124,11 +159,22 @@ def load_folder(path: str | os.PathLike[str]) -> list[FolderEntry]:
 
     Examples
     --------
-    >>> for entry in load_folder("data/uci"):  # doctest: +SKIP
-    ...     if entry.n_rows <= 5000:
-    ...         table = entry.load()
-    ...         forest = ObliqueForestClassifier(categorical_features=table.categorical_features)
-    ...         forest.fit(table.X, table.y)
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.datasets import load_folder
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> rows = pd.DataFrame(dict(size=[1.5, 2.0], colour=["red", "blue"], target=["yes", "no"]))
+    >>> rows.to_csv(folder / "small.csv.gz", index=False)
+    >>> index = dict(name=["small"], n=[2], n_classes=[2], categorical_columns=["colour"])
+    >>> pd.DataFrame(index).to_csv(folder / "index.csv", index=False)
+    >>> for entry in load_folder(folder):
+    ...     table = entry.load()
+    ...     nominal = table.categorical_features
+    ...     forest = ObliqueForestClassifier(5, projection="axis", categorical_features=nominal)
+    ...     print(entry.name, forest.fit(table.X, table.y).n_classes_)
+    small 2
     """
     folder = Path(path)
     index = folder / "index.csv"

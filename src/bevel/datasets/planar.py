@@ -31,6 +31,12 @@ def esl_mixture_means(
     References
     ----------
     Hastie, Tibshirani and Friedman (2009), *The Elements of Statistical Learning*, section 2.3.3.
+
+    Examples
+    --------
+    >>> from bevel.datasets import esl_mixture_means
+    >>> esl_mixture_means(5, random_state=0).shape
+    (2, 5, 2)
     """
     check_at_least("n_means", n_means, 1)
     centre = np.array([[[1.0, 0.0]], [[0.0, 1.0]]])

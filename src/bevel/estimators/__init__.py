@@ -11,7 +11,7 @@ from bevel.estimators.regularized import (
     RegularizedRotationRegressor,
 )
 from bevel.estimators.rotated_features import RotatedFeatures
-from bevel.estimators.stacked import StackedRotationClassifier
+from bevel.estimators.stacked import StackedRotationClassifier, StackedRotationRegressor
 from bevel.estimators.survival.forest import ObliqueSurvivalForest
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "RotatedBoostingRegressor",
     "RotatedFeatures",
     "StackedRotationClassifier",
+    "StackedRotationRegressor",
 ]

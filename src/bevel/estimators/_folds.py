@@ -18,18 +18,21 @@ _REQUIRED = "an integer of at least 2, a splitter or pairs of training and test 
 _REMEDY = "The thesis uses 5."
 
 
-def read_folds(cv: Any, codes: npt.NDArray[np.int32], seed: int) -> list[Fold]:
+def read_folds(
+    cv: Any, target: npt.NDArray[Any], seed: int, *, classifies: bool = True
+) -> list[Fold]:
     """The splits of `cv`: no row is on both sides of one, and each is held out once, in order."""
     if not isinstance(cv, numbers.Integral):
-        return _given_folds(cv, codes)
+        return _given_folds(cv, target, classifies)
     n_folds = int(cv)
     if n_folds < 2:
         raise wrong_value("cv", _REQUIRED, cv, _REMEDY)
-    if n_folds > len(codes):
+    if n_folds > len(target):
         raise ValueError(
-            f"cv must be at most the number of rows of X (n_samples={len(codes)}); got {n_folds} "
+            f"cv must be at most the number of rows of X (n_samples={len(target)}); got {n_folds} "
             "folds. Lower cv, or pass more rows."
         )
+    codes = target if classifies else np.zeros(len(target), np.int32)
     return stratified_folds(codes, n_folds, seed)
 
 
@@ -42,11 +45,11 @@ def stratified_folds(codes: npt.NDArray[np.int32], n_folds: int, seed: int) -> l
     return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(n_folds)]
 
 
-def _given_folds(cv: Any, codes: npt.NDArray[np.int32]) -> list[Fold]:
+def _given_folds(cv: Any, codes: npt.NDArray[Any], classifies: bool) -> list[Fold]:
     if not (hasattr(cv, "split") or hasattr(cv, "__iter__")) or isinstance(cv, str):
         raise wrong_type("cv", _REQUIRED, cv, _REMEDY)
     placeholder = np.zeros((len(codes), 1))
-    pairs = check_cv(cv, codes, classifier=True).split(placeholder, codes)
+    pairs = check_cv(cv, codes, classifier=classifies).split(placeholder, codes)
     splits = [(np.asarray(train), np.sort(held_out)) for train, held_out in pairs]
     for train, held_out in splits:
         shared = np.intersect1d(train, held_out)

@@ -102,7 +102,7 @@ class TreeGrowth:
     ) -> Grown:
         """Trees of several families: `projection="auto"`."""
         hard = getattr(self, "voting", "soft") == "hard"
-        plan = plan_families(options, shape_of(dataset), self.n_estimators, hard)
+        plan = plan_families(options, shape_of(dataset), target, self.n_estimators, hard)
         grower = Grower(dataset, target, plan.options, n_threads)
         if before is None:
             forest, record = grow_families(grower, plan, self._progress)

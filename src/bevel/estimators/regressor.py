@@ -73,12 +73,13 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         n_thresholds: int = 1,
         split_search: str = "auto",
         max_depth: int | None = None,
-        min_samples_split: int | float = 2,
+        min_samples_split: int | float | str = "auto",
         min_samples_leaf: int | float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         growth: str | None = None,
         min_impurity_decrease: float = 0.0,
+        split_pure_nodes: bool = False,
         bootstrap: bool | str = "auto",
         max_samples: int | float | None = None,
         replace: bool = True,
@@ -108,6 +109,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         self.max_leaf_nodes = max_leaf_nodes
         self.growth = growth
         self.min_impurity_decrease = min_impurity_decrease
+        self.split_pure_nodes = split_pure_nodes
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.replace = replace

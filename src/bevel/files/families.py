@@ -1,6 +1,7 @@
 """The families that share the trees of a forest, in a header field and sections.
 
-"families": {"names": ["axis", "sparse"], "left_out": [["lda", "needs ..."]]}
+"families": {"names": ["axis", "sparse"], "left_out": [["lda", "needs ..."]],
+             "min_samples_split": 2}
         and sections "families.errors", "families.standard_errors", "families.weights" and
         "families.of_tree"
 """
@@ -21,7 +22,9 @@ from bevel.printable import printable
 __all__ = ["FIRST_VERSION", "decode_families", "encode_families"]
 
 FIRST_VERSION = 3  # of the format, that can hold families
+FIRST_WITH_NODE_SIZE = 7  # of the format, that has their min_samples_split
 MOST_FAMILIES = 1000
+MOST_ROWS = 2**31 - 1
 
 
 def encode_families(record: FamilyRecord | None, arrays: Arrays) -> dict[str, Any] | None:
@@ -32,10 +35,16 @@ def encode_families(record: FamilyRecord | None, arrays: Arrays) -> dict[str, An
     arrays["families.standard_errors"] = record.standard_errors
     arrays["families.weights"] = record.weights
     arrays["families.of_tree"] = record.of_tree
-    return {"names": list(record.names), "left_out": [list(each) for each in record.left_out]}
+    return {
+        "names": list(record.names),
+        "left_out": [list(each) for each in record.left_out],
+        "min_samples_split": record.min_samples_split,
+    }
 
 
-def decode_families(value: object, sections: Sections, n_trees: int) -> FamilyRecord | None:
+def decode_families(
+    value: object, sections: Sections, n_trees: int, version: int
+) -> FamilyRecord | None:
     """Read what `encode_families` has written; raises ModelFileError.
 
     Parameters
@@ -46,12 +55,19 @@ def decode_families(value: object, sections: Sections, n_trees: int) -> FamilyRe
         Where arrays are taken from.
     n_trees : int
         Trees of the forest.
+    version : int
+        Of the format.
     """
     if value is None:
         return None
     fields = Fields(value, "families")
     names = tuple(_text(name) for name in _list(fields.take_any("names")))
     left_out = tuple(_pair(each) for each in _list(fields.take_any("left_out")))
+    size = 2
+    if version >= FIRST_WITH_NODE_SIZE:
+        size = check_kind("families.min_samples_split", fields.take_any("min_samples_split"), int)
+        if not 2 <= size <= MOST_ROWS:
+            raise damaged("families.min_samples_split", f"from 2 to {MOST_ROWS}", size)
     fields.finish()
     if not names:
         raise damaged("families.names", "one or more names", "none")
@@ -69,7 +85,7 @@ def decode_families(value: object, sections: Sections, n_trees: int) -> FamilyRe
         raise damaged("Weights of families", "from 0 to 1 with the sum 1", "others")
     if n_trees and not (of_tree.min() >= 0 and of_tree.max() < n_families):
         raise damaged("The families of trees", f"from 0 to {n_families - 1}", "others")
-    return FamilyRecord(names, errors, standard_errors, weights, of_tree, left_out)
+    return FamilyRecord(names, errors, standard_errors, weights, of_tree, left_out, size)
 
 
 def _list(value: object) -> list[Any]:

@@ -43,7 +43,7 @@ Buffer = bytes | memoryview
 
 # The first byte is no ASCII and the last two change when a file is sent as text, as in PNG.
 MAGIC = b"\x89BEVEL\r\n"
-VERSION = 6
+VERSION = 7
 PRELUDE = struct.Struct("<8sIIQQ")
 _BEFORE_CHECKSUM = struct.Struct("<8sI")
 _AFTER_CHECKSUM = struct.Struct("<QQ")

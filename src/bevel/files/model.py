@@ -169,7 +169,7 @@ def read_model(
     rotations = decode_rotations(header, sections, n_trees) if kind.has_rotations else None
     families = None
     if layout.version >= FIRST_WITH_FAMILIES:
-        families = decode_families(header.take_any("families"), sections, n_trees)
+        families = decode_families(header.take_any("families"), sections, n_trees, layout.version)
     averages_classes = kind.is_classifier and not kind.is_additive
     averages_classes = averages_classes and fields["outputs"] is None
     power = decode_power(header, layout.version, averages_classes=averages_classes)
@@ -178,9 +178,9 @@ def read_model(
         additive = decode_additive(header, sections, layout.version, fields["classes"], n_trees)
     isolation = decode_isolation(header) if kind.is_isolation else None
     n_classes = 0 if additive else _count_classes(fields)
-    survival = decode_survival(header, sections) if kind.is_survival else None
+    survival = decode_survival(header, sections, layout.version) if kind.is_survival else None
     about = (n_features, n_classes, encoding.levels, encoding.medians)
-    n_times = 0 if survival is None else survival.n_times
+    n_times = 0 if survival is None else survival.n_numbers
     lengths = kind.is_isolation
     forest = FileForest(layout, columns, *about, n_times=n_times, has_lengths=lengths)
     targets = decode_targets(header, sections, layout, forest)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import AnyInts, Floats
+from bevel.data.weighted_mean import mean_and_noise, weighted_mean
 
 __all__ = ["POWERS", "choose_power", "raise_to_power"]
 
@@ -64,13 +65,12 @@ def choose_power(shares: Floats, truth: AnyInts, weights: Floats | None = None) 
         return 1.0
     share = share / share.sum()
     losses = [_row_losses(shares, truth, power) for power in POWERS]
-    best = int(np.argmin([loss @ share for loss in losses]))
+    best = int(np.argmin([weighted_mean(loss, share) for loss in losses]))
     one = POWERS.index(1.0)
     step = 1 if best > one else -1
     for place in range(one, best, step):
-        excess = losses[place] - losses[best]
-        mean = excess @ share
-        if mean <= TOLERANCE * np.sqrt((excess - mean) ** 2 @ share**2):
+        mean, noise = mean_and_noise(losses[place] - losses[best], share)
+        if mean <= TOLERANCE * noise:
             return POWERS[place]
     return POWERS[best]
 

@@ -86,6 +86,13 @@ class FlatForest:
     output_value : ndarray of float64, shape (n_leaves * n_outputs,), or empty
         Regression with several outputs: means of the targets of each leaf, leaf after leaf in the
         order of their nodes.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, datasets
+    >>> forest = ObliqueForestClassifier(10, random_state=0).fit(*datasets.load_iris()).forest_
+    >>> forest.n_features, forest.n_classes, len(forest.tree_offset)
+    (4, 3, 11)
     """
 
     n_features: int

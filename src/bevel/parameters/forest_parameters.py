@@ -26,6 +26,7 @@ from bevel.parameters.constraints import (
     StrOptions,
 )
 from bevel.parameters.feature_constraints import CONSTRAINT_PARAMETERS
+from bevel.parameters.purity import PURITY
 from bevel.training.criteria import CLASS_CRITERIA, NUMBER_CRITERIA
 from bevel.training.rotation_ensemble.weights import WEIGHTINGS
 
@@ -112,9 +113,11 @@ _SPLITS = [
     ),
     Parameter(
         "min_samples_split",
-        2,
-        [Integer(2), Real("(0, 1]")],
-        "Distinct rows a node needs to be split; a float is a share of the training rows.",
+        "auto",
+        [StrOptions(("auto",)), Integer(2), Real("(0, 1]")],
+        "Distinct rows a node needs to be split; a float is a share of the training rows. "
+        '"auto": 2, but with `projection="auto"` 2, 5, 12, 32 or 80, whichever is best out of bag; '
+        "see `families_`.",
     ),
     Parameter(
         "min_samples_leaf",
@@ -186,7 +189,8 @@ _DATA = [
         'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
         '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
         '"auto" scales only when features that may be in different units are combined, by '
-        '"quantile" (docs/design/scale.md); with projection="auto" a classifier by "minmax".',
+        '"quantile" (the evidence is in the documentation, How it works); with '
+        'projection="auto" a classifier by "minmax".',
     ),
     Parameter(
         "categorical_features",
@@ -376,7 +380,7 @@ def _table(*groups: Sequence[Parameter]) -> dict[str, Parameter]:
 CLASSIFIER_PARAMETERS = _table(
     [replace(_FOREST[0], default=500), *_FOREST[1:]],
     _CLASSIFIER[:1],
-    _SPLITS,
+    [*_SPLITS, PURITY],
     _BAGS,
     [*_CLASSIFIER[1:2], *_CALIBRATION],
     [*_DATA, *CONSTRAINT_PARAMETERS],
@@ -386,7 +390,7 @@ CLASSIFIER_PARAMETERS = _table(
 REGRESSOR_PARAMETERS = _table(
     _FOREST,
     _REGRESSOR[:1],
-    _SPLITS,
+    [*_SPLITS, PURITY],
     _BAGS,
     [*_DATA, *CONSTRAINT_PARAMETERS],
     _REGRESSOR[1:],
@@ -398,11 +402,20 @@ _GINI = replace(
     accepts=[StrOptions(CLASS_CRITERIA)],
     meaning="Impurity whose decrease is the gain of a split.",
 )
+_SPLIT_SIZE = Parameter(
+    "min_samples_split",
+    2,
+    [Integer(2), Real("(0, 1]")],
+    "Distinct rows a node needs to be split; a float is a share of the training rows.",
+)
+_ROTATED_SPLITS = [_SPLIT_SIZE if p.name == "min_samples_split" else p for p in _SPLITS]
 _RUN_ONCE = [parameter for parameter in _RUN if parameter.name != "warm_start"]
 ROTATION_CLASSIFIER_PARAMETERS = _table(
-    _ROTATIONS, [_GINI], _SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN_ONCE
+    _ROTATIONS, [_GINI], _ROTATED_SPLITS, _BAGS, _CLASSIFIER[1:2], _DATA, _CLASSIFIER[2:], _RUN_ONCE
 )
-ROTATION_REGRESSOR_PARAMETERS = _table(_ROTATIONS, _REGRESSOR[:1], _SPLITS, _BAGS, _DATA, _RUN_ONCE)
+ROTATION_REGRESSOR_PARAMETERS = _table(
+    _ROTATIONS, _REGRESSOR[:1], _ROTATED_SPLITS, _BAGS, _DATA, _RUN_ONCE
+)
 
 
 def check_each(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:

@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bevel.parameters.constraints import Flag, Integer, NoneOption, Parameter, Special
+from bevel.parameters.constraints import (
+    Flag,
+    Integer,
+    NoneOption,
+    Parameter,
+    Special,
+    StrOptions,
+)
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
 
-__all__ = ["BOOSTING_CLASSIFIER", "BOOSTING_REGRESSOR", "ROTATED_FEATURES", "STACKED_CLASSIFIER"]
+__all__ = [
+    "BOOSTING_CLASSIFIER",
+    "BOOSTING_REGRESSOR",
+    "ROTATED_FEATURES",
+    "STACKED_CLASSIFIER",
+    "STACKED_REGRESSOR",
+]
 
 _FLIP = Parameter(
     "flip",
@@ -81,10 +94,28 @@ _STACKING = [
         20,
         [Integer(0, MOST_MODELS)],
         "K, random rotations beside the features as they are, which are always among the views. "
-        "There are (K + 1) × (folds + 1) + 1 models to fit.",
+        "There are (K + 1) × (folds + 1) + 1 models to fit in two stages.",
         "The thesis uses 20.",
     ),
     _FLIP,
+    Parameter(
+        "n_stages",
+        2,
+        [Integer(2, MOST_MODELS)],
+        "Levels in all (Blaser 3.4.2). Of S > 2, the stages between level 0 and the last have K + "
+        "1 learners of the kind of `level1` each, on what the stage before passes on, as it is and "
+        "after K rotations. No model hears of a row from one that was fitted to it: level 0 is "
+        "fitted without any S − 1 folds, any S − 2, and so on, so that with F folds it takes "
+        "(K + 1) (1 + F + F(F − 1)/2 + …) fits.",
+        "The thesis has 2.",
+    ),
+    Parameter(
+        "passes",
+        "probabilities",
+        [StrOptions(("probabilities", "labels"))],
+        'What models pass on to the next stage: "probabilities" of the classes, or "labels", an '
+        "indicator of the predicted class. The thesis says predictions.",
+    ),
     Parameter(
         "cv",
         5,
@@ -92,6 +123,15 @@ _STACKING = [
         "Folds, stratified by class and drawn at random. Or a splitter of scikit-learn, or pairs "
         "of row numbers as it makes them, whose test rows must be all rows, each once.",
         "The thesis uses 5 and recommends 5 to 10.",
+    ),
+    Parameter(
+        "refit",
+        True,
+        [Flag()],
+        "Whether level 0 is fitted once more, on all rows, to predict new ones. False keeps the "
+        "models of the folds and takes the mean of what they pass on, one fit less of each view. "
+        "A cross-validation over F + 1 outer folds then fits (F + 1)² models in all for each view, "
+        "as the thesis counts them (3.3.1).",
     ),
     Parameter(
         "param_grid",
@@ -142,6 +182,36 @@ _N_COPIES = Parameter(
 )
 
 STACKED_CLASSIFIER = _table(*_STACKING, *_DATA, *_RUN)
+_REGRESSORS = {
+    "level0": replace(
+        _STACKING[0],
+        accepts=[NoneOption(), Special("a regressor")],
+        meaning="Learner of each view. None is a random forest: `ObliqueForestRegressor(100, "
+        'projection="axis")`.',
+    ),
+    "level1": replace(
+        _STACKING[1],
+        accepts=[NoneOption(), Special("a regressor")],
+        meaning="Learner on the values that level 0 gives to rows it has not seen. None is a "
+        "random forest as at level 0.",
+    ),
+    "cv": replace(
+        STACKED_CLASSIFIER["cv"],
+        meaning="Folds, drawn at random. Or a splitter of scikit-learn, or pairs of row numbers as "
+        "it makes them, whose test rows must be all rows, each once.",
+    ),
+    "param_grid": replace(
+        STACKED_CLASSIFIER["param_grid"],
+        meaning="Settings of `level0` to choose from, as in scikit-learn's GridSearchCV. Every "
+        "model of level 0 chooses for itself, on the rows it is trained on: by its score on "
+        "out-of-bag rows if it can, else by squared error in a cross-validation of five folds.",
+    ),
+}
+STACKED_REGRESSOR = {
+    name: _REGRESSORS.get(name, parameter)
+    for name, parameter in STACKED_CLASSIFIER.items()
+    if name != "passes"
+}
 ROTATED_FEATURES = _table(
     _N_COPIES,
     _FLIP,

@@ -15,6 +15,7 @@ from bevel.plots.proximity_map import proximity_map
 from bevel.plots.proximity_pairs import proximity_pairs, variation_explained
 from bevel.plots.quantiles import fan_chart
 from bevel.plots.reliability import calibration
+from bevel.plots.selection.forward import forward_selection
 from bevel.plots.shapley import shapley_bars, shapley_waterfall
 from bevel.plots.strength import margins, strength_against_correlation
 from bevel.plots.survival.curves import (
@@ -37,6 +38,7 @@ __all__ = [
     "decision_boundary",
     "effect",
     "fan_chart",
+    "forward_selection",
     "importance_bars",
     "interaction_bars",
     "margins",

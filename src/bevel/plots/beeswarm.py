@@ -47,6 +47,15 @@ def shapley_beeswarm(
     -------
     matplotlib Axes
         Save with ``ax.figure.savefig(path)``.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> values = analysis.shapley_values(forest, X[::15], background=X)
+    >>> ax = plots.shapley_beeswarm(values)
     """
     check_count("top", top)
     if result.classes is not None:

@@ -50,6 +50,19 @@ def bias_and_variance(
     Returns
     -------
     ndarray of matplotlib Axes, shape (n_panels,)
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from bevel.datasets import sparse_parity
+    >>> X_test, y_test = sparse_parity(200, 10, random_state=0)
+    >>> def measure(n_rows):
+    ...     draw = partial(sparse_parity, n_rows, 10)
+    ...     forest = ObliqueForestClassifier(5, projection="sparse")
+    ...     options = {"X_test": X_test, "y_test": y_test, "n_repeats": 3, "random_state": 0}
+    ...     return analysis.bias_and_variance(forest, draw, **options)
+    >>> axes = plots.bias_and_variance({"sparse": {n: measure(n) for n in (50, 100)}})
     """
     if not isinstance(results, Mapping) or not all(
         isinstance(each, Mapping) for each in results.values()

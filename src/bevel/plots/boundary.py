@@ -104,6 +104,15 @@ def decision_boundaries(
     Returns
     -------
     ndarray of matplotlib Axes, shape (n_classifiers,)
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, plots
+    >>> from bevel.datasets import spirals
+    >>> X, y = spirals(200, random_state=0)
+    >>> forests = {name: ObliqueForestClassifier(20, projection=name, random_state=0).fit(X, y)
+    ...            for name in ("axis", "rotation")}
+    >>> axes = plots.decision_boundaries(forests, X, y)
     """
     points = read_points(X, "decision_boundaries")
     classes, labels = np.unique(read_labels_of(points, y), return_inverse=True)

@@ -109,6 +109,15 @@ class ReliabilityDisplay(_Display):
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.plots import ReliabilityDisplay
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> display = ReliabilityDisplay.from_estimator(forest, X, y)
     """
 
     def __init__(self, *, result: "results.Calibration") -> None:
@@ -140,6 +149,15 @@ class ProximityDisplay(_Display):
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.plots import ProximityDisplay
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> display = ProximityDisplay.from_estimator(forest, X, y)
     """
 
     def __init__(self, *, result: "results.PrincipalCoordinates", labels: Any = None) -> None:
@@ -170,6 +188,15 @@ class ShapleyDisplay(_Display):
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from bevel.plots import ShapleyDisplay
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> display = ShapleyDisplay.from_estimator(forest, X[::15], background=X)
     """
 
     def __init__(self, *, result: "results.ShapleyValues") -> None:

@@ -94,6 +94,14 @@ def interaction_bars(result: Interactions, *, n_top: int = 15, ax: "Axes | None"
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> ax = plots.interaction_bars(analysis.interactions(forest, X))
     """
     check_count("n_top", n_top)
     if not isinstance(result, Interactions):

@@ -48,6 +48,15 @@ def proximity_pairs(
     Returns
     -------
     ndarray of matplotlib Axes, shape (n_components, n_components)
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> coordinates = analysis.principal_coordinates(forest, X, y)
+    >>> axes = plots.proximity_pairs(coordinates, labels=y)
     """
     for name, each in (("result", result), ("other", other)):
         if each is not None:
@@ -93,6 +102,14 @@ def variation_explained(
     -------
     matplotlib.axes.Axes
         The axes drawn on.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> ax = plots.variation_explained(analysis.principal_coordinates(forest, X, y))
     """
     forests = named(results)
     with panel(ax, "variation_explained", width=5.0, height=3.4) as axes:

@@ -35,6 +35,14 @@ def calibration(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> ax = plots.calibration(analysis.calibration(forest, X, y))
     """
     forests = named(results)
     with panel(ax, "calibration", 4.8, 4.9) as axes:

@@ -38,6 +38,15 @@ def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = 
     -------
     matplotlib Axes
         Save with ``ax.figure.savefig(path)``.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> values = analysis.shapley_values(forest, X[::15], background=X)
+    >>> ax = plots.shapley_bars(values)
     """
     check_count("top", top)
     importance = result.importances
@@ -82,6 +91,15 @@ def shapley_waterfall(
     -------
     matplotlib Axes
         Save with ``ax.figure.savefig(path)``.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> values = analysis.shapley_values(forest, X[::15], background=X)
+    >>> ax = plots.shapley_waterfall(values)
     """
     check_place("row", row, len(result.values))
     check_count("top", top)

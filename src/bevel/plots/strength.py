@@ -41,6 +41,14 @@ def strength_against_correlation(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> ax = plots.strength_against_correlation(analysis.strength_and_correlation(forest, X, y))
     """
     by_system: dict[str, Trials] = named(results)
     points = {name: _several(each) for name, each in by_system.items()}
@@ -100,6 +108,14 @@ def margins(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> ax = plots.margins(analysis.strength_and_correlation(forest, X, y))
     """
     forests = named(results)
     with panel(ax, "margins") as axes:

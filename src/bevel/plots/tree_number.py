@@ -32,6 +32,14 @@ def out_of_bag_curve(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, analysis, plots
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = ObliqueForestClassifier(50, random_state=0).fit(X, y)
+    >>> ax = plots.out_of_bag_curve(analysis.out_of_bag_curve(forest, X, y))
     """
     forests = named(results)
     with panel(ax, "out_of_bag_curve") as axes:

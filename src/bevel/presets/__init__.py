@@ -36,10 +36,11 @@ from bevel.presets.forests import (
 )
 from bevel.presets.rotations import multi_rotation, regularized_rotation, rr_gbm, stacked_rotation
 from bevel.presets.table import table
-from bevel.presets.theory import data_agnostic, random_point, random_side
+from bevel.presets.theory import breiman_forest, data_agnostic, random_point, random_side
 
 __all__ = [
     "TABLE",
+    "breiman_forest",
     "ccf",
     "data_agnostic",
     "extra_trees",

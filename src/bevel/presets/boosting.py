@@ -37,6 +37,15 @@ def sparse_boosting(*, task: str = "classification", **parameters: Any) -> Gradi
     such as boosting" and goes no further. Directions are those of `sporf`, drawn anew for each
     iteration, without scaling; all else is the default of `ObliqueBoostingClassifier`, whose own
     directions have the single features beside them.
+
+    Examples
+    --------
+    >>> from bevel import presets
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> model = presets.sparse_boosting(max_iter=20, random_state=0).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.97
     """
     check_option("task", task, ("classification", "regression"))
     settings = {"projection": "sparse", "n_projections": "p", "scale": None} | parameters
@@ -60,6 +69,15 @@ def rotated_boosting(
     ----------
     n_estimators : int, default=50
         Iterations of each group; the number of groups is `n_groups`.
+
+    Examples
+    --------
+    >>> from bevel import presets
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> model = presets.rotated_boosting(n_estimators=5, random_state=0).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.96
     """
     check_option("task", task, ("classification", "regression"))
     boosted = {"max_iter": n_estimators, **_GBM}

@@ -17,6 +17,7 @@ from bevel.estimators import (
     RotatedBoostingClassifier,
     RotatedBoostingRegressor,
     StackedRotationClassifier,
+    StackedRotationRegressor,
 )
 from bevel.projections.base import check_option
 
@@ -26,6 +27,7 @@ __all__ = [
     "GradientBoosting",
     "Preset",
     "PresetTable",
+    "Stack",
     "check_names",
     "make_forest",
     "preset",
@@ -35,7 +37,8 @@ __all__ = [
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
 Boosting = RotatedBoostingClassifier | RotatedBoostingRegressor
 GradientBoosting = ObliqueBoostingClassifier | ObliqueBoostingRegressor
-Made = Forest | Boosting | GradientBoosting | StackedRotationClassifier
+Stack = StackedRotationClassifier | StackedRotationRegressor
+Made = Forest | Boosting | GradientBoosting | Stack
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,9 @@ def preset(system: str, paper: str, section: str) -> Callable[[Make], Make]:
         heading = "" if "\nParameters\n" in text else "\n\nParameters\n----------"
         source = textwrap.fill(f"Source: {paper}, {section}.", width=96)
         summary, _, rest = text.partition("\n\n")
-        make.__doc__ = f"{summary}\n\n{source}\n\n{rest}{heading}{_SHARED_PARAMETERS}"
+        rest, examples, code = rest.partition("\n\nExamples\n")
+        own = f"{summary}\n\n{source}\n\n{rest}{heading}{_SHARED_PARAMETERS}"
+        make.__doc__ = own.rstrip("\n") + examples + code + "\n"
         return make
 
     return decorate

@@ -85,7 +85,16 @@ class FamilySpec:
 
 @dataclass(frozen=True)
 class Projection(ABC):
-    """Base class of the distributions of directions; not used by itself."""
+    """Base class of the distributions of directions; not used by itself.
+
+    Examples
+    --------
+    >>> from bevel import projections as P
+    >>> isinstance(P.SparseSigns(), P.Projection)
+    True
+    >>> P.SparseSigns(density=2)
+    SparseSigns(density=2)
+    """
 
     name: ClassVar[str]
     combines_units: ClassVar[bool] = True  # features that may be in different units

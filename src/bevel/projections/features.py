@@ -17,7 +17,17 @@ from bevel.projections.counts import Count, resolve_count, round_up
 
 @dataclass(frozen=True)
 class Axis(Projection):
-    """Single features, drawn without replacement: Breiman's random forest (SPORF section 2.1)."""
+    """Single features, drawn without replacement: Breiman's random forest (SPORF section 2.1).
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, projections as P
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> forest = ObliqueForestClassifier(20, projection=P.Axis(), random_state=0)
+    >>> round(forest.fit(X[::2], y[::2]).score(X[1::2], y[1::2]), 2)
+    0.93
+    """
 
     name: ClassVar[str] = "axis"
     combines_units: ClassVar[bool] = False
@@ -42,6 +52,15 @@ class SparseSigns(Projection):
         λp, the mean number of features in a direction. More of them find slanted boundaries that
         involve many features, and drown those that involve few. Cost grows in proportion. Asked
         for by name (`projection="sparse"`), half of the features where there are fewer than four.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, projections as P
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> forest = ObliqueForestClassifier(20, projection=P.SparseSigns(density=2), random_state=0)
+    >>> round(forest.fit(X[::2], y[::2]).score(X[1::2], y[1::2]), 2)
+    0.96
     """
 
     name: ClassVar[str] = "sparse"
@@ -75,6 +94,15 @@ class RandomCombination(Projection):
     ----------
     n_features : int, default=2
         L, the number of distinct features in each direction.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, projections as P
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> forest = ObliqueForestClassifier(20, projection=P.RandomCombination(3), random_state=0)
+    >>> round(forest.fit(X[::2], y[::2]).score(X[1::2], y[1::2]), 2)
+    0.97
     """
 
     name: ClassVar[str] = "combination"
@@ -106,6 +134,15 @@ class Gaussian(Projection):
     n_features : int, float or str, default="sqrt"
         mtry, the number of distinct features in each direction: an integer, a share of the numeric
         features in (0, 1], "sqrt", "log2", "p" or "p**k" of their number.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier, projections as P
+    >>> from bevel.datasets import load_wine
+    >>> X, y = load_wine()
+    >>> forest = ObliqueForestClassifier(20, projection=P.Gaussian(n_features=4), random_state=0)
+    >>> round(forest.fit(X[::2], y[::2]).score(X[1::2], y[1::2]), 2)
+    0.98
     """
 
     name: ClassVar[str] = "gaussian"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bevel.forest.records.family_record import NOT_COMPARED
+from bevel.forest.records.family_record import NOT_COMPARED, size_note
 from bevel.report.page import TableCell, paragraph, table
 from bevel.report.score_text import family_rows
 from bevel.workflow.advice import MODEL, Advice, points
@@ -30,6 +30,9 @@ def family_table(model: Any) -> str:
         )
     else:
         caption += f" They were {NOT_COMPARED}."
+    if record.min_samples_split > 2:
+        note = size_note(record.min_samples_split)
+        caption += f" {note[0].upper()}{note[1:]}."
     caption += "".join(f" {name} was left out: {why}." for name, why in record.left_out)
     return table(header, rows, caption=caption, numeric={1, 2, 3, 4}, sortable=False)
 

@@ -6,6 +6,8 @@ seed and the number of a tree alone, so all that draws bags again works as for a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -55,6 +57,7 @@ class MicroForests:
         first_kind: int = 0,
     ) -> None:
         self._view = PackedPredictor(forest).view
+        self._node_weight = forest.weight
         self._n_trees, self._first_kind = n_trees, first_kind
         self._dataset, self._target = dataset, target
         self._options = native_options(options)
@@ -76,6 +79,46 @@ class MicroForests:
         known = n_trees > 0
         if weights is not None:
             known &= weights > 0.0
+        return sums / np.maximum(n_trees, 1)[:, None], known
+
+    def predict_pruned(
+        self, kind: int, sizes: Sequence[int], row_step: int
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """Out-of-bag predictions of the trees of a kind, pruned to several sizes of nodes.
+
+        Parameters
+        ----------
+        kind : int
+            Of the trees.
+        sizes : sequence of int
+            Ascending; nodes of fewer rows are leaves.
+        row_step : int
+            Every so many rows one is predicted.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_sizes, n_rows, n_classes), or (n_sizes, n_rows, 1)
+            Means over the trees.
+        known : ndarray of bool, shape (n_rows,)
+            Which rows have one.
+        """
+        first = (kind - self._first_kind) * self._n_trees
+        weights = self._target.weights
+        sums, n_trees = self._view.pruned_out_of_bag(
+            self._dataset.X,
+            self._options,
+            self._first_kind * self._n_trees,
+            self._hard,
+            self._n_threads,
+            (first, first + self._n_trees),
+            weights,
+            self._node_weight,
+            np.array(sizes, np.int64),
+            row_step,
+        )
+        known = n_trees > 0
+        if weights is not None:
+            known &= weights[::row_step] > 0.0
         return sums / np.maximum(n_trees, 1)[:, None], known
 
 

@@ -49,6 +49,7 @@ class TrainingOptions:
     min_weight_leaf: float
     max_leaf_nodes: int  # 0: no limit
     min_impurity_decrease: float
+    split_pure_nodes: bool
     bag_size: int  # 0: all rows, no bag
     replace: bool
     balanced_subsample: bool
@@ -56,6 +57,7 @@ class TrainingOptions:
     seed: int
     monotone: tuple[int, ...] = ()  # by column; empty: none is constrained
     interaction_groups: tuple[tuple[int, ...], ...] = ()  # empty: all columns may meet
+    chooses_node_size: bool = False  # min_samples_split is chosen with the families
 
     def leaves_rows_out(self, n_rows: int) -> bool:
         """Whether any row can be out of a bag."""
@@ -97,7 +99,8 @@ def check_combinations(values: Mapping[str, Any], members: Sequence[Member]) -> 
     members : sequence of Member
         From `bevel.projections.families.read_projection`.
     """
-    for broken, message in (*_split_rules(values, members), *_bag_rules(values)):
+    rules = (*_split_rules(values, members), *_purity_rules(values, members), *_bag_rules(values))
+    for broken, message in rules:
         if broken:
             raise ValueError(message)
     check_constrained(values.get("monotonic_cst"), values.get("interaction_cst"), members)
@@ -207,6 +210,37 @@ def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[t
     ]
 
 
+def _purity_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[tuple[bool, str]]:
+    if not values.get("split_pure_nodes", False):
+        return []
+    supervised = [m.projection for m in members if m.projection.reads_target]
+    constraint = values.get("monotonic_cst")
+    return [
+        (
+            bool(supervised),
+            "split_pure_nodes needs a projection that does not look at the target, which is the "
+            f"same all over a pure node; got {shorten(supervised[:1])[1:-1]}. Use for example "
+            'projection="axis" or "sparse".',
+        ),
+        (
+            values["min_impurity_decrease"] > 0,
+            "min_impurity_decrease must be 0 with split_pure_nodes, as splits of pure nodes "
+            f"decrease nothing; got {values['min_impurity_decrease']}. Leave one of them out.",
+        ),
+        (
+            constraint is not None,
+            "monotonic_cst must be None with split_pure_nodes, which splits them without looking "
+            f"at the target; got {shorten(constraint)}. Leave one of them out.",
+        ),
+        (
+            values["criterion"] == "poisson",
+            'criterion must not be "poisson" with split_pure_nodes: a side without any count is '
+            'no cut; got criterion="poisson". Use criterion="squared_error", whose leaves have '
+            "the same means.",
+        ),
+    ]
+
+
 def _bag_rules(values: Mapping[str, Any]) -> list[tuple[bool, str]]:
     bootstrap, max_samples = values["bootstrap"], values["max_samples"]
     return [
@@ -258,17 +292,19 @@ def resolve_options(
         split_search=values["split_search"],
         growth=_growth(values["growth"], leaves, purely_random),
         max_depth=-1 if values["max_depth"] is None else int(values["max_depth"]),
-        min_samples_split=max(2, _rows(values["min_samples_split"], shape.n_rows)),
+        min_samples_split=_smallest_split(values["min_samples_split"], shape.n_rows),
         min_samples_leaf=_rows(values["min_samples_leaf"], shape.n_rows),
         min_weight_leaf=float(values["min_weight_fraction_leaf"]),
         max_leaf_nodes=int(leaves),
         min_impurity_decrease=float(values["min_impurity_decrease"]),
+        split_pure_nodes=bool(values.get("split_pure_nodes", False)),
         bag_size=_bag_size(values, shape.n_rows) if values["bootstrap"] else 0,
         replace=bool(values["replace"]),
         balanced_subsample=bool(values["bootstrap"])
         and values.get("class_weight") == "balanced_subsample",
         families=tuple(families),
         seed=seed,
+        chooses_node_size=values["min_samples_split"] == "auto" and not members,
     )
     asks = _asks_for_out_of_bag(values) or 'Ridge(tune="oob")'
     wanted = _asks_for_out_of_bag(values) or any(m.projection.needs_out_of_bag for m in members)
@@ -290,6 +326,11 @@ def _growth(growth: str | None, leaves: int, purely_random: bool) -> str:
     if purely_random:
         return "random_leaf"
     return "best_first" if leaves else "depth_first"
+
+
+def _smallest_split(count: float | str, n_rows: int) -> int:
+    """Distinct rows that a node needs to be split; "auto" starts from 2."""
+    return 2 if isinstance(count, str) else max(2, _rows(count, n_rows))
 
 
 def _rows(count: float, n_rows: int) -> int:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.target import read_labels, read_numbers
+from bevel.data.weighted_mean import mean_and_noise
 from bevel.estimators import ObliqueForestClassifier
 from bevel.estimators._reading import encode_rows
 from bevel.projections.families import TableShape
@@ -64,8 +65,8 @@ class RowLosses:
         known = ~np.isnan(each)
         share = np.ones(len(each)) if weights is None else weights
         share = share[known] / share[known].sum()
-        mean = float(each[known] @ share)
-        return mean, float(np.sqrt((each[known] - mean) ** 2 @ share**2))
+        mean, noise = mean_and_noise(each[known], share)
+        return float(mean), float(noise)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
-from bevel._types import Floats
-from bevel.analysis.results import OutOfBagCurve
 from bevel.errors import join_names, nearest, wrong_value
 from bevel.estimators.loading import load
-from bevel.tuning.results import TuningResult
 from bevel.workflow import explaining, fitting
 from bevel.workflow.explained_model import check_columns, of_target
 from bevel.workflow.explaining import Explanation
@@ -31,7 +28,7 @@ from bevel.workflow.fitting import (
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows, read_labelled_rows
 from bevel.workflow.model_rows import read_model_rows
 from bevel.workflow.predicting import Predictions, predict_file
-from bevel.workflow.scores import Estimate
+from bevel.workflow.results import FitResult, TuneResult
 from bevel.workflow.survival.explaining import explain_survival
 from bevel.workflow.survival.rows import read_survival_rows
 from bevel.workflow.tables.options import TableKeywords, TableOptions
@@ -47,58 +44,6 @@ OnNote = Callable[[str], object]
 
 def _ignore(*_: object) -> None:
     """The default of callbacks."""
-
-
-@dataclass(frozen=True, eq=False)
-class FitResult:
-    """A forest fitted to a file of rows.
-
-    Attributes
-    ----------
-    model : estimator
-    scores : dict of str to Estimate
-        Each with its 95 % interval.
-    scored_by : {"out-of-bag", "cross-validated"}
-    rows : LabelledRows
-        What was read from the file; ``rows.notes`` has remarks on how it was read.
-    settings : Settings
-        With which the forest was grown.
-    seconds : float
-        Time to grow the trees.
-    out_of_bag : ndarray or None
-        Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag; None if
-        the projection leaves no rows out.
-    curve : OutOfBagCurve or None
-        Out-of-bag loss against the number of trees, with ``curve=True``.
-    """
-
-    model: Any
-    scores: dict[str, Estimate]
-    scored_by: str
-    rows: LabelledRows
-    settings: Settings
-    seconds: float
-    out_of_bag: Floats | None
-    curve: OutOfBagCurve | None
-
-
-@dataclass(frozen=True, eq=False)
-class TuneResult:
-    """Parameters that were searched on a file of rows.
-
-    Attributes
-    ----------
-    model : estimator
-        With the best parameters; fitted unless ``refit=False``.
-    found : TuningResult
-        All candidates, and the best.
-    rows : LabelledRows
-        What was read from the file.
-    """
-
-    model: Any
-    found: TuningResult
-    rows: LabelledRows
 
 
 def fit(
@@ -164,6 +109,19 @@ def fit(
     **table
         How the file is read: `header`, `delimiter`, `decimal`, `missing`, `encoding` and `types`,
         as in `TableOptions`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bevel import workflow
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris(as_frame=True)
+    >>> path = Path(tempfile.mkdtemp(), "iris.csv")
+    >>> X.assign(species=y).to_csv(path, index=False)
+    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> result.scored_by, list(result.scores)
+    ('out-of-bag', ['error', "Cohen's kappa", 'AUC', 'log loss', 'Brier score'])
     """
     rows = read_labelled_rows(
         _source(data),
@@ -286,6 +244,18 @@ def predict(
         None: all processors for a model file, the `n_jobs` of a fitted estimator.
     **table
         How the file is read, as in `fit`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bevel import workflow
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris(as_frame=True)
+    >>> path = Path(tempfile.mkdtemp(), "iris.csv")
+    >>> X.assign(species=y).to_csv(path, index=False)
+    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> predictions = workflow.predict(result.model, path)
     """
     return predict_file(
         _opened(model, n_jobs),
@@ -332,6 +302,20 @@ def tune(
         What to try: candidates of general use, or the grid of the SPORF paper over d and λ.
     all_powers : bool, default=False
         With ``grid="sporf"``, try p² directions however many that are.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bevel import workflow
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris(as_frame=True)
+    >>> path = Path(tempfile.mkdtemp(), "iris.csv")
+    >>> X.assign(species=y).to_csv(path, index=False)
+    >>> options = dict(task="classification", budget=200, first_trees=10, n_estimators=20)
+    >>> tuned = workflow.tune(path, "species", **options)
+    >>> tuned.model.n_estimators
+    20
     """
     rows = read_labelled_rows(
         _source(data),
@@ -392,6 +376,18 @@ def explain(
         As in `fit`.
     **table
         How the file is read, as in `fit`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bevel import workflow
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris(as_frame=True)
+    >>> path = Path(tempfile.mkdtemp(), "iris.csv")
+    >>> X.assign(species=y).to_csv(path, index=False)
+    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> explanation = workflow.explain(result.model, path, target="species")
     """
     opened = _opened(model, n_jobs)
     check_columns(opened, target, time, event)

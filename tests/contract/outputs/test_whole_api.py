@@ -74,7 +74,8 @@ REFUSES = {
 OTHERS = {"AllRelevantSelector", "ProximityImputer", "bias_and_variance", "correlated_groups"}
 OTHERS |= {"geometry", "hellinger_distance", "results", "voting_points"}
 OTHERS |= {"brier_score", "concordance_index", "dynamic_auc", "integrated_brier_score"}
-OTHERS |= {"kaplan_meier", "unsupervised_forest"}
+OTHERS |= {"kaplan_meier", "unsupervised_forest", "forward_selection", "group_selections"}
+OTHERS |= {"expected_potential_neighbours", "mean_squared_error_bound"}
 
 
 @pytest.fixture(scope="module", params=["regression", "classification"])

@@ -40,6 +40,7 @@ def test_every_tree_is_that_of_its_family_alone(task):
             n_projections=candidate.n_projections,
             criterion=candidate.criterion,
             scale=shared_scale(regression=task == "numbers"),
+            min_samples_split=record.min_samples_split,
             random_state=0,
         ).fit(X, y)
         for number in np.flatnonzero(record.of_tree == family):
@@ -55,7 +56,7 @@ def test_errors_are_those_of_the_micro_forests_on_rows_that_all_predict(task, we
     n_micro = 80 // max(10, 2 * len(candidates))
     weight = np.where(np.arange(len(X)) % 7 == 0, 0.0, 1.0 + np.arange(len(X)) % 3)
     weight = weight if weighted else None
-    forest = KINDS[task](80, random_state=0).fit(X, y, sample_weight=weight)
+    forest = KINDS[task](80, min_samples_split=2, random_state=0).fit(X, y, sample_weight=weight)
     bags = forest.fitted_forest_.bags
     sums = []
     for family, candidate in enumerate(candidates):

@@ -32,7 +32,10 @@ def measure(kind, classes=True):
     """Any kind, on a forest that suits it."""
     projection = {"rotation": P.MultiRotation(4), "anova": P.LDA(record=True)}.get(kind, "sparse")
     forest, X, y = grown(projection, classes=classes)
-    needs_rows = kind in ("t_test", "corrected", "permutation", "negation")
+    needs_rows = kind in (
+        *("t_test", "corrected", "permutation", "negation"),
+        "sequential_anova",
+    )
     rows = (X, y) if needs_rows else ()
     return importance(forest, kind, *rows)
 

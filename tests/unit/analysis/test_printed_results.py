@@ -68,6 +68,8 @@ def made_of_forests(name):
         "ErrorImportance": lambda: analysis.importance(
             forest, "permutation", X, labels, random_state=0
         ),
+        "ForwardSelection": lambda: analysis.forward_selection(X, labels, cv=5),
+        "GroupSelections": lambda: analysis.group_selections(X, labels, [1, 2, 2], cv=5),
         "ForestRules": lambda: analysis.forest_rules(forest),
         "Importance": lambda: analysis.importance(forest, "gini"),
         "ImportanceTest": lambda: analysis.importance_test(

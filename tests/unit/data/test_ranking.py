@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import rankdata
 from support.naive.scaling import native_scale
 
+from bevel.data import ranking
 from bevel.data.ranking import MOST_KNOTS, learn_ranks, merge_ranks
 
 
@@ -49,6 +50,23 @@ def test_column_without_values_gives_finite_ranks(relative):
 def test_ranks_below_the_bound_equal_scipys():
     values = np.random.default_rng(0).integers(0, 1000, 3000).astype(float)
     assert ranks(values, values) == rankdata(values).tolist()
+
+
+def test_ranks_of_twenty_thousand_values_are_exact():
+    values = np.random.default_rng(3).normal(size=20_000)
+    assert ranks(values, values) == rankdata(values).tolist()
+
+
+def test_ranks_beyond_the_bound_are_wrong_by_less_than_two_gaps(monkeypatch):
+    """Also where many rows share a value, whose rank is the mean of theirs."""
+    monkeypatch.setattr(ranking, "MOST_KNOTS", 50)
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=3000)
+    values[rng.random(3000) < 0.3] = 0.25
+    values[rng.random(3000) < 0.1] = values.min()
+    wrong = np.abs(np.array(ranks(values, values)) - rankdata(values))
+    assert 0 < wrong.max() < 2 * 3000 / 49
+    assert wrong[values == 0.25].max() == 0
 
 
 def test_denormal_gaps_do_not_overflow():

@@ -50,3 +50,11 @@ def test_baselines_beyond_all_leaf_values_are_refused(baseline):
     header["additive"]["baseline"] = [baseline]
     with pytest.raises(ModelFileError, match="baseline must be at most 1e"):
         estimator_of(seal(header, bytes(data)))
+
+
+@pytest.mark.parametrize("size", [1, 0, -5, 2**31, 2.0, "12", None, True])
+def test_sizes_of_nodes_that_cannot_be_are_refused(forest_of_families, size):
+    header, data = split(forest_of_families)
+    header["families"]["min_samples_split"] = size
+    with pytest.raises(ModelFileError, match=r"families\.min_samples_split"):
+        estimator_of(seal(header, bytes(data)))

@@ -124,6 +124,9 @@ DRAWINGS = {
     "out_of_bag_curve": lambda **ax: plots.out_of_bag_curve(
         {"a forest": analysis.out_of_bag_curve(cancer()[2], *cancer()[:2])}, **ax
     ),
+    "forward_selection": lambda **ax: plots.forward_selection(
+        analysis.forward_selection(*cancer()[:2], cv=5), **ax
+    ),
     "margins": lambda **ax: plots.margins(strength(), **ax),
     "strength_against_correlation": lambda **ax: plots.strength_against_correlation(
         {"a forest with a long name": strength()}, **ax
@@ -136,7 +139,12 @@ DRAWINGS = {
         {"one": plane()[2], "the same": plane()[2]}, *plane()[:2], true_lines=[(1.0, 0.0)], **ax
     ),
 }
-OF_SEVERAL = {"proximity_pairs": 9, "bias_and_variance": 3, "decision_boundaries": 2}
+OF_SEVERAL = {
+    "proximity_pairs": 9,
+    "bias_and_variance": 3,
+    "decision_boundaries": 2,
+    "forward_selection": 3,
+}
 
 
 @cache

@@ -15,6 +15,7 @@ from bevel import (
     ObliqueForestRegressor,
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
+    StackedRotationRegressor,
     presets,
 )
 from bevel import projections as P
@@ -88,12 +89,26 @@ CLASSIFIERS = {
         "bootstrap": True,
         "voting": "hard",
     },
-    "random_side": {"n_estimators": 100, "n_projections": 1, "bootstrap": False},
+    "random_side": {
+        "n_estimators": 100,
+        "n_projections": 1,
+        "min_samples_split": 2,
+        "split_pure_nodes": True,
+        "bootstrap": False,
+    },
     "random_point": {
         "n_estimators": 100,
+        "min_samples_split": 2,
         "threshold": "random",
         "n_projections": "p",
+        "split_pure_nodes": True,
         "bootstrap": False,
+    },
+    "breiman_forest": {
+        "n_estimators": 100,
+        "split_pure_nodes": True,
+        "bootstrap": True,
+        "replace": False,
     },
 }
 
@@ -118,6 +133,7 @@ SAMPLERS = {
     "data_agnostic": ("signs", 1, 3),
     "random_side": ("axis", 1, 0),
     "random_point": ("axis", 36, 0),
+    "breiman_forest": ("axis", 6, 0),
 }
 
 
@@ -194,6 +210,9 @@ def test_own_parameters_reach_the_projection():
     )
     assert presets.random_side(k=7).min_samples_split == 8
     assert presets.random_point(k=7).min_samples_split == 8
+    budgeted = presets.breiman_forest(max_samples=0.5, max_leaf_nodes=9)
+    assert (budgeted.max_samples, budgeted.max_leaf_nodes) == (0.5, 9)
+    assert budgeted.growth == "breadth_first"
 
 
 @pytest.mark.parametrize("name", FORESTS)
@@ -305,6 +324,10 @@ def test_stacked_rotation_has_the_settings_of_the_thesis():
         plain = ObliqueForestClassifier(scale=None, criterion="gini")
         assert settings(forest) == settings(plain) | expected
     assert presets.stacked_rotation(cv=3, random_state=1).cv == 3
+    numbers = presets.stacked_rotation(n_estimators=7, task="regression")
+    assert isinstance(numbers, StackedRotationRegressor)
+    assert settings(numbers.level0)["min_samples_split"] == 6
+    assert (numbers.level0.n_estimators, numbers.scale) == (7, "minmax_clip")
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -332,7 +355,8 @@ def test_presets_of_ensembles_fit_and_predict():
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("stacked_rotation", {"task": "regression"}, 'task must be "classification": level 1'),
+        ("stacked_rotation", {"task": "ranking"}, 'task must be "classification" or "regression"'),
+        ("stacked_rotation", {"task": "regression", "passes": "labels"}, "got passes. Leave it"),
         ("stacked_rotation", {"n_rotation": 3}, "Classifier; got n_rotation. Did you mean n_rot"),
         ("rr_gbm", {"task": "ranking"}, 'task must be "classification" or "regression"; got'),
         ("rr_gbm", {"groups": 3}, "RotatedBoostingClassifier; got groups. Did you mean n_groups"),

@@ -22,8 +22,7 @@ class CategorySearch {
  public:
   using RowStats = typename Criterion::RowStats;
 
-  CategorySearch(const Options& options, const DatasetView& data)
-      : options_(options), data_(data) {}
+  explicit CategorySearch(const DatasetView& data) : data_(data) {}
 
   // A nominal column: levels in the order of their mean target (or median), cut like values.
   void search(const NodeView& node, const Criterion& criterion, const SearchContext& c,
@@ -37,7 +36,7 @@ class CategorySearch {
     order_.resize(n_groups);
     std::iota(order_.begin(), order_.end(), 0);
     size_t only_cut = 0;  // 0: all of them
-    if (options_.threshold == ThresholdRule::best) {
+    if (node.threshold == ThresholdRule::best) {
       keys_.resize(n_groups);
       if constexpr (kByRows)
         criterion_->order_groups(rows_, start_, keys_);
@@ -202,7 +201,6 @@ class CategorySearch {
         found_->levels.insert(level);
   }
 
-  const Options& options_;
   const DatasetView& data_;
 
   // The node being searched.

@@ -29,7 +29,7 @@ class MissingSearch {
     if (present_.empty()) return;
     SearchContext c = search.context(candidate);
     c.has_missing = !missing_.empty();
-    if (options_.threshold != ThresholdRule::best)
+    if (search.node->threshold != ThresholdRule::best)
       search_random_cuts<Criterion>(options_, kernels_, search, c, values_, present_.data(),
                                     missing_);
     else

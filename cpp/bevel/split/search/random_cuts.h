@@ -22,7 +22,9 @@ void search_random_cuts(const Options& options, const Kernels& kernels,
   if (!(range.low < range.high)) return;
   Stream stream(mix(search.node->key + static_cast<uint64_t>(c.candidate)), Purpose::thresholds);
   typename Criterion::Accumulator left(*search.criterion);
-  for (int32_t t = 0; t < options.n_thresholds; ++t) {
+  const bool purely_random = search.node->threshold == ThresholdRule::purely_random;
+  const int32_t n_thresholds = purely_random ? 1 : options.n_thresholds;
+  for (int32_t t = 0; t < n_thresholds; ++t) {
     auto cut = static_cast<float>(range.low +
                                   stream.uniform() * (static_cast<double>(range.high) - range.low));
     if (!(cut < range.high)) cut = range.low;
@@ -30,9 +32,7 @@ void search_random_cuts(const Options& options, const Kernels& kernels,
     const bool coin = stream.next() & 1;
     for (const bool missing_left : {false, true}) {
       if (missing_left && missing.empty()) break;
-      if (options.threshold == ThresholdRule::purely_random && !missing.empty() &&
-          missing_left != coin)
-        continue;
+      if (purely_random && !missing.empty() && missing_left != coin) continue;
       left.begin();
       size_t rows_left = 0;
       for (size_t i = 0; i < values.size(); ++i) {

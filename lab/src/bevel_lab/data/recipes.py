@@ -9,7 +9,8 @@ it is given no labels and no other rows, and so cannot look at them.
   it is that method's first step, the median or the commonest level, of the training rows.
 - ``blaser``, section 1.6.1 of Blaser's thesis: numeric columns of ten or more values have their
   missing ones replaced by the median; all others are categories, missing being one, as C − 1
-  indicators. Columns that name their rows, or hold one value in 99 % of them, are dropped.
+  indicators, which are nominal: rotations leave them as they are (1.5, 1.6.4). Columns that name
+  their rows, or hold one value in 99 % of them, are dropped.
 - ``menze``, section 3 of Menze et al. 2011: levels are numbers, in arbitrary order. The paper says
   nothing of missing values; here they become the median or the commonest level.
 - ``native``: as is. Systems that take no missing values or no nominal columns get medians and
@@ -62,7 +63,7 @@ class FittedRecipe:
     @property
     def categorical_features(self) -> NDArray[np.bool_]:
         """Which columns of the result are nominal."""
-        made = [[isinstance(each, LevelCodes)] * len(each.names("")) for _, each in self.kept]
+        made = [[_is_nominal(each)] * len(each.names("")) for _, each in self.kept]
         return np.concatenate(made).astype(np.bool_)
 
     def transform(self, X: Matrix) -> Matrix:
@@ -114,6 +115,10 @@ class Recipe:
         return FittedRecipe(kept, X.shape[1], tuple(made))
 
 
+def _is_nominal(column: Column) -> bool:
+    return isinstance(column, LevelCodes) or (isinstance(column, Indicators) and column.nominal)
+
+
 def is_category(values: Matrix, nominal: bool) -> bool:
     """Whether Blaser takes a column as categorical: it is nominal, or has few distinct values."""
     return nominal or len(distinct(values)) < FEWEST_NUMBERS
@@ -131,7 +136,7 @@ def _blaser(values: Matrix, nominal: bool, accepts: Collection[str]) -> Column |
     if is_near_constant(values) or is_key(values, nominal):
         return None
     if is_category(values, nominal):
-        return Indicators(distinct(values, missing=True)[:-1])
+        return Indicators(distinct(values, missing=True)[:-1], nominal=True)
     return NumericColumn(fill=median(values))
 
 

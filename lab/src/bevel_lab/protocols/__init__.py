@@ -3,6 +3,7 @@
 from bevel_lab.protocols import (
     bars,
     blaser,
+    blaser_more,
     comparisons,
     iris,
     menze,
@@ -22,7 +23,7 @@ PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol
     for module in (
         *(sporf, simulated, transforms, menze, spectra, blaser, iris, rotation_study, bars),
-        *(timing, comparisons),
+        *(timing, comparisons, blaser_more),
     )
     for protocol in module.PROTOCOLS
 }

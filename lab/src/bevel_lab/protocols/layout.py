@@ -67,10 +67,15 @@ def trees(cell: Cell, plan: Plan, n_trees: int) -> dict[str, int]:
     return {"n_trees": plan.trees or (min(QUICK_TREES, n_trees) if plan.quick else n_trees)}
 
 
-def fully_grown_trees(cell: Cell, plan: Plan, n_trees: int) -> dict[str, int]:
+def fully_grown_trees(cell: Cell, plan: Plan, n_trees: int) -> dict[str, Any]:
     """The number of trees, which all split until nodes are pure (SPORF, 3.2).
 
-    The presets of Tomita's thesis, chapter 2, stop at ten rows.
+    The presets of Tomita's thesis, chapter 2, stop at ten rows. Blaser's RR-RF scales features to
+    [0, 1], Tomita's takes them as they are.
     """
-    grown = {"min_samples_split": 2} if cell.system in ("forest-rc", "frank") else {}
+    grown: dict[str, Any] = {}
+    if cell.system in ("forest-rc", "frank"):
+        grown["min_samples_split"] = 2
+    if cell.system == "rr-rf":
+        grown["scale"] = None
     return {**trees(cell, plan, n_trees), **grown}

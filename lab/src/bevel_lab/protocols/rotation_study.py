@@ -27,8 +27,8 @@ N_FOLDS = 5
 N_TREES, N_STACK_TREES = 500, 100
 THREE_SETS = ("iris", "glass", "waveform")
 # Systems whose rotations have a seed of their own; those of others follow from random_state.
-OWN_SEED = ("stacked-rotation", "rr-gbm")
-STACKED = ("stacked-rotation",)
+STACKED = ("stacked-rotation", "stacked-xgboost")
+OWN_SEED = (*STACKED, "rr-gbm")
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
@@ -56,8 +56,7 @@ def load(cell: Cell, plan: Plan) -> Problem:
     table = open_set(cell.data, plan.data)
     n_folds = plan.folds or N_FOLDS
     train = training_rows(table.y, n_folds, cell.fold, cell.split_seed)
-    problem = prepared(table, train, plan.recipe or "blaser")
-    return problem if problem.categorical_features is not None else to_unit(problem)
+    return to_unit(prepared(table, train, plan.recipe or "blaser"))
 
 
 def parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:

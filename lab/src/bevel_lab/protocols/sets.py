@@ -47,8 +47,9 @@ def chosen_sets(
     *,
     paper: Collection[str] = (),
     keep: Callable[[DataSet], bool] | None = None,
+    regression: bool = False,
 ) -> list[DataSet]:
-    """Requested classification sets, in the order of the index.
+    """Requested classification sets, or regression sets, in the order of the index.
 
     Parameters
     ----------
@@ -59,8 +60,11 @@ def chosen_sets(
         out.
     keep : callable, default=None
         What the experiment itself requires of a set.
+    regression : bool, default=False
+        Whether sets with numbers as targets are wanted.
     """
-    known = {name: each for name, each in all_sets(plan.data).items() if each.n_classes}
+    every = all_sets(plan.data)
+    known = {name: each for name, each in every.items() if (each.n_classes == 0) == regression}
     if keep is not None:
         known = {name: each for name, each in known.items() if keep(each)}
     unknown = [name for name in plan.only if name not in known]

@@ -197,6 +197,7 @@ class Rows:
             spread = float(np.var(self.y_test))
             return {
                 "mse": mse,
+                "rmse": float(np.sqrt(mse)),
                 "r2": 1.0 - mse / spread if spread > 0.0 else float("nan"),
                 "train_mse": float(np.mean((on_training - self.y_train) ** 2)),
             }

@@ -47,6 +47,15 @@ def _forests() -> list[System]:
             missing=True,
         ),
         System(
+            "gbm",
+            "GBM",
+            BASELINE,
+            "Blaser 1.6.5: scikit-learn's gradient boosting with the defaults of R's gbm (trees of "
+            "one split on half of the rows) and a shrinkage of 2.5 over the number of trees.",
+            _gbm,
+            has_trees=True,
+        ),
+        System(
             "hist-gb",
             "HistGB",
             BASELINE,
@@ -159,6 +168,17 @@ def _max_features(task: Task) -> list[dict[str, Any]]:
     from bevel_lab.systems.ours import UP_TO_P
 
     return [{"max_features": resolve_count("max_features", power, task.p)} for power in UP_TO_P]
+
+
+def _gbm(task: Task, *, n_trees: int = 5000, **setting: Any) -> Estimator:
+    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+    make = GradientBoostingRegressor if task.is_regression else GradientBoostingClassifier
+    own = {"learning_rate": 2.5 / n_trees, "max_depth": 1, "subsample": 0.5, "min_samples_leaf": 10}
+    boosting: Estimator = make(
+        n_estimators=n_trees, random_state=task.random_state, **{**own, **setting}
+    )
+    return boosting
 
 
 def _boosting(task: Task, **setting: Any) -> Estimator:

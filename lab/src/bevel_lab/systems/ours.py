@@ -14,6 +14,7 @@ from bevel.estimators import (
     ObliqueForestRegressor,
 )
 from bevel.estimators.boosting import GROUP_TREES
+from bevel.extras import import_optional
 from bevel.presets.table import Preset
 from bevel.training.rotation_ensemble.weights import WEIGHTINGS
 from bevel.tuning.candidates import DENSITIES, POWERS
@@ -22,7 +23,6 @@ from bevel_lab.systems.base import OURS, Estimator, Grid, System, Task
 __all__ = ["UP_TO_P", "WEIGHTED_ROTATIONS", "systems"]
 
 UP_TO_P = POWERS[:-1]  # for systems whose directions are axes
-BOTH_TASKS = ("classification", "regression")
 
 # Blaser 2.5: the same rotations and micro-forests, weighted in eight ways. Rotation to system.
 WEIGHTED_ROTATIONS = {weighting: f"rotations-{weighting}" for weighting in WEIGHTINGS}
@@ -33,6 +33,18 @@ def systems() -> list[System]:
     return [
         *(_system(preset) for preset in presets.TABLE),
         *(_weighted_rotations(weighting) for weighting in WEIGHTED_ROTATIONS),
+        System(
+            name="stacked-xgboost",
+            label="S-RRE/XGB",
+            kind=OURS,
+            docs="bevel.presets.stacked_rotation with XGBoost at its defaults on both levels: "
+            "Blaser 3.3.3.",
+            make=_stacked_xgboost,
+            needs="xgboost",
+            has_trees=True,
+            nominal=True,
+            missing=True,
+        ),
         System(
             name="bevel",
             label="Bevel",
@@ -75,7 +87,6 @@ def _system(preset: Preset) -> System:
         make=partial(_make, preset),
         tuning=GRIDS.get(preset.name),
         has_trees=True,
-        tasks=("classification",) if preset.name == "stacked_rotation" else BOTH_TASKS,
         nominal=True,
         missing=True,
     )
@@ -118,6 +129,17 @@ def _forest(own: Mapping[str, Any], task: Task, *, n_trees: int = 500, **setting
 def _boosting(task: Task, **setting: Any) -> Estimator:
     kind = ObliqueBoostingRegressor if task.is_regression else ObliqueBoostingClassifier
     return kind(**{**_common(task, None), **setting})
+
+
+def _stacked_xgboost(task: Task, *, n_trees: int = 100, **setting: Any) -> Estimator:
+    package = import_optional("xgboost", needed_by="stacked-xgboost", install="bevel-lab[peers]")
+    make = package.XGBRegressor if task.is_regression else package.XGBClassifier
+    booster = make(n_estimators=n_trees)
+    given = {**_common(task, None), **setting}
+    stack: Estimator = presets.stacked_rotation(
+        task=task.kind, level0=booster, level1=booster, **given
+    )
+    return stack
 
 
 def _common(task: Task, n_trees: int | None) -> dict[str, Any]:

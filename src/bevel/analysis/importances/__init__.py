@@ -17,6 +17,7 @@ from bevel.analysis.importances.permutation import permutation
 from bevel.analysis.importances.projection import Directions, projection
 from bevel.analysis.importances.result import Importance
 from bevel.analysis.importances.rotation import rotation
+from bevel.analysis.importances.sequential_anova import sequential_anova
 from bevel.analysis.importances.signs import with_directions, with_effects
 from bevel.analysis.importances.split_frequency import split_frequency
 from bevel.analysis.importances.t_test import t_test
@@ -40,6 +41,7 @@ KINDS: dict[str, Callable[..., Importance | Directions]] = {
     "permutation": permutation,
     "projection": projection,
     "rotation": rotation,
+    "sequential_anova": sequential_anova,
     "split_frequency": split_frequency,
     "t_test": t_test,
 }
@@ -78,7 +80,7 @@ def importance(
     forest : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     kind : str, default="gini"
-        What is measured; `docs/reference/importance.md` says when not to trust it.
+        What is measured; the documentation, Topics, says when not to trust it.
 
         - "gini": share of each feature in the impurity that splits remove; the gain of an oblique
           split is divided by absolute weights. `feature_importances_`, with its spread over trees.
@@ -89,6 +91,9 @@ def importance(
         - "anova": share of node models in which a feature is significant (Menze's oRF importance),
           for forests grown with `P.Ridge(record=True)`, `P.LDA(record=True)` or
           `P.Logistic(record=True)`. Option `alpha` (0.01): the largest p-value that counts.
+        - "sequential_anova": the same by the F tests of an analysis of variance table, in which
+          the features of a split enter one after the other, in the order of their columns; for any
+          forest of two classes or numbers, on X and y, the rows of the fit. Option `alpha`.
         - "t_test": each feature of X alone against y; trees are not looked at.
         - "corrected": gini less what a shuffled copy of the feature gets (Nembrini et al. 2018),
           in a second forest grown on X and y. Options `sample_weight`, `random_state`.
@@ -96,7 +101,7 @@ def importance(
           permuted among the rows, as `ErrorImportance`. Options `out_of_bag` (True; False: any
           rows), `error_of` ("forest" or "tree"), `groups`, `conditional` (False; True: among rows
           that are alike in the other features), `n_strata` (16), `n_repeats` (5),
-          `sample_weight`, `random_state`, `verbose`; `docs/reference/permutation.md`.
+          `sample_weight`, `random_state`, `verbose`.
           Boosting has no bags: pass other rows than those of the fit, and `out_of_bag=False`.
         - "negation": the same when the weights of a feature change sign. Options `out_of_bag`,
           `error_of`, `groups`, `sample_weight`, `verbose`.
@@ -152,7 +157,7 @@ def importance(
 def _of_survival(kind: str, caller: str) -> Callable[..., Importance | Directions]:
     if kind in OF_SURVIVAL:
         return OF_SURVIVAL[kind]
-    if kind in ("corrected", "t_test"):
+    if kind in ("corrected", "sequential_anova", "t_test"):
         raise ValueError(
             f"{caller} needs classes or numbers as targets; got a survival forest. Use "
             'kind="negation" or "permutation".'

@@ -9,7 +9,7 @@ from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.subforest import gather
 
-__all__ = ["anova"]
+__all__ = ["anova", "check_alpha"]
 
 
 def anova(analysed: AnalysedForest, *, alpha: float = 0.01) -> Importance:
@@ -22,7 +22,7 @@ def anova(analysed: AnalysedForest, *, alpha: float = 0.01) -> Importance:
     alpha : float, default=0.01
         Largest p-value that counts, 0.01 in the paper.
     """
-    _check_alpha(alpha)
+    check_alpha(alpha)
     forest = analysed.forest
     forest.check_not_slim(analysed.caller)
     node = np.flatnonzero(forest.right >= 0)
@@ -52,7 +52,8 @@ def anova(analysed: AnalysedForest, *, alpha: float = 0.01) -> Importance:
     )
 
 
-def _check_alpha(alpha: object) -> None:
+def check_alpha(alpha: object) -> None:
+    """Raise unless it is a level of a test."""
     required, remedy = "a number in (0, 1)", "The paper uses 0.01."
     if isinstance(alpha, bool) or not isinstance(alpha, float | int):
         raise wrong_type("alpha", required, alpha, remedy)

@@ -90,6 +90,14 @@ def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.5
     -------
     SurvivalBands
         Drawn by `bevel.plots.survival_curves`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> bands = analysis.survival_bands(forest, X[200:203], times=[0.5, 1.0, 2.0])
     """
     analysed = read_forest(forest, "survival_bands")
     record = survival_record(analysed.fitted, "survival_bands")
@@ -191,6 +199,14 @@ def risk_groups(
     -------
     RiskGroups
         Drawn by `bevel.plots.risk_groups`.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> groups = analysis.risk_groups(forest, X[200:], y[200:], n_groups=3)
     """
     analysed = read_forest(forest, "risk_groups")
     check_count("n_groups", n_groups, low=2)
@@ -239,7 +255,7 @@ def _log_rank_p_value(target: SurvivalTarget, group: AnyInts, n_groups: int) -> 
     """Of the log-rank test of several groups; one of them is left out of the quadratic form."""
     surplus, covariance = np.zeros(n_groups), np.zeros((n_groups, n_groups))
     for time in target.event_times:
-        at_risk = np.bincount(group[target.time >= time], minlength=n_groups).astype(float)
+        at_risk = np.bincount(group[target.at_risk(time)], minlength=n_groups).astype(float)
         died = np.bincount(group[target.event & (target.time == time)], minlength=n_groups)
         n, d = at_risk.sum(), died.sum()
         share = at_risk / n

@@ -40,6 +40,15 @@ def concordance_index(y: Any, risk: Any) -> float:
     -------
     float
         Share of the comparable pairs, ties counted half; NaN without a comparable pair.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> round(analysis.concordance_index(y[200:], forest.predict(X[200:])), 2)
+    0.76
     """
     values = _read_predictions("risk", risk)
     return concordance(read_survival(y, len(values)), values)
@@ -59,17 +68,27 @@ def kaplan_meier(y: Any, weights: Any = None) -> StepFunction:
     -------
     StepFunction
         The share of rows without an event up to a time, as a function of the time.
+
+    Examples
+    --------
+    >>> from bevel.analysis import kaplan_meier
+    >>> curve = kaplan_meier(([1.0, 2.0, 3.0, 4.0], [True, False, True, True]))
+    >>> curve([0.5, 1.0, 3.5])
+    array([1.   , 0.75 , 0.375])
     """
     target = read_survival(y, None)
     weight = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
-    return StepFunction(*_product_limit(target.time, target.event, weight), 1.0)
+    return StepFunction(*_product_limit(target, weight), 1.0)
 
 
-def _product_limit(time: Floats, event: Bools, weight: Floats) -> tuple[Floats, Floats]:
-    times, place = np.unique(time, return_inverse=True)
-    deaths = np.bincount(place, weight * event, len(times))
+def _product_limit(target: SurvivalTarget, weight: Floats) -> tuple[Floats, Floats]:
+    times, place = np.unique(target.time, return_inverse=True)
+    deaths = np.bincount(place, weight * target.event, len(times))
     leaving = np.bincount(place, weight, len(times))
     at_risk = leaving[::-1].cumsum()[::-1]
+    if target.entry is not None:  # rows whose entry is at a time or after it
+        later = np.searchsorted(times, target.entry, side="right")
+        at_risk = at_risk - np.bincount(later, weight, len(times) + 1)[:0:-1].cumsum()[::-1]
     share = np.divide(deaths, at_risk, out=np.zeros(len(times)), where=at_risk > 0.0)
     return times, np.cumprod(1.0 - share)
 
@@ -78,6 +97,7 @@ class Censoring:
     """How likely a row is not censored before a time."""
 
     def __init__(self, target: SurvivalTarget) -> None:
+        check_seen_from_the_start(target)
         times, place = np.unique(target.time, return_inverse=True)
         events = np.bincount(place, target.event, len(times))
         leaving = np.bincount(place, minlength=len(times)).astype(np.float64)
@@ -96,6 +116,16 @@ class Censoring:
         chance = self(target.time)
         good = target.event & (chance > 0.0)
         return np.divide(1.0, chance, out=np.zeros(len(chance)), where=good)
+
+
+def check_seen_from_the_start(target: SurvivalTarget) -> None:
+    """Raise for rows that enter late."""
+    if target.entry is not None:
+        raise ValueError(
+            "Brier scores and AUC need rows that are seen from the start; got rows that enter "
+            "late, whose chance of being seen depends on their entry. Use concordance_index, which "
+            "takes entries, or rows of entry 0."
+        )
 
 
 def brier_score(y: Any, survival: Any, times: Any, y_train: Any = None) -> Floats:
@@ -117,6 +147,17 @@ def brier_score(y: Any, survival: Any, times: Any, y_train: Any = None) -> Float
     -------
     ndarray of shape (n_times,)
         From 0 to 1, 0.25 for a prediction of one half.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> times = [0.5, 1.0, 1.5]
+    >>> survival = forest.predict_survival_function(X[200:], times, return_array=True)
+    >>> analysis.brier_score(y[200:], survival, times, y_train=y[:200]).round(2)
+    array([0.18, 0.17, 0.17])
     """
     target, grid = read_survival(y, None), _read_grid(times)
     predicted = _read_predictions("survival", survival)
@@ -147,6 +188,17 @@ def integrated_brier_score(y: Any, survival: Any, times: Any, y_train: Any = Non
     -------
     float
         The integral by trapezoids, divided by the time between first and last.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> times = [0.5, 1.0, 1.5]
+    >>> survival = forest.predict_survival_function(X[200:], times, return_array=True)
+    >>> round(analysis.integrated_brier_score(y[200:], survival, times, y_train=y[:200]), 3)
+    0.172
     """
     grid = _read_grid(times)
     if len(grid) < 2:
@@ -174,6 +226,16 @@ def dynamic_auc(y: Any, risk: Any, times: Any, y_train: Any = None) -> Floats:
     -------
     ndarray of shape (n_times,)
         NaN at times before the first event or after the last row.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> risk = forest.predict(X[200:])
+    >>> analysis.dynamic_auc(y[200:], risk, [0.5, 1.0], y_train=y[:200]).round(2)
+    array([0.83, 0.83])
     """
     target, grid = read_survival(y, None), _read_grid(times)
     risks = _read_predictions("risk", risk)

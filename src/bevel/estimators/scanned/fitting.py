@@ -145,6 +145,7 @@ def _check(values: Mapping[str, Any]) -> None:
     where = "with a scanned table"
     for name, allowed, remedy in (
         ("threshold", ("best",), "Leave it out, or fit rows that are in memory."),
+        ("split_pure_nodes", (False,), "Leave it out, or fit rows that are in memory."),
         ("split_search", ("auto", "histogram"), "Leave it out: large nodes are cut at bins."),
         ("max_leaf_nodes", (None,), "Limit max_depth or min_samples_leaf."),
         ("warm_start", (False,), "Grow all trees in one fit."),

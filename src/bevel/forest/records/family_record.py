@@ -12,7 +12,7 @@ from bevel._types import Floats, Ints64
 from bevel.extras import import_optional
 from bevel.html_table import html_table
 
-__all__ = ["NOT_COMPARED", "FamilyRecord"]
+__all__ = ["NOT_COMPARED", "FamilyRecord", "size_note"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,8 @@ class FamilyRecord:
         Family of each tree.
     left_out : tuple of (str, str)
         Families that do not fit the table, and why.
+    min_samples_split : int
+        Distinct rows that a node needs to be split, in all families.
     """
 
     names: tuple[str, ...]
@@ -42,6 +44,7 @@ class FamilyRecord:
     weights: Floats
     of_tree: npt.NDArray[np.int32]
     left_out: tuple[tuple[str, str], ...] = ()
+    min_samples_split: int = 2
 
     @property
     def n_trees(self) -> Ints64:
@@ -67,6 +70,7 @@ class FamilyRecord:
                 for row in self.rows()
             ],
             "left_out": dict(self.left_out),
+            "min_samples_split": self.min_samples_split,
         }
 
     def to_pandas(self) -> Any:
@@ -84,9 +88,16 @@ class FamilyRecord:
         return html_table("", HEAD, [_cells(row) for row in self.rows()], self.notes())
 
     def notes(self) -> list[str]:
-        """A line for each family that was left out, and one if families were not compared."""
+        """A line for each family that was left out, and others if there is something to say."""
         alike = [] if not np.isnan(self.errors).all() else [NOT_COMPARED]
-        return [*alike, *(f"left out: {name} ({reason})" for name, reason in self.left_out)]
+        sizes = [size_note(self.min_samples_split)] if self.min_samples_split > 2 else []
+        left_out = [f"left out: {name} ({reason})" for name, reason in self.left_out]
+        return [*alike, *sizes, *left_out]
+
+
+def size_note(min_samples_split: int) -> str:
+    """What a limit for the nodes that are split means."""
+    return f"nodes of fewer than {min_samples_split} rows are not split (min_samples_split)"
 
 
 NOT_COMPARED = "not compared: too few trees, or no out-of-bag rows; families share the trees alike"

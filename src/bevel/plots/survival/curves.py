@@ -39,6 +39,14 @@ def survival_curves(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis, plots
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> ax = plots.survival_curves(analysis.survival_bands(forest, X[200:203]))
     """
     labels = names or [f"row {row}" for row in range(len(bands.survival))]
     with panel(ax, "survival_curves", 6.4, 4.4) as axes:
@@ -74,6 +82,14 @@ def risk_groups(groups: "RiskGroups", *, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis, plots
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> ax = plots.risk_groups(analysis.risk_groups(forest, X[200:], y[200:]))
     """
     with panel(ax, "risk_groups", 6.4, 4.4) as axes:
         _frame(axes, groups.times)
@@ -106,6 +122,15 @@ def survival_calibration(result: "SurvivalCalibration", *, ax: "Axes | None" = N
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis, plots
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> result = analysis.survival_calibration(forest, X[200:], y[200:], time=1.0, n_groups=4)
+    >>> ax = plots.survival_calibration(result)
     """
     with panel(ax, "survival_calibration", 4.8, 4.9) as axes:
         axes.plot([0, 1], [0, 1], color=FAINT, lw=1, ls=(0, (4, 3)), zorder=0)
@@ -144,6 +169,14 @@ def survival_scores(scores: "SurvivalScores", *, ax: "Axes | None" = None) -> "A
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest, analysis, plots
+    >>> from bevel.datasets import proportional_hazards
+    >>> X, y = proportional_hazards(300, random_state=0)
+    >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
+    >>> ax = plots.survival_scores(analysis.survival_scores(forest, X[200:], y[200:]))
     """
     with panel(ax, "survival_scores", 6.4, 4.0) as axes:
         axes.grid(color=RULE, lw=0.6)

@@ -65,7 +65,12 @@ def shared_scale(*, regression: bool) -> str:
 
 
 def candidates_for(
-    shape: TableShape, *, regression: bool, purely_random: bool, constrained: str = ""
+    shape: TableShape,
+    *,
+    regression: bool,
+    purely_random: bool,
+    splits_pure: bool = False,
+    constrained: str = "",
 ) -> tuple[list[Candidate], list[tuple[str, str]]]:
     """Families that fit a table, and the names of the others with the reason.
 
@@ -77,12 +82,17 @@ def candidates_for(
         Whether the target is a number.
     purely_random : bool
         Whether cuts are chosen without the target.
+    splits_pure : bool, default=False
+        Whether pure nodes are split, in which the target says nothing.
     constrained : str, default=""
         The parameter that directions are to hold, if any.
     """
     fitting, left_out = [], []
+    without_target = 'threshold="purely_random" does not' if purely_random else ""
+    if splits_pure:
+        without_target = without_target or "split_pure_nodes cannot in pure nodes"
     for candidate in FOR_NUMBERS if regression else FOR_CLASSES:
-        reason = _objection(candidate, shape, purely_random, constrained)
+        reason = _objection(candidate, shape, without_target, constrained)
         if reason:
             left_out.append((candidate.name, reason))
         else:
@@ -91,7 +101,7 @@ def candidates_for(
 
 
 def _objection(
-    candidate: Candidate, shape: TableShape, purely_random: bool, constrained: str
+    candidate: Candidate, shape: TableShape, without_target: str, constrained: str
 ) -> str:
     """Why a family does not fit a table; empty if it does."""
     if isinstance(candidate.projection, Axis):
@@ -101,8 +111,8 @@ def _objection(
         return f"needs two numeric columns to combine; the table has {columns}"
     if candidate.wide and shape.n_numeric < FEWEST_WIDE_COLUMNS:
         return f"for tables of at least {FEWEST_WIDE_COLUMNS} numeric columns"
-    if purely_random and candidate.projection.reads_target:
-        return 'uses the target, which threshold="purely_random" does not'
+    if without_target and candidate.projection.reads_target:
+        return f"uses the target, which {without_target}"
     if constrained and not holds(candidate.projection):
         return f"fits its coefficients freely, which {constrained} does not allow"
     return ""

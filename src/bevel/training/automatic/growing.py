@@ -2,15 +2,15 @@
 
 Each family grows a micro-forest of U trees. All micro-forests are evaluated on the rows that every
 one of them predicts out of bag, the losses become weights, and the weights become numbers of trees.
-The trees of micro-forests stay as far as their families get trees; the others are grown again by
-families that get more. This is Blaser's idea for rotations (thesis, chapter 2), applied to
-families.
+The same rows decide how small a node may be and still be split. The trees of micro-forests stay as
+far as their families get trees; the others are grown again by families that get more. This is
+Blaser's idea for rotations (thesis, chapter 2), applied to families.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from bevel.forest.flat_forest import FlatForest
 from bevel.forest.joining import join_forests
 from bevel.forest.records.family_record import FamilyRecord
 from bevel.forest.subforest import take_trees
+from bevel.training.automatic.node_sizes import choose_size, row_step
 from bevel.training.automatic.plan import FamilyPlan
 from bevel.training.automatic.weights import count_trees, measure, weigh_families
 from bevel.training.micro_forests import MicroForests, assign_trees, replace_trees
@@ -33,6 +34,7 @@ __all__ = [
     "Grower",
     "grow_families",
     "grow_more",
+    "predict_family",
     "share_by_evidence",
     "share_equally",
 ]
@@ -65,6 +67,11 @@ class Grower:
             n_done += len(chosen)
         assert forest is not None  # there are trees to grow
         return take_trees(forest, np.argsort(np.concatenate(order), kind="stable"))
+
+    def with_node_size(self, min_samples_split: int) -> Grower:
+        """The same with another limit for the nodes that are split."""
+        options = [replace(each, min_samples_split=min_samples_split) for each in self.options]
+        return replace(self, options=options)
 
     def micro_forests(
         self, forest: FlatForest, n_trees: int, hard: bool, first_kind: int = 0
@@ -102,14 +109,15 @@ def grow_families(
     progress = progress_for(range(len(of_micro)), "comparing families")
     micro = grower.grow(np.arange(len(of_micro)), of_micro, progress)
     n_micro_trees = len(of_micro) // len(plan.names)
-    families = range(len(plan.names))
     forests = grower.micro_forests(micro, n_micro_trees, plan.hard)
-    shares = share_by_evidence(
-        plan, [forests.predict_out_of_bag(family) for family in families], grower.target
-    )
+    evaluated = [
+        predict_family(forests, family, plan, grower.target) for family in range(len(plan.names))
+    ]
+    shares = share_by_evidence(plan, evaluated, grower.target)
     missing = shares.missing
     progress = progress_for(range(plan.n_trees - len(missing), plan.n_trees), "growing trees")
-    grown = grower.grow(missing, shares.record.of_tree[missing], progress)
+    sized = grower.with_node_size(shares.record.min_samples_split)
+    grown = sized.grow(missing, shares.record.of_tree[missing], progress)
     return replace_trees(micro, grown, missing), shares.record
 
 
@@ -128,7 +136,8 @@ def grow_more(
     short = np.maximum(wanted - record.n_trees, 0)
     added = count_trees(short / max(short.sum(), 1), len(trees))
     of_new = np.repeat(np.arange(len(added), dtype=np.int32), added)
-    grown = grower.grow(np.arange(trees.start, trees.stop), of_new, progress)
+    sized = grower.with_node_size(record.min_samples_split)
+    grown = sized.grow(np.arange(trees.start, trees.stop), of_new, progress)
     of_tree = np.concatenate((record.of_tree, of_new))
     return join_forests(forest, grown), record.with_trees(of_tree)
 
@@ -142,42 +151,66 @@ class FamilyShares:
     record : FamilyRecord
         Families of the trees 0, 1, ... and the evidence for them.
     missing : ndarray of int64
-        Numbers of the trees that are not among those of the micro-forests, ascending.
+        Numbers of the trees that are not among those of the micro-forests, ascending. All trees
+        are if nodes are to be larger than those of the micro-forests.
     """
 
     record: FamilyRecord
     missing: Ints64
 
 
+OutOfBagPredictions = tuple[Floats, npt.NDArray[np.bool_]]
+
+
+def predict_family(
+    forests: MicroForests, family: int, plan: FamilyPlan, target: TrainingTarget
+) -> OutOfBagPredictions:
+    """Out-of-bag predictions by a family for each of the plan's sizes, and which rows have them.
+
+    The first axis is that of the sizes. Of many rows, every so many one is predicted if sizes are
+    compared; see `row_step`.
+    """
+    if len(plan.node_sizes) == 1:
+        predictions, known = forests.predict_out_of_bag(family)
+        return predictions[None], known
+    step = row_step(len(target.values), target.n_classes)
+    return forests.predict_pruned(family, plan.node_sizes, step)
+
+
 def share_by_evidence(
-    plan: FamilyPlan,
-    out_of_bag: Sequence[tuple[Floats, npt.NDArray[np.bool_]]],
-    target: TrainingTarget,
+    plan: FamilyPlan, out_of_bag: Sequence[OutOfBagPredictions], target: TrainingTarget
 ) -> FamilyShares:
-    """Share out the trees by the out-of-bag predictions of each family's micro-forest.
+    """Choose the size of nodes, and share out the trees, by out-of-bag predictions.
 
     Parameters
     ----------
     plan : FamilyPlan
         The families.
     out_of_bag : sequence of (predictions, known)
-        Of each family, from `MicroForests.predict_out_of_bag`.
+        Of each family, from `predict_family`.
     target : TrainingTarget
         Of the training rows.
     """
-    predictions = [each for each, _ in out_of_bag]
     known = np.logical_and.reduce([has_prediction for _, has_prediction in out_of_bag])
+    criterion, n_rows, size = plan.options[0].criterion, len(target.values), 0
+    step = -(-n_rows // len(known))
+    if len(plan.node_sizes) > 1:
+        predictions = [each for each, _ in out_of_bag]
+        size = choose_size(predictions, known, target, step, criterion)
+    weights = None if target.weights is None else target.weights[::step]
     evidence = measure(
-        *(predictions, known, target.values, target.n_classes, target.weights),
+        [each[size] for each, _ in out_of_bag],
+        *(known, target.values[::step], target.n_classes, weights),
         calibrated=True,
-        criterion=plan.options[0].criterion,
+        criterion=criterion,
         output_classes=target.output_classes,
     )
-    weights = weigh_families(evidence)
-    n_micro_trees = plan.micro_trees(len(known))
-    of_tree, missing = assign_trees(count_trees(weights, plan.n_trees), n_micro_trees)
+    shares = weigh_families(evidence)
+    of_tree, missing = assign_trees(count_trees(shares, plan.n_trees), plan.micro_trees(n_rows))
+    if size > 0:
+        missing = np.arange(plan.n_trees)
     errors = (evidence.errors, evidence.standard_errors)
-    return FamilyShares(_record(plan, *errors, weights, of_tree), missing)
+    return FamilyShares(_record(plan, *errors, shares, of_tree, plan.node_sizes[size]), missing)
 
 
 def share_equally(plan: FamilyPlan) -> FamilyShares:
@@ -186,7 +219,7 @@ def share_equally(plan: FamilyPlan) -> FamilyShares:
     weights = np.full(n_families, 1.0 / n_families)
     of_tree = (np.arange(plan.n_trees) % n_families).astype(np.int32)
     unknown = np.full(n_families, np.nan)
-    record = _record(plan, unknown, unknown, weights, of_tree)
+    record = _record(plan, unknown, unknown, weights, of_tree, plan.node_sizes[0])
     return FamilyShares(record, np.arange(plan.n_trees))
 
 
@@ -196,5 +229,8 @@ def _record(
     standard_errors: Floats,
     weights: Floats,
     of_tree: npt.NDArray[np.int32],
+    min_samples_split: int,
 ) -> FamilyRecord:
-    return FamilyRecord(plan.names, errors, standard_errors, weights, of_tree, plan.left_out)
+    return FamilyRecord(
+        *(plan.names, errors, standard_errors, weights, of_tree, plan.left_out), min_samples_split
+    )

@@ -9,8 +9,10 @@ import numpy.typing as npt
 
 from bevel.projections.families import TableShape, resolve_families
 from bevel.training.automatic.candidates import Candidate, candidates_for
+from bevel.training.automatic.node_sizes import sizes_to_compare
 from bevel.training.criteria import is_regression
 from bevel.training.options import TrainingOptions
+from bevel.training.trainer import TrainingTarget
 
 __all__ = ["FamilyPlan", "plan_families"]
 
@@ -34,6 +36,9 @@ class FamilyPlan:
         Whether trees vote.
     left_out : tuple of (str, str)
         Families that do not fit the table, and why.
+    node_sizes : tuple of int
+        Values of `min_samples_split` that are compared, ascending. Micro-forests are grown with the
+        first.
     """
 
     names: tuple[str, ...]
@@ -41,6 +46,7 @@ class FamilyPlan:
     n_trees: int
     hard: bool
     left_out: tuple[tuple[str, str], ...]
+    node_sizes: tuple[int, ...]
 
     def micro_trees(self, n_rows: int) -> int:
         """Trees of a micro-forest: a tenth of all, and at most half in all micro-forests together.
@@ -59,7 +65,11 @@ class FamilyPlan:
 
 
 def plan_families(
-    options: TrainingOptions, shape: TableShape, n_trees: int, hard: bool
+    options: TrainingOptions,
+    shape: TableShape,
+    target: TrainingTarget,
+    n_trees: int,
+    hard: bool,
 ) -> FamilyPlan:
     """Plan for a table.
 
@@ -69,6 +79,8 @@ def plan_families(
         What all families share; the criterion "auto" leaves it to them.
     shape : TableShape
         Size of the training table.
+    target : TrainingTarget
+        Of the training rows.
     n_trees : int
         Trees of the forest.
     hard : bool
@@ -80,7 +92,11 @@ def plan_families(
     if options.interaction_groups:
         constrained = constrained or "interaction_cst"
     fitting, left_out = candidates_for(
-        shape, regression=regression, purely_random=purely_random, constrained=constrained
+        shape,
+        regression=regression,
+        purely_random=purely_random,
+        splits_pure=options.split_pure_nodes,
+        constrained=constrained,
     )
 
     def options_of(candidate: Candidate) -> TrainingOptions:
@@ -96,4 +112,9 @@ def plan_families(
         n_trees=n_trees,
         hard=hard,
         left_out=tuple(left_out),
+        node_sizes=sizes_to_compare(
+            None if options.chooses_node_size else options.min_samples_split,
+            target,
+            options.criterion,
+        ),
     )

@@ -10,10 +10,18 @@ import numpy.typing as npt
 from scipy.special import xlogy
 
 from bevel._types import Floats, Ints64
+from bevel.data.weighted_mean import mean_and_noise, weighted_mean
 from bevel.forest.calibration import POWERS, raise_to_power
 from bevel.forest.predictor import most_probable_classes
 
-__all__ = ["Evidence", "count_trees", "measure", "row_losses", "weigh_families"]
+__all__ = [
+    "Evidence",
+    "calibrated_losses",
+    "count_trees",
+    "measure",
+    "row_losses",
+    "weigh_families",
+]
 
 # How fast weights fall: a family that is one standard error worse than the best counts e^−DECAY of
 # it. Chosen on data sets (docs/design/automatic_families.md).
@@ -91,15 +99,15 @@ def measure(
             wrong.append(error)
             continue
         if calibrated and n_classes:
-            losses.append(_calibrated_losses(each[known], truth[known], n_classes, share))
+            losses.append(calibrated_losses(each[known], truth[known], n_classes, share))
         else:
             losses.append(row_losses(each[known], truth[known], n_classes, criterion))
         if n_classes:
             wrong.append((each[known].argmax(axis=1) != truth[known]).astype(np.float64))
         else:
             wrong.append(losses[-1])
-    errors, standard_errors = _means(np.array(wrong), share)
-    means, noises = _means(np.array(losses), share)
+    errors, standard_errors = mean_and_noise(np.array(wrong), share)
+    means, noises = mean_and_noise(np.array(losses), share)
     return Evidence(errors, standard_errors, means, float(noises[means.argmin()]))
 
 
@@ -108,8 +116,8 @@ def _of_outputs(
 ) -> tuple[Floats, Floats]:
     """Loss and error of each row, means over the outputs."""
     if not n_classes.any():
-        centred = truth - share @ truth
-        variance = share @ centred**2
+        centred = truth - weighted_mean(truth.T, share)
+        variance = weighted_mean(centred.T**2, share)
         squares = (predictions - truth) ** 2 / np.where(variance > 0.0, variance, 1.0)
         losses = squares.mean(axis=1)
         return losses, losses
@@ -146,7 +154,7 @@ def _number_losses(predictions: Floats, truth: Floats, criterion: str) -> Floats
     return np.asarray((predictions - truth) ** 2)
 
 
-def _calibrated_losses(
+def calibrated_losses(
     predictions: Floats, truth: npt.NDArray[Any], n_classes: int, share: Floats
 ) -> Floats:
     """Loss of each row with the power of least mean loss.
@@ -159,13 +167,7 @@ def _calibrated_losses(
         row_losses(raise_to_power(np.array(predictions, order="C"), power), truth, n_classes)
         for power in POWERS
     ]
-    return losses[int(np.argmin([loss @ share for loss in losses]))]
-
-
-def _means(values: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Weighted mean of each row, and its standard error."""
-    means = values @ share
-    return means, np.sqrt((values - means[:, None]) ** 2 @ share**2)
+    return losses[int(np.argmin([weighted_mean(loss, share) for loss in losses]))]
 
 
 def weigh_families(evidence: Evidence) -> Floats:

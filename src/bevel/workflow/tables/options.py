@@ -47,6 +47,12 @@ class TableOptions:
         What columns hold, by name: "number", "nominal", "date", or a date whose order is "dmy"
         (day, month, year), "mdy" or "ymd". A cell that is no such thing is missing. Others are
         found out.
+
+    Examples
+    --------
+    >>> from bevel.workflow import TableOptions
+    >>> TableOptions(delimiter="semicolon", decimal=",", missing=["n/a"]).delimiter
+    ';'
     """
 
     header: bool | None = None

@@ -1,0 +1,1 @@
+"""Bevel as the field's arenas expect a model: AutoGluon and TabArena, and suites of local files."""

@@ -1,0 +1,99 @@
+"""How small a node may be and still be split: `min_samples_split="auto"`, chosen out of bag.
+
+Where targets are noisy, trees that are grown until leaves are pure follow the noise. Trees of a
+larger `min_samples_split` are prunings of those that split every node, so the micro-forests show
+what each size would predict without being grown again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Floats
+from bevel.data.weighted_mean import mean_and_noise, weighted_mean
+from bevel.training.automatic.weights import calibrated_losses, row_losses
+from bevel.training.trainer import TrainingTarget
+
+__all__ = ["SIZES", "choose_size", "row_step", "sizes_to_compare"]
+
+# Chosen on data sets (docs/design/automatic_families.md); a finer grid is not more accurate.
+SIZES = (2, 5, 12, 32, 80)
+# The smallest size wins whose loss is within so many standard errors of the least one.
+TOLERANCE = 0.5
+MOST_ROWS = 50_000  # whose predictions are compared; their noise is small then
+MOST_VALUES = 1_000_000  # classes times rows
+
+
+def sizes_to_compare(
+    min_samples_split: int | None, target: TrainingTarget, criterion: str
+) -> tuple[int, ...]:
+    """Sizes of nodes that are compared; a single one if there is nothing to choose.
+
+    Parameters
+    ----------
+    min_samples_split : int or None
+        The size that was given; None to choose it.
+    target : TrainingTarget
+        Of the training rows.
+    criterion : str
+        Of the trees. A median is not a mean of medians, so that "absolute_error" keeps 2, as do
+        several outputs.
+    """
+    if min_samples_split is not None:
+        return (min_samples_split,)
+    if target.outputs is not None or criterion == "absolute_error":
+        return SIZES[:1]
+    return SIZES
+
+
+def row_step(n_rows: int, n_classes: int) -> int:
+    """Every so many rows one is predicted, so that time and memory stay small beside growth."""
+    most = max(1, min(MOST_ROWS, MOST_VALUES // max(n_classes, 1)))
+    return -(-n_rows // most)
+
+
+def choose_size(
+    predictions: Sequence[Floats],
+    known: npt.NDArray[np.bool_],
+    target: TrainingTarget,
+    step: int,
+    criterion: str,
+) -> int:
+    """Number of the size to use.
+
+    Parameters
+    ----------
+    predictions : sequence of ndarray of shape (n_sizes, n_rows, n_classes), or (n_sizes, n_rows, 1)
+        Out of bag, of each family.
+    known : ndarray of bool
+        Rows that every family predicts out of bag.
+    target : TrainingTarget
+        Of all training rows.
+    step : int
+        From `row_step`.
+    criterion : str
+        Of the trees; in regression it is also the loss.
+    """
+    if not known.any():
+        return 0
+    truth = target.values[::step][known]
+    weights = None if target.weights is None else target.weights[::step][known]
+    share = np.ones(len(truth)) if weights is None else weights
+    share = share / share.sum()
+    together = np.mean([each[:, known] for each in predictions], axis=0)
+    n_classes = target.n_classes
+    losses = np.array(
+        [
+            calibrated_losses(each, truth, n_classes, share)
+            if n_classes
+            else row_losses(each, truth, n_classes, criterion)
+            for each in together
+        ]
+    )
+    means = weighted_mean(losses, share)
+    best = int(means.argmin())
+    _, noise = mean_and_noise(losses[best] - losses[0], share)
+    return int(np.flatnonzero(means <= means[best] + TOLERANCE * noise)[0])
