@@ -23,15 +23,23 @@ class SurvivalRecord:
         numbers of these.
     last_time : float
         The largest time in training, of an event or of a censored row; nothing is known beyond.
+    n_causes : int
+        Kinds of events, which compete. An entry of a leaf has number event time * n_causes + cause.
     """
 
     event_times: Floats
     last_time: float
+    n_causes: int = 1
 
     @property
     def n_times(self) -> int:
         """Number of event times."""
         return len(self.event_times)
+
+    @property
+    def n_numbers(self) -> int:
+        """Numbers that entries of leaves may have."""
+        return self.n_times * self.n_causes
 
 
 def check_curves(forest: FlatForest, n_times: int) -> None:
