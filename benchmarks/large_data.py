@@ -3,10 +3,12 @@
     python -m benchmarks.large_data make --rows 10000000 --folder /tmp/rows
     python -m benchmarks.large_data fit --folder /tmp/rows --limit 1.5 --memory 600MB --threads 2
     python -m benchmarks.large_data compare --rows 1000000
+    python -m benchmarks.large_data compare --rows 500000 --model boosting --trees 10
 
 `make` writes Parquet files of 28 float32 columns and a label. `fit` fits a forest under a hard
 limit of the data of the process (RLIMIT_DATA) and reports peak memory, seconds and bytes read.
-`compare` fits the same rows in memory and from blocks in files.
+`compare` fits the same rows in memory and from blocks in files. Iterations of boosting count as
+trees.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import resource
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -52,19 +55,13 @@ def fit(folder: Path, arguments: argparse.Namespace) -> None:
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
         limit = int(arguments.limit * 2**30)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    from bevel import ObliqueForestClassifier, scan
+    from bevel import scan
 
     table = scan(
         str(folder / "*.parquet"), target="label", folder=arguments.blocks, memory=arguments.memory
     )
-    forest = ObliqueForestClassifier(
-        arguments.trees,
-        projection="sparse",
-        min_samples_leaf=arguments.min_samples_leaf,
-        random_state=0,
-        n_jobs=arguments.threads,
-        verbose=1,
-    )
+    forest = model(arguments)
+    forest.verbose = 1
     start = time.perf_counter()
     forest.fit(table)
     seconds = time.perf_counter() - start
@@ -87,30 +84,38 @@ def fit(folder: Path, arguments: argparse.Namespace) -> None:
     print(f"nodes {len(forest.forest_.right):,}, accuracy {correct / len(y):.4f}")
 
 
+def model(arguments: argparse.Namespace) -> Any:
+    """The estimator to fit."""
+    from bevel import ObliqueBoostingClassifier, ObliqueForestClassifier
+
+    shared = {"random_state": 0, "n_jobs": arguments.threads}
+    if arguments.model == "boosting":
+        return ObliqueBoostingClassifier(max_iter=arguments.trees, early_stopping=False, **shared)
+    return ObliqueForestClassifier(
+        arguments.trees,
+        projection="sparse",
+        min_samples_leaf=arguments.min_samples_leaf,
+        **shared,
+    )
+
+
 def compare(arguments: argparse.Namespace) -> None:
     """The ordinary fit in memory, blocks in memory, and blocks in files: processor seconds."""
-    from bevel import ObliqueForestClassifier, scan
+    from bevel import scan
 
     X, y = make_rows(0, arguments.rows)
     X_test, y_test = make_rows(1, 100_000)
-    parameters = {
-        "n_estimators": arguments.trees,
-        "projection": "sparse",
-        "min_samples_leaf": arguments.min_samples_leaf,
-        "random_state": 0,
-        "n_jobs": arguments.threads,
-    }
 
-    def ordinary() -> ObliqueForestClassifier:
-        return ObliqueForestClassifier(**parameters).fit(X, y)
+    def ordinary() -> Any:
+        return model(arguments).fit(X, y)
 
-    def in_memory() -> ObliqueForestClassifier:
-        return ObliqueForestClassifier(**parameters).fit(scan(X, target=y))
+    def in_memory() -> Any:
+        return model(arguments).fit(scan(X, target=y))
 
-    def in_files() -> ObliqueForestClassifier:
+    def in_files() -> Any:
         with tempfile.TemporaryDirectory() as folder:
             table = scan(X, target=y, folder=folder, memory=arguments.memory)
-            return ObliqueForestClassifier(**parameters).fit(table)
+            return model(arguments).fit(table)
 
     for run in (ordinary, in_memory, in_files):
         before, wall = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
@@ -134,6 +139,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=None, help="GiB of RLIMIT_DATA")
     parser.add_argument("--memory", default=None)
     parser.add_argument("--trees", type=int, default=20)
+    parser.add_argument("--model", choices=["forest", "boosting"], default="forest")
     parser.add_argument("--min-samples-leaf", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()

@@ -7,7 +7,7 @@
     predictor = TabularPredictor(label="class").fit(train, hyperparameters=models, time_limit=600)
 
 AutoGluon passes pandas frames with nominal columns as categories and missing values as they are,
-both of which Bevel takes. `time_limit` ends the growth: the trees that are there are the model.
+both of which Bevel takes. The number of trees is cut to what `time_limit` allows.
 Validation rows, where AutoGluon has them, stop boosting; a forest needs none. Parameters are those
 of the estimators.
 
@@ -26,6 +26,8 @@ from typing import Any
 import pandas as pd
 from autogluon.core.constants import REGRESSION
 from autogluon.core.models import AbstractModel
+from autogluon.core.utils.exceptions import TimeLimitExceeded
+from sklearn.base import clone
 
 from bevel import (
     ObliqueBoostingClassifier,
@@ -38,6 +40,8 @@ from bevel import (
 SHARE_TO_GROW = 0.8
 # Trees of the first part of a forest, whose time tells how many more there can be.
 FIRST_TREES = 20
+FIRST_ITERATIONS = 10
+MOST_ITERATIONS = 2000  # of boosting at its defaults, which may stop earlier
 BYTES_PER_NODE = 40  # of a grown tree, with its directions
 FIXED_BYTES = 200_000_000  # libraries, and what does not grow with the table
 
@@ -132,13 +136,17 @@ class BevelBoostingModel(BevelForestModel):
         sample_weight: Any = None,
         **_: Any,
     ) -> None:
+        start = time.monotonic()
         model = self._estimator(num_cpus)
-        if time_limit is not None:
-            model.set_params(callback=StopAt(time.monotonic() + SHARE_TO_GROW * time_limit))
         X = self.preprocess(X, is_train=True)
         given = {}
         if X_val is not None:
             given = {"X_val": self.preprocess(X_val), "y_val": y_val}
+        if time_limit is not None:
+            affordable = affordable_iterations(model, X, y, SHARE_TO_GROW * time_limit)
+            if affordable < MOST_ITERATIONS:
+                model.set_params(max_iter=affordable)
+            model.set_params(callback=StopAt(start + time_limit))
         self.model = model.fit(X, y, sample_weight, **given)
         self.model.set_params(callback=None)
 
@@ -169,15 +177,24 @@ def grow_until(forest: Any, X: Any, y: Any, weight: Any, end: float | None) -> A
     return forest.set_params(warm_start=False)
 
 
+def affordable_iterations(model: Any, X: Any, y: Any, seconds: float) -> int:
+    """Iterations of boosting that fit into the time, by the time of the first ones."""
+    start = time.monotonic()
+    first = clone(model).set_params(max_iter=FIRST_ITERATIONS, early_stopping=False)
+    first.fit(X, y)
+    taken = time.monotonic() - start
+    return max(FIRST_ITERATIONS, int((seconds - taken) / (taken / FIRST_ITERATIONS)))
+
+
 class StopAt:
-    """A callback that ends the fit as Ctrl-C does, which keeps the iterations that are grown."""
+    """A callback that gives the fit up when the time is over, as AutoGluon expects."""
 
     def __init__(self, end: float) -> None:
         self.end = end
 
     def __call__(self, *_: Any) -> None:
         if time.monotonic() > self.end:
-            raise KeyboardInterrupt
+            raise TimeLimitExceeded
 
 
 def main() -> None:

@@ -48,3 +48,17 @@ def test_every_listed_function_and_class_has_an_example_that_runs():
             if not any("+SKIP" not in line for line in code):
                 without.append(f"{module}.{name}")
     assert not without
+
+
+def test_no_docstring_points_to_a_file_that_a_wheel_does_not_have():
+    pointing = []
+    for module, names in listed_names().items():
+        for name in sorted(names):
+            found = getattr(importlib.import_module(module), name)
+            parts = [found]
+            if inspect.isclass(found):
+                parts += [part for key, part in inspect.getmembers(found) if key[0] != "_"]
+            texts = [inspect.getdoc(part) or "" for part in parts if callable(part)]
+            if any(re.search(r"\b(docs|benchmarks|examples)/|\.md\b", text) for text in texts):
+                pointing.append(f"{module}.{name}")
+    assert not pointing

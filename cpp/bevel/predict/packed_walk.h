@@ -46,6 +46,15 @@ class PackedWalk {
   // The left and the right child of a split.
   std::span<const Child, 2> children(Child split) const { return nodes_[number_of(split)].child; }
 
+  // Whether a split is none of the forest's common kind.
+  bool is_general(Child split) const {
+    const Node& node = nodes_[number_of(split)];
+    if constexpr (std::is_same_v<Node, AxisNode>)
+      return node.place >= AxisNode::kGeneral;
+    else
+      return node.size == kGeneralSize;
+  }
+
   // Whether a split is by levels of a nominal feature.
   bool is_category(Child split) const {
     const Node& node = nodes_[number_of(split)];

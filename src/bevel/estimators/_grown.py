@@ -139,7 +139,7 @@ class GrownTrees:
         Returns
         -------
         str
-            C source; its comment describes the interface. See `docs/reference/c_export.md`.
+            C source; its comment describes the interface. The documentation, Topics, has more.
         """
         return "".join(write_c(self.fitted_forest_, name))
 
@@ -151,7 +151,7 @@ class GrownTrees:
         A forest of numeric features takes one input, `X` of shape (n_rows, n_features). A forest
         with nominal columns takes one input of shape (n_rows, 1) per column, under the columns'
         names. A classifier returns `label` and `probabilities`, a regressor `prediction`.
-        See `docs/reference/onnx.md`.
+        What the graph holds, and how it is served: the documentation, Topics, ONNX.
 
         Parameters
         ----------

@@ -222,7 +222,7 @@ def _check_arguments(estimator: Any, budget: object, seconds: object, first_tree
         required = "an ObliqueForestClassifier or ObliqueForestRegressor"
         remedy = (
             "Use scikit-learn's searches for other estimators; for boosting see "
-            "docs/reference/boosting.md."
+            "the page on gradient boosting in the documentation."
         )
         raise wrong_type("estimator", required, estimator, remedy)
     _check_count("budget", budget, 1, "Use None for 6000 trees.", optional=True)

@@ -19,7 +19,10 @@ import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.dask import DaskObliqueForestClassifier, DaskObliqueForestRegressor
 
+delayed = pytest.importorskip("dask", reason="needs bevel[dask]").delayed
 da = pytest.importorskip("dask.array", reason="needs bevel[dask]")
+dd = pytest.importorskip("dask.dataframe", reason="needs bevel[dask]")
+clear_known_categories = pytest.importorskip("dask.dataframe.utils").clear_known_categories
 
 pytestmark = pytest.mark.usefixtures("client")
 
@@ -36,6 +39,22 @@ def test_classifier_on_mixed_columns_has_the_file_of_a_local_fit_over_blocks(tmp
         )
         assert file_of(grown, tmp_path) == file_of(local, tmp_path)
         np.testing.assert_array_equal(grown.oob_decision_function_, local.oob_decision_function_)
+
+
+def test_categories_that_are_unknown_and_differ_give_the_file_of_a_local_fit(tmp_path, monkeypatch):
+    gather_few_rows(monkeypatch)
+    X, y, _ = mixed_frame()
+    X["city"] = X["city"].astype(str)
+    parts = [X.iloc[:200], X.iloc[200:]]
+    differing = [part.assign(city=part["city"].astype("category")) for part in parts]
+    differing[1] = differing[1].assign(city=differing[1]["city"].cat.add_categories(["Ulm"]))
+    meta = clear_known_categories(differing[0].iloc[:0])
+    unknown = dd.from_delayed([delayed(part) for part in differing], meta=meta)
+    settings = {"n_estimators": 5, "random_state": 0}
+    local = ObliqueForestClassifier(**settings).fit(bevel.scan(X, target=y))
+    grown = DaskObliqueForestClassifier(**settings, mode="sharded")
+    grown.fit(unknown, in_partitions(y, [399, 1]))
+    assert file_of(grown, tmp_path) == file_of(local, tmp_path)
 
 
 def test_regressor_has_the_file_of_a_local_fit_over_blocks(tmp_path, monkeypatch):

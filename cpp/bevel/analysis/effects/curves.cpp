@@ -155,15 +155,17 @@ class Curves {
 
 // Calls use(walk) with a walk of the kind that the variants ask for.
 template <class Node, bool kHasMissing, class Use>
-void use_walk(const PackedForest& forest, const Node* nodes, const std::vector<OpenSplit>& splits,
+void use_walk(const PackedForest& forest, const Node* nodes, std::vector<OpenSplit>& splits,
               const FeatureGrid& grid, Use use) {
-  if (grid.n_axes() == 1)
+  if (grid.n_axes() == 1) {
+    LineWalk<Node, kHasMissing>::find_cuts(forest, nodes, grid, splits);
     use(LineWalk<Node, kHasMissing>(forest, nodes, splits, grid));
-  else
+  } else {
     use(GridWalk<Node, kHasMissing>(forest, nodes, splits, grid));
+  }
 }
 template <class Node, bool kHasMissing, class Use>
-void use_walk(const PackedForest& forest, const Node* nodes, const std::vector<OpenSplit>& splits,
+void use_walk(const PackedForest& forest, const Node* nodes, std::vector<OpenSplit>& splits,
               const RowVariants& variants, Use use) {
   use(VariantWalk<Node, kHasMissing>(forest, nodes, splits, variants));
 }
@@ -191,7 +193,7 @@ void with_walk(const PackedForest& forest, const PlainRows& rows, const Variants
         sizes.look_at(forest.medians.data(), static_cast<size_t>(forest.layout.n_features));
         sizes.look_at(rows.values, rows.n_rows * static_cast<size_t>(forest.layout.n_features));
         look_at_values(given, rows.n_rows, sizes);
-        const auto splits = find_open_splits(forest, features_of(given), sizes.largest);
+        auto splits = find_open_splits(forest, features_of(given), sizes.largest);
         if (sizes.has_missing || !(sizes.largest <= forest.largest_safe))
           use_walk<Node, true>(forest, nodes.data(), splits, given, use);
         else

@@ -22,6 +22,36 @@ class LineWalk : public OpenRows<Node, kHasMissing> {
            const FeatureGrid& grid)
       : OpenRows<Node, kHasMissing>(forest, nodes, open_splits), grid_(grid) {}
 
+  // Finds the cuts of splits that read nothing but the open feature, once for all rows.
+  static void find_cuts(const PackedForest& forest, const Node* nodes, const FeatureGrid& grid,
+                        std::vector<OpenSplit>& open_splits) {
+    const auto n_points = static_cast<uint32_t>(grid.size(0));
+    const bool fits = n_points <= UINT16_MAX;
+    LineWalk walk(forest, nodes, open_splits, grid);
+    const std::vector<float> zeros(static_cast<size_t>(forest.layout.n_features), 0.0f);
+    walk.read(zeros.data(), 0, 1);
+    for (size_t s = 0; s < open_splits.size(); ++s) {
+      OpenSplit& split = open_splits[s];
+      if (!(split.flags & OpenSplit::kAlone)) continue;
+      if (!fits) {
+        split.flags &= static_cast<uint8_t>(~OpenSplit::kAlone);
+        continue;
+      }
+      const auto at = static_cast<Child>(s);
+      const Child low_child = walk.walk_.children(at)[split.slope[0] > 0.0f ? 0 : 1];
+      uint32_t low = 0, high = n_points;
+      while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        walk.set(middle, walk.row(0));
+        if (walk.walk_.next(at, walk.row(0)) == low_child)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      split.cut = static_cast<uint16_t>(low);
+    }
+  }
+
   // Sends rows of the block down a tree; calls add(row, leaf, first, last) for runs of variants
   // that end in the same leaf.
   template <class Add>
@@ -63,6 +93,12 @@ class LineWalk : public OpenRows<Node, kHasMissing> {
     const float* row = this->row(run.row);
     if (split.flags == 0) return go(k, this->walk_.next(run.at, row));
     const auto children = this->walk_.children(run.at);
+    if (split.flags & OpenSplit::kAlone) {
+      const size_t low = split.slope[0] > 0.0f ? 0 : 1;
+      if (run.last <= split.cut) return go(k, children[low]);
+      if (run.first >= split.cut) return go(k, children[1 - low]);
+      return part(k, run, split.cut, children[low], children[1 - low]);
+    }
     if (split.flags & OpenSplit::kErratic) return part_anywhere(k, run, split, row);
     const double distance = distance_of(run.at, row);
     const double one = distance + split.slope[0] * grid_.beyond_first(0, run.first);
@@ -71,10 +107,15 @@ class LineWalk : public OpenRows<Node, kHasMissing> {
     if (one < -split.slack && other < -split.slack) return go(k, children[0]);
     const int first = side(run, split, row, distance, run.first);
     const uint32_t cut = find_cut(run, split, row, distance, first);
+    part(k, run, cut, children[static_cast<size_t>(first)],
+         children[static_cast<size_t>(1 - first)]);
+  }
+
+  // Points before the cut go on in place of the run, the others at the end of all runs.
+  void part(size_t k, const Run& run, uint32_t cut, Child before, Child after) {
     runs_[k].last = cut;
-    go(k, children[static_cast<size_t>(first)]);
-    if (cut < run.last)
-      runs_.push_back({children[static_cast<size_t>(1 - first)], run.row, cut, run.last});
+    go(k, before);
+    if (cut < run.last) runs_.push_back({after, run.row, cut, run.last});
   }
 
   void go(size_t k, Child to) { runs_[k].at = to; }

@@ -82,6 +82,8 @@ class OpenSplits {
     if (sum.n_read[0] > 1 || sum.n_read[1] > 1 || !(size <= kLargestSum) ||
         walk_.is_category(split))
       found.flags |= OpenSplit::kErratic;
+    else if (sum.n_terms == 1 && !walk_.is_general(split))
+      found.flags |= OpenSplit::kAlone;
     for (int i = 0; i < 2; ++i) found.slope[i] = static_cast<float>(sum.slope[i]);
     // Each of the terms is rounded twice, by at most 2^-24 of a partial sum; twice that for the
     // rounding of the slope, and for denormals a little more.

@@ -14,8 +14,12 @@ struct OpenSplit {
   // Levels of a nominal feature, or a feature read twice: the projected value of other splits rises
   // or falls with each open feature, as rounded sums and products do like exact ones.
   static constexpr uint8_t kErratic = 4;
+  // Reads one open feature and nothing else: `cut` holds for all rows. Points of a grid of one
+  // feature before it go to the left child, or to the right one if the slope is negative.
+  static constexpr uint8_t kAlone = 8;
 
   uint8_t flags = 0;
+  uint16_t cut = 0;
   float slope[2] = {0.0f, 0.0f};  // of the projected value, in each open feature
   // Projected values differ by less from what exact arithmetic on the same numbers gives.
   float slack = 0.0f;

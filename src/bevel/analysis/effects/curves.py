@@ -68,6 +68,13 @@ class EffectRows:
         """Classes, or 1 in regression."""
         return max(1, self.analysed.forest.n_classes)
 
+    def predict(self, X: Float32s) -> Floats:
+        """Predictions of all trees for encoded rows, outputs last."""
+        analysed = self.analysed
+        if analysed.forest.n_classes == 0:
+            return analysed.predictor.values(X, analysed.n_threads)[:, None]
+        return analysed.predictor.probabilities(X, analysed.n_threads, analysed.hard)
+
     def curves(self, variants_of: VariantsOf, n_variants: int) -> Iterator[tuple[slice, Floats]]:
         """Predictions of the forest in blocks of rows: rows x outputs x variants."""
         analysed, n = self.analysed, len(self.X)

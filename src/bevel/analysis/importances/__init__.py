@@ -80,7 +80,7 @@ def importance(
     forest : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     kind : str, default="gini"
-        What is measured; `docs/reference/importance.md` says when not to trust it.
+        What is measured; the documentation, Topics, says when not to trust it.
 
         - "gini": share of each feature in the impurity that splits remove; the gain of an oblique
           split is divided by absolute weights. `feature_importances_`, with its spread over trees.
@@ -101,7 +101,7 @@ def importance(
           permuted among the rows, as `ErrorImportance`. Options `out_of_bag` (True; False: any
           rows), `error_of` ("forest" or "tree"), `groups`, `conditional` (False; True: among rows
           that are alike in the other features), `n_strata` (16), `n_repeats` (5),
-          `sample_weight`, `random_state`, `verbose`; `docs/reference/permutation.md`.
+          `sample_weight`, `random_state`, `verbose`.
           Boosting has no bags: pass other rows than those of the fit, and `out_of_bag=False`.
         - "negation": the same when the weights of a feature change sign. Options `out_of_bag`,
           `error_of`, `groups`, `sample_weight`, `verbose`.

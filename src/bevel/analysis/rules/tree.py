@@ -26,7 +26,7 @@ def tree_rules(
     Directions are written in the user's units under affine scales (None, "standard", "minmax"),
     largest term first and with weight 1; [x] stands for x within the bounds of the scale
     ("quantile", "minmax_clip"), rank(x) for its rank. Splits of one feature are in the user's units
-    under any scale. See `docs/reference/rules.md`.
+    under any scale. The documentation, Topics, has more.
 
     Parameters
     ----------
