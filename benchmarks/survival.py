@@ -1,8 +1,8 @@
-"""Survival forests beside scikit-survival's: `python -m benchmarks.survival speed|accuracy`.
+"""Survival forests beside scikit-survival's: `python -m benchmarks.survival speed|accuracy|many`.
 
 Processor time of one thread, the smallest of repeats; the same trees, leaf sizes and features per
-split. Accuracy over repeated halves of simulated and bundled data, with intervals over the sets.
-Needs scikit-survival.
+split. Accuracy over repeated halves of simulated and bundled data, with intervals over the sets;
+`many` takes the sets of the package SurvSet, every other one with `--half`. Needs scikit-survival.
 """
 
 from __future__ import annotations
@@ -91,6 +91,42 @@ def data_sets() -> Iterator[tuple[str, Any, np.ndarray, np.ndarray]]:
         yield name, X, y["event"], y["time"]
 
 
+def many_sets(half: int | None) -> Iterator[tuple[str, Any, np.ndarray, np.ndarray]]:
+    """Sets of SurvSet of 100 rows and 40 events or more, up to 150 columns, without time-varying
+    features; numbers with medians where they are missing, labels as indicators.
+    """
+    import pandas as pd
+    from SurvSet.data import SurvLoader
+
+    loader, found = SurvLoader(), []
+    for _, about in loader.df_ds.iterrows():
+        if about.is_td or about.n < 100 or about.n_ohe + about.n_num > 150:
+            continue
+        frame = loader.load_dataset(about.ds)["df"]
+        frame = frame[frame.time > 0].reset_index(drop=True)
+        numbers = frame[[name for name in frame if name.startswith("num_")]].astype(float)
+        labels = frame[[name for name in frame if name.startswith("fac_")]].astype(str)
+        parts = [numbers.fillna(numbers.median())]
+        if labels.shape[1]:
+            parts.append(pd.get_dummies(labels, drop_first=True).astype(float))
+        X = pd.concat(parts, axis=1).to_numpy()
+        event, when = frame.event.to_numpy().astype(bool), frame.time.to_numpy().astype(float)
+        if 2 <= X.shape[1] <= 150 and event.sum() >= 40:
+            found.append((about.ds, X, event, when))
+    found.sort(key=lambda each: each[0].lower())
+    yield from found if half is None else found[half::2]
+
+
+def parts_of(
+    n: int, when: np.ndarray, repeat: int, most: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to train on and rows to score, at most `most` and 1000 of them."""
+    order = np.random.default_rng(repeat).permutation(n)
+    half = min(n // 2, most or n)
+    train, test = order[:half], order[half : half + 1000 if most else None]
+    return train, test[when[test] < when[train].max()]  # where the censoring can be estimated
+
+
 def score(forest: Any, test: tuple[Any, ...], train: tuple[Any, ...], times: Any) -> Any:
     X, event, when = test
     if isinstance(forest, ObliqueSurvivalForest):
@@ -101,7 +137,7 @@ def score(forest: Any, test: tuple[Any, ...], train: tuple[Any, ...], times: Any
     return concordance_index((when, event), forest.predict(X)), brier
 
 
-def accuracy(n_repeats: int, n_trees: int) -> None:
+def accuracy(n_repeats: int, n_trees: int, sets: Any, most: int | None = None) -> None:
     from sksurv.ensemble import RandomSurvivalForest
 
     same: dict[str, Any] = {"min_samples_leaf": 3, "min_samples_split": 6, "n_jobs": 1}
@@ -121,20 +157,20 @@ def accuracy(n_repeats: int, n_trees: int) -> None:
         ),
     }
     table: dict[str, dict[str, np.ndarray]] = {}
-    for name, X, event, when in data_sets():
+    for name, X, event, when in sets:
         found: dict[str, list[Any]] = {system: [] for system in systems}
         for repeat in range(n_repeats):
-            order = np.random.default_rng(repeat).permutation(len(X))
-            half = len(X) // 2
-            train, test = order[:half], order[half:]
+            train, test = parts_of(len(X), when, repeat, most)
             y = np.array(list(zip(event, when, strict=True)), dtype=[("e", "?"), ("t", "f8")])
-            inside = when[test] < when[train].max()  # where the censoring can be estimated
-            test = test[inside]
             times = np.linspace(*np.quantile(when[test][event[test]], (0.1, 0.8)), 20)
+            if not times[0] < times[-1] or event[train].sum() < 15:
+                continue
             for system, make in systems.items():
                 forest = make(repeat).fit(X[train], y[train])
                 parts = [(X[rows], event[rows], when[rows]) for rows in (test, train)]
                 found[system].append(score(forest, *parts, times))
+        if not found["default"]:
+            continue
         table[name] = {system: np.array(values) for system, values in found.items()}
         means = {s: v.mean(axis=0) for s, v in table[name].items()}
         print(
@@ -159,7 +195,8 @@ def differences(table: dict[str, dict[str, np.ndarray]], systems: Any) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("speed", "accuracy"))
+    parser.add_argument("what", choices=("speed", "accuracy", "many"))
+    parser.add_argument("--half", type=int, choices=(0, 1))
     parser.add_argument("--rows", type=int, default=5000)
     parser.add_argument("--trees", type=int, default=20)
     parser.add_argument("--peer-trees", type=int, default=2)
@@ -167,8 +204,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.what == "speed":
         speed(arguments.rows, arguments.trees, arguments.peer_trees, arguments.repeats)
+    elif arguments.what == "accuracy":
+        accuracy(arguments.repeats, arguments.trees, data_sets())
     else:
-        accuracy(arguments.repeats, arguments.trees)
+        accuracy(arguments.repeats, arguments.trees, many_sets(arguments.half), most=400)
 
 
 if __name__ == "__main__":

@@ -116,18 +116,21 @@ nb::tuple pruned_out_of_bag_of_view(const ForestView& view, ColumnMatrix X, cons
 
 using Leaves = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// first_point: of each event time, see CurveRequest.
+// first_point: of each event time, see CurveRequest. kind: as in CurveKind.
 nb::ndarray<nb::numpy, double> curves_of_view(const ForestView& view, Leaves leaves,
                                               Vector<int32_t> first_point, size_t n_points,
-                                              bool survival, int n_threads) {
+                                              int kind, int n_threads, size_t n_causes,
+                                              size_t cause) {
   const ForestArrays& forest = view.arrays();
   require(leaves.shape(1) == forest.n_trees(), "[ForestView] leaves of other trees");
   for (int32_t point : as_span(first_point))
     require(point >= 0 && static_cast<size_t>(point) <= n_points, "[ForestView] point of a curve");
+  require(kind >= 0 && kind <= 2, "[ForestView] kind of a curve");
+  require(n_causes > 0 && cause < n_causes, "[ForestView] cause of a curve");
   const size_t n = leaves.shape(0);
   std::vector<double> out(n * n_points);
-  const CurveRequest request{survival ? CurveKind::survival : CurveKind::hazard,
-                             as_span(first_point), n_points};
+  const CurveRequest request{static_cast<CurveKind>(kind), as_span(first_point), n_points, n_causes,
+                             cause};
   run_cancellable(
       [&] { survival_curves(forest, request, leaves.data(), n, n_threads, out.data()); });
   return to_numpy(std::move(out), {n, n_points});
@@ -153,6 +156,6 @@ void bind_forest(nb::module_& m) {
            nb::arg("trees"), nb::arg("weights").noconvert().none(),
            nb::arg("node_weight").noconvert(), nb::arg("sizes").noconvert(), nb::arg("row_step"))
       .def("survival_curves", &curves_of_view, nb::arg("leaves").noconvert(),
-           nb::arg("first_point").noconvert(), nb::arg("n_points"), nb::arg("survival"),
-           nb::arg("n_threads"));
+           nb::arg("first_point").noconvert(), nb::arg("n_points"), nb::arg("kind"),
+           nb::arg("n_threads"), nb::arg("n_causes") = 1, nb::arg("cause") = 0);
 }

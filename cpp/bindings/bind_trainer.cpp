@@ -72,7 +72,10 @@ void check_times(const TrainingSet& t) {
   for (size_t i = 0; i < n; ++i) {
     require(t.times[i] <= static_cast<uint32_t>(t.n_times), "[train] rank of a time");
     require(i == 0 || t.times[i - 1] <= t.times[i], "[train] times that do not ascend");
-    require(t.events[i] <= 1 && (!t.events[i] || t.times[i] > 0), "[train] event of a row");
+    require(t.events[i] <= t.n_causes && (!t.events[i] || t.times[i] > 0),
+            "[train] event of a row");
+    const uint32_t entry = t.entries ? t.entries[i] : 0;
+    require(t.events[i] ? entry < t.times[i] : entry <= t.times[i], "[train] entry of a row");
     require(t.bag_row[i] < n && !seen[t.bag_row[i]], "[train] order of the rows");
     seen[t.bag_row[i]] = true;
     any |= t.events[i] != 0;
@@ -155,6 +158,15 @@ class TrainingArrays {
       n_times_ = nb::cast<int32_t>((*survival)[3]);
       require(times_.shape(0) == n && events_.shape(0) == n && bag_rows_.shape(0) == n,
               "[train] length of the survival times");
+      if (!(*survival)[4].is_none()) {
+        entries_ = nb::cast<Vector<uint32_t>>((*survival)[4], false);
+        require(entries_.shape(0) == n, "[train] length of the entries");
+        has_entries_ = true;
+      }
+      n_causes_ = nb::cast<size_t>((*survival)[5]);
+      require(n_causes_ >= 1 && n_causes_ <= 255, "[train] number of causes");
+      require(static_cast<size_t>(n_times_) * n_causes_ < (size_t{1} << 31),
+              "[train] too many event times");
       require(!weights || weights->shape(0) == n, "[train] length of weights");
       return;
     }
@@ -180,6 +192,8 @@ class TrainingArrays {
       training.events = events_.data();
       training.bag_row = bag_rows_.data();
       training.n_times = n_times_;
+      training.entries = has_entries_ ? entries_.data() : nullptr;
+      training.n_causes = n_causes_;
       return training;
     }
     training.labels = n_classes_ > 0 ? labels_.data() : nullptr;
@@ -198,9 +212,11 @@ class TrainingArrays {
   std::optional<Vector<int32_t>> output_classes_;
   Vector<int32_t> labels_;
   Vector<double> targets_;
-  Vector<uint32_t> times_, bag_rows_;
+  Vector<uint32_t> times_, bag_rows_, entries_;
   Vector<uint8_t> events_;
   int32_t n_times_ = 0;
+  bool has_entries_ = false;
+  size_t n_causes_ = 1;
 };
 
 nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,

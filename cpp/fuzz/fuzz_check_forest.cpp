@@ -45,7 +45,7 @@ void compare(const bevel::fuzz::Forest& forest, const std::vector<float>& rows, 
   const bevel::RowSource source{table, scaler, std::numeric_limits<double>::infinity()};
   const bevel::fuzz::RawColumns columns(forest);
   const bevel::MappedForest mapped = columns.forest(forest);
-  const size_t width = std::max(forest.n_classes, 1);
+  const size_t width = arrays.width();
   std::vector<double> expected(kRows * width), fast(kRows * width), from_file(kRows * width);
   if (forest.n_classes) {
     bevel::predict_proba(arrays, matrix, 1, hard, expected.data());

@@ -71,7 +71,9 @@ class Maker {
 
   void make_table() {
     forest_.n_features = data_.ConsumeIntegralInRange<int32_t>(1, 4);
-    forest_.n_classes = data_.ConsumeIntegralInRange<int32_t>(0, 3);
+    const int kind = data_.ConsumeIntegralInRange<int>(0, 7);
+    forest_.n_classes = kind % 4;
+    if (kind > 3) make_outputs();
     for (int32_t f = 0; f < forest_.n_features; ++f) {
       const bool nominal = data_.ConsumeIntegralInRange<int>(0, 3) == 0;
       forest_.levels.push_back(nominal ? data_.ConsumeIntegralInRange<int32_t>(0, 70) : 0);
@@ -90,6 +92,17 @@ class Maker {
     first_ = forest_.right.size();
     make_node(0);
     forest_.tree_offset.push_back(static_cast<int64_t>(forest_.right.size()));
+  }
+
+  // Two or three outputs; one class is too few for several.
+  void make_outputs() {
+    if (forest_.n_classes == 1) return;
+    if (forest_.n_classes == 0) {
+      forest_.output_classes.assign(data_.ConsumeBool() ? 2 : 3, 0);
+      return;
+    }
+    const int32_t first = data_.ConsumeIntegralInRange<int32_t>(1, forest_.n_classes - 1);
+    forest_.output_classes = {first, forest_.n_classes - first};
   }
 
   // A number somewhere that does not belong there.
@@ -114,7 +127,8 @@ class Maker {
       case 8:
         return set(forest_.rotation_index);
       default:
-        return set(forest_.flags);
+        return forest_.output_classes.empty() || data_.ConsumeBool() ? set(forest_.flags)
+                                                                     : set(forest_.output_classes);
     }
   }
 
@@ -149,7 +163,8 @@ class Maker {
     forest_.threshold.push_back(is_split ? usual(data_) : 0.0f);
     forest_.flags.push_back(0);
     if (has_sets_) forest_.bits_index.push_back(-1);
-    if (forest_.n_classes == 0) forest_.leaf_value.push_back(static_cast<double>(usual(data_)));
+    if (forest_.n_classes == 0 && forest_.output_classes.empty())
+      forest_.leaf_value.push_back(static_cast<double>(usual(data_)));
     is_split ? make_split(node) : make_leaf();
     forest_.entry_offset.push_back(static_cast<int64_t>(forest_.entry_index.size()));
     if (!is_split) return 1;
@@ -183,12 +198,24 @@ class Maker {
   }
 
   void make_leaf() {
+    if (!forest_.output_classes.empty()) return make_leaf_of_outputs();
     bool any = false;
     for (int32_t k = 0; k < forest_.n_classes; ++k) {
       const bool last = k == forest_.n_classes - 1;
       if (!data_.ConsumeBool() && !(last && !any)) continue;
       any = true;
       put(k, static_cast<float>(data_.ConsumeIntegralInRange<int>(0, 4)) / 4.0f);
+    }
+  }
+
+  void make_leaf_of_outputs() {
+    int32_t first = 0;
+    for (const int32_t n : forest_.output_classes) {
+      if (n == 0) forest_.output_value.push_back(static_cast<double>(usual(data_)));
+      const int quarters = n > 1 ? data_.ConsumeIntegralInRange<int>(0, 4) : 0;
+      if (quarters > 0) put(first, static_cast<float>(quarters) / 4.0f);
+      if (n > 0 && quarters < 4) put(first + n - 1, 1.0f - static_cast<float>(quarters) / 4.0f);
+      first += n;
     }
   }
 

@@ -146,7 +146,7 @@ def train(
     n_threads: int,
     progress: Callable[[int], None] | None,
     output_classes: npt.NDArray[np.int32] | None = None,
-    survival: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], int] | None = None,
+    survival: tuple[Any, ...] | None = None,
 ) -> dict[str, npt.NDArray[Any]]: ...
 def bag(
     options: Options, n_rows: int, tree: int, weights: npt.NDArray[np.float64] | None = None
@@ -412,8 +412,10 @@ class ForestView:
         leaves: npt.NDArray[np.int32],
         first_point: npt.NDArray[np.int32],
         n_points: int,
-        survival: bool,
+        kind: int,
         n_threads: int,
+        n_causes: int = 1,
+        cause: int = 0,
     ) -> npt.NDArray[np.float64]: ...
 
 class LeafSharing:

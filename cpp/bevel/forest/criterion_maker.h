@@ -112,15 +112,15 @@ struct CriterionMaker<ClassCriterion<Weight, kEntropy>> {
 template <class Criterion>
   requires kHasHazard<Criterion>
 struct CriterionMaker<Criterion> {
-  static Criterion criterion(const TrainingSet&, const CriterionData& data) {
+  static Criterion criterion(const TrainingSet& t, const CriterionData& data) {
     const CriterionScales& s = data.scales;
     if constexpr (Criterion::kIsPair)
       return Criterion(s.weight, s.target, s.whole);
     else
-      return Criterion(s.whole);
+      return Criterion(s.whole, t.n_causes);
   }
   static SurvivalRow stats(const TrainingSet& t, size_t row, RowWeight w, const CriterionData&) {
-    return {w.real, t.times[row], t.events[row]};
+    return {w.real, t.times[row], t.entries ? t.entries[row] : 0, t.events[row]};
   }
 };
 

@@ -209,6 +209,7 @@ class Trainer {
     row_data.n_classes = training_.n_classes;
     row_data.times = training_.times;
     row_data.events = training_.events;
+    row_data.entries = training_.entries;
     row_data.n_times = training_.n_times;
     row_data.output_classes = training_.output_classes;
     row_data.weights = weighting_.values;

@@ -21,12 +21,14 @@ struct TrainingSet {
   const double* targets = nullptr;  // regression
   int32_t n_classes = 0;            // 0: regression
   const double* weights = nullptr;  // null: all 1; rows of weight 0 take no part
-  // Survival: ranks, ascending (risk_sets.h), events, and the number that draw_bag() knows each row
-  // by.
+  // Survival: ranks, ascending (risk_sets.h), causes of events, ranks of entries, and the number
+  // that draw_bag() knows each row by.
   const uint32_t* times = nullptr;
   const uint8_t* events = nullptr;
+  const uint32_t* entries = nullptr;  // null: all rows are seen from the start
   const uint32_t* bag_row = nullptr;
   int32_t n_times = 0;
+  size_t n_causes = 1;
   // Several outputs: the number of classes of each, 0 in regression. Empty: one output.
   std::span<const int32_t> output_classes{};
 };

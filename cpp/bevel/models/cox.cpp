@@ -15,11 +15,11 @@ constexpr double kConverged = 1e-6;
 
 }  // namespace
 
-void CoxModel::add_row(const NodeSample& sample, size_t row) {
+void CoxModel::add_row(const NodeSample& sample, size_t row, double sign) {
   const size_t size = rows_.size, stride = rows_.stride;
   const double* z = rows_.z.data() + row * stride;
   const double root = rows_.root_weight[row];
-  const double share = sample.weight[row] * risk_[row];
+  const double share = sign * (sample.weight[row] * risk_[row]);
   total_ += share;
   for (size_t j = 0; j < size; ++j) {
     x_[j] = z[j] / root;
@@ -30,8 +30,18 @@ void CoxModel::add_row(const NodeSample& sample, size_t row) {
     double* to = squares_.data() + j * stride;
     for (size_t k = j; k < size; ++k) to[k] += scaled * x_[k];
   }
-  if (sample.survival[row].event)
+  if (sign > 0.0 && sample.survival[row].event)
     for (size_t j = 0; j < size; ++j) gradient_[j] += sample.weight[row] * x_[j];
+}
+
+void CoxModel::order_late_rows(const NodeSample& sample) {
+  late_.clear();
+  for (size_t i = 0; i < sample.n; ++i)
+    if (sample.survival[i].entry > 0) late_.push_back(static_cast<uint32_t>(i));
+  std::sort(late_.begin(), late_.end(), [&](uint32_t a, uint32_t b) {
+    const uint32_t entry_a = sample.survival[a].entry, entry_b = sample.survival[b].entry;
+    return entry_a != entry_b ? entry_a > entry_b : a < b;
+  });
 }
 
 // Events of one time, when all rows at risk are in the sums.
@@ -56,16 +66,20 @@ bool CoxModel::differentiate(const NodeSample& sample) {
   for (auto* sums : {&squares_, &information_}) sums->assign(stride * stride, 0.0);
   total_ = 0.0;
   bool any = false;
+  size_t n_left = 0;  // of the late rows: those that have not entered yet
   for (size_t i = sample.n; i > 0;) {
     const uint32_t rank = sample.survival[i - 1].rank;
     double deaths = 0.0;
     for (; i > 0 && sample.survival[i - 1].rank == rank; --i) {
       poll_cancellation_at(i, stride * stride);
-      add_row(sample, i - 1);
+      add_row(sample, i - 1, 1.0);
       if (sample.survival[i - 1].event) deaths += sample.weight[i - 1];
     }
-    if (deaths > 0.0) add_events(deaths);
-    any |= deaths > 0.0;
+    for (; n_left < late_.size() && sample.survival[late_[n_left]].entry >= rank; ++n_left)
+      add_row(sample, late_[n_left], -1.0);
+    if (!(deaths > 0.0 && total_ > 0.0)) continue;
+    add_events(deaths);
+    any = true;
   }
   return any;
 }
@@ -87,6 +101,7 @@ void CoxModel::directions(const NodeSample& sample, double alpha, size_t n_steps
   const size_t size = rows_.size, stride = rows_.stride;
   b_.assign(stride, 0.0);
   risk_.assign(sample.n, 1.0);
+  order_late_rows(sample);
   alpha = std::max(alpha, kSmallestAlpha * rows_.total_weight);
   for (size_t step = 0; step < n_steps; ++step) {
     if (!differentiate(sample)) return;

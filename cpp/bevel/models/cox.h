@@ -2,6 +2,8 @@
 //
 //   log partial likelihood (Cox 1972, ties after Breslow) - alpha / 2 |b|^2,  x standardised.
 //
+// Rows are at risk from their entry on; events of all causes are alike.
+//
 // The first step is enough for a direction (aorsf: Jaeger et al. 2022); more of them come closer to
 // the maximum.
 #pragma once
@@ -21,11 +23,15 @@ class CoxModel {
  private:
   // Sets gradient_ and information_ at b; false without an event.
   bool differentiate(const NodeSample& sample);
-  void add_row(const NodeSample& sample, size_t row);
+  // Puts a row into the sums over the rows at risk (sign 1), or takes it out (-1).
+  void add_row(const NodeSample& sample, size_t row, double sign);
+  // Rows that enter late, the last first.
+  void order_late_rows(const NodeSample& sample);
   void add_events(double deaths);
   void add_penalty(double alpha);
 
   StandardRows rows_;
+  std::vector<uint32_t> late_;
   std::vector<double> risk_;                // exp(x b) of each row
   std::vector<double> x_, b_, sum_, mean_;  // sums over the rows at risk
   std::vector<double> squares_, gradient_, information_;

@@ -1,5 +1,6 @@
 #include "bevel/predict/survival_curves.h"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -11,16 +12,25 @@ namespace {
 
 // Adds what a leaf contributes to the differences of a curve.
 void add_leaf(const ForestArrays& forest, const CurveRequest& request, size_t node, double* out) {
-  double survival = 1.0;
+  double survival = 1.0, jumps = 0.0;  // before the event time, and at it
+  size_t current = 0;
   for (int64_t e = forest.entry_offset[node]; e < forest.entry_offset[node + 1]; ++e) {
-    const auto time = static_cast<size_t>(forest.entry_index[e]);
+    const auto number = static_cast<size_t>(forest.entry_index[e]);
+    const size_t time = number / request.n_causes;
     if (time >= request.first_point.size())
       throw std::invalid_argument("A leaf has an event time that the forest has not.");
+    if (time != current) {
+      survival *= std::max(0.0, 1.0 - jumps);
+      jumps = 0.0;
+      current = time;
+    }
     const auto jump = static_cast<double>(forest.entry_weight[e]);
+    jumps += jump;
     const auto point = static_cast<size_t>(request.first_point[time]);
-    if (point < request.n_points)
-      out[point] += request.kind == CurveKind::hazard ? jump : survival * jump;
-    survival *= 1.0 - jump;
+    if (point >= request.n_points) continue;
+    if (request.kind == CurveKind::incidence && number % request.n_causes != request.cause)
+      continue;
+    out[point] += request.kind == CurveKind::hazard ? jump : survival * jump;
   }
 }
 
@@ -48,7 +58,7 @@ void survival_curves(const ForestArrays& forest, const CurveRequest& request, co
         sum += curve[k];
         const double mean = sum / static_cast<double>(n);
         curve[k] = n == 0 ? std::numeric_limits<double>::quiet_NaN()
-                          : (request.kind == CurveKind::hazard ? mean : 1.0 - mean);
+                          : (request.kind == CurveKind::survival ? 1.0 - mean : mean);
       }
     }
   });

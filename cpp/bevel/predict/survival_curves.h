@@ -10,8 +10,8 @@
 namespace bevel {
 
 // hazard: mean cumulative hazard (Nelson-Aalen in the leaf). survival: mean survival
-// (Kaplan-Meier).
-enum class CurveKind : uint8_t { hazard, survival };
+// (Kaplan-Meier). incidence: mean share of rows with an event of one cause (Aalen-Johansen).
+enum class CurveKind : uint8_t { hazard, survival, incidence };
 
 struct CurveRequest {
   CurveKind kind;
@@ -19,6 +19,8 @@ struct CurveRequest {
   // n_points if none.
   std::span<const int32_t> first_point;
   size_t n_points;
+  size_t n_causes = 1;  // an entry of a leaf has number event time * n_causes + cause
+  size_t cause = 0;     // of the incidence
 };
 
 // leaves: n_rows x n_trees, nodes counted from the tree's first, negative where a tree does not

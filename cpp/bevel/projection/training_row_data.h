@@ -16,7 +16,8 @@ struct TrainingRowData {
   const double* targets = nullptr;            // regression
   int32_t n_classes = 0;                      // 0: regression
   const uint32_t* times = nullptr;            // survival: ranks, ascending (risk_sets.h)
-  const uint8_t* events = nullptr;            // survival
+  const uint8_t* events = nullptr;            // survival: causes
+  const uint32_t* entries = nullptr;          // survival: ranks; null: seen from the start
   int32_t n_times = 0;                        // survival: event times of the data
   const double* weights = nullptr;            // given with the rows
   const double* class_weights = nullptr;      // by class: what balances the tree's bag

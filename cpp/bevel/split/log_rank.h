@@ -12,6 +12,10 @@
 // U is the sum of the scores a_i = event - H(t_i) of the rows on the left, H being Nelson-Aalen of
 // the node. The scores alone, with the variance that they have when rows are shuffled, give the
 // second statistic.
+//
+// Rows that enter late are at risk from then on. Of several causes the statistics of all causes are
+// added up, each with the other events as censoring: it is large where the hazard of any cause
+// differs (chi-squared, one degree of freedom for each cause).
 #pragma once
 
 #include <algorithm>
@@ -60,11 +64,14 @@ class SurvivalNode {
 
   // No event: nothing tells rows apart.
   bool pure() const { return sets_.size() == 0; }
-  // Jumps of the hazard, for a leaf: calls emit(number of the event time, jump).
+  size_t n_causes() const { return sets_.n_causes(); }
+  // Jumps of the hazards, for a leaf: calls emit(number of the event time, cause, jump).
   template <class Emit>
   void hazard_jumps(Emit emit) const {
     for (size_t k = 0; k < sets_.size(); ++k)
-      emit(static_cast<int32_t>(sets_.rank(k)) - 1, sets_.jump(k));
+      for (size_t cause = 0; cause < sets_.n_causes(); ++cause)
+        if (sets_.deaths(k, cause) > 0.0)
+          emit(static_cast<int32_t>(sets_.rank(k)) - 1, cause, sets_.jump(k, cause));
   }
 
  protected:
@@ -74,9 +81,15 @@ class SurvivalNode {
 class LogRankCriterion : public SurvivalNode {
  public:
   struct RowStats {
-    double weight, score;  // the score times the weight
-    uint32_t up_to;
+    double weight;
+    double score;  // times the weight; of several causes the number of the row's event
+    uint32_t up_to, entered;
   };
+  // Sums of c_k and c_k n_k over the first event times, for one cause.
+  struct FactorSums {
+    std::vector<double> curvature, slope;
+  };
+
   static constexpr bool kIsPair = false;
   static constexpr bool kIsEntropy = false;
   static constexpr bool kPreciseGain = true;
@@ -84,19 +97,24 @@ class LogRankCriterion : public SurvivalNode {
   static constexpr bool kNeedsRows = true;
 
   // whole: weights are multiplicities, as many rows as they say. Others say what rows count.
-  explicit LogRankCriterion(bool whole) : whole_(whole) {}
+  explicit LogRankCriterion(bool whole, size_t n_causes = 1) : whole_(whole), sums_(n_causes) {}
 
   void begin_node(const SurvivalRow* rows, size_t n) {
-    sets_.fill(rows, n);
+    sets_.fill(rows, n, sums_.size());
     stats_.resize(n);
-    for (size_t i = 0; i < n; ++i)
-      stats_[i] = {rows[i].weight, rows[i].weight * sets_.score(rows, i), sets_.up_to(i)};
-    curvature_.assign(1, 0.0);
-    slope_.assign(1, 0.0);
-    for (size_t k = 0; k < sets_.size(); ++k) {
-      const double c = factor(k);
-      curvature_.push_back(curvature_.back() + c);
-      slope_.push_back(slope_.back() + c * sets_.at_risk(k));
+    for (size_t i = 0; i < n; ++i) {
+      const double score = sums_.size() > 1 ? rows[i].event : rows[i].weight * sets_.score(rows, i);
+      stats_[i] = {rows[i].weight, score, sets_.up_to(i), sets_.entered(i)};
+    }
+    for (size_t cause = 0; cause < sums_.size(); ++cause) {
+      FactorSums& sums = sums_[cause];
+      sums.curvature.assign(1, 0.0);
+      sums.slope.assign(1, 0.0);
+      for (size_t k = 0; k < sets_.size(); ++k) {
+        const double c = factor(k, cause);
+        sums.curvature.push_back(sums.curvature.back() + c);
+        sums.slope.push_back(sums.slope.back() + c * sets_.at_risk(k));
+      }
     }
   }
   const RowStats* stats() const { return stats_.data(); }
@@ -107,43 +125,76 @@ class LogRankCriterion : public SurvivalNode {
 
   class Accumulator {
    public:
-    explicit Accumulator(const LogRankCriterion& criterion) : criterion_(criterion) {}
+    explicit Accumulator(const LogRankCriterion& criterion)
+        : criterion_(criterion), parts_(criterion.sums_.size()) {}
     void begin() {
-      left_.clear(criterion_.sets_.size());
-      weight_ = sum_ = variance_ = at_risk_ = 0.0;
+      weight_ = 0.0;
+      for (Part& part : parts_) {
+        part.left.clear(criterion_.sets_.size());
+        part.sum = part.variance = part.at_risk = 0.0;
+      }
     }
     void add(const RowStats& row) {
       weight_ += row.weight;
-      sum_ += row.score;
-      if (row.up_to == 0) return;  // censored before the first event
-      const double w = row.weight, c = criterion_.curvature_[row.up_to];
-      const size_t last = row.up_to - 1;
-      // Sum over the row's event times of c_k n1_k, before it is there.
-      const FenwickPairs::Pair up_to = left_.sum(last);
-      const double overlap = up_to.first + c * (at_risk_ - up_to.second);
-      variance_ += w * (criterion_.slope_[row.up_to] - w * c - 2.0 * overlap);
-      left_.add(last, w * c, w);
-      at_risk_ += w;
+      if (parts_.size() == 1) return add(parts_[0], criterion_.sums_[0], row, row.score);
+      for (size_t cause = 0; cause < parts_.size(); ++cause)
+        add(parts_[cause], criterion_.sums_[cause], row, criterion_.cause_score(row, cause));
     }
     double weight() const { return weight_; }
     double score() const {
-      // Below this it is what rounding has left of zero.
-      const double least = 1e-12 * criterion_.slope_.back() * criterion_.weight();
-      return variance_ > least ? sum_ * sum_ / variance_ : kNoScore;
+      double total = kNoScore;
+      for (size_t cause = 0; cause < parts_.size(); ++cause) {
+        const Part& part = parts_[cause];
+        // Below this it is what rounding has left of zero.
+        const double least = 1e-12 * criterion_.sums_[cause].slope.back() * criterion_.weight();
+        if (!(part.variance > least)) continue;
+        const double statistic = part.sum * part.sum / part.variance;
+        total = total == kNoScore ? statistic : total + statistic;
+      }
+      return total;
     }
     bool may_reach(double) const { return true; }
 
    private:
+    // What the rows on the left have of one cause.
+    struct Part {
+      FenwickPairs left;  // by last event time: w c, w; by that before the entry: the negatives
+      double sum = 0.0, variance = 0.0, at_risk = 0.0;
+    };
+
+    static void add(Part& part, const FactorSums& sums, const RowStats& row, double score) {
+      part.sum += score;
+      if (row.up_to == 0) return;  // censored before the first event
+      const double w = row.weight, c = sums.curvature[row.up_to];
+      const size_t last = row.up_to - 1;
+      // Sum over the row's event times of c_k n1_k, before it is there.
+      const FenwickPairs::Pair up_to = part.left.sum(last);
+      double overlap = up_to.first + c * (part.at_risk - up_to.second);
+      if (row.entered == 0) {
+        part.variance += w * (sums.slope[row.up_to] - w * c - 2.0 * overlap);
+        part.left.add(last, w * c, w);
+        part.at_risk += w;
+        return;
+      }
+      const double before = sums.curvature[row.entered];
+      const FenwickPairs::Pair early = part.left.sum(row.entered - 1);
+      overlap -= early.first + before * (part.at_risk - early.second);
+      const double slope = sums.slope[row.up_to] - sums.slope[row.entered];
+      part.variance += w * (slope - w * (c - before) - 2.0 * overlap);
+      part.left.add(last, w * c, w);
+      part.left.add(row.entered - 1, -w * before, -w);
+    }
+
     const LogRankCriterion& criterion_;
-    FenwickPairs left_;  // by last event time: w c, w
-    double weight_ = 0.0, sum_ = 0.0, variance_ = 0.0, at_risk_ = 0.0;
+    std::vector<Part> parts_;  // one for each cause
+    double weight_ = 0.0;
   };
 
   // Levels are ordered by their mean score.
   size_t n_moments() const { return 2; }
   void add_moments(double* cell, const RowStats& stats) const {
     cell[0] += stats.weight;
-    cell[1] += stats.score;
+    cell[1] += sums_.size() > 1 ? all_causes_score(stats) : stats.score;
   }
   double moments_weight(const double* cell) const { return cell[0]; }
   void order_keys(const std::vector<double>& cells, size_t n, std::vector<double>& keys) const {
@@ -151,22 +202,33 @@ class LogRankCriterion : public SurvivalNode {
   }
 
  private:
-  double factor(size_t k) const {
-    const double n = sets_.at_risk(k), d = sets_.deaths(k);
+  double factor(size_t k, size_t cause) const {
+    const double n = sets_.at_risk(k), d = sets_.deaths(k, cause);
     if (whole_) return n > 1.0 ? d * (n - d) / (n * n * (n - 1.0)) : 0.0;
     // The same for weights of one, and alike for all multiples of the weights.
     const auto rows = static_cast<double>(sets_.n_at_risk(k));
     return rows > 1.0 ? d * std::max(0.0, n - d) * rows / (n * n * n * (rows - 1.0)) : 0.0;
   }
+  // Of several causes: the row's score of one, times its weight.
+  double cause_score(const RowStats& row, size_t cause) const {
+    const double seen = row.score == static_cast<double>(cause + 1) ? 1.0 : 0.0;
+    return row.weight * (seen - sets_.cause_hazard(cause, row.entered, row.up_to));
+  }
+  double all_causes_score(const RowStats& row) const {
+    double sum = 0.0;
+    for (size_t cause = 0; cause < sums_.size(); ++cause) sum += cause_score(row, cause);
+    return sum;
+  }
 
   bool whole_;
   std::vector<RowStats> stats_;
-  std::vector<double> curvature_, slope_;  // sums of c_k and c_k n_k over the first event times
+  std::vector<FactorSums> sums_;  // one for each cause
 };
 
 class LogRankScoreCriterion : public SurvivalNode, public WideCriterion {
  public:
-  // A score is at most 1, and H of up to 2^31 rows at least -23.
+  // A score is at most 1, and at least -23 where H is of up to 2^31 rows that are seen from the
+  // start. With late entries it has no bound, and is cut off.
   static constexpr double kLargestScore = 32.0;
 
   // Grids of weights and of weights times scores; whole: the weights are whole numbers.
@@ -181,7 +243,8 @@ class LogRankScoreCriterion : public SurvivalNode, public WideCriterion {
     scores_.resize(n);
     squares_ = 0.0;
     for (size_t i = 0; i < n; ++i) {
-      const double score = sets_.score(rows, i), weight = rows[i].weight;
+      const double score = std::max(sets_.score(rows, i), -kLargestScore);
+      const double weight = rows[i].weight;
       squares_ += weight * (score * score);
       if (whole_) {
         const auto times = static_cast<int64_t>(weight);

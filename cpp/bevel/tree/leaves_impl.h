@@ -16,9 +16,10 @@ void TreeBuilder<Criterion>::emit_leaf(const NodeItem& item, NodeStore& nodes, i
   if constexpr (kHasHazard<Criterion>) {
     // The value is the leaf's mortality: its cumulative hazard, summed over all event times.
     double mortality = 0.0;
-    w.criterion.hazard_jumps([&](int32_t time, double jump) {
+    const auto n_causes = static_cast<int32_t>(w.criterion.n_causes());
+    w.criterion.hazard_jumps([&](int32_t time, size_t cause, double jump) {
       const auto stored = static_cast<float>(jump);
-      nodes.add_entry(time, stored);
+      nodes.add_entry(time * n_causes + static_cast<int32_t>(cause), stored);
       mortality += static_cast<double>(stored) * (tree_->row_data.n_times - time);
     });
     nodes.leaf_value[node] = mortality;

@@ -13,7 +13,7 @@ from bevel import workflow
 from bevel.cli import forest_options as forest
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
-from bevel.cli.several_targets import check_for_outputs, fit_several
+from bevel.cli.several_targets import check_for_outputs, finish_several
 from bevel.cli.survival import fit_times
 from bevel.cli.table_options import (
     Data,
@@ -36,7 +36,7 @@ from bevel.workflow import FitResult
 from bevel.workflow.fitting import BOOSTING, FOREST, Settings
 from bevel.workflow.predicting import out_of_bag_predictions
 from bevel.workflow.scores import as_json
-from bevel.workflow.several_targets import split_targets
+from bevel.workflow.several_targets import OutputFit, fit_outputs, split_targets
 from bevel.workflow.tables.options import TableKeywords, TableOptions
 
 __all__ = ["EXAMPLES", "fit"]
@@ -146,14 +146,14 @@ def fit(
     rows |= {"keep_id": keep_id, "weights": weights, "row_id": row_id or ()}
     drawn = (forest.read_projection(projection, density), forest.read_directions(d))
     with source_of(data) as source, output.steps() as advance:
-        targets = split_targets(source, target, TableOptions(**table))
+        targets, several = split_targets(source, target, TableOptions(**table)), None
         if len(targets) > 1:
-            given = {"--report": report, "--oob": oob, "--params": params}
-            check_for_outputs(given | {"--keep-targets": keep_targets, "--model": model != FOREST})
+            given = {"--params": params, "--keep-targets": keep_targets}
+            check_for_outputs(given | {"--model": model != FOREST})
             settings = Settings(*drawn, trees or 300, seed, jobs, parameters)
-            how = {"options": TableOptions(**table), "on_progress": advance}
-            return fit_several(data, out, as_json_, source, targets, settings, **rows, **how)
-        found = workflow.fit(
+            how: dict[str, Any] = {"options": TableOptions(**table), "on_progress": advance}
+            several = fit_outputs(source, targets, settings, **rows, **how)
+        found = several or workflow.fit(
             source,
             target,
             model=str(model),
@@ -173,22 +173,25 @@ def fit(
         )
     if params is not None:
         projection = shorten(found.settings.projection)
+    words = forest.forest_arguments(projection, density, d, parameters)
+    words += _words({"--weights": weights}, {"--drop": drop, "--nominal": nominal})
+    words += _words({}, {"--id": row_id}) + ["--keep-id"] * keep_id
+    words += ["--keep-targets"] * keep_targets + table_arguments(table)
+    words += _words({"--out": out, "--report": report, "--oob": oob}, {})
+    files = {"model": out, "report": report, "out of bag": oob}
+    if isinstance(found, OutputFit):
+        return finish_several(found, data, files, _command(data, found, words), as_json_)
     if out is not None:
         found.model.save(out)
     if oob is not None:
         write_whole(oob, [out_of_bag_predictions(found).to_csv().encode("utf-8")])
     if report is not None:
-        words = forest.forest_arguments(projection, density, d, parameters)
-        words += _words({"--weights": weights}, {"--drop": drop, "--nominal": nominal})
-        words += _words({}, {"--id": row_id}) + ["--keep-id"] * keep_id
-        words += ["--keep-targets"] * keep_targets + table_arguments(table)
-        words += _words({"--out": out, "--report": report, "--oob": oob}, {})
         _write_report(report, data.name, found, _command(data, found, words), out)
     if as_json_:
         output.print_json(_as_json(found, projection, density, out, report))
     else:
         label = projection if density is None else f"{projection} of density {density:g}"
-        _print(data, found, label, {"model": out, "report": report, "out of bag": oob})
+        _print(data, found, label, files)
     return None
 
 
@@ -216,10 +219,11 @@ def _words(
     ]
 
 
-def _command(data: Path, found: FitResult, words: Sequence[str]) -> str:
+def _command(data: Path, found: FitResult | OutputFit, words: Sequence[str]) -> str:
     """The command line that makes a fit again, with whatever was guessed spelled out."""
     rows, settings = found.rows, found.settings
-    begin = ["bevel", "fit", str(data), "--target", rows.target, "--task", rows.task]
+    target = ",".join(found.targets) if isinstance(found, OutputFit) else rows.target
+    begin = ["bevel", "fit", str(data), "--target", target, "--task", rows.task]
     begin += [] if settings.model == FOREST else ["--model", settings.model]
     begin += ["--trees", str(settings.n_trees)] if settings.n_trees else []
     begin += ["--seed", str(settings.seed)]

@@ -1,6 +1,7 @@
 """``bevel tune``: a search for better parameters than the defaults, by out-of-bag loss."""
 
 import shlex
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,10 +28,11 @@ from bevel.cli.table_options import (
 from bevel.printable import printable
 from bevel.tuning.candidates import write_parameters
 from bevel.tuning.parameter_file import write_parameter_file
-from bevel.tuning.results import HEAD, Candidate
+from bevel.tuning.results import Candidate
 from bevel.workflow import TuneResult
 from bevel.workflow.tables.options import TableKeywords
 
+COLUMNS = ("parameters", "trees", "loss ± std. error", "difference", "seconds")
 MOST_SHOWN = 10  # candidates of the printed table
 
 __all__ = ["EXAMPLES", "tune"]
@@ -137,12 +139,12 @@ def _check_out(out: Path | None) -> None:
 def _print(data: Path, found: TuneResult, out: Path | None, model: Path | None) -> None:
     result = found.found
     made = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in HEAD:
-        made.add_column(name, justify="left" if name == HEAD[0] else "right", overflow="fold")
+    for name in COLUMNS:
+        made.add_column(name, justify="left" if name == COLUMNS[0] else "right", overflow="fold")
     shown = list(zip(result.candidates_, result.table(), strict=True))
     for candidate, cells in shown[:MOST_SHOWN]:
         style = "bold" if candidate is result.best_ else None
-        made.add_row(*(Text(printable(cell)) for cell in cells), style=style)
+        made.add_row(*(Text(printable(cell)) for cell in _joined(cells)), style=style)
     if len(shown) > MOST_SHOWN:
         made.caption = f"and {len(shown) - MOST_SHOWN} that did worse; --json lists all"
         made.caption_justify = "left"
@@ -158,9 +160,27 @@ def _print(data: Path, found: TuneResult, out: Path | None, model: Path | None) 
         lines["model"] = str(model)
     output.print_lines(lines)
     for note in result.notes_:
-        print(printable(as_flags(note)))
+        print(printable(as_flags(_of_defaults(note))))
     if out is not None:
         print(f"\n{printable(_fit_command(data, found, out))}")  # as one line, to be copied
+
+
+def _joined(cells: Sequence[str]) -> list[str]:
+    """The cells of a candidate with standard errors beside what they are of: narrower."""
+    name, trees, loss, error, change, its_error, seconds = cells
+    return [
+        _of_defaults(name),
+        trees,
+        f"{loss} ± {error}" if error else loss,
+        f"{change} ± {its_error}" if its_error else change,
+        seconds,
+    ]
+
+
+def _of_defaults(text: str) -> str:
+    """What the command line tunes are the defaults."""
+    text = text.replace("the estimator as it was passed", "the defaults")
+    return "the defaults" if text == "as passed" else text
 
 
 def _fit_command(data: Path, found: TuneResult, out: Path) -> str:

@@ -1,4 +1,4 @@
-"""Reads right-censored targets: a time and an event for each row."""
+"""Reads censored targets: a time and an event for each row, and when it was first seen."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from bevel.errors import join_names, shorten
 __all__ = ["LARGEST_TIME", "SurvivalTarget", "read_survival", "survival_array"]
 
 LARGEST_TIME = 1e60
+MOST_CAUSES = 255
 FORMS = (
     "a structured array with a boolean field (event) and a numeric one (time), a tuple "
-    "(time, event) of two arrays, or a data frame with the columns time and event"
+    "(time, event) or (entry, time, event) of arrays, or a data frame with the columns time and "
+    "event"
 )
 REMEDY = "Write for example y = (time, event), with event True where the event was seen."
 
@@ -33,20 +35,42 @@ class SurvivalTarget:
         Until the event, or until the row was last seen without it.
     event : ndarray of bool, shape (n,)
         Whether the event was seen.
+    entry : ndarray of float64, shape (n,), or None
+        Since when a row is seen (left truncation), below its time; None: from the start.
+    cause : ndarray of uint8, shape (n,), or None
+        Of competing risks: which event it was, from 1 on, and 0 for none; None: one kind of event.
     """
 
     time: Floats
     event: npt.NDArray[np.bool_]
+    entry: Floats | None = None
+    cause: npt.NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:
         return len(self.time)
 
     def __getitem__(self, rows: Any) -> SurvivalTarget:
-        return SurvivalTarget(self.time[rows], self.event[rows])
+        return SurvivalTarget(
+            self.time[rows],
+            self.event[rows],
+            None if self.entry is None else self.entry[rows],
+            None if self.cause is None else self.cause[rows],
+        )
 
     def where_seen(self, seen: npt.NDArray[np.bool_]) -> SurvivalTarget:
         """The same times, with the events of some rows only."""
-        return SurvivalTarget(self.time, self.event & seen)
+        cause = None if self.cause is None else np.where(seen, self.cause, 0).astype(np.uint8)
+        return SurvivalTarget(self.time, self.event & seen, self.entry, cause)
+
+    def at_risk(self, time: float) -> npt.NDArray[np.bool_]:
+        """Rows that are seen without an event just before a time."""
+        still: npt.NDArray[np.bool_] = self.time >= time
+        return still if self.entry is None else still & (self.entry < time)
+
+    @property
+    def n_causes(self) -> int:
+        """Kinds of events."""
+        return 1 if self.cause is None else max(1, int(self.cause.max()))
 
     @cached_property
     def event_times(self) -> Floats:
@@ -55,7 +79,7 @@ class SurvivalTarget:
         return times
 
 
-def survival_array(time: Any, event: Any) -> npt.NDArray[Any]:
+def survival_array(time: Any, event: Any, entry: Any = None) -> npt.NDArray[Any]:
     """Times and events as one structured array, as scikit-survival has them.
 
     Parameters
@@ -63,20 +87,33 @@ def survival_array(time: Any, event: Any) -> npt.NDArray[Any]:
     time : array-like of shape (n,)
         Until the event, or until the row was last seen without it.
     event : array-like of shape (n,)
-        True where the event was seen, False where the time is censored.
+        True where the event was seen, False where the time is censored; of competing risks the
+        number of its cause, or 0.
+    entry : array-like of shape (n,), default=None
+        Since when a row is seen; None for rows that are seen from the start.
 
     Returns
     -------
     ndarray of shape (n,)
-        With the fields event and time, which can be indexed by rows, as cross-validation does.
+        With the fields event and time, and entry if given, which can be indexed by rows, as
+        cross-validation does.
     """
-    target = read_survival((time, event), None)
-    out = np.empty(len(target), dtype=[("event", bool), ("time", float)])
-    out["event"], out["time"] = target.event, target.time
+    parts = (time, event) if entry is None else (entry, time, event)
+    target = read_survival(parts, None, competing=np.asarray(event).dtype.kind in "iu")
+    fields: dict[str, npt.NDArray[Any]] = {"event": target.event, "time": target.time}
+    if target.cause is not None and target.n_causes > 1:
+        fields["event"] = target.cause
+    if target.entry is not None:
+        fields["entry"] = target.entry
+    out = np.empty(len(target), dtype=[(name, each.dtype) for name, each in fields.items()])
+    for name, each in fields.items():
+        out[name] = each
     return out
 
 
-def read_survival(y: Any, n_rows: int | None, *, needs_event: bool = False) -> SurvivalTarget:
+def read_survival(
+    y: Any, n_rows: int | None, *, needs_event: bool = False, competing: bool = False
+) -> SurvivalTarget:
     """Read and check a target.
 
     Parameters
@@ -87,12 +124,16 @@ def read_survival(y: Any, n_rows: int | None, *, needs_event: bool = False) -> S
         Rows of X; None if any number will do.
     needs_event : bool, default=False
         Raise if no event was seen.
+    competing : bool, default=False
+        Whether events may be numbers of causes.
     """
     if isinstance(y, SurvivalTarget):
         target = y
     else:
-        time, event = _parts(y)
-        target = SurvivalTarget(_read_time(time), _read_event(event))
+        entry, time, event = _parts(y, competing)
+        times, cause = _read_time(time), _read_cause(event) if competing else None
+        seen = _read_event(event) if cause is None else cause > 0
+        target = SurvivalTarget(times, seen, _read_entry(entry, times), cause)
     if len(target.time) != len(target.event):
         raise ValueError(
             f"y must have one event for each time; got {len(target.time)} times and "
@@ -111,26 +152,30 @@ def read_survival(y: Any, n_rows: int | None, *, needs_event: bool = False) -> S
     return target
 
 
-def _parts(y: Any) -> tuple[Any, Any]:
-    """Times and events, not yet checked."""
-    if isinstance(y, tuple | list) and len(y) == 2 and all(np.ndim(each) == 1 for each in y):
-        return y[0], y[1]
+def _parts(y: Any, competing: bool) -> tuple[Any, Any, Any]:
+    """Entries or None, times and events, not yet checked."""
+    if isinstance(y, tuple | list) and len(y) in (2, 3) and all(np.ndim(each) == 1 for each in y):
+        return (None, *y) if len(y) == 2 else (y[0], y[1], y[2])
     names = getattr(getattr(y, "dtype", None), "names", None)
     if names is not None:
-        return _fields({name: np.asarray(y)[name] for name in names}, "field")
+        return _columns({name: np.asarray(y)[name] for name in names}, "field", competing)
     frame = nw.from_native(y, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         columns = {name: frame[name].to_numpy() for name in frame.columns}
-        return _columns(columns)
+        return _columns(columns, "column", competing)
     got = f"an array of shape {np.shape(y)}" if hasattr(y, "shape") else shorten(y)
     raise ValueError(f"y must be {FORMS}; got {got}. {REMEDY}")
 
 
-def _columns(columns: dict[str, npt.NDArray[Any]]) -> tuple[Any, Any]:
-    by_small_letters = {name.lower(): name for name in columns}
-    if "time" in by_small_letters and "event" in by_small_letters and len(columns) == 2:
-        return columns[by_small_letters["time"]], columns[by_small_letters["event"]]
-    return _fields(columns, "column")
+def _columns(
+    columns: dict[str, npt.NDArray[Any]], word: str, competing: bool
+) -> tuple[Any, Any, Any]:
+    known = {name.lower(): name for name in columns}
+    entry = columns.pop(known["entry"]) if "entry" in known and len(columns) == 3 else None
+    by_name = competing or word == "column"  # scikit-survival goes by the types of fields
+    if by_name and "time" in known and "event" in known and len(columns) == 2:
+        return entry, columns[known["time"]], columns[known["event"]]
+    return (entry, *_fields(columns, word))
 
 
 def _fields(fields: dict[str, npt.NDArray[Any]], word: str) -> tuple[Any, Any]:
@@ -144,6 +189,46 @@ def _fields(fields: dict[str, npt.NDArray[Any]], word: str) -> tuple[Any, Any]:
             f"{kinds}. Convert the event to boolean, or write y = (time, event)."
         )
     return fields[others[0]], fields[flags[0]]
+
+
+def _read_entry(values: Any, time: Floats) -> Floats | None:
+    """When rows entered; None if all are seen from the start."""
+    if values is None:
+        return None
+    try:
+        entry = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The entries of y must be numbers; got {shorten(values)}. Write for example "
+            "y = (entry, time, event)."
+        ) from None
+    if len(entry) != len(time):
+        raise ValueError(
+            f"y must have one entry for each time; got {len(entry)} entries and {len(time)} times. "
+            "Write for example y = (entry, time, event)."
+        )
+    wrong = np.flatnonzero(~((entry >= 0.0) & (entry < time)))
+    if len(wrong):
+        row = wrong[0]
+        raise ValueError(
+            f"The entries of y must be 0 or more and below the times; got {entry[row]:g} at time "
+            f"{time[row]:g} (row index {row}) in {len(wrong)} of {len(time)} rows. A row that has "
+            "entered after its time was never seen: drop it."
+        )
+    return entry if (entry > 0.0).any() else None
+
+
+def _read_cause(values: Any) -> npt.NDArray[np.uint8]:
+    cause = np.asarray(values)
+    good = cause.dtype.kind in "biuf" and bool(
+        ((cause >= 0) & (cause <= MOST_CAUSES) & (cause == np.floor(cause))).all()
+    )
+    if not good:
+        raise ValueError(
+            f"The events of competing risks must be whole numbers from 0 (censored) to "
+            f"{MOST_CAUSES}, 1 for the first cause; got {shorten(values)}. Number the causes."
+        )
+    return np.ascontiguousarray(cause, dtype=np.uint8)
 
 
 def _read_time(values: Any) -> Floats:
@@ -182,6 +267,7 @@ def _read_event(values: Any) -> npt.NDArray[np.bool_]:
         raise ValueError(
             "The events of y must be True (seen) or False (censored), or 1 and 0; got "
             f"{join_names([str(each) for each in present])} ({event.dtype}). Convert them, for "
-            "example event == 2 where 2 stands for the event."
+            "example event == 2 where 2 stands for the event; causes that compete need "
+            "competing_risks=True."
         )
     return np.ascontiguousarray(event)

@@ -339,4 +339,5 @@ def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
     if truth is None:
         return None
     counted = slice(None) if target.weights is None else target.weights > 0.0
-    return SurvivalRecord(truth.event_times, float(truth.time[counted].max()))
+    last = float(truth.time[counted].max())
+    return SurvivalRecord(truth.event_times, last, truth.n_causes)

@@ -46,6 +46,9 @@ class Quantiles(Compression):
         up to it reach q, where the weight of a training row is the mean, over the trees, of its
         share in the leaf of the row (see `bevel.analysis.forest_weights`).
 
+        X are new rows. A training row shares most leaves with itself, so that its quantiles close
+        in on its own target; `bevel.analysis.quantiles` gives those of training rows out of bag.
+
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
@@ -91,7 +94,8 @@ class Quantiles(Compression):
 
         It ends at the quantiles (1 - coverage) / 2 and (1 + coverage) / 2. It is for single targets
         and does not shrink with more rows; for the error of the prediction itself see
-        `bevel.analysis.predict_standard_error`.
+        `bevel.analysis.predict_standard_error`. X are new rows: intervals of training rows are too
+        narrow, and nearly all contain their target; use `bevel.analysis.quantiles` for these.
 
         Parameters
         ----------

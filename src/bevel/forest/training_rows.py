@@ -142,9 +142,12 @@ def _leaf_rows_of_times(
     n_threads: int,
 ) -> tuple[LeafRows, TrainingRows, Weighting]:
     """The same of a survival forest; the target of the rows are their times."""
-    bags, target = known_bags(fitted, caller), read_survival(y, len(X))
     record, forest = fitted.survival, fitted.forest
     assert record is not None
+    bags, target = (
+        known_bags(fitted, caller),
+        read_survival(y, len(X), competing=record.n_causes > 1),
+    )
     if len(X) != bags.n_rows:
         raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
     weights = read_weights(sample_weight, None, None, len(X))
@@ -153,10 +156,13 @@ def _leaf_rows_of_times(
     # Each event time of a leaf is that of an event among its rows, and there are no others.
     node, event = leaf_rows.node, target.event[leaf_rows.row]
     times = record.event_times.searchsorted(target.time[leaf_rows.row[event]])
-    seen = np.unique(node[event] * record.n_times + times)
+    cause = np.zeros(len(times), int)
+    if target.cause is not None:
+        cause = target.cause[leaf_rows.row[event]].astype(int) - 1
+    seen = np.unique(node[event] * record.n_numbers + times * record.n_causes + cause)
     is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
     of_node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.entry_offset))
-    claimed = (of_node * record.n_times + forest.entry_index)[is_leaf]
+    claimed = (of_node * record.n_numbers + forest.entry_index)[is_leaf]
     same = np.array_equal(target.event_times, record.event_times) or weights is not None
     if not (same and np.array_equal(seen, claimed)):
         raise _other_rows("the rows of the fit", "others, which do not give the curves of leaves")

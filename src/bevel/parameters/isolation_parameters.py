@@ -63,5 +63,8 @@ ISOLATION_PARAMETERS = _table(
         'combined, by "standard", which leaves outliers where they are.',
     ),
     REGRESSOR_PARAMETERS["categorical_features"],
-    *(REGRESSOR_PARAMETERS[name] for name in ("n_jobs", "random_state", "verbose", "callback")),
+    *(
+        REGRESSOR_PARAMETERS[name]
+        for name in ("n_jobs", "random_state", "warm_start", "verbose", "callback")
+    ),
 )

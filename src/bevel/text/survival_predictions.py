@@ -90,9 +90,9 @@ def read_survival_predictions(
     leaf = np.flatnonzero(tree.children_right < 0)
     forest = tree.forest
     entry, offset = gather(forest.entry_offset, leaf + tree.nodes.start)
-    time = forest.entry_index[entry]
+    time = forest.entry_index[entry] // record.n_causes
     weight = np.ones(len(leaf)) if forest.is_slim else tree.weight[leaf].astype(np.float64)
-    fall = _falls(forest.entry_weight[entry].astype(np.float64), offset)
+    fall = _falls(time, forest.entry_weight[entry].astype(np.float64), offset)
     first, last = np.searchsorted(leaf, node), np.searchsorted(leaf, end)
     median, left = np.full(len(node), np.nan), np.full(len(node), np.nan)
     n_times = np.zeros(len(node), dtype=np.int64)
@@ -114,10 +114,12 @@ def read_survival_predictions(
     )
 
 
-def _falls(jump: Floats, offset: npt.NDArray[np.int64]) -> Floats:
+def _falls(time: AnyInts, jump: Floats, offset: npt.NDArray[np.int64]) -> Floats:
     """By how much the Kaplan-Meier curve of a leaf falls at each of its entries."""
     fall = np.empty(len(jump))
     for low, high in zip(offset[:-1].tolist(), offset[1:].tolist(), strict=True):
-        before = np.concatenate(([1.0], np.cumprod(1.0 - jump[low:high])[:-1]))
-        fall[low:high] = before[: high - low] * jump[low:high]
+        _, place = np.unique(time[low:high], return_inverse=True)  # causes of a time fall together
+        at_time = np.bincount(place, jump[low:high])
+        before = np.concatenate(([1.0], np.cumprod(1.0 - at_time)))
+        fall[low:high] = before[place] * jump[low:high]
     return fall

@@ -122,8 +122,9 @@ class _RowsByTime(NamedTuple):
 
     X: npt.NDArray[np.float32]
     weights: npt.NDArray[np.float64] | None
-    # Ranks of the times, events, numbers that the rows had, number of event times.
-    survival: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], int]
+    # Ranks of the times, causes of events, numbers that the rows had, number of event times, ranks
+    # of entries, number of causes.
+    survival: tuple[Any, ...]
 
     @classmethod
     def of(cls, X: npt.NDArray[np.float32], target: TrainingTarget) -> _RowsByTime:
@@ -132,9 +133,13 @@ class _RowsByTime(NamedTuple):
         order = truth.time.argsort(kind="stable")
         times = truth.event_times
         rank = np.searchsorted(times, truth.time[order], side="right").astype(np.uint32)
-        event = truth.event[order].astype(np.uint8)
+        event = (truth.event if truth.cause is None else truth.cause)[order].astype(np.uint8)
+        entry = None
+        if truth.entry is not None:
+            places = np.searchsorted(times, truth.entry[order], side="right")
+            entry = places.astype(np.uint32)
         weights = None if target.weights is None else target.weights[order]
-        survival = (rank, event, order.astype(np.uint32), len(times))
+        survival = (rank, event, order.astype(np.uint32), len(times), entry, truth.n_causes)
         return cls(np.asfortranarray(X[order]), weights, survival)
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Floats
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
 from bevel.workflow.fitting import Settings, make
 from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
+from bevel.workflow.predicting import Predictions
 from bevel.workflow.scores import Estimate, classification_scores, regression_scores
 from bevel.workflow.tables.options import TableOptions
 from bevel.workflow.tables.source import Source
 from bevel.workflow.tables.table_file import open_table
 
-__all__ = ["OutputFit", "fit_outputs", "split_targets"]
+__all__ = ["OutputFit", "fit_outputs", "out_of_bag_outputs", "split_targets"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,11 @@ class OutputFit:
         With which the forest was grown.
     seconds : float
         Time to grow the trees.
+    y : Columns
+        The targets.
+    out_of_bag : dict of str to ndarray
+        Out-of-bag probabilities or values of each output, NaN for rows in every bag; empty if no
+        row is out of a bag.
     """
 
     model: Any
@@ -48,6 +55,13 @@ class OutputFit:
     targets: tuple[str, ...]
     settings: Settings
     seconds: float
+    y: Columns
+    out_of_bag: dict[str, Floats]
+
+    def rows_of(self, target: str) -> LabelledRows:
+        """The rows with one of the targets."""
+        place = self.targets.index(target)
+        return replace(self.rows, y=self.y.values[place], target=target)
 
 
 def split_targets(data: Source, target: str, options: TableOptions) -> tuple[str, ...]:
@@ -120,8 +134,32 @@ def fit_outputs(
         model.set_params(oob_score=False).fit(rows.X, y, rows.weights)
     seconds = time.perf_counter() - start
     model.set_params(callback=None)
-    scores = _scores(model, y) if model.oob_score else {}
-    return OutputFit(model, scores, rows, tuple(targets), settings, seconds)
+    unseen = _out_of_bag(model, y) if model.oob_score else {}
+    scores = _scores(model, y, unseen)
+    return OutputFit(model, scores, rows, tuple(targets), settings, seconds, y, unseen)
+
+
+def out_of_bag_outputs(found: OutputFit) -> Predictions:
+    """Out-of-bag predictions of all outputs, beside their targets."""
+    if not found.out_of_bag:
+        raise ValueError(
+            "Out-of-bag predictions need trees that leave rows out; with this projection each is "
+            "grown on all rows. Choose another projection, or predict other rows."
+        )
+    beside = dict(found.rows.ids) | dict(zip(found.targets, found.y.values, strict=True))
+    if not hasattr(found.model, "classes_"):
+        values = np.column_stack([found.out_of_bag[name] for name in found.targets])
+        return Predictions(values, [], None, (), ids=beside, outputs=found.targets)
+    predicted, names, shares = [], [], []
+    for name, classes in zip(found.targets, found.model.classes_, strict=True):
+        own = found.out_of_bag[name]
+        known = ~np.isnan(own).any(axis=1)
+        best = np.asarray(classes)[np.nan_to_num(own).argmax(axis=1)]
+        predicted.append(np.where(known, best.astype(object), ""))
+        names += [f"{name}_{label}" for label in classes]
+        shares.append(own)
+    values = np.column_stack(predicted)
+    return Predictions(values, names, np.hstack(shares), (), ids=beside, outputs=found.targets)
 
 
 def _check_tasks(parts: Sequence[LabelledRows]) -> None:
@@ -158,11 +196,19 @@ def _joined(parts: Sequence[LabelledRows]) -> tuple[LabelledRows, Columns]:
     return rows, y
 
 
-def _scores(model: Any, y: Columns) -> dict[str, dict[str, Estimate]]:
+def _out_of_bag(model: Any, y: Columns) -> dict[str, Floats]:
+    if hasattr(model, "classes_"):
+        return dict(zip(y.names, model.oob_decision_function_, strict=True))
+    return dict(zip(y.names, model.oob_prediction_.T, strict=True))
+
+
+def _scores(model: Any, y: Columns, unseen: dict[str, Floats]) -> dict[str, dict[str, Estimate]]:
     found = {}
     is_classifier = hasattr(model, "classes_")
     for k, (name, truth) in enumerate(zip(y.names, y.values, strict=True)):
-        own = model.oob_decision_function_[k] if is_classifier else model.oob_prediction_[:, k]
+        if name not in unseen:
+            continue
+        own = unseen[name]
         known = ~np.isnan(own).reshape(len(truth), -1).any(axis=1)
         if not known.any():
             continue

@@ -46,6 +46,15 @@ def test_c_gives_what_the_documents_say(kind: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(found, expected(forest), rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"), [("isolation", "the mean path length"), ("survival", "the risk")]
+)
+def test_comment_of_c_says_what_is_returned(kind: str, words: str) -> None:
+    text = MADE[kind]()[0].to_c()
+    assert words in text
+    assert "the predicted value" not in text
+
+
 @pytest.mark.parametrize("kind", MADE)
 def test_onnx_gives_what_the_documents_say(kind: str) -> None:
     runtime = pytest.importorskip("onnxruntime")

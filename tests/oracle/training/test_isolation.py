@@ -231,3 +231,20 @@ def test_rows_far_out_along_one_column_are_outliers(projection: str) -> None:
     forest = ObliqueIsolationForest(200, projection=projection, random_state=0).fit(ROWS)
     far = np.vstack([10.0 * np.eye(4), -10.0 * np.eye(4)])
     assert forest.score_samples(far).max() < np.quantile(forest.score_samples(ROWS), 0.02)
+
+
+def test_warm_start_adds_the_trees_of_one_fit() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    whole = ObliqueIsolationForest(12, contamination=0.1, random_state=0).fit(X)
+    grown = ObliqueIsolationForest(5, contamination=0.1, random_state=0, warm_start=True).fit(X)
+    grown.set_params(n_estimators=12).fit(X)
+    for name, array in whole.forest_.arrays().items():
+        np.testing.assert_array_equal(array, getattr(grown.forest_, name), err_msg=name)
+    assert grown.offset_ == whole.offset_
+    assert grown.fitted_forest_.bags == whole.fitted_forest_.bags
+    with pytest.raises(ValueError, match="at least the 12 trees"):
+        grown.set_params(n_estimators=11).fit(X)
+    with pytest.raises(ValueError, match="trees of 256 rows"):
+        grown.set_params(n_estimators=13, max_samples=100).fit(X)
+    with pytest.warns(UserWarning, match="without increasing n_estimators"):
+        grown.set_params(n_estimators=12, max_samples="auto").fit(X)

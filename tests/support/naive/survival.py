@@ -14,11 +14,12 @@ def log_rank(
     left: np.ndarray,
     *,
     whole: bool = True,
+    entry: np.ndarray | None = None,
 ) -> float:
     """Log-rank statistic of the rows in `left` against the others; 0 without a variance."""
     observed = variance = 0.0
     for t in np.unique(time[event]):
-        at_risk, dies = time >= t, event & (time == t)
+        at_risk, dies = rows_at_risk(time, entry, t), event & (time == t)
         n, d = weight[at_risk].sum(), weight[dies].sum()
         n1, d1 = weight[at_risk & left].sum(), weight[dies & left].sum()
         observed += d1 - n1 * d / n
@@ -30,20 +31,31 @@ def log_rank(
     return observed**2 / variance if variance > 1e-12 * weight.sum() ** 2 else 0.0
 
 
-def log_rank_scores(time: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Event less Nelson-Aalen at each row's time."""
+def rows_at_risk(time: np.ndarray, entry: np.ndarray | None, t: float) -> np.ndarray:
+    """Rows that have entered before a time and are seen up to it."""
+    return time >= t if entry is None else (time >= t) & (entry < t)
+
+
+def log_rank_scores(
+    time: np.ndarray, event: np.ndarray, weight: np.ndarray, entry: np.ndarray | None = None
+) -> np.ndarray:
+    """Event less the hazard while a row was at risk."""
     hazard = np.zeros(len(time))
     for t in np.unique(time[event]):
-        jump = weight[event & (time == t)].sum() / weight[time >= t].sum()
-        hazard[time >= t] += jump
+        at_risk = rows_at_risk(time, entry, t)
+        hazard[at_risk] += weight[event & (time == t)].sum() / weight[at_risk].sum()
     return event - hazard
 
 
 def score_statistic(
-    time: np.ndarray, event: np.ndarray, weight: np.ndarray, left: np.ndarray
+    time: np.ndarray,
+    event: np.ndarray,
+    weight: np.ndarray,
+    left: np.ndarray,
+    entry: np.ndarray | None = None,
 ) -> float:
     """The statistic of the log-rank scores, with the variance of a random division."""
-    score = log_rank_scores(time, event, weight)
+    score = log_rank_scores(time, event, weight, entry)
     total, part = weight.sum(), weight[left].sum()
     variance = (weight * score**2).sum() / total
     if not (0 < part < total and variance > 0):
@@ -51,12 +63,33 @@ def score_statistic(
     return float((weight * score)[left].sum() ** 2 * total / (part * (total - part) * variance))
 
 
-def hazard_jumps(time: np.ndarray, event: np.ndarray, weight: np.ndarray) -> dict[float, float]:
+def hazard_jumps(
+    time: np.ndarray, event: np.ndarray, weight: np.ndarray, entry: np.ndarray | None = None
+) -> dict[float, float]:
     """Jumps d / n of the cumulative hazard by event time."""
     return {
-        float(t): weight[event & (time == t)].sum() / weight[time >= t].sum()
+        float(t): weight[event & (time == t)].sum() / weight[rows_at_risk(time, entry, t)].sum()
         for t in np.unique(time[event & (weight > 0)])
     }
+
+
+def incidence(
+    time: np.ndarray,
+    cause: np.ndarray,
+    weight: np.ndarray,
+    of: int,
+    times: np.ndarray,
+    entry: np.ndarray | None = None,
+) -> np.ndarray:
+    """Aalen-Johansen: share of rows with an event of a cause up to each time."""
+    survival, total, curve = 1.0, 0.0, {0.0: 0.0}
+    for t in np.unique(time[(cause > 0) & (weight > 0)]):
+        n = weight[rows_at_risk(time, entry, t)].sum()
+        total += survival * weight[(cause == of) & (time == t)].sum() / n
+        survival *= 1.0 - weight[(cause > 0) & (time == t)].sum() / n
+        curve[float(t)] = total
+    known = np.array(list(curve))
+    return np.array([curve[known[known <= t][-1]] for t in times])
 
 
 def cuts(values: np.ndarray) -> list[np.ndarray]:
@@ -79,12 +112,15 @@ def level_cuts(codes: np.ndarray, scores: np.ndarray, weight: np.ndarray) -> lis
     return [np.isin(codes, order[:size]) for size in range(1, len(order))]
 
 
-def concordance(time: np.ndarray, event: np.ndarray, risk: np.ndarray) -> float:
+def concordance(
+    time: np.ndarray, event: np.ndarray, risk: np.ndarray, entry: np.ndarray | None = None
+) -> float:
     """Harrell's concordance, pair by pair."""
     good = pairs = 0.0
     for i in range(len(time)):
         for j in range(len(time)):
             later = time[i] < time[j] or (time[i] == time[j] and not event[j])
+            later = later and (entry is None or entry[j] < time[i])
             if i == j or not event[i] or not later:
                 continue
             pairs += 1

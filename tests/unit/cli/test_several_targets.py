@@ -71,13 +71,34 @@ def test_labels_are_fitted_predicted_and_explained(table: Path) -> None:
     assert "large" in page.read_text(encoding="utf-8")
 
 
+def test_page_and_out_of_bag_predictions_are_of_all_outputs(table: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page, oob = table.with_name("m.html"), table.with_name("oob.csv")
+    code, text = run("fit", table, *NUMBERS, "--report", page, "--oob", oob)
+    assert code == 0, text
+    written = page.read_text(encoding="utf-8")
+    for part in ("Output sum", "Output wide", "--target sum,wide", "to all outputs"):
+        assert part in written
+    found = pd.read_csv(oob)
+    assert list(found.columns) == ["sum", "wide", "prediction_sum", "prediction_wide"]
+    known = found.dropna()
+    assert len(found) == 119
+    assert np.corrcoef(known["wide"], known["prediction_wide"])[0, 1] > 0.7
+    code, text = run("fit", table, *LABELS, "--oob", oob, "--force")
+    assert code == 0, text
+    found = pd.read_csv(oob).dropna()
+    names = ["proba_size_large", "proba_size_middle", "proba_size_small"]
+    best = found[names].idxmax(axis=1).str.removeprefix("proba_size_")
+    assert (best == found["prediction_size"]).all()
+    assert (found["size"] == found["prediction_size"]).mean() > 0.7
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--target", "sum,sign"), "all classes or all numbers"),
         (("--target", "sum,"), "different columns between commas"),
         (("--target", "sum,nowhere"), "nowhere"),
-        ((*NUMBERS, "--report", "page.html"), "--report is for one target"),
         ((*NUMBERS, "--keep-targets"), "--keep-targets is for one target"),
         ((*NUMBERS, "--model", "boosting"), "--model is for one target"),
     ],

@@ -148,7 +148,8 @@ class ModelSampler : public Sampler {
     for (size_t i = 0; i < sample.n; ++i) {
       const size_t row = node.data_row(i);
       sample.weight[i] = row_data.weight(row);
-      sample.survival[i] = {sample.weight[i], row_data.times[row], row_data.events[row]};
+      const uint32_t entry = row_data.entries ? row_data.entries[row] : 0;
+      sample.survival[i] = {sample.weight[i], row_data.times[row], entry, row_data.events[row]};
     }
     own.sets.fill(sample.survival.data(), sample.n);
     for (size_t i = 0; i < sample.n; ++i)

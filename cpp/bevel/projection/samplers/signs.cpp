@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "bevel/projection/samplers/samplers.h"
@@ -36,25 +37,39 @@ class SignsSampler : public Sampler {
     scratch.cells.begin(n);
     resize_in_steps(scratch.column, n);
     resize_in_steps(scratch.row, n);
-    for (size_t k = 0; k < n;) {
-      poll_cancellation_at(k, kWorkOfCell);
+    for (size_t k = 0; k < n;) {  // a poll for each cell would cost a quarter of the time
+      const size_t end = std::min<size_t>(k + kBlock, n);
+      poll_cancellation((end - k) * kWorkOfCell);
+      draw_block(k, end, p, d, stream, scratch);
+      k = end;
+    }
+  }
+  static void draw_block(size_t k, size_t end, uint64_t p, uint64_t d, Stream& stream,
+                         SamplerScratch& scratch) {
+    Stream draws = stream;  // in registers
+    int32_t *columns = scratch.column.data(), *rows = scratch.row.data();
+    while (k < end) {
       // The high half of x d is the column; its low half, uniform again, gives the row.
-      const uint64_t x = stream.next();
+      const uint64_t x = draws.next();
       const uint64_t column = multiply_high(x, d);
       const uint64_t row = multiply_high(x * d, p);
-      scratch.column[k] = static_cast<int32_t>(column);
-      scratch.row[k] = static_cast<int32_t>(row);
+      columns[k] = static_cast<int32_t>(column);
+      rows[k] = static_cast<int32_t>(row);
       k += scratch.cells.insert(column * p + row);
     }
+    stream = draws;
   }
   static void complement(uint64_t p, uint64_t d, SamplerScratch& scratch) {
     scratch.column.clear();
     scratch.row.clear();
-    for (uint64_t cell = 0; cell < p * d; ++cell) {
-      poll_cancellation_at(cell, kWorkOfCell);
-      if (scratch.cells.contains(cell)) continue;
-      scratch.column.push_back(static_cast<int32_t>(cell / p));
-      scratch.row.push_back(static_cast<int32_t>(cell % p));
+    for (uint64_t first = 0; first < p * d; first += kBlock) {
+      const uint64_t end = std::min<uint64_t>(first + kBlock, p * d);
+      poll_cancellation((end - first) * kWorkOfCell);
+      for (uint64_t cell = first; cell < end; ++cell) {
+        if (scratch.cells.contains(cell)) continue;
+        scratch.column.push_back(static_cast<int32_t>(cell / p));
+        scratch.row.push_back(static_cast<int32_t>(cell % p));
+      }
     }
   }
   // Entries sorted by column, each with a random sign.
@@ -63,8 +78,9 @@ class SignsSampler : public Sampler {
     next.assign(static_cast<size_t>(n_draws_), 0);
     const size_t n = scratch.column.size();
     for (size_t first = 0; first < n; first += kBlock) {
-      poll_cancellation(std::min(kBlock, n - first));
-      for (size_t k = first; k < std::min(first + kBlock, n); ++k) ++next[scratch.column[k]];
+      const size_t size = std::min(kBlock, n - first);
+      poll_cancellation(size);
+      for (const int32_t column : std::span(scratch.column).subspan(first, size)) ++next[column];
     }
     uint32_t end = out.offset.back();
     for (uint32_t& n : next) {

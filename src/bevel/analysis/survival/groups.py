@@ -255,7 +255,7 @@ def _log_rank_p_value(target: SurvivalTarget, group: AnyInts, n_groups: int) -> 
     """Of the log-rank test of several groups; one of them is left out of the quadratic form."""
     surplus, covariance = np.zeros(n_groups), np.zeros((n_groups, n_groups))
     for time in target.event_times:
-        at_risk = np.bincount(group[target.time >= time], minlength=n_groups).astype(float)
+        at_risk = np.bincount(group[target.at_risk(time)], minlength=n_groups).astype(float)
         died = np.bincount(group[target.event & (target.time == time)], minlength=n_groups)
         n, d = at_risk.sum(), died.sum()
         share = at_risk / n

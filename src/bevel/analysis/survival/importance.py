@@ -108,7 +108,9 @@ def negation_of_survival(
 
 def _read(analysed: AnalysedForest, X: Any, y: Any) -> tuple[Float32s, SurvivalTarget]:
     rows = np.asfortranarray(analysed.encode(X))
-    return rows, read_survival(y, len(rows), needs_event=True)
+    record = analysed.fitted.survival
+    competing = record is not None and record.n_causes > 1
+    return rows, read_survival(y, len(rows), needs_event=True, competing=competing)
 
 
 def _drops(

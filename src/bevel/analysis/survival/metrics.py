@@ -78,14 +78,17 @@ def kaplan_meier(y: Any, weights: Any = None) -> StepFunction:
     """
     target = read_survival(y, None)
     weight = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
-    return StepFunction(*_product_limit(target.time, target.event, weight), 1.0)
+    return StepFunction(*_product_limit(target, weight), 1.0)
 
 
-def _product_limit(time: Floats, event: Bools, weight: Floats) -> tuple[Floats, Floats]:
-    times, place = np.unique(time, return_inverse=True)
-    deaths = np.bincount(place, weight * event, len(times))
+def _product_limit(target: SurvivalTarget, weight: Floats) -> tuple[Floats, Floats]:
+    times, place = np.unique(target.time, return_inverse=True)
+    deaths = np.bincount(place, weight * target.event, len(times))
     leaving = np.bincount(place, weight, len(times))
     at_risk = leaving[::-1].cumsum()[::-1]
+    if target.entry is not None:  # rows whose entry is at a time or after it
+        later = np.searchsorted(times, target.entry, side="right")
+        at_risk = at_risk - np.bincount(later, weight, len(times) + 1)[:0:-1].cumsum()[::-1]
     share = np.divide(deaths, at_risk, out=np.zeros(len(times)), where=at_risk > 0.0)
     return times, np.cumprod(1.0 - share)
 
@@ -94,6 +97,7 @@ class Censoring:
     """How likely a row is not censored before a time."""
 
     def __init__(self, target: SurvivalTarget) -> None:
+        check_seen_from_the_start(target)
         times, place = np.unique(target.time, return_inverse=True)
         events = np.bincount(place, target.event, len(times))
         leaving = np.bincount(place, minlength=len(times)).astype(np.float64)
@@ -112,6 +116,16 @@ class Censoring:
         chance = self(target.time)
         good = target.event & (chance > 0.0)
         return np.divide(1.0, chance, out=np.zeros(len(chance)), where=good)
+
+
+def check_seen_from_the_start(target: SurvivalTarget) -> None:
+    """Raise for rows that enter late."""
+    if target.entry is not None:
+        raise ValueError(
+            "Brier scores and AUC need rows that are seen from the start; got rows that enter "
+            "late, whose chance of being seen depends on their entry. Use concordance_index, which "
+            "takes entries, or rows of entry 0."
+        )
 
 
 def brier_score(y: Any, survival: Any, times: Any, y_train: Any = None) -> Floats:

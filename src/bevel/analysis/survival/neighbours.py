@@ -60,9 +60,10 @@ def neighbour_survival(
            [0.15, 0.11]])
     """
     analysed = read_forest(forest, "neighbour_survival")
-    grid = read_times(times, survival_record(analysed.fitted, "neighbour_survival"))
+    record = survival_record(analysed.fitted, "neighbour_survival")
+    grid = read_times(times, record)
     weights = forest_weights(forest, X_train, y_train, X, sample_weight=sample_weight)
-    target = read_survival(y_train, weights.shape[1])
+    target = read_survival(y_train, weights.shape[1], competing=record.n_causes > 1)
     out = np.empty((weights.shape[0], len(grid)))
     step = max(1, BLOCK_BYTES // (8 * weights.shape[1]))
     for first in range(0, len(out), step):
@@ -76,6 +77,12 @@ def _weighted_curves(weights: sp.csr_matrix, target: SurvivalTarget, grid: Float
     weight = weights.toarray()[:, order]
     from_row = weight[:, ::-1].cumsum(axis=1)[:, ::-1]  # weight of a row and those after it
     at_risk = from_row[:, np.searchsorted(time, target.event_times, side="left")]
+    if target.entry is not None:  # less those whose entry is at a time or after it
+        by_entry = target.entry.argsort(kind="stable")
+        late = weights.toarray()[:, by_entry][:, ::-1].cumsum(axis=1)[:, ::-1]
+        late = np.concatenate((late, np.zeros((len(late), 1))), axis=1)
+        first = np.searchsorted(target.entry[by_entry], target.event_times, side="left")
+        at_risk = at_risk - late[:, first]
     place = np.searchsorted(target.event_times, time[event])
     first = np.flatnonzero(np.diff(place, prepend=-1))
     deaths = np.add.reduceat(weight[:, event], first, axis=1)

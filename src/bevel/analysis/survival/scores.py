@@ -280,7 +280,7 @@ def _survival_at(target: SurvivalTarget, time: float) -> tuple[float, float]:
     """Kaplan-Meier survival at a time, and Greenwood's standard error."""
     survival, variance = 1.0, 0.0
     for when in target.event_times[target.event_times <= time]:
-        n = float(np.count_nonzero(target.time >= when))
+        n = float(np.count_nonzero(target.at_risk(when)))
         d = float(np.count_nonzero(target.event & (target.time == when)))
         survival *= 1.0 - d / n
         variance += d / (n * (n - d)) if n > d else 0.0
@@ -291,9 +291,9 @@ def read_rows(
     analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool, sample_weight: Any = None
 ) -> tuple[SurvivalTarget, Ints32]:
     """Times and events of rows, and their leaves; -1 where a tree does not count."""
-    survival_record(analysed.fitted, analysed.caller)
+    record = survival_record(analysed.fitted, analysed.caller)
     rows = analysed.encode(X)
-    target = read_survival(y, len(rows))
+    target = read_survival(y, len(rows), competing=record.n_causes > 1)
     if out_of_bag:
         fitted, threads = analysed.fitted, analysed.n_threads
         weights = read_weights(sample_weight, None, None, len(rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, OutlierMixin
 
 from bevel._types import Floats
-from bevel.data.dataset import Dataset, learn_dataset
+from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
 from bevel.data.row_weights import read_weights
 from bevel.errors import shorten, wrong_value
 from bevel.estimators._doc_link import LinksToDocuments
@@ -25,6 +26,8 @@ from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.flat_forest import FlatForest
+from bevel.forest.joining import join_forests
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.isolation import Isolation, with_path_lengths
 from bevel.parameters.constraints import Parameter
@@ -103,6 +106,7 @@ class ObliqueIsolationForest(
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
+        warm_start: bool = False,
         verbose: int = 0,
         callback: Callback | None = None,
     ) -> None:
@@ -115,6 +119,7 @@ class ObliqueIsolationForest(
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.warm_start = warm_start
         self.verbose = verbose
         self.callback = callback
 
@@ -138,37 +143,91 @@ class ObliqueIsolationForest(
         """
         check_each(self.get_params(deep=False), self._parameters)
         n_threads = count_threads(self.n_jobs)
-        if hasattr(self, "_fitted"):
+        before = self._trees_to_keep()
+        if before is None and hasattr(self, "_fitted"):
             del self._fitted  # a fit that fails half-way leaves no forest behind
-        table = self._read(X, "no_validation", reset=True)
+        table = self._read(X, "no_validation", reset=before is None)
         weights = _relative(read_weights(sample_weight, None, None, table.n_rows))
-        scale = self.scale
-        if scale == "auto":
-            members = _read_members(self.projection, table.n_features)
-            # Not "quantile", as in other forests: it would dampen what is to be found.
-            scale = "standard" if combines_units(members) else None
-        dataset = learn_dataset(table, self.categorical_features, scale, n_threads)
+        if before is None:
+            scale = self._scale_of(table.n_features)
+            dataset = learn_dataset(table, self.categorical_features, scale, n_threads)
+        else:
+            dataset = encode_dataset(table, before.encoding, n_threads)
         n_samples, shape = self._n_samples(table.n_rows), shape_of(dataset)
         members = _read_members(self.projection, shape.n_numeric)
         options = _options(members, shape, n_samples, bool(self.bootstrap))
-        options = replace(options, seed=draw_seed(self.random_state))
+        options = replace(options, seed=self._seed_of(before, n_samples))
         target = TrainingTarget(np.zeros(table.n_rows), 0, weights)
-        trees = range(self.n_estimators)
-        progress = Progress(0, len(trees), bool(self.verbose), self.callback, label="growing trees")
-        forest = with_path_lengths(train(dataset, target, options, trees, n_threads, progress))
+        forest = self._add_trees(before, dataset, target, options, n_threads)
+        bags = Bags(table.n_rows, options.bag_size, options.replace, options.seed)
         self._fitted = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
             classes=None,
             hard=False,
-            bags=Bags(table.n_rows, options.bag_size, options.replace, options.seed),
+            bags=bags if before is None or before.bags == bags else None,
             seed=options.seed,
             isolation=Isolation(n_samples, USUAL_OFFSET),
         )
         if self.contamination != "auto":
             self._set_offset(dataset, weights, n_threads)
         return self
+
+    def _trees_to_keep(self) -> FittedForest | None:
+        """The forest of an earlier fit that this one adds to."""
+        if not (self.warm_start and hasattr(self, "_fitted")):
+            return None
+        n_before = self._fitted.forest.n_trees
+        if self.n_estimators < n_before:
+            raise ValueError(
+                f"n_estimators must be at least the {n_before} trees that exist when "
+                f"warm_start=True; got {self.n_estimators}. Raise it, or set warm_start=False."
+            )
+        if self.n_estimators == n_before:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return self._fitted
+
+    def _scale_of(self, n_features: int) -> str | None:
+        if self.scale != "auto":
+            return self.scale
+        members = _read_members(self.projection, n_features)
+        # Not "quantile", as in other forests: it would dampen what is to be found.
+        return "standard" if combines_units(members) else None
+
+    def _seed_of(self, before: FittedForest | None, n_samples: int) -> int:
+        """A new seed, or that of the trees there are."""
+        if before is None:
+            return draw_seed(self.random_state)
+        assert before.isolation is not None
+        if before.isolation.n_samples != n_samples:
+            raise ValueError(
+                f"warm_start needs trees of {before.isolation.n_samples} rows each, as there are, "
+                f"because path lengths depend on their number; got {n_samples}. Set "
+                f"max_samples={before.isolation.n_samples}, or warm_start=False."
+            )
+        assert before.seed is not None
+        return before.seed
+
+    def _add_trees(
+        self,
+        before: FittedForest | None,
+        dataset: Dataset,
+        target: TrainingTarget,
+        options: TrainingOptions,
+        n_threads: int,
+    ) -> FlatForest:
+        """The trees there are, and new ones up to `n_estimators`."""
+        trees = range(0 if before is None else before.forest.n_trees, self.n_estimators)
+        if before is not None and not len(trees):
+            return before.forest
+        progress = Progress(0, len(trees), bool(self.verbose), self.callback, label="growing trees")
+        grown = with_path_lengths(train(dataset, target, options, trees, n_threads, progress))
+        return grown if before is None else join_forests(before.forest, grown)
 
     def _n_samples(self, n_rows: int) -> int:
         size = self.max_samples

@@ -73,6 +73,37 @@ class PredictsCurves:
         """
         return self._predict_curves(X, times, "hazard", return_array)
 
+    def predict_cumulative_incidence_function(
+        self, X: Any, cause: int, times: Any = None, return_array: bool = False
+    ) -> npt.NDArray[Any]:
+        """Chance of an event of one cause up to each time: the mean of its leaves' curves.
+
+        Events of other causes compete: who had one cannot have this one any more (Aalen and
+        Johansen 1978). The incidences of all causes and the survival curve add up to one.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        cause : int
+            Number of the cause, from 1 to `n_causes_`.
+        times : array-like of ascending times, default=None
+            Where the curves are wanted; None for `event_times_`, at which they jump.
+        return_array : bool, default=False
+            Whether to return numbers instead of functions.
+
+        Returns
+        -------
+        ndarray
+            Of shape (n_rows,), with a `StepFunction` for each row; or of shape (n_rows, n_times).
+        """
+        n_causes = survival_record(self._fitted, "A curve").n_causes
+        is_number = isinstance(cause, int | np.integer) and not isinstance(cause, bool)
+        if not (is_number and 1 <= cause <= n_causes):
+            remedy = "Fit with competing_risks=True to tell causes apart."
+            raise wrong_value("cause", f"a whole number from 1 to {n_causes}", cause, remedy)
+        return self._predict_curves(X, times, "incidence", return_array, int(cause) - 1)
+
     def predict_median(self, X: Any) -> Floats:
         """Median survival time of each row.
 
@@ -113,12 +144,12 @@ class PredictsCurves:
         return self._fitted.predictor.leaves(rows, count_threads(self.n_jobs))
 
     def _predict_curves(
-        self, X: Any, times: Any, kind: str, return_array: bool
+        self, X: Any, times: Any, kind: str, return_array: bool, cause: int = 0
     ) -> npt.NDArray[Any]:
         leaves = self._leaves(X)
         grid = read_times(times, survival_record(self._fitted, "A curve"))
         n_threads = count_threads(self.n_jobs)
-        values = curves(self._fitted, leaves, grid, kind, n_threads)
+        values = curves(self._fitted, leaves, grid, kind, n_threads, cause)
         if return_array:
             return values
         before = 1.0 if kind == "survival" else 0.0

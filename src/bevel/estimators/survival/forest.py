@@ -30,7 +30,7 @@ from bevel.training.trainer import TrainingTarget
 @savable
 @documented(SURVIVAL_PARAMETERS)
 class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
-    """A forest of oblique trees for right-censored times.
+    """A forest of oblique trees for censored times.
 
     At each node a few directions are drawn, the node's rows are projected on them, and the cut
     whose sides differ most by the log-rank test is kept. A leaf holds the events of its rows; rows
@@ -46,6 +46,8 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
     ----------
     event_times_ : ndarray
         Distinct times at which events were seen in training, ascending.
+    n_causes_ : int
+        Kinds of events: 1 unless risks compete.
     {columns}
     {trees}
     oob_score_ : float
@@ -77,8 +79,8 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         n_thresholds: int = 1,
         split_search: str = "auto",
         max_depth: int | None = None,
-        min_samples_split: int | float = 10,
-        min_samples_leaf: int | float = 5,
+        min_samples_split: int | float = 20,
+        min_samples_leaf: int | float = 10,
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         growth: str | None = None,
@@ -87,6 +89,7 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         replace: bool = True,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
+        competing_risks: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -112,6 +115,7 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         self.replace = replace
         self.scale = scale
         self.categorical_features = categorical_features
+        self.competing_risks = competing_risks
         self.oob_score = oob_score
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -126,12 +130,14 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows, as for the other forests. NaN and None are missing values.
-        y : structured array, tuple of two arrays, or data frame, required
+        y : structured array, tuple of arrays, or data frame, required
             Right-censored times, one for each row: a structured array with a boolean field (the
             event) and a numeric one (the time), as scikit-survival has it; a tuple `(time, event)`;
             or a data frame with the columns time and event. Times are above 0; an event is True, or
-            1, where it was seen and False, or 0, where the row was last seen without it. Left
-            truncation (late entry) is not supported.
+            1, where it was seen and False, or 0, where the row was last seen without it. With
+            `competing_risks=True` it is the number of its cause, from 1 on. Rows that enter late
+            (left truncation): a tuple `(entry, time, event)`, or a column or field entry; they are
+            at risk after their entry.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more; whole numbers count a row as often. None weighs all
             rows equally.
@@ -159,8 +165,8 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         Returns
         -------
         ndarray of shape (n_rows,)
-            The cumulative hazard, summed over `event_times_` (ensemble mortality, Ishwaran et al.
-            2008). Higher for earlier events.
+            The cumulative hazard of all causes, summed over `event_times_` (ensemble mortality,
+            Ishwaran et al. 2008). Higher for earlier events.
         """
         values: Floats = self._predict_with("values", X)
         return values
@@ -180,14 +186,23 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         Returns
         -------
         float
-            Share of the comparable pairs in which the row of the earlier event has the higher risk.
+            Share of the comparable pairs in which the row of the earlier event has the higher risk;
+            events of all causes are alike.
         """
         if sample_weight is not None:
             raise wrong_value(
                 "sample_weight", "None: pairs of rows have no weights", "weights", "Leave it out."
             )
         risk = self.predict(X)
-        return concordance(read_survival(y, len(risk)), risk)
+        target = read_survival(y, len(risk), competing=self.n_causes_ > 1)
+        return concordance(target, risk)
+
+    @property
+    def n_causes_(self) -> int:
+        """Kinds of events: 1 unless risks compete."""
+        record = self.fitted_forest_.survival
+        assert record is not None
+        return record.n_causes
 
     @property
     def event_times_(self) -> Floats:
@@ -214,11 +229,16 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
                 'split_search="histogram" needs criterion="log_rank_score", whose sums bins can '
                 'hold; got criterion="log_rank". Change one of them.'
             )
+        if values["competing_risks"] and values["criterion"] != "log_rank":
+            raise ValueError(
+                'competing_risks=True needs criterion="log_rank", which has a statistic for each '
+                f"cause; got criterion={values['criterion']!r}. Change one of them."
+            )
 
     def _read_target(
         self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool
     ) -> TrainingTarget:
-        target = read_survival(y, n_rows, needs_event=True)
+        target = read_survival(y, n_rows, needs_event=True, competing=self.competing_risks)
         weights = read_weights(sample_weight, None, None, n_rows)
         found = TrainingTarget(target.time, 0, weights, survival=target)
         counted = found.counted_survival
@@ -239,7 +259,8 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         y: Any = truth
         metric: Callable[..., float] = concordance
         if callable(self.oob_score):
-            metric, y = self.oob_score, survival_array(truth.time, truth.event)
+            event = truth.event if truth.cause is None else truth.cause
+            metric, y = self.oob_score, survival_array(truth.time, event, truth.entry)
         self.oob_score_ = estimates.score(metric, y, np.ravel)
 
     def __sklearn_tags__(self) -> Tags:
@@ -250,7 +271,7 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
 
 def default_projection() -> list[Any]:
     """What `projection="auto"` stands for."""
-    return ["cox", ("sparse", "sqrt"), "axis"]
+    return ["cox", "pls", ("sparse", "sqrt"), "axis"]
 
 
 def _check_same_times(record: SurvivalRecord | None, target: SurvivalTarget) -> None:

@@ -89,7 +89,7 @@ def _interface(model: Model) -> Iterator[str]:
     elif _n_quantiles(model):
         yield f"{name}_predict  writes {_n_quantiles(model)} quantiles in ascending order"
     else:
-        yield f"{name}_predict  the predicted value"
+        yield f"{name}_predict  {model.what}"
     if not all(map(is_numbered, nominal)):
         yield f"{name}_level  code of a label (UTF-8) of a nominal feature; NULL is missing"
     if any(map(is_numbered, nominal)):

@@ -53,6 +53,15 @@ class Model:
         return self.fitted.power
 
     @property
+    def what(self) -> str:
+        """What a prediction without classes is."""
+        if self.fitted.survival is not None:
+            return "the risk: higher for earlier events"
+        if self.fitted.isolation is not None:
+            return "the mean path length: shorter for outliers"
+        return "the predicted value"
+
+    @property
     def feature_names(self) -> Sequence[str] | None:
         """Names of the columns, if they have any."""
         return self.fitted.feature_names

@@ -17,7 +17,8 @@ def concordance(target: SurvivalTarget, risk: Floats) -> float:
     """Share of the comparable pairs in which the row of the earlier event has the higher risk.
 
     A pair is comparable if the earlier time is that of an event; of two rows of the same time, if
-    one has the event and the other is censored. Tied risks count one half. NaN without a pair.
+    one has the event and the other is censored. A row that entered late is compared with events
+    after its entry. Tied risks count one half. NaN without a pair.
 
     Parameters
     ----------
@@ -44,6 +45,7 @@ def concordance_and_error(target: SurvivalTarget, risk: Floats) -> tuple[float, 
     """
     order = np.lexsort((~target.event, target.time))  # events before censored rows of their time
     time, event, risk = target.time[order], target.event[order], risk[order]
+    entry = None if target.entry is None else target.entry[order]
     earlier = np.flatnonzero(event)
     # The first row that a row with an event can be compared with: behind the events of its time.
     times = time[earlier]
@@ -55,6 +57,8 @@ def concordance_and_error(target: SurvivalTarget, risk: Floats) -> tuple[float, 
         rows = earlier[first : first + step]
         difference = risk[rows, None] - risk[None, :]
         may = np.arange(len(time))[None, :] >= later[first : first + step, None]
+        if entry is not None:
+            may &= entry[None, :] < time[rows, None]
         near = np.abs(difference) <= TIED
         won = may * np.where(near, 0.5, difference > 0.0)
         for sums, values in ((good, won), (pairs, may)):

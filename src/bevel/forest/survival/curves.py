@@ -21,6 +21,7 @@ __all__ = [
     "survival_record",
 ]
 
+KINDS = ("hazard", "survival", "incidence")  # as the core numbers them
 BLOCK_BYTES = 2**26  # of curves that are held at a time
 
 
@@ -83,7 +84,12 @@ def read_times(times: object, record: SurvivalRecord) -> Floats:
 
 
 def curves(
-    fitted: FittedForest, leaves: Ints32, times: Floats, kind: str, n_threads: int
+    fitted: FittedForest,
+    leaves: Ints32,
+    times: Floats,
+    kind: str,
+    n_threads: int,
+    cause: int = 0,
 ) -> Floats:
     """Mean curve of each row over its trees, at ascending times.
 
@@ -95,17 +101,24 @@ def curves(
         Leaf of each row in each tree, -1 where a tree does not count for a row.
     times : ndarray of float64
         Ascending.
-    kind : {"survival", "hazard"}
-        Mean Kaplan–Meier curve of the leaves, or mean cumulative hazard (Nelson–Aalen).
+    kind : {"survival", "hazard", "incidence"}
+        Mean Kaplan–Meier curve of the leaves, mean cumulative hazard (Nelson–Aalen), both of all
+        causes together, or mean cumulative incidence of one cause (Aalen–Johansen).
     n_threads : int
         Threads to use.
+    cause : int, default=0
+        Of the incidence, from 0 on.
     """
     record = survival_record(fitted, "A survival curve")
     first = np.searchsorted(times, record.event_times, side="left").astype(np.int32)
     view = fitted.packed_predictor.view
-    found: Floats = view.survival_curves(leaves, first, len(times), kind == "survival", n_threads)
+    found: Floats = view.survival_curves(
+        leaves, first, len(times), KINDS.index(kind), n_threads, record.n_causes, cause
+    )
     if kind == "survival":
         np.maximum(found, 0.0, out=found)  # sums of differences may end just below 0
+    elif kind == "incidence":
+        np.minimum(found, 1.0, out=found)  # or just above 1
     return found
 
 
