@@ -116,7 +116,7 @@ void quantile_block(Source source, size_t first, size_t last, Bound low, Bound h
   for (size_t i = first; i < last; ++i) {
     const double value = source[i];
     beyond[n_beyond] = i;
-    n_beyond += (value < low[i]) | (value > high[i]);
+    n_beyond += static_cast<size_t>(value < low[i]) | static_cast<size_t>(value > high[i]);
   }
   double dampened[kBlock];
   for (size_t k = 0; k < n_beyond; ++k) {

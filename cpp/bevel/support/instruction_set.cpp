@@ -25,6 +25,17 @@ bool has_avx2() { return supports((1 << 5) | (1 << 3) | (1 << 8), 0x6); }
 bool has_avx512() {
   return has_avx2() && supports((1 << 16) | (1 << 17) | (1 << 28) | (1 << 30) | (1 << 31), 0xe6);
 }
+#elif defined(__clang__)
+// Not every clang knows the names of the levels; processors with these have the others too.
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
 #else
 bool has_avx2() { return __builtin_cpu_supports("x86-64-v3"); }
 bool has_avx512() { return __builtin_cpu_supports("x86-64-v4"); }

@@ -200,6 +200,8 @@ def remove_leftovers(place: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
+    if os.name == "nt":  # signal 0 is Ctrl-C there, and would be sent
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -192,7 +192,9 @@ def test_missing_values_of_all_libraries_are_recognised():
     assert not any(map(is_missing, [0, "", "nan", False, 1.5, float("inf")]))
 
 
-@pytest.mark.parametrize("X", [[[1, 2], [-(10**400), 3]], pd.DataFrame({"a": [1, -(10**400)]})])
+@pytest.mark.parametrize(
+    "X", [[[1, 2], [-(10**400), 3]], pd.DataFrame({"a": [1, -(10**400)]}, dtype=object)]
+)
 def test_number_beyond_floats_names_its_place(X):
     message = r"range of floats in column .*; got -1000.* \(row index 1\). Rescale the column"
     with pytest.raises(ValueError, match=message):
