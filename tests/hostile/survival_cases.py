@@ -32,6 +32,12 @@ def _frame(time: Any, event: Any) -> pd.DataFrame:
     return pd.DataFrame({"time": time, "event": event})
 
 
+def _late(rng: Rng, time: Any, event: Any) -> tuple[Any, Any, Any]:
+    """Rows that enter late, some of them at once before their time."""
+    share = rng.choice([0.0, 0.5, 1.0 - 2.0**-52], len(time))
+    return time * share, time, event
+
+
 def _times(rng: Rng, n: int) -> np.ndarray:
     return rng.exponential(size=n).round(2) + 0.01
 
@@ -46,6 +52,10 @@ TARGETS: dict[str, Callable[[Rng, int], Any]] = {
     "frame": lambda rng, n: _frame(_times(rng, n), _events(rng, n)),
     "numbers for events": lambda rng, n: _pair(_times(rng, n), rng.integers(0, 2, n)),
     "odd events": lambda rng, n: _pair(_times(rng, n), rng.choice([0.0, 1.0, 2.0, np.nan], n)),
+    "late": lambda rng, n: _late(rng, _times(rng, n), _events(rng, n)),
+    "too late": lambda rng, n: (_times(rng, n), _times(rng, n), _events(rng, n)),
+    "odd entries": lambda rng, n: (rng.choice(TIMES, n), _times(rng, n), _events(rng, n)),
+    "causes": lambda rng, n: _pair(_times(rng, n), rng.integers(0, 4, n)),
     "words for events": lambda rng, n: _pair(_times(rng, n), rng.choice(["yes", "no"], n)),
     "none seen": lambda rng, n: _pair(_times(rng, n), np.zeros(n, bool)),
     "all seen": lambda rng, n: _pair(_times(rng, n), np.ones(n, bool)),
@@ -81,6 +91,12 @@ def recipes(X: Any, holes: Any, table: Any) -> dict[str, Any]:
         "survival": (ObliqueSurvivalForest, {**sparse, "oob_score": True}, holes, y),
         "survival automatic": (ObliqueSurvivalForest, {}, X, y),
         "survival weighted": (ObliqueSurvivalForest, {"criterion": "log_rank_score"}, table, y),
+        "survival causes": (
+            ObliqueSurvivalForest,
+            {**sparse, "competing_risks": True},
+            holes,
+            _late(np.random.default_rng(4), y["time"], y["event"] * (1 + np.arange(len(X)) % 2)),
+        ),
         "survival slim": (ObliqueSurvivalForest, {"projection": "axis"}, X, y),
     }
 
@@ -97,6 +113,13 @@ def curves(estimator: Any, rows: Any) -> Any:
     rises = (np.diff(hazard) >= -1e-12).all() and (hazard >= 0).all()
     if not (falls and rises):
         raise WrongAnswerError("answer", "curves of survival do not fall, or hazards do not rise")
+    incidences = [
+        estimator.predict_cumulative_incidence_function(rows, cause, return_array=True)
+        for cause in range(1, estimator.n_causes_ + 1)
+    ]
+    whole = alive + np.sum(incidences, axis=0)
+    if not (np.abs(whole - 1.0) < 1e-5).all():
+        raise WrongAnswerError("answer", "incidences and survival do not add up to one")
     if np.isnan(estimator.predict_median(rows)).any():
         raise WrongAnswerError("answer", "a median time is not a number")
     return np.concatenate([alive, hazard], axis=1)

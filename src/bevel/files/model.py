@@ -180,9 +180,8 @@ def read_model(
     n_classes = 0 if additive else _count_classes(fields)
     survival = decode_survival(header, sections, layout.version) if kind.is_survival else None
     about = (n_features, n_classes, encoding.levels, encoding.medians)
-    n_times = 0 if survival is None else survival.n_numbers
-    lengths = kind.is_isolation
-    forest = FileForest(layout, columns, *about, n_times=n_times, has_lengths=lengths)
+    times = (0, 1) if survival is None else (survival.n_times, survival.n_causes)
+    forest = FileForest(layout, columns, *about, *times, has_lengths=kind.is_isolation)
     targets = decode_targets(header, sections, layout, forest)
     header.finish()
     sections.finish()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import bevel
 from bevel import ObliqueSurvivalForest, analysis
 from bevel.data.survival import survival_array
 from bevel.datasets import weibull
+from bevel.forest.records.survival_record import check_curves
 
 SMALL: dict[str, Any] = {"n_estimators": 8, "random_state": 0}
 
@@ -118,6 +120,19 @@ def test_files_keep_the_causes(data: tuple, tmp_path: Path) -> None:
         assert other.n_causes_ == 2
     text = str(forest.forest_.tree(0))
     assert "median survival" in text
+
+
+def test_hazards_that_jump_by_more_than_one_in_all_are_refused(data: tuple) -> None:
+    X, time, cause, _ = data
+    forest = ObliqueSurvivalForest(**SMALL, competing_risks=True)
+    flat = forest.fit(X, (np.ceil(time), cause)).forest_
+    n_times = len(forest.event_times_)
+    check_curves(flat, n_times, 2)
+    with pytest.raises(ValueError, match="event times from 0"):
+        check_curves(flat, n_times // 2, 2)
+    jumps = np.where(np.repeat(flat.right < 0, np.diff(flat.entry_offset)), 0.9, flat.entry_weight)
+    with pytest.raises(ValueError, match="at most 1 at a time"):
+        check_curves(replace(flat, entry_weight=jumps.astype(np.float32)), n_times, 2)
 
 
 def test_analysis_takes_causes_and_late_entries(data: tuple) -> None:

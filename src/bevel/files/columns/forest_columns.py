@@ -50,6 +50,7 @@ def decode_forest(
     levels: npt.NDArray[np.int32],
     medians: npt.NDArray[np.float32],
     n_times: int = 0,
+    n_causes: int = 1,
 ) -> FlatForest:
     """The forest of some columns; raises ModelFileError unless all of it is sound."""
     _check_types(columns)
@@ -59,7 +60,7 @@ def decode_forest(
     forest = FlatForest(n_features, n_classes, levels, medians, **arrays)
     try:
         check_forest(forest)
-        check_curves(forest, n_times)
+        check_curves(forest, n_times, n_causes)
     except ValueError as error:
         raise ModelFileError(f"{error} The file is damaged.") from None
     return forest

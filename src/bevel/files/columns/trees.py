@@ -132,6 +132,8 @@ class FileForest(FileColumns):
         As in `bevel.FlatForest`.
     n_times : int
         Event times that leaves may refer to; 0 but for survival forests.
+    n_causes : int
+        Causes of events.
     has_lengths : bool
         Whether the values of leaves are path lengths, which are not negative.
     """
@@ -141,6 +143,7 @@ class FileForest(FileColumns):
     levels: npt.NDArray[np.int32]
     medians: npt.NDArray[np.float32]
     n_times: int = 0
+    n_causes: int = 1
     has_lengths: bool = False
 
     def read(self) -> FlatForest:
@@ -148,7 +151,9 @@ class FileForest(FileColumns):
         with only_file_errors():
             self.verify()
             about = (self.n_features, self.n_classes, self.levels, self.medians)
-            forest = decode_forest(self.columns, *about, n_times=self.n_times)
+            forest = decode_forest(
+                self.columns, *about, n_times=self.n_times, n_causes=self.n_causes
+            )
             if self.has_lengths and (forest.leaf_value < 0.0).any():
                 least = float(forest.leaf_value.min())
                 raise damaged("The path length of a leaf", "zero or more", least)

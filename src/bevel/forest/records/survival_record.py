@@ -11,6 +11,8 @@ from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["SurvivalRecord", "check_curves"]
 
+ROUNDING = 1e-5  # of sums of jumps in float32
+
 
 @dataclass(frozen=True, eq=False)
 class SurvivalRecord:
@@ -42,12 +44,22 @@ class SurvivalRecord:
         return self.n_times * self.n_causes
 
 
-def check_curves(forest: FlatForest, n_times: int) -> None:
-    """Raise ValueError unless leaves without classes have entries of so many event times."""
+def check_curves(forest: FlatForest, n_times: int, n_causes: int = 1) -> None:
+    """Raise ValueError unless leaves without classes have entries of so many times and causes."""
     if forest.n_classes:
         return
     is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
-    times = forest.entry_index[is_leaf]
-    if len(times) and times.max() >= n_times:
-        required = f"event times from 0 to {n_times - 1}" if n_times else "no entries"
-        raise ValueError(f"The leaves of the forest must have {required}; got {times.max()}.")
+    numbers = forest.entry_index[is_leaf]
+    most = n_times * n_causes
+    if len(numbers) and numbers.max() >= most:
+        required = f"event times from 0 to {most - 1}" if most else "no entries"
+        raise ValueError(f"The leaves of the forest must have {required}; got {numbers.max()}.")
+    if n_causes == 1 or not len(numbers):
+        return
+    node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.entry_offset))[is_leaf]
+    first = np.flatnonzero(np.diff(node * n_times + numbers // n_causes, prepend=-1))
+    total = np.add.reduceat(forest.entry_weight[is_leaf].astype(np.float64), first).max()
+    if not total <= 1.0 + ROUNDING:
+        raise ValueError(
+            f"The hazards of all causes must jump by at most 1 at a time; got {total:g}."
+        )

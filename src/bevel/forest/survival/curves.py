@@ -117,6 +117,8 @@ def curves(
     )
     if kind == "survival":
         np.maximum(found, 0.0, out=found)  # sums of differences may end just below 0
+    elif kind == "incidence":
+        np.minimum(found, 1.0, out=found)  # or just above 1
     return found
 
 
