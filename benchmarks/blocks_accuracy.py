@@ -119,11 +119,14 @@ def report(rows: list[dict[str, str]]) -> str:
         scores = np.array([[float(row["ordinary"]), float(row["blocks"])] for row in own])
         difference = scores[:, 1] - scores[:, 0]
         k = len(difference)
-        half = t.ppf(0.975, k - 1) * difference.std(ddof=1) / np.sqrt(k) if k > 1 else np.nan
+        interval = ""
+        if k > 2:  # two say nearly nothing of their spread
+            half = t.ppf(0.975, k - 1) * difference.std(ddof=1) / np.sqrt(k)
+            interval = f" ± {half:.2f}"
         if name != MADE:
             means.append(difference.mean())
         cells = [name, own[0]["n"], str(k), f"{scores[:, 0].mean():.2f}"]
-        lines.append([*cells, f"{difference.mean():+.2f} ± {half:.2f}"])
+        lines.append([*cells, f"{difference.mean():+.2f}{interval}"])
     over = np.array(means)
     half = t.ppf(0.975, len(over) - 1) * over.std(ddof=1) / np.sqrt(len(over))
     lines.append(["mean of the sets", "", "", "", f"{over.mean():+.3f} ± {half:.3f}"])

@@ -141,11 +141,11 @@ TEST_CASE("projected values are the weighted sums in order, by every instruction
 
 TEST_CASE("range, bins and neighbours agree with naive loops, by every instruction set") {
   const std::vector<float> values = some_values(777, 7);
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const auto ends = std::minmax_element(values.begin(), values.end());
   with_all_kernels([&](const Kernels& k) {
     const ValueRange range = k.range(values.data(), values.size());
-    CHECK_EQ(range.low, *low);
-    CHECK_EQ(range.high, *high);
+    CHECK_EQ(range.low, *ends.first);
+    CHECK_EQ(range.high, *ends.second);
     Binning binning;
     REQUIRE(Binning::make(range, 32, binning));
     std::vector<uint16_t> bins(values.size());

@@ -15,6 +15,7 @@ __all__ = [
     "PrecisionWarning",
     "RowNumberWarning",
     "SeveralOutputsError",
+    "SlimForestError",
     "join_names",
     "nearest",
     "shorten",
@@ -35,8 +36,15 @@ class NoOutOfBagError(ValueError):
     """Out-of-bag estimates were requested from a forest that leaves no row out of its bags."""
 
 
-class SeveralOutputsError(ValueError):
-    """A forest of several outputs was given to a function that answers for one of them."""
+class SeveralOutputsError(ValueError, AttributeError):
+    """A forest of several outputs was given to a function that answers for one of them.
+
+    An AttributeError too, so that attributes of one output are absent: notebooks list the others.
+    """
+
+
+class SlimForestError(ValueError, AttributeError):
+    """A slim forest was asked for what it has dropped; an AttributeError for the same reason."""
 
 
 class ModelFileError(ValueError):

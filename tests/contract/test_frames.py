@@ -100,7 +100,7 @@ def test_names_unlike_those_of_fit_warn_as_in_scikit_learn():
 
 def test_sparse_and_dense_rows_grow_the_same_forest():
     rng = np.random.default_rng(0)
-    X = sp.random_array((200, 8), density=0.3, rng=rng).tocsr()
+    X = sp.csr_array(rng.random((200, 8)) * (rng.random((200, 8)) < 0.3))
     y = X.toarray()[:, 0] > 0
     sparse = ObliqueForestClassifier(10, random_state=0).fit(X, y)
     dense = ObliqueForestClassifier(10, random_state=0).fit(X.toarray(), y)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import bevel
+from bevel_lab.paper_figures import FIGURES
 from bevel_lab.papers import VERDICTS, page, read_documents
 from bevel_lab.papers.rows import KINDS
 from bevel_lab.protocols import PROTOCOLS
@@ -39,6 +40,8 @@ def test_row_is_complete_and_names_what_exists(row):
         assert hasattr(MODULES[module], name), f"{module}.{name}"
     for experiment in re.findall(r"bevel lab run ([\w-]+)", row.run):
         assert experiment in PROTOCOLS
+    for figure in re.findall(r"bevel lab figure ([\w.-]+)", row.run):
+        assert figure in FIGURES
     for name in re.findall(r"\b([A-Z]\w+(?:Classifier|Regressor|Forest|Features))\b", row.where):
         assert hasattr(bevel, name), name
     if row.verdict in ("holds", "undecided", "fails"):
@@ -60,5 +63,6 @@ def test_page_is_the_table():
 
 def test_every_experiment_of_the_lab_with_a_paper_is_in_the_table():
     named = " ".join(f"{row.where} {row.run}" for row in ROWS)
+    assert [name for name in FIGURES if name not in named] == []
     of_papers = [each.name for each in PROTOCOLS.values() if not each.paper.startswith("No paper")]
     assert [name for name in of_papers if name not in named] == []

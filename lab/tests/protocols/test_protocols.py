@@ -34,7 +34,7 @@ SIZES = {
     "trunk": 10 * (4 + 2) * 5,
     "lambda-sensitivity": 10 * 2 * 5 * 2,
     "transforms": 10 * 5 * (5 + 4) * (1 + 3 + 1 + 4),  # scalings of the four systems
-    "menze-40": (5 + 1) * 10 * 10 * 9,
+    "menze-40": (5 + 1) * 10 * 10 * 10,
     "menze-offsets": 10 * 7 * 4,
     "blaser-1": 2 * 100 * 21,  # the 21 experiments of 1.6.3
     "blaser-weights": 3 * 100 * (6 + 8),

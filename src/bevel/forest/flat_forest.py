@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import Array
+from bevel.errors import SlimForestError
 from bevel.forest.forest_fields import FOREST_FIELDS
 from bevel.forest.overview import overview_lines, overview_title
 from bevel.html_table import html_table, html_text
@@ -209,7 +210,7 @@ class FlatForest:
     def check_not_slim(self, caller: str) -> None:
         """Raise if the arrays that `caller` needs were dropped by `slim`."""
         if self.is_slim:
-            raise ValueError(
+            raise SlimForestError(
                 f"{caller} needs the gains and weights of the nodes; got a slim forest, which has "
                 "dropped them. Ask before slim(), or keep the full forest beside the slim one."
             )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["importance_bars", "top_projections"]
 
 LONGEST_LINE = 56  # characters
+NO_BREAK = "\N{NO-BREAK SPACE}"
 FEW_FEATURES, MOST_FEATURES = 12, 30  # of a heat map: all are shown; no more are shown
 BAR_HEIGHT, CELL, SHARES_HEIGHT = 0.27, 0.42, 1.1  # inches
 AXES_WIDTH, FRAME_HEIGHT = 4.6, 1.15  # inches beside the names, and above and below the bars
@@ -333,5 +334,8 @@ def _explain(result: Importance | Directions, bars: _Bars) -> str:
         lines += textwrap.wrap(f"▲▼ change of the {what} from low to high values", LONGEST_LINE)
     elif isinstance(result, Importance) and result.direction is not None:
         what = result.output_name or "probability"
-        lines += textwrap.wrap(f"▲ {what} rises with the feature, ▼ falls, ▲▼ both", LONGEST_LINE)
+        lines += textwrap.wrap(
+            f"▲{NO_BREAK}{what} rises with the feature, ▼{NO_BREAK}falls, ▲▼{NO_BREAK}both",
+            LONGEST_LINE,
+        )
     return "\n".join(lines)

@@ -39,6 +39,7 @@ SURVIVAL_MEASURES = {
     "weights of a feature change sign in all splits.",
 }
 MOST_DIRECTIONS = 10
+MOST_ON_A_LINE = 16  # characters of a class that is a number
 RARELY_TWICE = 0.9  # share of the gain along directions of a single split
 NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 OUT_OF_BAG = {
@@ -329,8 +330,11 @@ def _rule_prediction(rules: TopRules, place: int, target: str) -> TableCell:
 def _called(label: object, target: str) -> str:
     """How a class is called, the number on one line with the word before it."""
     words = class_words(label, target)
-    number_of = f" {label}"
-    return f"{words.removesuffix(number_of)}{NO_BREAK}{label}" if words != str(label) else words
+    if words == str(label):
+        return words
+    if len(words) <= MOST_ON_A_LINE:
+        return words.replace(" ", NO_BREAK)
+    return f"{words.removesuffix(f' {label}')}{NO_BREAK}{label}"
 
 
 def _quantiles(found: TargetQuantiles) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from bevel._types import Floats
+from bevel.forest.overview import overview_lines
 from bevel.report import fit_figures
 from bevel.report.boosting_report import learning_curve
 from bevel.report.data_sheet import data_sheet
@@ -23,6 +24,7 @@ from bevel.report.page import (
     PageSection,
     TableCell,
     beside,
+    definitions,
     figure,
     page,
     paragraph,
@@ -172,7 +174,8 @@ def _on_zeros(predictions: Floats, data: LabelledRows) -> str:
 
 def _directions(fitted: FitResult, advice: Advice | None) -> str:
     words = "" if advice is None else paragraph(advice.sentence())
-    return words + advice_table(advice) + family_table(fitted.model)
+    trees = paragraph("The trees:") + definitions(dict(overview_lines(fitted.model.forest_)))
+    return words + advice_table(advice) + family_table(fitted.model) + trees
 
 
 def _curve(fitted: FitResult) -> list[str]:

@@ -227,6 +227,7 @@ def test_iterator_that_can_be_read_once_is_refused():
         ({"projection": P.Custom(lambda *_: None)}, "P.Custom with a matrix"),
         ({"threshold": "random"}, "threshold must be 'best'"),
         ({"split_search": "exact"}, "split_search must be"),
+        ({"split_pure_nodes": True, "projection": "axis"}, "split_pure_nodes must be False"),
         ({"max_leaf_nodes": 5}, "max_leaf_nodes must be None"),
         ({"warm_start": True}, "warm_start must be False"),
         ({"class_weight": "balanced_subsample"}, 'Use class_weight="balanced"'),

@@ -20,7 +20,7 @@ from bevel.errors import join_names, wrong_value
 from bevel.printable import printable
 from bevel.training.threads import count_threads
 from bevel_lab.cells import OK, Result
-from bevel_lab.cli import papers, report
+from bevel_lab.cli import figure, papers, report
 from bevel_lab.protocols import PROTOCOLS, Plan, Protocol
 from bevel_lab.protocols.base import FOLDER, SIMULATED
 from bevel_lab.running.runner import Outcome, Step, run
@@ -383,5 +383,6 @@ def problem_lines(problems: Sequence[Result]) -> list[str]:
 
 app.command("list", epilog=LIST_EXAMPLES)(error_handling.handle_errors(list_experiments))
 app.command("run", epilog=RUN_EXAMPLES)(error_handling.handle_errors(run_experiment))
+app.command("figure", epilog=figure.EXAMPLES)(error_handling.handle_errors(figure.figure))
 app.command("papers", epilog=papers.EXAMPLES)(error_handling.handle_errors(papers.papers))
 app.command("report", epilog=report.EXAMPLES)(error_handling.handle_errors(report.report))

@@ -11,6 +11,7 @@ from bevel_lab.protocols import (
     simulated,
     spectra,
     sporf,
+    sporf_grid,
     timing,
     transforms,
 )
@@ -23,7 +24,7 @@ PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol
     for module in (
         *(sporf, simulated, transforms, menze, spectra, blaser, iris, rotation_study, bars),
-        *(timing, comparisons, blaser_more),
+        *(timing, comparisons, blaser_more, sporf_grid),
     )
     for protocol in module.PROTOCOLS
 }

@@ -129,9 +129,20 @@ def _others() -> list[System]:
             "AdaBoost",
             BASELINE,
             "Menze section 3: discrete AdaBoost, 10, 20, … 50 iterations by 3-fold "
-            "cross-validation; trees of R's rpart.control. Departs: no bagging of the samples.",
+            "cross-validation; trees of R's rpart.control, each on half of the rows, drawn anew, "
+            "as R's ada bags them.",
             _adaboost,
             tasks=CLASSIFICATION,
+        ),
+        System(
+            "rf-cv",
+            "RF (tuned)",
+            BASELINE,
+            "Menze section 3: presets.random_forest with 20, 40, … 640 trees by 3-fold "
+            "cross-validation.",
+            _tuned_forest,
+            nominal=True,
+            missing=True,
         ),
         System(
             "gp",
@@ -253,12 +264,27 @@ def _pruned_tree(task: Task) -> Estimator:
 def _adaboost(task: Task) -> Estimator:
     from sklearn.ensemble import AdaBoostClassifier
     from sklearn.model_selection import GridSearchCV
-    from sklearn.tree import DecisionTreeClassifier
 
-    tree = DecisionTreeClassifier(min_samples_split=20, min_samples_leaf=7)
+    from bevel_lab.systems.learners import HalfTree
+
+    tree = HalfTree(min_samples_split=20, min_samples_leaf=7)
     boosting = AdaBoostClassifier(tree, random_state=task.random_state)
     grid = {"n_estimators": [10, 20, 30, 40, 50]}
     search: Estimator = GridSearchCV(boosting, grid, cv=inner_folds(task, 3))
+    return search
+
+
+def _tuned_forest(task: Task) -> Estimator:
+    from sklearn.model_selection import GridSearchCV
+
+    from bevel import presets
+
+    nominal = {"categorical_features": task.categorical_features} if task.has_nominal else {}
+    forest = presets.random_forest(
+        task=task.kind, random_state=task.random_state, n_jobs=task.n_jobs, **nominal
+    )
+    grid = {"n_estimators": [10 * 2**i for i in range(1, 7)]}
+    search: Estimator = GridSearchCV(forest, grid, cv=inner_folds(task, 3))
     return search
 
 

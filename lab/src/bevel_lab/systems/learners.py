@@ -6,8 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.tree import DecisionTreeClassifier
 
-__all__ = ["GaussianProcess", "KernelWidthThenCost", "PrunedTree", "squared_distances"]
+__all__ = [
+    *("GaussianProcess", "HalfTree", "KernelWidthThenCost", "PrunedTree"),
+    "squared_distances",
+]
 
 MOST_PRUNINGS = 30  # pruning levels tried; large trees have thousands
 SAMPLED_PAIRS = 2000
@@ -119,3 +123,18 @@ def squared_distances(X: NDArray[Any]) -> NDArray[np.float64]:
     difference = np.asarray(X[first] - X[second], dtype=np.float64)
     squares: NDArray[np.float64] = np.einsum("ij,ij->i", difference, difference)
     return squares
+
+
+class HalfTree(DecisionTreeClassifier):  # type: ignore[misc]
+    """A tree grown on a random half of its rows, as R's ada bags them (bag.frac = 0.5)."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
+        """Fit to half of the rows; all classes of the others stay possible."""
+        rng = np.random.default_rng(self.random_state)
+        weight = np.ones(len(y)) if sample_weight is None else np.array(sample_weight, float)
+        out = rng.permutation(len(y))[: len(y) // 2]
+        halved = weight.copy()
+        halved[out] = 0.0
+        if len(np.unique(y[halved > 0])) < len(np.unique(y)):
+            halved = weight
+        return super().fit(X, y, sample_weight=halved, check_input=check_input)

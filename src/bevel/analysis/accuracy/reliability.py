@@ -128,10 +128,13 @@ def calibration(
     """
     analysed = read_forest(forest, "calibration")
     if analysed.classes is None:
-        raise ValueError(
-            "calibration needs probabilities of classes; got a regression forest. See the quantiles"
-            " of a regression instead."
+        is_survival = analysed.fitted.survival is not None
+        got = (
+            "a survival forest. Use survival_calibration."
+            if is_survival
+            else ("a regression forest. See the quantiles of a regression instead.")
         )
+        raise ValueError(f"calibration needs probabilities of classes; got {got}")
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     known = rows.known
     codes = rows.target[known].astype(np.int64)

@@ -123,7 +123,7 @@ class TopRules:
             (
                 str(place + 1),
                 rule,
-                self.prediction[place],
+                called(self.prediction[place]) if self.is_classifier else self.prediction[place],
                 percent(float(self.purity[place])) if self.is_classifier else self.spread(place),
                 self.estimate(place),
                 f"{self.n_rows[place]} ({percent(float(self.coverage[place]))})",
