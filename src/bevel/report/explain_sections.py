@@ -267,6 +267,7 @@ def _surrogate(found: Explanation) -> str:
         else f"it explains {share} of the variance of the {noun}'s predictions on other rows"
     )
     text = f"In short: this small tree of single features imitates the {noun}; {agreement}."
+    text += " Its leaves hold risks." if found.is_survival else ""
     _, *lines, _ = str(tree).split("\n")
     return paragraph(text) + code("\n".join(lines), is_drawing=True)
 

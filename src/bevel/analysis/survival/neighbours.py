@@ -56,8 +56,8 @@ def neighbour_survival(
     >>> X, y = proportional_hazards(300, random_state=0)
     >>> forest = ObliqueSurvivalForest(20, random_state=0).fit(X[:200], y[:200])
     >>> analysis.neighbour_survival(forest, X[:200], y[:200], X[200:202], times=[0.5, 1.0]).round(2)
-    array([[0.51, 0.28],
-           [0.15, 0.11]])
+    array([[0.48, 0.3 ],
+           [0.25, 0.1 ]])
     """
     analysed = read_forest(forest, "neighbour_survival")
     record = survival_record(analysed.fitted, "neighbour_survival")
