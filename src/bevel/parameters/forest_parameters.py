@@ -116,8 +116,8 @@ _SPLITS = [
         "auto",
         [StrOptions(("auto",)), Integer(2), Real("(0, 1]")],
         "Distinct rows a node needs to be split; a float is a share of the training rows. "
-        '"auto": 2, but with `projection="auto"` 2, 5, 12, 32 or 80, whichever is best out of bag; '
-        "see `families_`.",
+        '"auto": 2, but with `projection="auto"` 2, 5, 12, 32 or 80, whichever is best out of bag '
+        "(see `families_`), unless targets are kept for quantiles.",
     ),
     Parameter(
         "min_samples_leaf",

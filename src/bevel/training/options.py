@@ -304,7 +304,7 @@ def resolve_options(
         and values.get("class_weight") == "balanced_subsample",
         families=tuple(families),
         seed=seed,
-        chooses_node_size=values["min_samples_split"] == "auto" and not members,
+        chooses_node_size=_chooses_node_size(values, members),
     )
     asks = _asks_for_out_of_bag(values) or 'Ridge(tune="oob")'
     wanted = _asks_for_out_of_bag(values) or any(m.projection.needs_out_of_bag for m in members)
@@ -331,6 +331,16 @@ def _growth(growth: str | None, leaves: int, purely_random: bool) -> str:
 def _smallest_split(count: float | str, n_rows: int) -> int:
     """Distinct rows that a node needs to be split; "auto" starts from 2."""
     return 2 if isinstance(count, str) else max(2, _rows(count, n_rows))
+
+
+def _chooses_node_size(values: Mapping[str, Any], members: Sequence[Member]) -> bool:
+    """Whether `min_samples_split` is chosen with the families.
+
+    The choice is the best for means. Quantiles of kept targets need small nodes where the spread
+    of the targets changes and their mean does not.
+    """
+    asked = values["min_samples_split"] == "auto" and not members
+    return asked and not values.get("keep_targets")
 
 
 def _rows(count: float, n_rows: int) -> int:

@@ -209,12 +209,14 @@ def test_size_that_is_given_is_used():
     )
 
 
-def test_several_outputs_and_medians_keep_the_smallest_size():
+def test_several_outputs_medians_and_quantiles_keep_the_smallest_size():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.normal(size=(200, 2))
     assert ObliqueForestRegressor(60).fit(X, y).families_.min_samples_split == SIZES[0]
     median = ObliqueForestRegressor(60, criterion="absolute_error").fit(X, y[:, 0])
     assert median.families_.min_samples_split == SIZES[0]
+    kept = ObliqueForestRegressor(60, keep_targets=True).fit(X, y[:, 0])
+    assert kept.families_.min_samples_split == SIZES[0]
 
 
 def test_rows_to_predict_are_limited():
