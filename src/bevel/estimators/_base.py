@@ -165,7 +165,7 @@ class ObliqueForest(
     def _remember(
         self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
     ) -> None:
-        """Set the fitted forest, before out-of-bag rows have their say."""
+        """Set the fitted forest, before out-of-bag predictions are used."""
         dataset, target, options = prepared.dataset, prepared.target, prepared.options
         values, forest = prepared.values, grown.forest
         self._fitted = FittedForest(
