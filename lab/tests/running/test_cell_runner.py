@@ -129,7 +129,8 @@ def test_regression_has_squared_error_and_r2(tmp_path):
     X = rng.normal(size=(100, 3))
     problem = Problem(X[:80], X[:80, 0], X[80:], X[80:, 0], task="regression")
     result = runner(tmp_path, with_rows(problem)).run(replace(CELL, system="logistic"), 1)
-    assert set(result.metrics) == {"mse", "r2", "train_mse"}
+    assert set(result.metrics) == {"mse", "rmse", "r2", "train_mse"}
+    assert result.metrics["rmse"] == pytest.approx(result.metrics["mse"] ** 0.5)
     assert result.metrics["r2"] == pytest.approx(1 - result.metrics["mse"] / np.var(X[80:, 0]))
     assert result.metrics["r2"] > 0.99
 

@@ -14,7 +14,7 @@ RECIPE = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf
 
 
 def named(requirement: str) -> tuple[str, str]:
-    name, version = re.fullmatch(r"([\w-]+)\s*(?:>=([\d.]+))?", requirement).groups()
+    name, version = re.fullmatch(r"([\w-]+)\s*(?:>=([\d.]+(?:,<[\d.]+)?))?", requirement).groups()
     return name, version or ""
 
 
