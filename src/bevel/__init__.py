@@ -3,7 +3,7 @@
 >>> from bevel import ObliqueForestClassifier
 >>> from sklearn.datasets import load_iris
 >>> X, y = load_iris(return_X_y=True)
->>> ObliqueForestClassifier(n_estimators=50, random_state=0).fit(X, y).score(X, y)
+>>> ObliqueForestClassifier(random_state=0).fit(X, y).score(X, y)
 1.0
 """
 
