@@ -13,6 +13,7 @@ from bevel import workflow
 from bevel.cli import forest_options as forest
 from bevel.cli import options, output
 from bevel.cli.flags import as_flags
+from bevel.cli.isolation import fit_rows
 from bevel.cli.several_targets import check_for_outputs, finish_several
 from bevel.cli.survival import fit_times
 from bevel.cli.table_options import (
@@ -47,6 +48,7 @@ class ModelName(StrEnum):
 
     forest = FOREST
     boosting = BOOSTING
+    isolation = "isolation"
 
 
 EXAMPLES = output.examples(
@@ -55,6 +57,7 @@ EXAMPLES = output.examples(
     "bevel fit cells.tsv --target type --drop plate --nominal batch --class-weight rare=5",
     "bevel fit prices.parquet --target price --model boosting --out prices.bevel",
     "bevel fit patients.csv --time days --event died --out patients.bevel",
+    "bevel fit machines.csv --model isolation --id serial --out machines.bevel",
     "bevel fit wine.csv --target acidity,sugar --drop name --out wine.bevel",
     "zcat big.csv.gz | bevel fit - --target y --d 0.5 --max-depth 12 --json",
 )
@@ -78,7 +81,8 @@ def fit(
     ] = None,
     task: Task = TaskName.auto,
     model: Annotated[
-        ModelName, typer.Option(help="Averaged trees, or gradient boosting.")
+        ModelName,
+        typer.Option(help="Averaged trees, gradient boosting, or unusual rows without a target."),
     ] = ModelName.forest,
     trees: Annotated[
         int | None,
@@ -116,6 +120,14 @@ def fit(
             rich_help_panel=forest.PANEL,
         ),
     ] = False,
+    contamination: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Isolation: share of unusual rows, such as 0.05; the default is a score of -0.5.",
+            rich_help_panel=forest.PANEL,
+        ),
+    ] = None,
     drop: Drop = None,
     nominal: Nominal = None,
     row_id: RowId = None,
@@ -134,9 +146,9 @@ def fit(
     separated by commas, are predicted by one forest.
     """
     output.check_free([out, report, oob], force=force)
-    if target is None or time is not None or event is not None:
-        return fit_times(locals())  # all options by name
-    _check_model(model, oob, criterion)
+    if model == ModelName.isolation or target is None or time is not None or event is not None:
+        return _fit_others(locals())  # all options by name
+    _check_model(model, oob, criterion, contamination)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
     parameters = forest.forest_parameters(
@@ -195,7 +207,21 @@ def fit(
     return None
 
 
-def _check_model(model: ModelName, oob: Path | None, criterion: str | None) -> None:
+def _fit_others(given: dict[str, Any]) -> None:
+    """Fit what has no single target."""
+    if given["model"] == ModelName.isolation:
+        fit_rows(given)
+    else:
+        fit_times(given)
+
+
+def _check_model(
+    model: ModelName, oob: Path | None, criterion: str | None, contamination: float | None
+) -> None:
+    if contamination is not None:
+        raise ValueError(
+            f"--contamination belongs to --model isolation; got --model {model}. Leave it out."
+        )
     if model != ModelName.boosting:
         return
     for option, given in (("--oob", oob), ("--criterion", criterion)):

@@ -86,6 +86,8 @@ def _as_json(model: Path, found: Predictions, out: Path | None) -> dict[str, obj
             summary |= {"classes": list(found.classes), "probabilities": found.probabilities}
         if found.interval is not None:
             summary["interval"] = found.interval
+        if found.scores is not None:
+            summary["scores"] = found.scores
         if found.ids:
             summary["ids"] = found.ids
     return summary | {"notes": [as_flags(text) for text in found.notes]}

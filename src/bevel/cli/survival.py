@@ -28,6 +28,7 @@ OTHERS = {
     "params": None,
     "class_weight": None,
     "monotonic": None,
+    "contamination": None,
     "keep_targets": False,
     "task": "auto",
     "model": "forest",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,15 @@ import numpy.typing as npt
 
 from bevel.data.columns import Columns
 from bevel.errors import join_names, shorten
-from bevel.workflow.keys import LARGEST_WHOLE, find_keys
+from bevel.workflow.keys import LARGEST_WHOLE
+from bevel.workflow.tables.features import (
+    check_misfits,
+    check_rows,
+    describe_size,
+    note_constant,
+    without_empty,
+    without_keys,
+)
 from bevel.workflow.tables.options import TableOptions
 from bevel.workflow.tables.source import Source
 from bevel.workflow.tables.table_file import TableFile, open_table
@@ -22,7 +30,6 @@ __all__ = ["CLASSIFICATION", "REGRESSION", "LabelledRows", "read_labelled_rows"]
 CLASSIFICATION, REGRESSION = "classification", "regression"
 LEAST_JUDGED, MOST_OWN_LABELS = 20, 0.5  # rows; labels by row from which they do not repeat
 MOST_NUMBERED_CLASSES = 10  # more distinct whole numbers than this are taken for a quantity
-MOST_MISFIT_LABELS = 30  # of a column of numbers that became words
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +71,7 @@ class LabelledRows:
 
     def describe(self) -> str:
         """Size in one line."""
-        n_rows, n_features = self.X.shape
-        n_nominal = len(self.X.nominal)
-        kinds = f"{n_features - n_nominal:,} numeric, {n_nominal:,} nominal"
-        plural = "" if n_features == 1 else "s"
-        return f"{n_rows:,} rows, {n_features:,} feature{plural} ({kinds})"
+        return describe_size(self.X)
 
     def describe_target(self) -> str:
         """What is predicted, in one line."""
@@ -127,8 +130,8 @@ def read_labelled_rows(
     read = table.read([target, *names], dict.fromkeys(nominal, "nominal"))
     everything, notes = read.columns, read.notes
     X, target_column = everything.select(names), everything.values[0]
-    _check_rows(table.source, len(everything))
-    X, left_out = _without_keys(X, table.row_names, {*nominal, *options.types}, keep_id)
+    check_rows(table.source, len(everything))
+    X, left_out = without_keys(X, table.row_names, {*nominal, *options.types}, keep_id)
     task, y, remark = _read_target(table, target, target_column, task)
     present = ~everything.missing(0)
     if not present.all():
@@ -139,9 +142,9 @@ def read_labelled_rows(
     if task == CLASSIFICATION:
         _check_labels_repeat(table.source, target, y)
     number = np.flatnonzero(present) + 1
-    X, empty = _without_empty(X)
-    _check_misfits(table.source, X, read.misfits)
-    notes += [*remark, *left_out, *empty, *_constant(X)]
+    X, empty = without_empty(X)
+    check_misfits(table.source, X, read.misfits)
+    notes += [*remark, *left_out, *empty, *note_constant(X)]
     return LabelledRows(
         X,
         y,
@@ -233,11 +236,6 @@ def _as_labels(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return column.astype(np.int64) if column.dtype.kind == "f" else column.astype(np.str_)
 
 
-def _check_rows(path: object, n_rows: int) -> None:
-    if n_rows == 0:
-        raise ValueError(f"{path} must have rows below its header; got none. Check the file.")
-
-
 def _check_varies(path: object, target: str, y: npt.NDArray[Any]) -> None:
     if len(y) == 0:
         raise ValueError(
@@ -264,53 +262,3 @@ def _check_labels_repeat(path: object, target: str, y: npt.NDArray[Any]) -> None
         "another `target`, or if they are numbers written as words, how to read them (`decimal`, "
         f'`missing`, `types={{{target!r}: "number"}}`).'
     )
-
-
-def _without_empty(X: Columns) -> tuple[Columns, list[str]]:
-    """Leave out columns without a single value."""
-    empty = {name for index, name in enumerate(X.names) if X.missing(index).all()}
-    if not empty:
-        return X, []
-    kept = [name for name in X.names if name not in empty]
-    listed = join_names([repr(name) for name in X.names if name in empty])
-    if not kept:
-        raise ValueError(f"Features must have values; got only empty columns: {listed}.")
-    return X.select(kept), [f"Columns without any value are left out: {listed}."]
-
-
-def _without_keys(
-    X: Columns, row_names: str | None, wanted: Collection[str], keep_id: bool
-) -> tuple[Columns, list[str]]:
-    """Leave out columns that name rows, with a note."""
-    keys = [] if keep_id else find_keys(X, row_names, wanted)
-    if not keys:
-        return X, []
-    names = {key.name for key in keys}
-    kept = [name for name in X.names if name not in names]
-    listed = join_names([f"{key.name!r} ({key.why})" for key in keys])
-    if not kept:
-        return X, [f"Every feature only identifies rows: {listed}."]
-    return X.select(kept), [f"Left out, because they name rows: {listed}; `keep_id` keeps them."]
-
-
-def _check_misfits(path: object, X: Columns, misfits: Mapping[str, str]) -> None:
-    """Raise if numbers or dates became labels that are too many to learn from."""
-    for index in X.nominal:
-        name, n_labels = X.names[index], len(set(X.values[index]))
-        if name in misfits and n_labels > MOST_MISFIT_LABELS:
-            raise ValueError(
-                f"{path}: column {name!r} holds numbers or dates, but for {misfits[name]}; as "
-                f"words they would be {n_labels:,} labels, too many to learn from. Name what means "
-                f'missing (`missing`), read the column as numbers (`types={{{name!r}: "number"}}`) '
-                f"or as labels all the same (`nominal`), name the `decimal` sign or the "
-                "`delimiter`, or leave the column out (`drop`)."
-            )
-
-
-def _constant(X: Columns) -> list[str]:
-    """A note if nothing varies."""
-    for index in range(len(X.names)):
-        present = X.values[index][~X.missing(index)]
-        if np.any(present != present[0]) or len(present) < len(X):
-            return []
-    return ["No feature varies: every row gets the same prediction."]

@@ -40,6 +40,8 @@ class Predictions:
         Columns of the file that name the rows.
     outputs : sequence of str
         Names of several outputs, which are columns of `values`; empty of one.
+    scores : ndarray of shape (n_rows,), or None
+        Of an isolation forest, from `score_samples`.
     """
 
     values: npt.NDArray[Any]
@@ -49,6 +51,7 @@ class Predictions:
     interval: Floats | None = None
     ids: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     outputs: Sequence[str] = ()
+    scores: Floats | None = None
 
     def to_csv(self) -> str:
         """One line per row: its names, the prediction, then what else was requested."""
@@ -57,6 +60,9 @@ class Predictions:
         names, columns = list(self.ids), [words.tolist() for words in self.ids.values()]
         names += self._names_of_values()
         columns += [self.values.tolist()] if self.values.ndim == 1 else self.values.T.tolist()
+        if self.scores is not None:
+            names.append("score")
+            columns.append([f"{each:.6g}" for each in self.scores])
         if self.interval is not None:
             names += ["lower", "upper"]
             columns += [[f"{each:.10g}" for each in end] for end in self.interval.T]
@@ -132,6 +138,7 @@ def predict_file(
         rows.notes,
         None if interval is None else model.predict_interval(rows.X, interval),
         rows.ids,
+        scores=model.score_samples(rows.X) if hasattr(model, "score_samples") else None,
     )
 
 

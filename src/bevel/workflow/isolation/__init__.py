@@ -1,0 +1,1 @@
+"""Isolation forests from files of rows without a target."""
