@@ -149,13 +149,18 @@ def numpy_array(name: str, values: list[Any]) -> np.ndarray[Any, Any]:
     kind = {"b": bool, "f": float}.get(name[1], int)
     if any(type(value) is not kind for value in values):
         raise damaged(f'Values of type "{name}"', f"of type {kind.__name__}", "others")
-    try:
+    stored = np.dtype(np.int64 if is_time else name)
+    exact = kind is not int or _all_fit(values, stored)  # NumPy 1 would wrap the others round
+    if exact:
         with np.errstate(over="ignore"):
-            array = np.array(values, np.int64 if is_time else name)
+            array = np.array(values, stored)
         same = np.array_equal(array, values, equal_nan=True) if kind is float else None
         exact = array.tolist() == values if same is None else same
-    except OverflowError:
-        exact = False
     if not exact:
         raise damaged(f'Values of type "{name}"', "among those it can hold", "others")
     return array.astype(name) if is_time else array
+
+
+def _all_fit(values: list[int], stored: np.dtype[Any]) -> bool:
+    info = np.iinfo(stored)
+    return all(info.min <= value <= info.max for value in values)
