@@ -170,9 +170,8 @@ def test_matrix_is_the_same_however_it_is_given_and_draws_are_without_replacemen
     forms = [dense, dense.astype(np.float32), np.asfortranarray(dense)]
     forms += [form(dense) for form in (sp.csr_matrix, sp.csc_array, sp.coo_array)]
     doubled = sp.coo_array((np.r_[1, -1, 1, 1, 2, 0.5], ([0, 1, 1, 2, 2, 2], [0, 0, 2, 2, 3, 3])))
-    forms.append(
-        sp.coo_array((doubled.data, (doubled.row, doubled.col)), shape=(4, 4))
-    )  # repeats an entry
+    places = (doubled.row, doubled.col)  # one of them twice
+    forms.append(sp.coo_array((doubled.data, places), shape=(4, 4)))
     for n_projections in ("auto", 2):
         forests = [
             ObliqueForestClassifier(
