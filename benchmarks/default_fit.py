@@ -1,9 +1,10 @@
 """What a default fit costs: ``python -m benchmarks.default_fit``.
 
 The default, `projection="auto"`, is timed beside `projection="sparse"` with as many trees and, if
-ydf is installed, beside ydf's sparse oblique forest with p projections and as many trees. All
-trees are grown until leaves are pure or have one row. All forests are fitted in turn, on the same
-rows, in processor time of one thread; the shortest of the repeats counts.
+ydf is installed, beside ydf's sparse oblique forest with p projections and as many trees. Trees of
+the last two are grown until leaves are pure or have one row; the default chooses how small a node
+may be. All forests are fitted in turn, on the same rows, in processor time of one thread; the
+shortest of the repeats counts.
 """
 
 import argparse
