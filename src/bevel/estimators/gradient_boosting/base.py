@@ -89,10 +89,6 @@ class ObliqueBoosting(
     def _checked_target(self, values: Floats) -> Floats:
         """Targets that were read before, or an error that says what the loss needs."""
 
-    @abstractmethod
-    def _loss(self) -> tuple[str, str, int]:
-        """Loss as the core names it, link, and number of outputs."""
-
     def fit(
         self,
         X: Any,

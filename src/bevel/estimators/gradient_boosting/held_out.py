@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -20,7 +21,7 @@ from bevel.training.user_loss import UserLoss
 __all__ = ["HoldsOutRows"]
 
 
-class HoldsOutRows:
+class HoldsOutRows(ABC):
     """Decides by the parameters of the estimator whether rows are held out."""
 
     early_stopping: bool | str
@@ -31,9 +32,9 @@ class HoldsOutRows:
     loss: Any
     scoring: Any
 
+    @abstractmethod
     def _loss(self) -> tuple[str, str, int]:
         """Loss as the core names it, link, and number of outputs."""
-        raise NotImplementedError
 
     def _hold_out(
         self, target: BoostingTarget, seed: int, choose: Callable[..., npt.NDArray[np.bool_]]
