@@ -47,13 +47,12 @@ def fit_rows(given: dict[str, Any]) -> None:
         "n_jobs": given["jobs"],
     }
     lists: dict[str, Any] = {name: given[name] or () for name in ("drop", "nominal", "row_id")}
-    with source_of(given["data"]) as source, output.steps() as advance:
+    with source_of(given["data"]) as source:
         found = fit_isolation(
             source,
             parameters=parameters,
             keep_id=given["keep_id"],
             on_note=output.silent if given["as_json_"] else output.note,
-            on_progress=advance,
             **lists,
             **given["table"],
         )
@@ -84,7 +83,7 @@ def _print(data: Path, found: IsolationFit, out: Path | None) -> None:
         "size": found.describe(),
         "isolation": f"{model.n_estimators:,} trees, grown in {found.seconds:.2f} s",
         "outliers": f"{found.n_outliers:,} of {n_rows:,} rows score below {model.offset_:.3f}",
-        "most unusual": "\n".join(_names(found)),
+        "most unusual": ", ".join(_names(found)),
         "model": "not kept; --out model.bevel keeps it" if out is None else str(out),
     }
     output.print_lines(lines)

@@ -44,6 +44,7 @@ def test_command_names_the_unusual_rows_and_predictions_have_scores(table, tmp_p
     shown = run("fit", table, *how, "--out", out)
     assert "8 of 80 rows score below" in shown.output
     assert "m41 (-0." in shown.output
+    assert "\\" not in shown.output  # nothing had to be escaped
     model = bevel.load(out)
     assert isinstance(model, ObliqueIsolationForest)
     predicted = tmp_path / "p.csv"

@@ -79,7 +79,6 @@ def fit_isolation(
     keep_id: bool = False,
     row_id: Sequence[str] = (),
     on_note: Callable[[str], None] | None = None,
-    on_progress: Callable[[str, int, int], None] | None = None,
     **table: Unpack[TableKeywords],
 ) -> IsolationFit:
     """Fit an isolation forest to all columns of a file of rows.
@@ -92,7 +91,7 @@ def fit_isolation(
         Parameters of `bevel.ObliqueIsolationForest`.
     drop, nominal, keep_id, row_id
         As in `bevel.workflow.fit`.
-    on_note, on_progress : callable
+    on_note : callable
         As in `bevel.workflow.fit`.
     **table
         How the file is read.
@@ -103,15 +102,10 @@ def fit_isolation(
         assert on_note is not None
         on_note(note)
 
-    def advance(done: int, total: int) -> None:
-        if on_progress is not None:
-            on_progress("growing trees", done, total)
-
     model = ObliqueIsolationForest(**(parameters or {}))
     start = time.perf_counter()
     model.fit(X)
     seconds = time.perf_counter() - start
-    advance(model.n_estimators, model.n_estimators)
     return IsolationFit(model, X, ids, notes, model.score_samples(X), seconds)
 
 
