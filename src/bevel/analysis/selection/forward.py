@@ -37,7 +37,7 @@ class ForwardSelection(PrintedResult):
     log_likelihoods : ndarray of float64, shape (n_chosen,)
         Of all rows, with the features so far.
     error_without : float
-        The same as `errors` of a model without features.
+        Share of the smaller class: the error of predicting the larger one for all rows.
     squared_errors_alone, errors_alone : ndarray of float64, shape (p,)
         Of each feature by itself; NaN for features that were not candidates.
     names : tuple of str
@@ -231,8 +231,8 @@ def group_selections(
 
 
 def _select(candidates: Candidates, allowed: Indices, n_features: int | None) -> ForwardSelection:
-    without = candidates.judge([], np.empty(0, np.int64), alone=True)
-    error = float(without.errors[0])
+    # Not a fit without features: of equal classes each row left out would be predicted wrongly.
+    error = without = candidates.smaller_class
     chosen: list[int] = []
     steps: list[tuple[float, float, float]] = []
     alone: Judged | None = None
@@ -256,7 +256,7 @@ def _select(candidates: Candidates, allowed: Indices, n_features: int | None) ->
         errors=of_steps[:, 0],
         squared_errors=of_steps[:, 1],
         log_likelihoods=of_steps[:, 2],
-        error_without=float(without.errors[0]),
+        error_without=without,
         squared_errors_alone=of_features[0],
         errors_alone=of_features[1],
         names=candidates.names,

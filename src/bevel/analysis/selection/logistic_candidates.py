@@ -58,19 +58,22 @@ class Candidates:
         """Columns."""
         return int(self.X.shape[1])
 
-    def judge(self, chosen: Sequence[int], others: Indices, *, alone: bool = False) -> Judged:
-        """Models of the chosen features with each of the others; `alone`: with none of them."""
-        parts = [self._judge(design) for design in self._designs(chosen, others, alone)]
+    @property
+    def smaller_class(self) -> float:
+        """Share of the rows of the smaller class."""
+        share = float(self.y.mean())
+        return min(share, 1.0 - share)
+
+    def judge(self, chosen: Sequence[int], others: Indices) -> Judged:
+        """Models of the chosen features with each of the others."""
+        parts = [self._judge(design) for design in self._designs(chosen, others)]
         errors, squared, likelihoods = (np.concatenate(each) for each in zip(*parts, strict=True))
         return Judged(errors, squared, likelihoods)
 
-    def _designs(self, chosen: Sequence[int], others: Indices, alone: bool) -> Iterator[Floats]:
+    def _designs(self, chosen: Sequence[int], others: Indices) -> Iterator[Floats]:
         """Design matrices (block, n_rows, 1 + chosen + 1), intercept first."""
         n = len(self.y)
         fixed = np.concatenate([np.ones((n, 1)), self.X[:, list(chosen)]], axis=1)
-        if alone:
-            yield fixed[None]
-            return
         size = max(1, MOST_NUMBERS // (n * (fixed.shape[1] + 1)))
         for first in range(0, len(others), size):
             block = others[first : first + size]

@@ -102,5 +102,5 @@ def _draw_steps(axes: "Axes", found: "ForwardSelection") -> None:
     finding = "none lowers the error"
     if n:
         first, last = digits(100 * found.error_without), digits(100 * found.errors[-1])
-        finding = f"{first} % of rows left out are wrong with none, {last} % with all"
+        finding = f"{first} % wrong with none, {last} % with all"
     set_finding(axes, "One after the other", finding, 34)
