@@ -30,7 +30,7 @@ def correlated_tree(share: float, seed: int, _data: Path | None) -> tuple[Any, l
     lines = []
     with panels(None, "menze-1", (2, 2), (8.6, 7.0)) as grid:
         for column, (name, rows) in enumerate(cases.items()):
-            one = {"n_estimators": 1, "bootstrap": False, "random_state": seed}
+            one: dict[str, Any] = {"n_estimators": 1, "bootstrap": False, "random_state": seed}
             tree = presets.random_forest(**one, n_projections="p").fit(rows, y)
             oblique = presets.orf_lda(**one, projection=P.LDA("p")).fit(rows, y)
             decision_boundary(tree, rows, y, ax=grid[0, column])
@@ -94,7 +94,8 @@ def mixture_boundaries(share: float, seed: int, _data: Path | None) -> tuple[Any
 
 
 def _draw_best(axes: Any, mixture: GaussianMixture) -> None:
-    sides = [np.linspace(*limits, 150) for limits in (axes.get_xlim(), axes.get_ylim())]
+    limits = (axes.get_xlim(), axes.get_ylim())
+    sides = [np.linspace(low, high, 150) for low, high in limits]
     places = np.stack(np.meshgrid(*sides), axis=-1)
     best = mixture.best_class(places.reshape(-1, 2)).reshape(150, 150)
     axes.contour(*sides, best, levels=[0.5], colors="black", linestyles="--", linewidths=1.2)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bevel import presets
 from bevel import projections as P
 from bevel.errors import wrong_value
+from bevel.extras import import_optional
 from bevel.plots.canvas import COLOURS, MARKERS, RULE, panels
 from bevel_lab.paper_figures.times import fit_forest, predict_one_by_one, seconds_of
 from bevel_lab.protocols.sets import all_sets, open_set, prepared
@@ -76,9 +77,8 @@ def _systems(n_trees: int) -> dict[str, Callable[[int], Any]]:
 
 
 def _xgboost(n_trees: int, n_jobs: int) -> Any:
-    from xgboost import XGBClassifier
-
-    return XGBClassifier(n_estimators=n_trees, n_jobs=n_jobs)
+    package = import_optional("xgboost", needed_by="sporf-9", install="bevel-lab[peers]")
+    return package.XGBClassifier(n_estimators=n_trees, n_jobs=n_jobs)
 
 
 def _training(
