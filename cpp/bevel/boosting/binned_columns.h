@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bevel/boosting/code_groups.h"
-#include "bevel/boosting/table_values.h"
 #include "bevel/data/dataset_view.h"
+#include "bevel/data/table_values.h"
 
 namespace bevel {
 

@@ -10,8 +10,8 @@
 
 #include "bevel/boosting/boosting_options.h"
 #include "bevel/boosting/losses.h"
-#include "bevel/boosting/table_values.h"
 #include "bevel/data/dataset_view.h"
+#include "bevel/data/table_values.h"
 #include "bevel/forest/flat_forest.h"
 #include "bevel/options.h"
 

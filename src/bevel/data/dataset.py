@@ -110,7 +110,7 @@ class Dataset:
     Attributes
     ----------
     X : ndarray of float32, shape (n, p)
-        Read-only, in Fortran order; of `view_dataset` as the user has it.
+        Read-only, in Fortran order, or as the user has it (`view_dataset`).
     has_nan : ndarray of uint8, shape (p,)
         One for numeric columns with missing values.
     encoding : Encoding
@@ -130,10 +130,8 @@ class Dataset:
     def rows(self, kept: npt.NDArray[np.bool_]) -> Float32s:
         """Some rows as trees read them, in C order."""
         some = np.ascontiguousarray(self.X[kept])
-        if self.scaler is None:
-            return some
         scaled = np.empty_like(some)
-        self.scaler.transform(some, 0, 1, scaled)
+        (self.scaler or _core.Scaler.identity(some.shape[1])).transform(some, 0, 1, scaled)
         return scaled
 
 
@@ -180,8 +178,7 @@ def view_dataset(
 ) -> Dataset | None:
     """A training table as it lies in the user's memory; None if it must be copied.
 
-    That goes for an array of float32, row after row or column after column, without nominal
-    columns. The core scales it while it reads.
+    That goes for an array of float32 without nominal columns. The core scales it as it reads it.
 
     Parameters
     ----------
@@ -195,9 +192,8 @@ def view_dataset(
         Threads that scale columns and look for medians.
     """
     levels = np.zeros(table.n_features, dtype=np.int32)
-    if choose_nominal(categorical_features, table):
-        return None
-    if not (_is_stored(table, levels, "C") or _is_stored(table, levels, "F")):
+    is_stored = _is_stored(table, levels, "C") or _is_stored(table, levels, "F")
+    if not is_stored or choose_nominal(categorical_features, table):
         return None
     medians, has_nan = np.empty_like(levels, np.float32), np.empty_like(levels, np.uint8)
     parts: list[Scaler] = []
@@ -206,9 +202,8 @@ def view_dataset(
         columns = np.asfortranarray(tile)
         if scale is not None:
             parts.append(learn_scaler(scale, columns.astype(np.float64)))
-            scaled = np.empty_like(columns)
-            _scale(parts[-1].native(len(levels[features])), columns, 0, n_threads, scaled)
-            columns = scaled
+            columns = np.empty_like(columns)
+            _scale(parts[-1].native(tile.shape[1]), tile, 0, n_threads, columns)
         some = _core.summarise_columns(columns, levels[features], n_threads)
         medians[features], has_nan[features] = some
     scaler = merge_scalers(parts) if parts else IdentityScaler()
