@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from support.command_line import invoke
 
 from bevel.cli.app import app
 from bevel.datasets import sparse_parity
@@ -112,11 +112,11 @@ def test_menzes_figures_take_the_sets_that_are_there(monkeypatch):
 
 
 def test_command_lists_draws_and_refuses(tmp_path):
-    listed = CliRunner().invoke(app, ["lab", "figure"])
+    listed = invoke(app, ["lab", "figure"])
     assert all(name in listed.output for name in FIGURES)
     path = tmp_path / "weights.png"
-    made = CliRunner().invoke(app, ["lab", "figure", "blaser-2.1", "--out", str(path)])
+    made = invoke(app, ["lab", "figure", "blaser-2.1", "--out", str(path)])
     assert made.exit_code == 0, made.output
     assert path.stat().st_size > 5_000
-    assert CliRunner().invoke(app, ["lab", "figure", "menze-3"]).exit_code != 0
-    assert CliRunner().invoke(app, ["lab", "figure", "nothing"]).exit_code != 0
+    assert invoke(app, ["lab", "figure", "menze-3"]).exit_code != 0
+    assert invoke(app, ["lab", "figure", "nothing"]).exit_code != 0
