@@ -118,7 +118,7 @@ def test_surrogate_tree_is_drawn_with_all_leaves_and_its_fidelity(classified):
     axes = plots.tree(tree)
     texts = [text.get_text() for text in axes.texts]
     assert sum("of the rows" in text and "\n" in text for text in texts) >= tree.n_leaves
-    assert "imitates the forest" in texts[-1]
+    assert "imitates the model" in texts[-1]
     assert sum(text in ("yes", "no") for text in texts) == 2 * (tree.n_leaves - 1)
 
 
