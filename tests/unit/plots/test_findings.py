@@ -6,7 +6,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, plots
 from bevel.analysis.results import Importance, ImportanceTest
-from bevel.plots.findings import course, largest_of
+from bevel.plots.findings import course, digits, largest_of
 
 
 @pytest.fixture(scope="module")
@@ -179,3 +179,17 @@ def test_dots_at_one_place_do_not_hide_each_other_nor_reach_the_next_feature():
     assert len(np.unique(heights)) == 200
     assert np.abs(heights).max() < 0.5
     assert np.array_equal(_piled(np.array([-1.0, 0.0, 1.0]), 1.0), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (3071.2, "3,070"),
+        (-41234.0, "−41,200"),
+        (0.01234, "0.0123"),
+        (123.4, "123"),
+        (2.5e9, "2.5e+09"),
+    ],
+)
+def test_numbers_in_titles_are_written_out(value, written):
+    assert digits(value) == written
