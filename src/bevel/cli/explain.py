@@ -49,7 +49,9 @@ def explain(
     event: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "--report", help="HTML page to write.")
+    ] = None,
     row: Annotated[
         list[int] | None,
         typer.Option(
