@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,6 +19,11 @@ using RowMajorMatrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::d
 template <class T>
 std::span<const T> as_span(const Vector<T>& array) {
   return {array.data(), array.shape(0)};
+}
+
+template <class T>
+bool is_aligned(const T* pointer) {
+  return reinterpret_cast<uintptr_t>(pointer) % alignof(T) == 0;
 }
 
 // A NumPy array that owns the vector's memory.

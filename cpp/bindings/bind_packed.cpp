@@ -23,6 +23,8 @@ bool parallel_rows(const PackedForest& forest, const Table<Number>& X, const Sca
                    double limit, const Target<Out>& out, size_t width, Predict predict) {
   require(static_cast<int32_t>(X.shape(1)) == forest.layout.n_features,
           "[PackedForest] wrong number of features");
+  require(is_aligned(X.data()) && is_aligned(out.data()),
+          "[PackedForest] X and out must be aligned");
   require(scaler.n_features() == X.shape(1), "[PackedForest] the scaler has other features");
   require(out.size() == X.shape(0) * width, "[PackedForest] out has the wrong size");
   const StridedTable<Number> table{X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};

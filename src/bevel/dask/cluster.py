@@ -13,6 +13,7 @@ from typing import Any
 from bevel.dask.memory import Worker
 from bevel.dask.packages import distributed
 from bevel.dask.tasks import Warned
+from bevel.data.alignment import align
 
 __all__ = ["Fit", "find_client", "warn_again", "workers_of"]
 
@@ -127,7 +128,7 @@ class Fit:
         key = f"bevel-{name}-{self._n_submitted}-{self._number}"
         self._n_submitted += 1
         future = self.client.submit(
-            work, *arguments, key=key, pure=False, priority=priority, **places
+            _run_aligned, work, *arguments, key=key, pure=False, priority=priority, **places
         )
         self._futures.append(future)
         return future
@@ -192,7 +193,7 @@ class Fit:
     def result(self, future: Any) -> Any:
         """The result of a task."""
         self.wait([future], lambda _: None)
-        return future.result()
+        return align(future.result())
 
     def _look(self, pending: list[Any]) -> None:
         """Wait until a task ends, for a short time."""
@@ -213,6 +214,11 @@ class Fit:
 
     def _confined(self) -> str:
         return "" if self.workers is None else f" with enough memory ({', '.join(self.workers)})"
+
+
+def _run_aligned(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Call with arguments that came in messages, in which arrays may lie anywhere."""
+    return work(*align(arguments))
 
 
 def _raise_error(future: Any) -> None:

@@ -21,6 +21,7 @@ from narwhals.exceptions import DuplicateError
 from sklearn.utils import check_array
 
 from bevel._types import AnyFloats
+from bevel.data.alignment import align
 from bevel.data.columns import Columns
 from bevel.data.dates import are_dates, array_as_days, objects_as_days, series_as_days
 from bevel.errors import join_names, shorten
@@ -99,7 +100,7 @@ def read_table(X: Any) -> Table:
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
         X = np.array(X, dtype=object)  # one label must not make text of all numbers
     array = check_array(X, dtype=None, accept_sparse=True, ensure_all_finite=False)
-    return SparseTable(array) if sp.issparse(array) else ArrayTable(array)
+    return SparseTable(array) if sp.issparse(array) else ArrayTable(align(array))
 
 
 def _as_frame(X: Any) -> nw.DataFrame[Any] | None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
+from bevel.data.alignment import align
 from bevel.data.tables import is_missing
 from bevel.errors import shorten
 
@@ -66,7 +67,7 @@ def _too_large(got: object) -> ValueError:
 
 def _column(y: Any, n_rows: int) -> npt.NDArray[Any]:
     """y as one dimension of the right length without missing values."""
-    values = np.asarray(y)
+    values: npt.NDArray[Any] = align(np.asarray(y))
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "

@@ -229,6 +229,8 @@ class RowPredictor:
             return wrong_value("X", required, X.shape, remedy)
         if X.ndim != 2 or X.shape[1] != self._n_features:
             return wrong_value("X", required, X.shape, "Pass the columns of fit in their order.")
+        if not X.flags.aligned:
+            return wrong_value("X", "an aligned array", "one at an odd address", "Pass X.copy().")
         remedy = "Leave `out` out, or make it with numpy.empty."
         shape = out.shape if isinstance(out, np.ndarray) else type(out).__name__
         return wrong_type(
