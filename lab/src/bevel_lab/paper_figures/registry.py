@@ -5,7 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bevel_lab.paper_figures import grid, menze, neighbours, posteriors, rotations, times, trees
+from bevel_lab.paper_figures import (
+    boundaries,
+    directions,
+    grid,
+    large_sets,
+    menze,
+    neighbours,
+    posteriors,
+    rotations,
+    times,
+    trees,
+)
 
 __all__ = ["FIGURES", "PaperFigure"]
 
@@ -78,9 +89,34 @@ _ALL = (
     ),
     PaperFigure(
         "sporf-8",
-        "SPORF, Figures 8 to 10; Tomita's thesis, Figure 3.7",
+        "SPORF, Figures 8 to 10; Tomita's thesis, Figure 3.8",
         "Time of training by features, rows and threads; of one prediction, packed and plain.",
         times.training_and_prediction,
+    ),
+    PaperFigure(
+        "sporf-9",
+        "SPORF, Figures 9 and 10; Tomita's thesis, Figure 3.10",
+        "Time per tree, speed-up by threads and single predictions on the large sets of a folder.",
+        large_sets.large_set_times,
+        needs_data=True,
+    ),
+    PaperFigure(
+        "menze-1",
+        "Menze et al., Figure 1",
+        "A tree along the axes before and after the features are made to correlate.",
+        boundaries.correlated_tree,
+    ),
+    PaperFigure(
+        "menze-4",
+        "Menze et al., Figure 4",
+        "Boundaries of a tree, RF, an oblique tree and oRF on a mixture of Gaussians.",
+        boundaries.mixture_boundaries,
+    ),
+    PaperFigure(
+        "menze-2",
+        "Menze et al., Figure 2",
+        "Directions of LDA, PCA and ridge regression with growing penalties.",
+        directions.regularized_directions,
     ),
     PaperFigure(
         "menze-3",

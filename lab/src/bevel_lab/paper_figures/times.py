@@ -13,7 +13,7 @@ from bevel import datasets, presets
 from bevel.forest.predictor import PackedPredictor
 from bevel.plots.canvas import COLOURS, MARKERS, RULE, panels
 
-__all__ = ["training_and_prediction"]
+__all__ = ["fit_forest", "predict_one_by_one", "seconds_of", "training_and_prediction"]
 
 FEATURES = (10, 20, 40, 80)
 ROWS = (500, 1000, 2000, 4000)
@@ -36,10 +36,12 @@ def _forests(n_trees: int, p: int) -> dict[str, Callable[[int], Any]]:
     }
 
 
-def _seconds(call: Callable[[], Any], clock: Callable[[], float]) -> float:
+def seconds_of(
+    call: Callable[[], Any], clock: Callable[[], float], repeats: int = N_REPEATS
+) -> float:
     """The least of a few repeats."""
     found = []
-    for _ in range(N_REPEATS):
+    for _ in range(repeats):
         start = clock()
         call()
         found.append(clock() - start)
@@ -69,7 +71,7 @@ def _training(axes: Any, cases: dict[int, Any], n_trees: int, what: str, lines: 
         found = []
         for X, y in cases.values():
             make = _forests(n_trees, X.shape[1])[name]
-            found.append(_seconds(partial(_fit, make, 1, X, y), time.process_time))
+            found.append(seconds_of(partial(fit_forest, make, 1, X, y), time.process_time))
         look = {"color": COLOURS[number], "marker": MARKERS[number], "ms": 4, "lw": 1.3}
         axes.plot(list(cases), found, label=name, **look)
         lines.append(f"training, {what}: {name} " + ", ".join(f"{each:.2f} s" for each in found))
@@ -84,7 +86,7 @@ def _threads(axes: Any, rows: Any, n_trees: int, lines: list[str]) -> None:
     X, y = rows
     counts = [n for n in (1, 2, 4, 8, 16) if n <= (os.cpu_count() or 1)]
     for number, (name, make) in enumerate(_forests(n_trees, X.shape[1]).items()):
-        found = [_seconds(partial(_fit, make, n, X, y), time.perf_counter) for n in counts]
+        found = [seconds_of(partial(fit_forest, make, n, X, y), time.perf_counter) for n in counts]
         speed_up = [found[0] / each for each in found]
         look = {"color": COLOURS[number], "marker": MARKERS[number], "ms": 4, "lw": 1.3}
         axes.plot(counts, speed_up, **look)
@@ -94,12 +96,14 @@ def _threads(axes: Any, rows: Any, n_trees: int, lines: list[str]) -> None:
     axes.set_title("training, n = 4000", loc="left")
 
 
-def _one_by_one(call: Callable[[Any], Any], rows: Any) -> None:
+def predict_one_by_one(call: Callable[[Any], Any], rows: Any) -> None:
+    """Predict each row in a call of its own."""
     for i in range(len(rows)):
         call(rows[i : i + 1])
 
 
-def _fit(make: Callable[[int], Any], n_jobs: int, X: Any, y: Any) -> None:
+def fit_forest(make: Callable[[int], Any], n_jobs: int, X: Any, y: Any) -> None:
+    """Fit with a number of threads."""
     make(n_jobs).fit(X, y)
 
 
@@ -119,7 +123,7 @@ def _single_rows(axes: Any, rows: Any, n_trees: int, lines: list[str]) -> None:
     names, micro = [], []
     for name, call in calls.items():
         few = encoded[:20] if name.startswith("scikit") else encoded
-        seconds = _seconds(partial(_one_by_one, call, few), time.process_time)
+        seconds = seconds_of(partial(predict_one_by_one, call, few), time.process_time)
         names.append(name)
         micro.append(1e6 * seconds / len(few))
         lines.append(f"one row at a time: {name} {micro[-1]:.0f} µs")

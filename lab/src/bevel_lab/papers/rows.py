@@ -15,6 +15,7 @@ VERDICTS = {
     "partly": "a part of it is there, or a part of the statement holds",
     "undecided": "it was run, and the interval includes both answers",
     "fails": "it was run, and the statement does not hold",
+    "not kept": "it was built and measured, gave no gain, and is not part of the library",
     "not run": "the command is there, and its result is not in the table yet",
     "not built": "it is not in Bevel",
 }

@@ -40,6 +40,11 @@ class Task:
     def has_nominal(self) -> bool:
         return self.categorical_features is not None and bool(self.categorical_features.any())
 
+    @property
+    def n_numeric(self) -> int:
+        nominal = self.categorical_features
+        return self.p - (0 if nominal is None else int(nominal.sum()))
+
 
 @dataclass(frozen=True)
 class Grid:

@@ -115,6 +115,8 @@ def _make(preset: Preset, task: Task, *, n_trees: int | None = None, **setting: 
     if preset.name == "s_rerf":
         setting.setdefault("shape", task.p)  # a row is a series by default
         setting["shape"] = _shape(setting["shape"])
+    if "most_density" in setting:
+        setting["density"] = min(setting.pop("most_density"), max(task.n_numeric, 1))
     for word, projection in NUMBERS.get(preset.name, {}).items():
         if word in setting:
             setting["projection"] = projection(setting.pop(word))
@@ -170,10 +172,7 @@ def _number_of_candidates(powers: tuple[str, ...], task: Task) -> list[dict[str,
 
 def _candidates_and_density(task: Task) -> list[dict[str, Any]]:
     """d and λ; a direction cannot have more features than there are."""
-    n_numeric = task.p - (
-        0 if task.categorical_features is None else int(task.categorical_features.sum())
-    )
-    densities = [density for density in DENSITIES if density <= max(n_numeric, 1)]
+    densities = [density for density in DENSITIES if density <= max(task.n_numeric, 1)]
     return [
         {"n_projections": power, "density": density} for power in POWERS for density in densities
     ]
