@@ -22,6 +22,7 @@ __all__ = [
     "brier_score",
     "concordance_index",
     "dynamic_auc",
+    "end_of_weights",
     "integrated_brier_score",
     "kaplan_meier",
 ]
@@ -85,9 +86,11 @@ def kaplan_meier(y: Any, weights: Any = None) -> StepFunction:
 def _product_limit(target: SurvivalTarget, weight: Floats) -> tuple[Floats, Floats]:
     times, place = np.unique(target.time, return_inverse=True)
     deaths = np.bincount(place, weight * target.event, len(times))
-    at_risk = _at_risk(target, weight, times, np.bincount(place, weight, len(times)))
+    leaving = np.bincount(place, weight, len(times)).astype(np.float64)
+    at_risk = _at_risk(target, weight, times, leaving)
     share = np.divide(deaths, at_risk, out=np.zeros(len(times)), where=at_risk > 0.0)
-    return times, np.cumprod(1.0 - share)
+    curve: Floats = np.cumprod(1.0 - share, dtype=np.float64)
+    return times, curve
 
 
 def _at_risk(target: SurvivalTarget, weight: Floats, times: Floats, leaving: Floats) -> Floats:
@@ -137,22 +140,28 @@ class Seen:
         entered = np.searchsorted(self._entries, times, side)
         return (entered - np.searchsorted(self._times, times, side)).astype(np.float64)
 
+    @property
+    def end(self) -> float:
+        """When all late rows that had entered have had their event, though others come later."""
+        gone = self._curve.x[self._curve.y == 0.0][:1]
+        if len(gone) == 0:
+            return float("inf")
+        others = gone[0] < self._entries[-1] or self._n_at_risk(gone, "right")[0] > 0.0
+        return float(gone[0]) if others else float("inf")
+
     def check_times(self, grid: Floats) -> None:
         """Raise for times at which late rows cannot be weighed."""
         if not self._late:
             return
-        start, last = self._entries[0], self._entries[-1]
+        start = self._entries[0]
         if grid[0] < start:
             raise ValueError(
                 f"times must not be before the first entry of y_train, {start:g}, when no row is "
                 f"seen; got {grid[0]:g}. Leave out earlier times."
             )
-        gone = self._curve.x[self._curve.y == 0.0][:1]
-        if len(gone) == 0 or grid[-1] < gone[0]:
-            return
-        if gone[0] < last or self._n_at_risk(gone, "right")[0] > 0.0:
+        if grid[-1] >= self.end:
             raise ValueError(
-                f"times must be below {gone[0]:g} for these late rows: all that had entered by "
+                f"times must be below {self.end:g} for these late rows: all that had entered by "
                 "then have had their event, so that survival is estimated as 0, though others are "
                 f"seen later; got {grid[-1]:g}. Leave out later times, or use concordance_index."
             )
@@ -160,14 +169,14 @@ class Seen:
     def at_event(self, target: SurvivalTarget) -> Floats:
         """1 / P(seen at the event) of rows with an event, 0 of others."""
         if self._late:
-            n, at_risk = len(self._times), self._n_at_risk(target.time, "left")
+            scaled = self._n_at_risk(target.time, "left") / len(self._times)
             place = np.searchsorted(self._curve.x, target.time, side="left")
             before = np.concatenate(([1.0], self._curve.y))[place]
-            good = target.event & (at_risk > 0.0)
-            return np.divide(n * before, at_risk, out=np.zeros(len(target)), where=good)
-        chance = self._curve(target.time)
-        good = target.event & (chance > 0.0)
-        return np.divide(1.0, chance, out=np.zeros(len(chance)), where=good)
+        else:
+            before, scaled = np.ones(len(target)), self._curve(target.time)
+        good = target.event & (scaled > 0.0)
+        weight: Floats = np.divide(before, scaled, out=np.zeros(len(target)), where=good)
+        return weight
 
     def after(self, grid: Floats) -> Floats:
         """P(seen) of rows without an event up to each time; infinite if none is seen."""
@@ -176,8 +185,14 @@ class Seen:
             return np.where(chance > 0.0, chance, np.inf)
         at_risk, survival = self._n_at_risk(grid, "right"), self._curve(grid)
         good = (at_risk > 0.0) & (survival > 0.0)
-        unseen = np.full(len(grid), np.inf)
-        return np.divide(at_risk, len(self._times) * survival, out=unseen, where=good)
+        found = np.full(len(grid), np.inf)
+        np.divide(at_risk, len(self._times) * survival, out=found, where=good)
+        return found
+
+
+def end_of_weights(target: SurvivalTarget) -> float:
+    """The time from which on late rows cannot be weighed; infinite if there is none."""
+    return float("inf") if target.entry is None else Seen(target, target).end
 
 
 def _without_event(target: SurvivalTarget, time: float) -> Bools:
