@@ -3,6 +3,7 @@
 Both compute the same predictions of the same rows on the same grid, with one thread: partial
 dependence of one feature and of two, and individual curves. scikit-learn has no accumulated local
 effects; they are compared with their definition, which takes only two predictions of each row.
+``--data diabetes`` takes a small regression in place of made classes.
 Runs are interleaved; times are processor seconds, the least of the repeats.
 """
 
@@ -12,17 +13,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_diabetes, make_classification
 from sklearn.inspection import partial_dependence as scikit_learns
 
 from benchmarks import machine
 from benchmarks.tables import markdown, number
-from bevel import ObliqueForestClassifier
+from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.analysis import accumulated_local_effects, partial_dependence
 
 N_TRAIN, N_FEATURES = 2000, 20
-ONE, TWO, N_BINS = [3], [3, 7], 20
+N_BINS = 20
+# Two features of each table, of diabetes those that matter most.
+FEATURES = {"made": [3, 7], "diabetes": [2, 8]}
 FORESTS: dict[str, Any] = {
     "default": "auto",
     "axis": "axis",
@@ -38,6 +41,7 @@ Call = Callable[[], np.ndarray]
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.effects", description=__doc__)
+    parser.add_argument("--data", choices=("made", "diabetes"), default="made", help="the table")
     parser.add_argument("--rows", type=int, default=500, help="rows whose features change")
     parser.add_argument("--trees", type=int, default=100, help="trees")
     parser.add_argument("--points", type=int, default=100, help="points of one feature")
@@ -48,20 +52,26 @@ def main() -> None:
     print(machine.describe(), end="\n\n", flush=True)
     names = [name for name in FORESTS if options.only in name]
     print(markdown(HEADER, [line for name in names for line in measure(name, options)]))
-    print(f"\n{options.rows} rows, {options.trees} trees, {N_FEATURES} features, one thread.")
+    rows, n_features = (options.rows, N_FEATURES) if options.data == "made" else (442, 10)
+    print(f"\n{rows} rows, {options.trees} trees, {n_features} features, one thread.")
 
 
 def measure(name: str, options: argparse.Namespace) -> list[list[str]]:
-    X, y = make_classification(N_TRAIN, N_FEATURES, n_informative=8, random_state=0)
-    forest = ObliqueForestClassifier(
-        options.trees, projection=FORESTS[name], random_state=0, n_jobs=1
-    ).fit(X, y)
-    rows, n, n_two = X[: options.rows], options.points, options.points_of_two
+    common: dict[str, Any] = {"projection": FORESTS[name], "random_state": 0, "n_jobs": 1}
+    forest: Any
+    if options.data == "made":
+        X, y = make_classification(N_TRAIN, N_FEATURES, n_informative=8, random_state=0)
+        forest = ObliqueForestClassifier(options.trees, **common).fit(X, y)
+        rows = X[: options.rows]
+    else:
+        rows, y = load_diabetes(return_X_y=True)
+        forest = ObliqueForestRegressor(options.trees, **common).fit(rows, y)
+    n, n_two, two = options.points, options.points_of_two, FEATURES[options.data]
     cases = [
-        ("one feature", f"{n}", *mean_curves(forest, rows, ONE, n)),
-        ("two features", f"{n_two} × {n_two}", *mean_curves(forest, rows, TWO, n_two)),
-        ("individual curves", f"{n}", *row_curves(forest, rows, n)),
-        ("accumulated local effects", f"{N_BINS} bins", *local_effects(forest, rows)),
+        ("one feature", f"{n}", *mean_curves(forest, rows, two[:1], n)),
+        ("two features", f"{n_two} × {n_two}", *mean_curves(forest, rows, two, n_two)),
+        ("individual curves", f"{n}", *row_curves(forest, rows, two[0], n)),
+        ("accumulated local effects", f"{N_BINS} bins", *local_effects(forest, rows, two[0])),
     ]
     return [[name, *compare(*case, options.repeats)] for case in cases]
 
@@ -69,7 +79,7 @@ def measure(name: str, options: argparse.Namespace) -> list[list[str]]:
 def mean_curves(forest: Any, rows: np.ndarray, features: list[int], n: int) -> tuple[Call, Call]:
     def ours() -> np.ndarray:
         given = features if len(features) == 2 else features[0]
-        return partial_dependence(forest, rows, given, grid_resolution=n).values[..., 1]
+        return of_class(forest, partial_dependence(forest, rows, given, grid_resolution=n).values)
 
     def theirs() -> np.ndarray:
         found = scikit_learns(forest, rows, features, grid_resolution=n, method="brute")
@@ -78,41 +88,54 @@ def mean_curves(forest: Any, rows: np.ndarray, features: list[int], n: int) -> t
     return ours, theirs
 
 
-def row_curves(forest: Any, rows: np.ndarray, n: int) -> tuple[Call, Call]:
+def row_curves(forest: Any, rows: np.ndarray, feature: int, n: int) -> tuple[Call, Call]:
     def ours() -> np.ndarray:
-        found = partial_dependence(forest, rows, ONE[0], kind="both", grid_resolution=n)
-        return found.individual[..., 1]
+        found = partial_dependence(forest, rows, feature, kind="both", grid_resolution=n)
+        return of_class(forest, found.individual)
 
     def theirs() -> np.ndarray:
         found = scikit_learns(
-            forest, rows, ONE, grid_resolution=n, method="brute", kind="individual"
+            forest, rows, [feature], grid_resolution=n, method="brute", kind="individual"
         )
         return found["individual"][0]
 
     return ours, theirs
 
 
-def local_effects(forest: Any, rows: np.ndarray) -> tuple[Call, Call]:
+def local_effects(forest: Any, rows: np.ndarray, feature: int) -> tuple[Call, Call]:
     """Of one class, by the definition: two predictions of each row."""
-    values = rows[:, ONE[0]]
+    values = rows[:, feature]
     weight = np.ones(len(rows)) / len(rows)
 
     def ours() -> np.ndarray:
-        return accumulated_local_effects(forest, rows, ONE[0], n_bins=N_BINS).values[:, 1]
+        found = accumulated_local_effects(forest, rows, feature, n_bins=N_BINS)
+        return of_class(forest, found.values)
 
-    edges = accumulated_local_effects(forest, rows, ONE[0], n_bins=N_BINS).grid[0]
+    edges = accumulated_local_effects(forest, rows, feature, n_bins=N_BINS).grid[0]
 
     def theirs() -> np.ndarray:
         place = np.clip(np.searchsorted(edges, values), 1, len(edges) - 1)
         low, high = rows.copy(), rows.copy()
-        low[:, ONE[0]], high[:, ONE[0]] = edges[place - 1], edges[place]
-        change = forest.predict_proba(high)[:, 1] - forest.predict_proba(low)[:, 1]
+        low[:, feature], high[:, feature] = edges[place - 1], edges[place]
+        change = predictions(forest, high) - predictions(forest, low)
         sizes = np.bincount(place, weight, len(edges))
         means = np.bincount(place, weight * change, len(edges)) / np.maximum(sizes, 1e-300)
         curve = np.cumsum(means)
         return curve - np.sum(sizes[1:] * (curve[:-1] + curve[1:]) / 2)
 
     return ours, theirs
+
+
+def predictions(forest: Any, rows: np.ndarray) -> np.ndarray:
+    """Of the second class, or of the target."""
+    if isinstance(forest, ObliqueForestRegressor):
+        return forest.predict(rows)
+    return forest.predict_proba(rows)[:, 1]
+
+
+def of_class(forest: Any, values: np.ndarray) -> np.ndarray:
+    """The second class of a classifier; all of a regressor."""
+    return values if isinstance(forest, ObliqueForestRegressor) else values[..., 1]
 
 
 def compare(effect: str, grid: str, ours: Call, theirs: Call, repeats: int) -> list[str]:

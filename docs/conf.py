@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from pathlib import Path
 from typing import Any
+
+from sphinx.util.inspect import stringify_signature
 
 import bevel
 from bevel.estimators._doc_link import DOCUMENTATION
@@ -42,7 +45,6 @@ html_css_files = ["bevel.css"]
 html_baseurl = f"{DOCUMENTATION}/" if DOCUMENTATION else ""
 if DOCUMENTATION:  # a sitemap has full addresses, which there are once the site is published
     extensions.append("sphinx_sitemap")
-html_extra_path = ["llms.txt"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
@@ -101,6 +103,26 @@ def _plain_links_to_code(_app: Any, _name: str, source: list[str]) -> None:
     source[0] = _CODE.sub("]", source[0])
 
 
+_RELATIVE = re.compile(r"\]\((?!https?:)")
+
+
+def with_addresses(text: str, base: str) -> str:
+    """Links of a text, with the address of the site before them; as they are without an address."""
+    return _RELATIVE.sub(f"]({base}", text)
+
+
+def _write_files_of_the_site(app: Any, failure: Exception | None) -> None:
+    """What machines read at the top of the site; robots.txt says where the sitemap is."""
+    if failure is not None or app.builder.name != "html":
+        return
+    base, out = app.config.html_baseurl, Path(app.outdir)
+    text = (Path(app.confdir) / "llms.txt").read_text("utf-8")
+    (out / "llms.txt").write_text(with_addresses(text, base), "utf-8")
+    if base:
+        robots = f"User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n"
+        (out / "robots.txt").write_text(robots, "utf-8")
+
+
 _ATTRIBUTE = re.compile(r"(\w)_(?=[,)])")  # n_classes_ in a shape is no link
 _LABEL = re.compile(r":ref:`([^`<]*?)\s*(?:<[^`]*>)?`")  # labels of scikit-learn's own site
 
@@ -111,7 +133,18 @@ def _mend_docstring(_app: Any, *arguments: Any) -> None:
     lines[:] = [_ATTRIBUTE.sub(r"\1\\_", line) if "shape (" in line else line for line in lines]
 
 
+def _signature_of_parameters(
+    _app: Any, what: str, _name: str, thing: Any, _options: Any, signature: str | None, _result: Any
+) -> tuple[str, None] | None:
+    """Estimators show their parameters; autodoc would show those of `__new__`, which has none."""
+    if what != "class" or signature != "(*_, **parameters)":
+        return None
+    return stringify_signature(inspect.signature(thing), show_annotation=False), None
+
+
 def setup(app: Any) -> None:
     app.connect("source-read", _plain_links_to_code)
     app.connect("autodoc-process-docstring", _mend_docstring)
+    app.connect("autodoc-process-signature", _signature_of_parameters)
+    app.connect("build-finished", _write_files_of_the_site)
     (Path(app.confdir) / "api" / "generated").mkdir(exist_ok=True)

@@ -14,10 +14,15 @@ NONE = float("nan")
 
 @dataclass(frozen=True)
 class Forest:
-    """What both sides are asked to grow: full depth, bootstrap, d directions at each node."""
+    """What both sides are asked to grow: full depth, bootstrap, d directions at each node.
+
+    Of boosting: 31 leaves, no bootstrap, as in `benchmarks.speed.boosting`.
+    """
 
     task: str
-    mode: str  # "axis": √p single features; "sparse": p signed sums of about three
+    # "axis": √p single features; "sparse": p signed sums of about three; "boost-axis" and
+    # "boost-sparse": boosting on all features, on p sums for each iteration
+    mode: str
     n_trees: int
     n_rows: int | None = None  # None: the task's own number
 
@@ -102,6 +107,13 @@ ROWS = (
     *(
         Row("one", Forest("parity20", mode, n_trees), "estimator", 1)
         for mode, n_trees in product(("axis", "sparse"), (100, 500))
+    ),
+    *(
+        Row(kind, Forest("higgs28", mode, 100, 20_000), "lightgbm", n_threads, *bounds)
+        for mode, (kind, n_threads, *bounds) in product(
+            ("boost-axis", "boost-sparse"),
+            (("batch", 1, 2, 4), ("batch", 2), ("one", 1, 5, 20)),
+        )
     ),
     Row("load", Forest("parity20", "axis", 500), "sklearn", 1, 20, 100),
     Row("answer", Forest("parity20", "axis", 500), "sklearn", 1),

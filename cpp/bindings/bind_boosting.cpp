@@ -10,6 +10,7 @@
 #include "arrays.h"
 #include "bevel/boosting/booster.h"
 #include "bevel/boosting/code_groups.h"
+#include "bevel/data/scaler.h"
 #include "bevel/support/arithmetic/exponential.h"
 #include "bevel/support/check.h"
 #include "conversions/enum_names.h"
@@ -124,6 +125,11 @@ nb::dict to_dict(BoostingResult&& result) {
   return all;
 }
 
+// Samplers of these kinds ask for the shape of the table only.
+bool draws_without_data(FamilyKind kind) {
+  return kind == FamilyKind::axis || kind == FamilyKind::signs || kind == FamilyKind::combination;
+}
+
 nb::dict boost_trees(Matrix X, Vector<int32_t> levels, Vector<float> medians,
                      Vector<uint8_t> has_nan, Vector<double> target,
                      std::optional<Vector<double>> weights, std::optional<Vector<uint8_t>> roles,
@@ -131,16 +137,18 @@ nb::dict boost_trees(Matrix X, Vector<int32_t> levels, Vector<float> medians,
                      std::optional<Vector<double>> raw_before, const Options& options,
                      const BoostingOptions& boosting, int n_threads, nb::object progress,
                      nb::object user_loss, nb::object scorer, std::optional<Room> feature_room,
-                     std::optional<Room> direction_room) {
+                     std::optional<Room> direction_room, const Scaler* scaler) {
   const size_t n = X.shape(0), p = X.shape(1);
   const bool by_column =
       (n == 1 || X.stride(0) == 1) && (p == 1 || X.stride(1) == static_cast<int64_t>(n));
   require(by_column || (X.stride(1) == 1 && X.stride(0) == static_cast<int64_t>(p)),
           "[boost] X must be contiguous");
-  for (size_t f = 0; !by_column && f < p; ++f)
+  const bool is_ready = by_column && !scaler;
+  for (size_t f = 0; !is_ready && f < p; ++f)
     require(levels(f) == 0, "[boost] nominal columns of a table by rows");
   for (const Family& family : options.families)
-    require(by_column || family.kind == FamilyKind::axis, "[boost] directions of a table by rows");
+    require(is_ready || draws_without_data(family.kind), "[boost] directions of a table by rows");
+  require(!scaler || scaler->n_features() == p, "[boost] features of the scaler");
   const auto n_outputs = static_cast<size_t>(boosting.n_outputs);
   require(levels.shape(0) == p && medians.shape(0) == p && has_nan.shape(0) == p,
           "[boost] levels, medians and has_nan need one entry per feature");
@@ -161,15 +169,15 @@ nb::dict boost_trees(Matrix X, Vector<int32_t> levels, Vector<float> medians,
   const BoostingOptions settings = boosting;
   std::optional<BoostingResult> result;
   run_cancellable(reporter, [&] {
-    const DatasetView data(by_column ? X.data() : nullptr, n, static_cast<int32_t>(p),
-                           levels.data(), medians.data(), has_nan.data());
+    const DatasetView data(is_ready ? X.data() : nullptr, n, static_cast<int32_t>(p), levels.data(),
+                           medians.data(), has_nan.data());
     BoostingSet set{data, {target.data(), weights ? weights->data() : nullptr}};
     if (roles) set.roles = roles->data();
     if (baseline) set.baseline = baseline->data();
     if (raw_before) set.raw_before = raw_before->data();
     if (settings.loss == LossKind::user) set.user_loss = &source;
     if (has_scorer) set.scorer = &measure;
-    if (!by_column) set.values_by_row = X.data();
+    if (!is_ready) set.table = TableValues{X.data(), by_column ? 1 : p, by_column ? n : 1, scaler};
     if (feature_room) set.feature_room = {feature_room->data(), feature_room->size()};
     if (direction_room) set.direction_room = {direction_room->data(), direction_room->size()};
     check_values(set, settings);
@@ -221,5 +229,6 @@ void bind_boosting(nb::module_& m) {
         nb::arg("n_threads"), nb::arg("progress").none(), nb::arg("user_loss").none(),
         nb::arg("scorer").none() = nb::none(),
         nb::arg("feature_room").noconvert().none() = nb::none(),
-        nb::arg("direction_room").noconvert().none() = nb::none());
+        nb::arg("direction_room").noconvert().none() = nb::none(),
+        nb::arg("scaler").none() = nb::none());
 }

@@ -132,6 +132,7 @@ def boost(
     scorer: Callable[[npt.NDArray[np.float64]], float] | None = None,
     feature_room: npt.NDArray[np.uint8] | None = None,
     direction_room: npt.NDArray[np.uint8] | None = None,
+    scaler: Scaler | None = None,
 ) -> dict[str, Any]: ...
 def train(
     X: npt.NDArray[np.float32],

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import runpy
+import subprocess
+import tomllib
+from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
@@ -10,9 +15,11 @@ from sklearn.utils import estimator_html_repr
 import bevel
 from bevel import estimators
 from bevel.analysis import ProximityImputer
+from bevel.estimators import _doc_link
 from bevel.estimators._doc_link import DOCUMENTATION, LinksToDocuments, published_at
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "estimators.md"
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs" / "reference" / "estimators.md"
 CLASSES = [*(getattr(estimators, name) for name in estimators.__all__), ProximityImputer]
 
 
@@ -45,3 +52,60 @@ def test_address_is_the_one_of_the_distribution():
     assert published_at(()) == ""
     assert published_at(["Source, https://a.org", f"Documentation, {ADDRESS}/"]) == ADDRESS
     assert LinksToDocuments._doc_link_module == ("bevel" if DOCUMENTATION else "")
+
+
+def settings_of_the_site():
+    pytest.importorskip("sphinx")
+    return runpy.run_path(str(ROOT / "docs" / "conf.py"))
+
+
+def test_site_and_its_files_have_the_address_of_the_distribution(monkeypatch):
+    monkeypatch.setattr(_doc_link, "DOCUMENTATION", ADDRESS)
+    settings = settings_of_the_site()
+    assert settings["html_baseurl"] == f"{ADDRESS}/"
+    assert "sphinx_sitemap" in settings["extensions"]
+    text = (ROOT / "docs" / "llms.txt").read_text("utf-8")
+    links = re.findall(r"\]\(([^)]*)\)", settings["with_addresses"](text, f"{ADDRESS}/"))
+    assert len(links) >= 8
+    assert all(link.startswith(f"{ADDRESS}/") for link in links)
+
+
+def test_site_has_no_sitemap_and_relative_links_while_nothing_is_published(monkeypatch):
+    monkeypatch.setattr(_doc_link, "DOCUMENTATION", "")
+    settings = settings_of_the_site()
+    assert settings["html_baseurl"] == ""
+    assert "sphinx_sitemap" not in settings["extensions"]
+    text = (ROOT / "docs" / "llms.txt").read_text("utf-8")
+    assert settings["with_addresses"](text, "") == text
+
+
+def test_links_of_llms_txt_lead_to_documents():
+    text = (ROOT / "docs" / "llms.txt").read_text("utf-8")
+    pages = [Path(link) for link in re.findall(r"\]\(([^)]*)\)", text)]
+    made = {Path("gallery/index.html")}  # from examples/, by the build
+    for page in set(pages) - made:
+        assert any((ROOT / "docs" / page.with_suffix(s)).is_file() for s in (".md", ".rst")), page
+
+
+def test_public_docstrings_name_no_file_of_the_repository():
+    """A wheel has no docs/: what users read refers to pages of the site."""
+    names = [bevel, *(getattr(bevel, name) for name in bevel.__all__ if name != "__version__")]
+    modules = [thing for thing in names if hasattr(thing, "__path__")]
+    names += [
+        getattr(module, name) for module in modules for name in getattr(module, "__all__", ())
+    ]
+    for thing in names:
+        members = vars(thing).values() if isinstance(thing, type) else ()
+        for documented in (thing, *members):
+            assert not re.search(r"docs/|\.md\b", documented.__doc__ or ""), documented
+
+
+def test_pyproject_is_the_only_file_with_an_address_of_the_project():
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"].get("urls", {})
+    if not urls:
+        assert metadata("bevel").get_all("Project-URL") is None
+        return
+    assert published_at(f"{name}, {address}" for name, address in urls.items())
+    command = ["git", "grep", "-lF", "-e", urls["Documentation"]]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.split()
+    assert found in ([], ["pyproject.toml"])  # [] without git

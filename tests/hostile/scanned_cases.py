@@ -113,5 +113,6 @@ def _write(table: pa.Table, path: Path, way: str) -> None:
 
 def check_blocks(estimator: Any, again: Any, X: Any) -> None:
     """The forest of a table must be the same in other blocks."""
+    X = np.asarray(X) if isinstance(X, np.matrix) else X  # which only files of rows accept
     if estimator.apply(X).tobytes() != again.apply(X).tobytes():
         raise WrongAnswerError("differs", "leaves are others in other blocks of a scanned table")

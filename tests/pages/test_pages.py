@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
-from typer.testing import CliRunner
+from support.command_line import invoke
 
 from bevel.cli.app import app
 
@@ -101,7 +101,7 @@ def pages(tmp_path_factory):
 
 
 def run(*words):
-    done = CliRunner().invoke(app, [str(word) for word in words])
+    done = invoke(app, [str(word) for word in words])
     assert done.exit_code == 0, done.output
 
 

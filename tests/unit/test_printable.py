@@ -7,7 +7,7 @@ from copy import copy
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from support.command_line import invoke
 
 from bevel import ObliqueForestClassifier, analysis
 from bevel.cli.app import app
@@ -128,7 +128,7 @@ COMMANDS = [
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(map(repr, words))[:60])
 def test_commands_print_names_as_text(words, files, monkeypatch):
     monkeypatch.chdir(files)
-    result = CliRunner().invoke(app, words)
+    result = invoke(app, words)
     assert result.exception is None or isinstance(result.exception, SystemExit)
     assert_safe(result.output)
     if words[0] == "inspect" and "--json" not in words:
@@ -139,7 +139,7 @@ def test_pages_hold_names_as_text(files, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(files)
     words = ["explain", "model.bevel", "rows.parquet", "--out", "page.html"]
-    result = CliRunner().invoke(app, words)
+    result = invoke(app, words)
     assert result.exit_code == 0, result.output
     page = (files / "page.html").read_text("utf-8")
     assert "<b>*/" not in page

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "bevel/split/projection_bound.h"
 #include "bevel/support/thread_pool.h"
 
 namespace bevel {
@@ -51,16 +52,15 @@ std::vector<float> place_edges(const std::vector<float>& sorted, int max_bins) {
   return edges;
 }
 
-ColumnBins bin_numbers(const float* values, size_t stride, std::span<const uint32_t> rows,
+ColumnBins bin_numbers(const TableValues& table, size_t feature, std::span<const uint32_t> rows,
                        int max_bins) {
   ColumnBins bins;
   const size_t n_sorted = std::min(rows.size(), kMostSorted);
-  std::vector<float> sample;
-  sample.reserve(n_sorted);
-  for (size_t i = 0; i < n_sorted; ++i) {
-    const float value = values[rows[i * rows.size() / n_sorted] * stride];
-    if (value == value) sample.push_back(value);
-  }
+  std::vector<uint32_t> some(n_sorted);
+  for (size_t i = 0; i < n_sorted; ++i) some[i] = rows[i * rows.size() / n_sorted];
+  std::vector<float> sample(n_sorted);
+  table.gather(feature, some, sample.data());
+  std::erase_if(sample, [](float value) { return value != value; });
   std::sort(sample.begin(), sample.end());
   bins.edges = place_edges(sample, max_bins);
   bins.n_bins = static_cast<int>(bins.edges.size()) + 1;
@@ -69,10 +69,10 @@ ColumnBins bin_numbers(const float* values, size_t stride, std::span<const uint3
 }
 
 // Number of edges below a value, in eight steps without branches.
-void code_numbers(const float* values, size_t stride, size_t n,
-                  const std::array<float, kCodes>& edges, size_t missing, uint8_t* codes) {
+void code_numbers(const float* values, size_t n, const std::array<float, kCodes>& edges,
+                  size_t missing, uint8_t* codes) {
   for (size_t i = 0; i < n; ++i) {
-    const float value = values[i * stride];
+    const float value = values[i];
     size_t position = 0;
     for (size_t step = kCodes / 2; step > 0; step /= 2)
       position += step & (size_t{0} - size_t{edges[position + step - 1] < value});
@@ -81,11 +81,10 @@ void code_numbers(const float* values, size_t stride, size_t n,
 }
 
 // Levels by their frequency: those beyond the most frequent share a code.
-ColumnBins bin_levels(const float* values, size_t stride, std::span<const uint32_t> rows,
-                      int32_t n_levels) {
+ColumnBins bin_levels(const float* values, std::span<const uint32_t> rows, int32_t n_levels) {
   ColumnBins bins;
   std::vector<size_t> count(static_cast<size_t>(n_levels), 0);
-  for (const uint32_t row : rows) ++count[static_cast<size_t>(values[row * stride])];
+  for (const uint32_t row : rows) ++count[static_cast<size_t>(values[row])];
   std::vector<int32_t> order(static_cast<size_t>(n_levels));
   std::iota(order.begin(), order.end(), 0);
   if (n_levels > kMostBins)
@@ -114,9 +113,8 @@ BinnedColumns::BinnedColumns(const DatasetView& data, const TableValues& table,
   ThreadPool edges(n_threads, bins_.size(), [&](int, size_t feature) {
     poll_cancellation(std::min(rows.size(), kMostSorted) * 16);
     const int32_t n_levels = data.levels[feature];
-    bins_[feature] = n_levels > 0
-                         ? bin_levels(table.column(feature), table.row_stride, rows, n_levels)
-                         : bin_numbers(table.column(feature), table.row_stride, rows, max_bins);
+    bins_[feature] = n_levels > 0 ? bin_levels(table.column(feature), rows, n_levels)
+                                  : bin_numbers(table, feature, rows, max_bins);
   });
   edges.run();
   find_extremes(table, rows, n_threads);
@@ -133,6 +131,7 @@ void BinnedColumns::find_extremes(const TableValues& table, std::span<const uint
   };
   std::vector<std::vector<Extremes>> found(n_jobs);
   ThreadPool scan(n_threads, n_jobs, [&](int, size_t job) {
+    std::array<float, kTileRows> values;
     for (const ColumnBins& bins : bins_) found[job].push_back({bins.highest});
     const auto mine =
         rows.subspan(job * kRowsPerJob, std::min(kRowsPerJob, rows.size() - job * kRowsPerJob));
@@ -140,10 +139,10 @@ void BinnedColumns::find_extremes(const TableValues& table, std::span<const uint
       const auto some = mine.subspan(tile, std::min(kTileRows, mine.size() - tile));
       poll_cancellation(some.size() * bins_.size());
       for (size_t feature = 0; feature < bins_.size(); ++feature) {
-        const float* values = table.column(feature);
         Extremes& own = found[job][feature];
-        for (const uint32_t row : some) {
-          const float value = values[row * table.row_stride];
+        table.gather(feature, some, values.data());
+        for (size_t i = 0; i < some.size(); ++i) {
+          const float value = values[i];
           own.has_missing |= value != value;
           if (value > own.highest) own.highest = value;
         }
@@ -166,26 +165,34 @@ void BinnedColumns::code(const TableValues& table, int n_threads) {
     std::copy(bins_[feature].edges.begin(), bins_[feature].edges.end(), edges[feature].begin());
   }
   const size_t n_rows = codes_.n_rows();
-  ThreadPool coding(n_threads, (n_rows + kRowsPerJob - 1) / kRowsPerJob, [&](int, size_t job) {
+  const size_t n_jobs = (n_rows + kRowsPerJob - 1) / kRowsPerJob;
+  std::vector<float> largest(n_jobs, 0.0f);
+  ThreadPool coding(n_threads, n_jobs, [&](int, size_t job) {
     const size_t end = std::min(n_rows, (job + 1) * kRowsPerJob);
     for (size_t first = job * kRowsPerJob; first < end; first += kTileRows) {
       const size_t n = std::min(kTileRows, end - first);
       poll_cancellation(n * bins_.size() * 8);
-      for (size_t feature = 0; feature < bins_.size(); ++feature) {
-        const ColumnBins& bins = bins_[feature];
-        const float* values = table.column(feature) + first * table.row_stride;
-        uint8_t* codes = codes_.column(feature) + first * kGroupColumns;
-        if (bins.is_nominal())
-          for (size_t i = 0; i < n; ++i)
-            codes[i * kGroupColumns] =
-                bins.level_code[static_cast<size_t>(values[i * table.row_stride])];
-        else
-          code_numbers(values, table.row_stride, n, edges[feature],
-                       static_cast<size_t>(bins.n_bins), codes);
-      }
+      for (size_t feature = 0; feature < bins_.size(); ++feature)
+        code_tile(table, feature, first, n, edges[feature], largest[job]);
     }
   });
   coding.run();
+  for (const float size : largest) largest_size_ = std::max<double>(largest_size_, size);
+}
+
+void BinnedColumns::code_tile(const TableValues& table, size_t feature, size_t first, size_t n,
+                              const std::array<float, kCodes>& edges, float& largest) {
+  const ColumnBins& bins = bins_[feature];
+  std::array<float, kTileRows> room;
+  const float* values = table.run(feature, first, n, room.data());
+  uint8_t* codes = codes_.column(feature) + first * kGroupColumns;
+  if (bins.is_nominal()) {
+    for (size_t i = 0; i < n; ++i)
+      codes[i * kGroupColumns] = bins.level_code[static_cast<size_t>(values[i])];
+    return;
+  }
+  code_numbers(values, n, edges, static_cast<size_t>(bins.n_bins), codes);
+  largest = std::max(largest, largest_size_of(values, n));
 }
 
 }  // namespace bevel

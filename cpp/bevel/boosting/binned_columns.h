@@ -2,6 +2,7 @@
 // of nominal columns as they are. Made once for all trees.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "bevel/boosting/code_groups.h"
 #include "bevel/data/dataset_view.h"
+#include "bevel/data/table_values.h"
 
 namespace bevel {
 
@@ -24,14 +26,6 @@ struct ColumnBins {
   bool is_nominal() const { return !level_code.empty(); }
 };
 
-// Where the numbers of a table lie: column after column, or row after row.
-struct TableValues {
-  const float* values;
-  size_t row_stride, column_stride;
-
-  const float* column(size_t feature) const { return values + feature * column_stride; }
-};
-
 class BinnedColumns {
  public:
   // rows: those that bins are learned from; all rows are coded. room: see CodeGroups.
@@ -40,13 +34,18 @@ class BinnedColumns {
 
   const ColumnBins& bins(size_t feature) const { return bins_[feature]; }
   const CodeGroups& codes() const { return codes_; }
+  // Of all numeric values.
+  double largest_size() const { return largest_size_; }
 
  private:
   void find_extremes(const TableValues& table, std::span<const uint32_t> rows, int n_threads);
   void code(const TableValues& table, int n_threads);
+  void code_tile(const TableValues& table, size_t feature, size_t first, size_t n,
+                 const std::array<float, kCodes>& edges, float& largest);
 
   std::vector<ColumnBins> bins_;
   CodeGroups codes_;
+  double largest_size_ = 0.0;
 };
 
 }  // namespace bevel

@@ -46,11 +46,9 @@ class Booster {
       (validates ? validation_ : training_).push_back(static_cast<uint32_t>(row));
     }
     require(!training_.empty(), "[boost] no training rows");
-    const auto n_columns = static_cast<size_t>(set.data.n_features);
-    const TableValues table = set.values_by_row ? TableValues{set.values_by_row, n_columns, 1}
-                                                : TableValues{set.data.values, 1, set.data.n_rows};
+    const TableValues table = set.table.value_or(TableValues{set.data.values, 1, set.data.n_rows});
     features_.emplace(set.data, table, training_, boosting.max_bins, n_threads, set.feature_room);
-    columns_.emplace(options, set.data, *features_, boosting.max_bins, set.direction_room);
+    columns_.emplace(options, set.data, table, *features_, boosting.max_bins, set.direction_room);
     if (set.baseline)
       result_.baseline.assign(set.baseline, set.baseline + n_outputs_);
     else
@@ -127,17 +125,19 @@ class Booster {
     }
     if (boosting_.samples_by_gradient) {
       draw_by_gradient(iteration, team);
+      bag_ = drawn_;
       return;
     }
-    bag_.clear();
+    drawn_.clear();
     Stream stream(root_key(options_.seed, iteration), Purpose::bag);
     auto wanted = static_cast<uint64_t>(
         std::max(1.0, std::round(boosting_.subsample * static_cast<double>(training_.size()))));
     for (size_t i = 0; i < training_.size(); ++i) {
       const bool taken = stream.below(training_.size() - i) < wanted;
       wanted -= taken;
-      (taken ? bag_ : others_).push_back(training_[i]);
+      (taken ? drawn_ : others_).push_back(training_[i]);
     }
+    bag_ = drawn_;
     std::sort(others_.begin(), others_.end());
   }
 
@@ -149,7 +149,7 @@ class Booster {
     }
     factors_.resize(set_.data.n_rows);
     Stream stream(root_key(options_.seed, iteration), Purpose::bag);
-    sampling_.draw(training_, boosting_.subsample, stream.next(), bag_, others_, factors_);
+    sampling_.draw(training_, boosting_.subsample, stream.next(), drawn_, others_, factors_);
     std::sort(others_.begin(), others_.end());
   }
 
@@ -169,7 +169,7 @@ class Booster {
         gradients_[row].gradient *= factors_[row];
         gradients_[row].hessian *= factors_[row];
       }
-    rows_.rows = bag_;
+    rows_.rows.assign(bag_.begin(), bag_.end());
     rows_.others = others_;
     const uint64_t key = mix(root_key(options_.seed, iteration) + output);
     const Quantised quantised = quantise(gradients_, bag_, key, team, rows_.stats);
@@ -256,7 +256,8 @@ class Booster {
   const Options& options_;
   const size_t n_outputs_;
   Loss loss_;
-  std::vector<uint32_t> training_, validation_, bag_, others_;
+  std::vector<uint32_t> training_, validation_, drawn_, others_;
+  std::span<const uint32_t> bag_;  // the rows of an iteration: all training rows, or those drawn
   std::optional<BinnedColumns> features_;
   std::optional<TreeColumns> columns_;
   RawPredictions raw_;

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "bevel/boosting/boosting_options.h"
 #include "bevel/boosting/losses.h"
 #include "bevel/data/dataset_view.h"
+#include "bevel/data/table_values.h"
 #include "bevel/forest/flat_forest.h"
 #include "bevel/options.h"
 
@@ -25,8 +27,8 @@ struct BoostingSet {
   const double* raw_before = nullptr;     // predictions of earlier iterations, output after output
   const LossSource* user_loss = nullptr;  // of LossKind::user, which needs a baseline
   const ScoreSource* scorer = nullptr;    // null: the loss decides when to stop
-  // The table row after row: data has no values then, and no direction combines features.
-  const float* values_by_row = nullptr;
+  // The numbers of the table, where they are not those of data, which has no values then.
+  std::optional<TableValues> table{};
   // Where the codes of features and of directions go; empty: memory of their own.
   std::span<uint8_t> feature_room{}, direction_room{};
 };

@@ -35,6 +35,36 @@ constexpr std::array<AddRows, sizeof...(kWidths)> all_widths(std::index_sequence
 }
 constexpr auto kAddRows = all_widths(std::make_index_sequence<kGroupColumns>());
 
+// Stable:  [l r l l r]  ->  [l l l | r r]. Only the smaller side goes through the buffer, from the
+// end where it stands last.
+template <class T>
+void partition(T* values, size_t n, const uint8_t* goes_left, size_t n_left,
+               std::vector<T>& buffer) {
+  const size_t n_right = n - n_left, n_buffered = std::min(n_left, n_right) + 1;
+  if (buffer.size() < n_buffered) buffer.resize(n_buffered);
+  if (n_right <= n_left) {
+    size_t left = 0, right = 0;
+    for (size_t i = 0; i < n; ++i) {
+      const T value = values[i];
+      values[left] = value;
+      buffer[right] = value;
+      left += goes_left[i];
+      right += !goes_left[i];
+    }
+    std::copy_n(buffer.data(), n_right, values + n_left);
+  } else {
+    size_t left = n_left, right = n;
+    for (size_t i = n; i-- > 0;) {
+      const T value = values[i];
+      values[right - 1] = value;
+      buffer[left] = value;
+      left -= goes_left[i];
+      right -= !goes_left[i];
+    }
+    std::copy_n(buffer.data() + 1, n_left, values);
+  }
+}
+
 }  // namespace
 
 GrownBoostingTree HistogramSplitter::grow(BoostingRows& rows, const CutRules& rules,
@@ -239,19 +269,20 @@ bool HistogramSplitter::split(const Node& parent, Node& left, Node& right) {
   const uint8_t* codes = columns_.codes(static_cast<size_t>(cut.column));
   const size_t n = parent.end - parent.start, n_others = parent.other_end - parent.other_start;
   const size_t most = std::max(n, n_others);
-  if (row_buffer_.size() < most) row_buffer_.resize(most);
-  if (stat_buffer_.size() < n) stat_buffer_.resize(n);
   if (goes_left_.size() < most) goes_left_.resize(most);
   auto part = [&](uint32_t* rows, size_t n_rows) {
     poll_cancellation(n_rows);
+    size_t n_left = 0;
     for (size_t i = 0; i < n_rows; ++i)
-      goes_left_[i] = by_code[codes[size_t{rows[i]} * kGroupColumns]];
-    return partition_stably(rows, n_rows, goes_left_.data(), row_buffer_.data());
+      n_left += goes_left_[i] = by_code[codes[size_t{rows[i]} * kGroupColumns]];
+    partition(rows, n_rows, goes_left_.data(), n_left, row_buffer_);
+    return n_left;
   };
   const size_t other_middle =
       parent.other_start + part(rows_->others.data() + parent.other_start, n_others);
   const size_t middle = parent.start + part(rows_->rows.data() + parent.start, n);
-  partition_stably(rows_->stats.data() + parent.start, n, goes_left_.data(), stat_buffer_.data());
+  partition(rows_->stats.data() + parent.start, n, goes_left_.data(), middle - parent.start,
+            stat_buffer_);
   const bool inside = parent.start < middle && middle < parent.end;
   BEVEL_CHECK(inside);
   if (!inside) return false;

@@ -21,19 +21,20 @@ void append(Candidates& to, const Candidates& from, size_t direction) {
 
 }  // namespace
 
-TreeColumns::TreeColumns(const Options& options, const DatasetView& data,
+TreeColumns::TreeColumns(const Options& options, const DatasetView& data, const TableValues& table,
                          const BinnedColumns& features, int direction_bins, std::span<uint8_t> room)
     : options_(options),
       data_(data),
+      table_(table),
       features_(features),
       kernels_(kernels(options.simd)),
+      bound_(data, features.largest_size()),
       n_features_(static_cast<size_t>(data.n_features)),
       direction_bins_(direction_bins),
       constraints_(options.constraints, data),
       samplers_(make_samplers(options, data)),
       scratch_(samplers_.size()),
       codes_(room) {
-  if (data.values) bound_.emplace(data);
   for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(scratch_[f]);
 }
 
@@ -84,9 +85,9 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
   for (size_t c = 0; c < drawn.size(); ++c) {
     const auto first = static_cast<size_t>(*drawn.indices(c));
     if (first >= n_features_) {
-      if (!bound_->may_overflow(axes, first - n_features_, first - n_features_ + 1))
+      if (!bound_.may_overflow(axes, first - n_features_, first - n_features_ + 1))
         append(directions_, axes, first - n_features_);
-    } else if (drawn.n_nonzeros(c) > 1 && !bound_->may_overflow(drawn, c, c + 1))
+    } else if (drawn.n_nonzeros(c) > 1 && !bound_.may_overflow(drawn, c, c + 1))
       append(directions_, drawn, c);
   }
 }
@@ -125,7 +126,8 @@ void TreeColumns::learn_constraints() {
   }
 }
 
-Projection TreeColumns::projection(size_t direction, std::vector<const float*>& columns,
+Projection TreeColumns::projection(size_t direction, const std::vector<const float*>& features,
+                                   std::vector<const float*>& columns,
                                    std::vector<float>& fill) const {
   const int n = directions_.n_nonzeros(direction);
   const int32_t* index = directions_.indices(direction);
@@ -133,9 +135,10 @@ Projection TreeColumns::projection(size_t direction, std::vector<const float*>& 
   fill.clear();
   bool any_missing = false;
   for (int k = 0; k < n; ++k) {
-    columns.push_back(data_.column(index[k]));
-    fill.push_back(data_.medians[index[k]]);
-    any_missing |= data_.has_nan[static_cast<size_t>(index[k])] != 0;
+    const auto feature = static_cast<size_t>(index[k]);
+    columns.push_back(features[feature]);
+    fill.push_back(data_.medians[feature]);
+    any_missing |= data_.has_nan[feature] != 0;
   }
   return {columns.data(), directions_.weights(direction), any_missing ? fill.data() : nullptr, n};
 }
@@ -145,44 +148,63 @@ void TreeColumns::code_directions(std::span<const uint32_t> rows, Team& team) {
   bins_.assign(n, {});
   codes_.resize(data_.n_rows, n);
   if (n == 0) return;
-  if (all_rows_.empty()) {
-    all_rows_.resize(data_.n_rows);
-    std::iota(all_rows_.begin(), all_rows_.end(), 0u);
-  }
-  const size_t n_sample = std::min(rows.size(), kSampleRows);
+  place_bins(rows, team);
+  team.run_blocks(data_.n_rows, kBlockRows,
+                  [&](size_t first, size_t last) { code_block(first, last); });
+}
+
+void TreeColumns::place_bins(std::span<const uint32_t> rows, Team& team) {
+  const size_t n = directions_.size(), n_sample = std::min(rows.size(), kSampleRows);
   std::vector<uint32_t> sample(n_sample);
   for (size_t i = 0; i < n_sample; ++i) sample[i] = rows[i * rows.size() / n_sample];
+  std::vector<const float*> features(n_features_);
+  std::vector<float> room;
+  if (table_.is_ready()) {
+    for (size_t f = 0; f < n_features_; ++f) features[f] = table_.column(f);
+  } else {
+    room.resize(n_features_ * n_sample);
+    team.run(n_features_, room.size() > kBlockRows, [&](size_t f) {
+      features[f] = room.data() + f * n_sample;
+      table_.gather(f, sample, room.data() + f * n_sample);
+    });
+    std::iota(sample.begin(), sample.end(), 0u);
+  }
   team.run(n, n * n_sample > kBlockRows, [&](size_t direction) {
     if (direction < n_copied_) return;
     poll_cancellation(n_sample * 8);
     std::vector<const float*> columns;
     std::vector<float> fill, values(n_sample);
-    kernels_.project(projection(direction, columns, fill), sample.data(), n_sample, values.data());
+    kernels_.project(projection(direction, features, columns, fill), sample.data(), n_sample,
+                     values.data());
     bins_[direction] = DirectionBins(values, direction_bins_);
   });
-  team.run_blocks(data_.n_rows, kBlockRows, [&](size_t first, size_t last) {
-    std::vector<const float*> columns;
-    std::vector<float> fill, values(kTileRows);
-    std::vector<int32_t> cells(kTileRows);
-    for (size_t g = 0; g < codes_.n_groups(); ++g)
-      for (size_t tile = first; tile < last; tile += kTileRows) {
-        const size_t n_tile = std::min(kTileRows, last - tile);
-        poll_cancellation(n_tile * kGroupColumns * 4);
-        for (size_t k = 0; k < codes_.width(g); ++k) {
-          const size_t direction = g * kGroupColumns + k;
-          uint8_t* codes = codes_.column(direction) + tile * kGroupColumns;
-          if (direction < n_copied_) {
-            const auto feature = static_cast<size_t>(*directions_.indices(direction));
-            const uint8_t* own = features_.codes().column(feature) + tile * kGroupColumns;
-            for (size_t i = 0; i < n_tile; ++i) codes[i * kGroupColumns] = own[i * kGroupColumns];
-            continue;
-          }
-          kernels_.project(projection(direction, columns, fill), all_rows_.data() + tile, n_tile,
-                           values.data());
-          bins_[direction].code_values(values.data(), n_tile, cells.data(), kGroupColumns, codes);
-        }
+}
+
+void TreeColumns::code_block(size_t first, size_t last) {
+  std::vector<const float*> features(n_features_), columns;
+  std::vector<float> fill, values(kTileRows);
+  std::vector<float> room(table_.is_ready() ? 0 : n_features_ * kTileRows);
+  std::vector<int32_t> cells(kTileRows);
+  std::vector<uint32_t> tile_rows(kTileRows);
+  std::iota(tile_rows.begin(), tile_rows.end(), 0u);
+  for (size_t tile = first; tile < last; tile += kTileRows) {
+    const size_t n_tile = std::min(kTileRows, last - tile);
+    for (size_t f = 0; f < n_features_; ++f)
+      features[f] = table_.run(f, tile, n_tile, room.data() + (room.empty() ? 0 : f * kTileRows));
+    for (size_t direction = 0; direction < directions_.size(); ++direction) {
+      poll_cancellation(n_tile * 4);
+      uint8_t* codes = codes_.column(direction) + tile * kGroupColumns;
+      if (direction < n_copied_) {
+        const auto feature = static_cast<size_t>(*directions_.indices(direction));
+        const uint8_t* own = features_.codes().column(feature) + tile * kGroupColumns;
+        for (size_t i = 0; i < n_tile; ++i) codes[i * kGroupColumns] = own[i * kGroupColumns];
+        continue;
       }
-  });
+      kernels_.project(projection(direction, features, columns, fill), tile_rows.data(), n_tile,
+                       values.data());
+      bins_[direction].code_values(values.data(), n_tile, cells.data(), kGroupColumns, codes);
+    }
+  }
 }
 
 void TreeColumns::describe(size_t column, int bin, SplitRecord& out) const {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,8 +30,8 @@ struct ColumnGroup {
 class TreeColumns {
  public:
   // room: of the codes of directions, see CodeGroups.
-  TreeColumns(const Options& options, const DatasetView& data, const BinnedColumns& features,
-              int direction_bins, std::span<uint8_t> room);
+  TreeColumns(const Options& options, const DatasetView& data, const TableValues& table,
+              const BinnedColumns& features, int direction_bins, std::span<uint8_t> room);
 
   // Draws the directions of a tree and codes all rows; the data's rows `rows` are those of the
   // tree.
@@ -89,20 +88,23 @@ class TreeColumns {
   void draw_directions(uint64_t tree, std::span<const uint32_t> rows);
   void learn_constraints();
   void code_directions(std::span<const uint32_t> rows, Team& team);
-  Projection projection(size_t direction, std::vector<const float*>& columns,
-                        std::vector<float>& fill) const;
+  void place_bins(std::span<const uint32_t> rows, Team& team);
+  void code_block(size_t first, size_t last);
+  // features: the values of each, of the rows to be projected.
+  Projection projection(size_t direction, const std::vector<const float*>& features,
+                        std::vector<const float*>& columns, std::vector<float>& fill) const;
 
   const Options& options_;
   const DatasetView& data_;
+  const TableValues table_;
   const BinnedColumns& features_;
   const Kernels& kernels_;
-  std::optional<ProjectionBound> bound_;  // without values nothing is projected
+  const ProjectionBound bound_;
   const size_t n_features_;
   const int direction_bins_;
   const DirectionConstraints constraints_;
   Samplers samplers_;
   std::vector<SamplerScratch> scratch_;
-  std::vector<uint32_t> all_rows_;
 
   std::vector<uint8_t> active_;  // by feature
   Candidates directions_;

@@ -7,6 +7,7 @@
 #include "bevel/support/arithmetic/float_environment.h"
 #include "bevel/support/check.h"
 #include "bevel/support/thread_pool.h"
+#include "bevel/support/wide_loops.h"
 
 namespace bevel {
 namespace {
@@ -16,6 +17,8 @@ using scaling::kBlock;
 
 // Values of a job: its work is some hundred times the cost of starting it.
 constexpr size_t kJobValues = size_t{1} << 16;
+// Rows of a block of few columns, which stay in a cache together.
+constexpr size_t kFewColumns = 64, kLongBlock = 512;
 // Rows of fewer values are not worth a loop of their own.
 constexpr size_t kShortRow = 8;
 
@@ -29,6 +32,20 @@ void check_offsets(std::span<const int64_t> offset, size_t n_features, size_t n_
 std::vector<double> as_vector(std::span<const double> values) {
   return {values.begin(), values.end()};
 }
+
+// For the instruction set of this machine; the compiler knows whether values lie side by side.
+#define BEVEL_QUANTILE(Number)                                                                \
+  BEVEL_WIDE_LOOP void quantile_column(const Number* source, ptrdiff_t stride, size_t n,      \
+                                       double low, double high, double span, float* target) { \
+    if (stride == 1)                                                                          \
+      scaling::quantile_column(source, n, low, high, span, target);                           \
+    else                                                                                      \
+      scaling::quantile_column(scaling::Strided<Number>{source, stride}, n, low, high, span,  \
+                               target);                                                       \
+  }
+BEVEL_QUANTILE(float)
+BEVEL_QUANTILE(double)
+#undef BEVEL_QUANTILE
 
 }  // namespace
 
@@ -110,6 +127,9 @@ void Scaler::apply_column(size_t feature, const Number* source, ptrdiff_t stride
                           float* target) const {
   BEVEL_CHECK(feature < n_features_);
   const Kind kind = kind_of(feature);
+  if (kind == Kind::quantile)
+    return quantile_column(source, stride, n, low_[feature], high_[feature], span_[feature],
+                           target);
   scaling::over(source, stride, [&](auto values) {
     if (kind == Kind::identity) {
       scaling::pass(values, n, target);
@@ -160,9 +180,10 @@ void Scaler::scale_rows(const StridedTable<Number>& source, size_t first_feature
 template <class Number>
 void Scaler::scale_columns(const StridedTable<Number>& source, size_t first_feature,
                            size_t first_row, size_t last_row, const ScaledTable& target) const {
-  float block[kBlock];
-  for (size_t start = first_row; start < last_row; start += kBlock) {
-    const size_t n = std::min(last_row - start, kBlock);
+  float block[kLongBlock];
+  const size_t most = source.n_columns <= kFewColumns ? kLongBlock : kBlock;
+  for (size_t start = first_row; start < last_row; start += most) {
+    const size_t n = std::min(last_row - start, most);
     const auto row = static_cast<int64_t>(start);
     for (size_t c = 0; c < source.n_columns; ++c) {
       poll_cancellation(n);

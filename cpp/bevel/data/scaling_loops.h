@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 
+#include "bevel/support/inlining.h"
+
 namespace bevel::scaling {
 
 // Values a loop takes at a time: its room on the stack, well inside the inner cache.
@@ -137,6 +139,43 @@ void quantile(Source source, size_t n, Bound low, Bound high, Bound span, double
               float* target) {
   for (size_t first = 0; first < n; first += kBlock)
     quantile_block(source, first, std::min(n, first + kBlock), low, high, span, limit, target);
+}
+
+// The same of a column, in longer blocks: the few beyond fill whole registers. No limit is needed:
+// all results are near [0, 1].
+template <class Source>
+BEVEL_ALWAYS_INLINE void quantile_column(Source source, size_t n, double low, double high,
+                                         double span, float* target) {
+  constexpr size_t kLong = 512, kLanes = 8;
+  double values[kLong], outer[kLong + kLanes];
+  uint64_t is_beyond[kLong];
+  uint32_t beyond[kLong];
+  float dampened[kLong + kLanes];
+  for (size_t first = 0; first < n; first += kLong) {
+    const size_t n_block = std::min(n - first, kLong);
+    float* block = target + first;
+    for (size_t i = 0; i < n_block; ++i) values[i] = source[first + i];
+    for (size_t i = 0; i < n_block; ++i)
+      block[i] = static_cast<float>((cut(values[i], low, high) - low) / span);
+    for (size_t i = 0; i < n_block; ++i)
+      is_beyond[i] =
+          static_cast<uint64_t>(values[i] < low) | static_cast<uint64_t>(values[i] > high);
+    size_t n_beyond = 0;
+    for (size_t i = 0; i < n_block; ++i) {
+      beyond[n_beyond] = static_cast<uint32_t>(i);
+      n_beyond += is_beyond[i];
+    }
+    for (size_t k = 0; k < n_beyond; ++k) outer[k] = values[beyond[k]];
+    std::fill_n(outer + n_beyond, kLanes, high);
+    for (size_t start = 0; start < n_beyond; start += kLanes)
+      for (size_t k = start; k < start + kLanes; ++k) {
+        const double above = outer[k] - high, below = low - outer[k];
+        const bool over = above >= 0.0;
+        const double rest = dampen(over ? above : below);
+        dampened[k] = static_cast<float>(over ? 1.0 + rest : -rest);
+      }
+    for (size_t k = 0; k < n_beyond; ++k) block[beyond[k]] = dampened[k];
+  }
 }
 
 // Knots of one column, an infinity at either end, and their ranks.

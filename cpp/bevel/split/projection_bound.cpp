@@ -23,16 +23,25 @@ BEVEL_WIDE_LOOP int32_t largest_bits(const float* values, size_t n) {
   return largest;
 }
 
-double largest_size(const float* values, size_t n) {
-  return std::bit_cast<float>(largest_bits(values, n));
+double largest_in_columns(const DatasetView& data) {
+  double largest = 0.0;
+  for (int32_t f : data.numeric)
+    largest = std::max<double>(largest, largest_size_of(data.column(f), data.n_rows));
+  return largest;
 }
 
 }  // namespace
 
+float largest_size_of(const float* values, size_t n) {
+  return std::bit_cast<float>(largest_bits(values, n));
+}
+
 ProjectionBound::ProjectionBound(const DatasetView& data)
-    : largest_value_(largest_size(data.medians, static_cast<size_t>(data.n_features))) {
-  for (int32_t f : data.numeric)
-    largest_value_ = std::max(largest_value_, largest_size(data.column(f), data.n_rows));
+    : ProjectionBound(data, largest_in_columns(data)) {}
+
+ProjectionBound::ProjectionBound(const DatasetView& data, double largest_value)
+    : largest_value_(std::max<double>(
+          largest_value, largest_size_of(data.medians, static_cast<size_t>(data.n_features)))) {
   // An axis of a tree has length one: on a row it is at most as large as the row.
   largest_value_ *= std::sqrt(static_cast<double>(data.n_features));
 }
@@ -40,7 +49,7 @@ ProjectionBound::ProjectionBound(const DatasetView& data)
 bool ProjectionBound::may_overflow(const Candidates& candidates, size_t first, size_t last) const {
   const size_t begin = candidates.offset[first];
   const size_t n = candidates.offset[last] - begin;
-  const double weight = largest_size(candidates.weight.data() + begin, n);
+  const double weight = largest_size_of(candidates.weight.data() + begin, n);
   return !(weight * static_cast<double>(n) * largest_value_ < kLargestSum);
 }
 

@@ -8,10 +8,15 @@
 
 namespace bevel {
 
+// The largest size of finite values; NaN counts as nothing.
+float largest_size_of(const float* values, size_t n);
+
 class ProjectionBound {
  public:
   // Reads all numeric columns once.
   explicit ProjectionBound(const DatasetView& data);
+  // Where the largest size of a numeric value is known.
+  ProjectionBound(const DatasetView& data, double largest_value);
 
   // False when candidates [first, last) are finite on every training row. True may be a false
   // alarm: the bound is that of the largest weight and the largest value together.

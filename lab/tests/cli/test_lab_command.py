@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from lab_support.trial import TRIAL
 from lab_support.trial import load as load_rows
-from typer.testing import CliRunner
+from support.command_line import invoke
 
 from bevel.cli.app import app
 from bevel_lab.cells import FAILED, Cell, Result
@@ -38,7 +38,7 @@ def trial(monkeypatch):
 
 
 def bevel(*words):
-    return CliRunner().invoke(app, ["lab", *map(str, words)])
+    return invoke(app, ["lab", *map(str, words)])
 
 
 def test_list_names_experiments_and_systems():

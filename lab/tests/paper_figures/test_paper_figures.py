@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from support.command_line import invoke
 
 from bevel import projections as P
 from bevel.cli.app import app
@@ -198,11 +198,11 @@ def test_times_are_those_of_the_large_sets_of_a_folder(monkeypatch, tmp_path):
 
 
 def test_command_lists_draws_and_refuses(tmp_path):
-    listed = CliRunner().invoke(app, ["lab", "figure"])
+    listed = invoke(app, ["lab", "figure"])
     assert all(name in listed.output for name in FIGURES)
     path = tmp_path / "weights.png"
-    made = CliRunner().invoke(app, ["lab", "figure", "blaser-2.1", "--out", str(path)])
+    made = invoke(app, ["lab", "figure", "blaser-2.1", "--out", str(path)])
     assert made.exit_code == 0, made.output
     assert path.stat().st_size > 5_000
-    assert CliRunner().invoke(app, ["lab", "figure", "menze-3"]).exit_code != 0
-    assert CliRunner().invoke(app, ["lab", "figure", "nothing"]).exit_code != 0
+    assert invoke(app, ["lab", "figure", "menze-3"]).exit_code != 0
+    assert invoke(app, ["lab", "figure", "nothing"]).exit_code != 0

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from lab_support.results import description
-from typer.testing import CliRunner
+from support.command_line import invoke
 
 from bevel.cli.app import app
 from bevel_lab.cells import OK, Cell, Result
@@ -166,7 +166,7 @@ def write_run(folder, ours):
 def report(study, *options):
     folder, _ = study
     words = [folder / "run", "--paper", folder / "data" / "kappa.csv", "--force", *options]
-    result = CliRunner().invoke(app, ["lab", "report", *map(str, words)])
+    result = invoke(app, ["lab", "report", *map(str, words)])
     assert result.exit_code == 0, result.output
     return result.stdout
 

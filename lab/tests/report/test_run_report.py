@@ -8,9 +8,8 @@ import subprocess
 import numpy as np
 import pytest
 from lab_support.results import description, row, rows_of, write_store
-from typer.testing import CliRunner
+from support.command_line import run
 
-from bevel.cli.app import app
 from bevel_lab.report.report_tables import data_tables
 from bevel_lab.report.run_report import Run, read_run, render, summarise
 from bevel_lab.report.tally import Tally
@@ -167,7 +166,7 @@ def test_a_study_of_time_has_curves_and_ranks_nobody():
 
 
 def invoke(*arguments):
-    return CliRunner().invoke(app, ["lab", "report", *map(str, arguments)])
+    return run("lab", "report", *arguments)
 
 
 def test_command_writes_the_page_and_never_over_another(folder, tmp_path):

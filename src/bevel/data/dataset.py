@@ -110,19 +110,29 @@ class Dataset:
     Attributes
     ----------
     X : ndarray of float32, shape (n, p)
-        Read-only, in Fortran order; of `view_dataset` in C order.
+        Read-only, in Fortran order, or as the user has it (`view_dataset`).
     has_nan : ndarray of uint8, shape (p,)
         One for numeric columns with missing values.
     encoding : Encoding
         How new rows must be read.
     scratch : callable or None, default=None
         Gives room of so many bytes on disk, for what a fit derives of all rows; None: memory.
+    scaler : Scaler or None, default=None
+        Scales `X` while it is read; None where it is scaled.
     """
 
     X: Float32s
     has_nan: npt.NDArray[np.uint8]
     encoding: Encoding
     scratch: Callable[[int], npt.NDArray[np.uint8]] | None = None
+    scaler: _core.Scaler | None = None
+
+    def rows(self, kept: npt.NDArray[np.bool_]) -> Float32s:
+        """Some rows as trees read them, in C order."""
+        some = np.ascontiguousarray(self.X[kept])
+        scaled = np.empty_like(some)
+        (self.scaler or _core.Scaler.identity(some.shape[1])).transform(some, 0, 1, scaled)
+        return scaled
 
 
 def learn_dataset(
@@ -163,11 +173,12 @@ def learn_dataset(
     return Dataset(_frozen(X), _frozen(has_nan), encoding)
 
 
-def view_dataset(table: Table, categorical_features: Any, n_threads: int = 1) -> Dataset | None:
-    """A training table as it lies in the user's memory, row after row; None if it must be copied.
+def view_dataset(
+    table: Table, categorical_features: Any, scale: str | None, n_threads: int = 1
+) -> Dataset | None:
+    """A training table as it lies in the user's memory; None if it must be copied.
 
-    That goes for an array of float32 in C order without nominal columns, if it needs no scaling.
-    `X` of the result is in C order.
+    That goes for an array of float32 without nominal columns. The core scales it as it reads it.
 
     Parameters
     ----------
@@ -175,20 +186,30 @@ def view_dataset(table: Table, categorical_features: Any, n_threads: int = 1) ->
         The user's data.
     categorical_features : "from_dtype", None or sequence
         Which columns are nominal.
+    scale : str or None
+        One of `bevel.data.scaling.SCALES`.
     n_threads : int, default=1
-        Threads that look for medians.
+        Threads that scale columns and look for medians.
     """
     levels = np.zeros(table.n_features, dtype=np.int32)
-    if choose_nominal(categorical_features, table) or not _is_stored(table, levels, "C"):
+    is_stored = _is_stored(table, levels, "C") or _is_stored(table, levels, "F")
+    if not is_stored or choose_nominal(categorical_features, table):
         return None
-    X = _read(table, slice(0, table.n_rows), slice(0, table.n_features), unscaled=True)
     medians, has_nan = np.empty_like(levels, np.float32), np.empty_like(levels, np.uint8)
+    parts: list[Scaler] = []
     for features, _ in _column_tiles(levels, table.n_rows):
-        columns = np.asfortranarray(X[:, features])
+        tile = _read(table, slice(0, table.n_rows), features, scale is None)
+        columns = np.asfortranarray(tile)
+        if scale is not None:
+            parts.append(learn_scaler(scale, columns.astype(np.float64)))
+            columns = np.empty_like(columns)
+            _scale(parts[-1].native(tile.shape[1]), tile, 0, n_threads, columns)
         some = _core.summarise_columns(columns, levels[features], n_threads)
         medians[features], has_nan[features] = some
-    encoding = Encoding(IdentityScaler(), {}, _frozen(levels), _frozen(medians))
-    return Dataset(_frozen(X), _frozen(has_nan), encoding)
+    scaler = merge_scalers(parts) if parts else IdentityScaler()
+    encoding = Encoding(scaler, {}, _frozen(levels), _frozen(medians))
+    native = encoding.native_scaler if parts else None
+    return Dataset(_frozen(table.native), _frozen(has_nan), encoding, scaler=native)
 
 
 def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Dataset:

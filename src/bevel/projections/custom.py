@@ -34,6 +34,8 @@ class Custom(Projection):
 
     A function costs a call of Python at every node: some 60 microseconds and what it does itself.
     Python's lock lets one thread compute at a time, whatever `n_jobs`, and may switch within calls.
+    Free-threaded Python has no such lock: calls run at the same time, so that a function that
+    changes something of its own must guard it.
     The directions are kept in the nodes, so that a forest predicts, and is saved, without the
     function; only growing more trees needs it again. A function that pickle cannot find by name,
     such as a lambda, is not saved; model files (`save`) hold no functions at all.

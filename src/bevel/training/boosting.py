@@ -17,7 +17,7 @@ from bevel.errors import shorten, wrong_value
 from bevel.forest.flat_forest import FlatForest
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member, TableShape, resolve_families
-from bevel.projections.features import Axis, SparseSigns
+from bevel.projections.features import Axis, RandomCombination, SparseSigns
 from bevel.projections.rotations import RandomRotation
 from bevel.training.feature_constraints import FeatureConstraints, check_directions
 from bevel.training.progress import Progress
@@ -31,8 +31,18 @@ __all__ = [
     "BoostingTarget",
     "boost",
     "code_bytes",
+    "reads_as_it_lies",
     "resolve_directions",
 ]
+
+# Numbers from which on a table is large, 64 MB: it is read as it lies in the user's memory, scaled
+# again in each iteration. Of wide tables a row does not stay in the cache; they are copied.
+LARGE_TABLE = 2**24
+MOST_VIEWED_COLUMNS = 256
+# Columns whose codes lie side by side.
+CODED_TOGETHER = 16
+# Projections whose directions are drawn by the shape of the table alone, and have few features.
+VIEWING = (Axis, SparseSigns, RandomCombination)
 
 # Families whose directions do not depend on the rows of a node.
 KINDS = (
@@ -136,6 +146,32 @@ def resolve_directions(
     return families
 
 
+def reads_as_it_lies(
+    members: Sequence[Member] | None, n_rows: int, n_features: int, scale: str | None
+) -> bool:
+    """Whether a fit needs no copy of the table in column order.
+
+    Single features are read once, to code them. Directions are coded in every iteration, from
+    columns that are scaled again each time.
+
+    Parameters
+    ----------
+    members : sequence of Member or None
+        As of `resolve_directions`.
+    n_rows, n_features : int
+        Of the table.
+    scale : str or None
+        One of `bevel.data.scaling.SCALES`.
+    """
+    kinds = [type(member.projection) for member in members or ()]
+    if kinds and scale is None and all(issubclass(kind, Axis) for kind in kinds):
+        return True
+    if not _is_large(n_rows, n_features) or n_features > MOST_VIEWED_COLUMNS:
+        return False
+    is_cheap = scale not in ("rank", "relative_rank")
+    return is_cheap and all(issubclass(kind, VIEWING) for kind in kinds)
+
+
 def _with_all_axes(member: Member, shape: TableShape) -> Member:
     """Where the number is left to the library, all features or axes of a rotation take part."""
     projection = member.projection
@@ -152,8 +188,20 @@ def _combinations(shape: TableShape) -> list[Member]:
 
 
 def default_combinations(shape: TableShape) -> int:
-    """Sparse combinations for each iteration: more where they cost little."""
-    return max(1, min(5 * shape.n_numeric, max(shape.n_numeric, 100)))
+    """Sparse combinations for each iteration: more where they cost little.
+
+    In large tables a byte of each row and combination is most of what a fit needs, and more
+    iterations on fewer combinations are the better use of time.
+    """
+    many = max(1, min(5 * shape.n_numeric, max(shape.n_numeric, 100)))
+    if not _is_large(shape.n_rows, shape.n_numeric + shape.n_nominal):
+        return many
+    few = -(-2 * shape.n_numeric // CODED_TOGETHER) * CODED_TOGETHER
+    return min(many, few)
+
+
+def _is_large(n_rows: int, n_features: int) -> bool:
+    return n_rows * n_features >= LARGE_TABLE
 
 
 def code_bytes(families: Sequence[FamilySpec], n_features: int) -> tuple[int, int]:
@@ -259,6 +307,7 @@ def boost(
         user_loss,
         scorer,
         *_rooms(dataset, families),
+        dataset.scaler,
     )
     if progress.wanted:
         n_done = len(result["training_loss"])

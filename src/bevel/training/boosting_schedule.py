@@ -41,4 +41,4 @@ def choose_max_iter(
     if stops_early:
         return 1000 if n_outputs == 1 else 600
     at_this_rate = (10.0 if is_classifier else 50.0) / learning_rate
-    return max(20, min(2000, round(at_this_rate)))
+    return round(max(20.0, min(2000.0, at_this_rate)))  # of the smallest rates it is infinite

@@ -83,15 +83,16 @@ def test_row_curves_of_every_family_are_predictions_bit_for_bit(family, task):
         assert np.array_equal(curves, naive_grid(grown.predict, X, features, values))
 
 
-def test_row_curves_of_numbers_whose_sums_overflow_are_predictions():
+@pytest.mark.parametrize("features", [[0], [0, 3]], ids=["one", "two"])
+def test_row_curves_of_numbers_whose_sums_overflow_are_predictions(features):
     rng = np.random.default_rng(3)
     forest = random_forest(rng, 5, 3, n_trees=8, depth=7, n_axes=2)
     predictor = PackedPredictor(forest)
     X = random_rows(rng, forest, 8) * np.float32(2e37)
-    values = [np.sort(rng.normal(size=12).astype(np.float32) * np.float32(1e38)) for _ in "ab"]
-    grid = core_grid([0, 3], values)
+    values = [np.sort(rng.normal(size=12).astype(np.float32) * np.float32(1e38)) for _ in features]
+    grid = core_grid(features, values)
     curves = _core.row_curves(predictor.packed, X, grid, False, None, 1, None)
-    assert np.array_equal(curves, naive_grid(predict_with(forest), X, [0, 3], values))
+    assert np.array_equal(curves, naive_grid(predict_with(forest), X, features, values))
 
 
 def random_values(rng, shape):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from support.command_line import invoke
 
 import bevel
 from bevel.cli.app import app
@@ -25,7 +25,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def run(*words: object) -> tuple[int, str]:
-    found = CliRunner().invoke(app, [str(word) for word in words])
+    found = invoke(app, [str(word) for word in words])
     return found.exit_code, found.output
 
 

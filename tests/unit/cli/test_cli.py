@@ -6,9 +6,9 @@ import sys
 
 import pytest
 from sklearn.datasets import load_iris
+from support.command_line import invoke
 from support.model_files import small_models
 from support.mutations import seal, split
-from typer.testing import CliRunner
 
 from bevel import ObliqueForestClassifier
 from bevel.cli import main
@@ -22,7 +22,7 @@ def quick_demo(tmp_path_factory):
     """One run of the demo, shared by the tests that read what it left behind."""
     out = tmp_path_factory.mktemp("demo") / "made" / "on_demand"
     arguments = ["demo", "--quick", "--trees", "8", "--jobs", "1", "--seed", "3"]
-    return CliRunner().invoke(app, [*arguments, "--out", str(out)]), out
+    return invoke(app, [*arguments, "--out", str(out)]), out
 
 
 def run_main(monkeypatch, *arguments):
@@ -98,7 +98,7 @@ def test_demo_trains_the_default_and_keeps_a_model_that_predicts(quick_demo):
     model = bevel.load(out / "breast_cancer.bevel")
     assert model.projection == "auto"
     assert model.n_estimators == 8
-    predicted = CliRunner().invoke(
+    predicted = invoke(
         app, ["predict", str(out / "breast_cancer.bevel"), str(out / "breast_cancer.csv")]
     )
     assert predicted.exit_code == 0, predicted.output
@@ -109,11 +109,11 @@ def test_demo_trains_the_default_and_keeps_a_model_that_predicts(quick_demo):
 
 @pytest.mark.parametrize("option", [("--trees", "0"), ("--jobs", "0"), ("--seed", "-1")])
 def test_demo_with_impossible_numbers_is_refused(option):
-    assert CliRunner().invoke(app, ["demo", *option]).exit_code == 2
+    assert invoke(app, ["demo", *option]).exit_code == 2
 
 
 def test_version_is_printed():
-    result = CliRunner().invoke(app, ["--version"])
+    result = invoke(app, ["--version"])
     assert result.exit_code == 0
     assert result.output.startswith("bevel ")
 
@@ -146,7 +146,7 @@ def model_file(tmp_path):
 
 
 def test_inspect_prints_what_a_model_file_holds(model_file):
-    result = CliRunner().invoke(app, ["inspect", str(model_file), "--verify"])
+    result = invoke(app, ["inspect", str(model_file), "--verify"])
     assert result.exit_code == 0, result.output
     lines = [line.split() for line in result.output.splitlines()]
     assert ["estimator", "ObliqueForestClassifier"] in lines
@@ -162,12 +162,12 @@ def test_inspect_and_json_name_the_families_that_share_the_trees(tmp_path):
     forest = ObliqueForestClassifier(100, random_state=0, n_jobs=1).fit(X, y)
     path = tmp_path / "auto.bevel"
     forest.save(path)
-    lines = CliRunner().invoke(app, ["inspect", str(path)]).output.splitlines()
+    lines = invoke(app, ["inspect", str(path)]).output.splitlines()
     for name, error, _, _, n_trees in forest.families_.rows():
         cells = next(line.split() for line in lines if line.split()[:1] == [name])
         assert cells[1] == f"{100 * error:.1f}"
         assert cells[-1] == str(n_trees)
-    facts = json.loads(CliRunner().invoke(app, ["inspect", str(path), "--json"]).output)
+    facts = json.loads(invoke(app, ["inspect", str(path), "--json"]).output)
     assert [each["family"] for each in facts["families"]["families"]] == [*forest.families_.names]
 
 
@@ -175,17 +175,17 @@ def test_inspect_prints_nothing_that_a_terminal_would_execute(model_file):
     header, data = split(model_file.read_bytes())
     header["bevel"] = header["feature_names"][0] = "\x1b[2Jgone"
     model_file.write_bytes(seal(header, bytes(data)))
-    result = CliRunner().invoke(app, ["inspect", str(model_file)])
+    result = invoke(app, ["inspect", str(model_file)])
     assert result.exit_code == 0
     assert "\x1b" not in result.output
     assert r"\x1b[2Jgone" in result.output
     header["sections"][0]["name"] = "\x1b[2Jgone"
     model_file.write_bytes(seal(header, bytes(data)))
-    assert "\x1b" not in CliRunner().invoke(app, ["inspect", str(model_file)]).output
+    assert "\x1b" not in invoke(app, ["inspect", str(model_file)]).output
 
 
 def test_inspect_as_json_is_json(model_file):
-    result = CliRunner().invoke(app, ["inspect", str(model_file), "--json"])
+    result = invoke(app, ["inspect", str(model_file), "--json"])
     facts = json.loads(result.output)
     forest = small_models()["nominal"][0].forest_
     assert (facts["n_trees"], facts["n_nodes"]) == (forest.n_trees, forest.n_nodes)
@@ -201,7 +201,7 @@ def test_inspect_of_a_damaged_or_missing_file_says_what_is_wrong(model_file):
         (model_file, "the length in its header"),
         (model_file.with_name("none"), "No such"),
     ):
-        result = CliRunner().invoke(app, ["inspect", str(path)])
+        result = invoke(app, ["inspect", str(path)])
         assert result.exit_code == 1
         assert message in result.stderr
         assert result.stdout == ""

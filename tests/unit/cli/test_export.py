@@ -7,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from support.command_line import invoke
 
 from bevel import ObliqueForestClassifier
 from bevel.cli.app import app
@@ -23,7 +23,7 @@ def estimator(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["export", *map(str, arguments)])
+    return invoke(app, ["export", *map(str, arguments)])
 
 
 def test_c_is_written_beside_the_model_by_default(estimator, tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner
+from support.command_line import invoke
 
 import bevel
 from bevel.cli import plugins
@@ -25,23 +25,23 @@ def app_with(monkeypatch: pytest.MonkeyPatch, *points: EntryPoint) -> typer.Type
 def test_lab_that_is_not_installed_says_how_to_install_it(monkeypatch):
     app = app_with(monkeypatch)
     for words in (["lab"], ["lab", "run", "sporf-uci", "--quick"], ["lab", "--help"]):
-        result = CliRunner().invoke(app, words)
+        result = invoke(app, words)
         assert result.exit_code == 1
         assert "pip install bevel-lab" in result.stderr
 
 
 def test_command_that_cannot_be_loaded_says_so_and_leaves_the_others_alone(monkeypatch):
     app = app_with(monkeypatch, EntryPoint("lab", "no_such_module:app", plugins.GROUP))
-    result = CliRunner().invoke(app, ["lab", "list"])
+    result = invoke(app, ["lab", "list"])
     assert result.exit_code == 1
     assert "No module named 'no_such_module'" in result.stderr
-    assert CliRunner().invoke(app, ["own"]).output == "own\n"
+    assert invoke(app, ["own"]).output == "own\n"
 
 
 def test_installed_command_is_added(monkeypatch):
     point = EntryPoint("extra", f"{__name__}:extra", plugins.GROUP)
     monkeypatch.setattr(EntryPoint, "load", lambda _: extra)
-    assert CliRunner().invoke(app_with(monkeypatch, point), ["extra", "hello"]).output == "hello\n"
+    assert invoke(app_with(monkeypatch, point), ["extra", "hello"]).output == "hello\n"
 
 
 extra = typer.Typer()

@@ -75,6 +75,23 @@ def test_column_is_scaled_alike_alone_and_among_others(kind):
         assert np.array_equal(alone[:, 0], whole[:, feature], equal_nan=True)
 
 
+@pytest.mark.parametrize("kind", [None, *SCALES])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_and_columns_are_scaled_to_the_same_bits(kind, dtype):
+    rows = np.random.default_rng(6).standard_t(1, size=(1300, 9)).astype(dtype)
+    rows[:, 3] = 7.0
+    rows[::5, 4] = np.nan
+    rows[:, 5] *= 1e20
+    native = learn_scaler(kind, np.asfortranarray(rows[:200], dtype=np.float64)).native(9)
+    results = []
+    for source, order in ((rows, "C"), (rows, "F"), (np.asfortranarray(rows), "F")):
+        scaled = np.empty(rows.shape, dtype=np.float32, order=order)
+        native.transform(source, 0, 1, scaled)
+        results.append(scaled)
+    assert np.array_equal(results[0], results[1], equal_nan=True)
+    assert np.array_equal(results[0], results[2], equal_nan=True)
+
+
 @pytest.mark.parametrize("kind", SCALES)
 def test_merged_scaler_skips_columns_it_never_saw(kind):
     train = np.asfortranarray(np.random.default_rng(4).normal(size=(30, 3)))

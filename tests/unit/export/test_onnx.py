@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
-from typer.testing import CliRunner
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 import onnx
+from support.command_line import invoke
 from support.onnx_models import Exported
 
 import bevel
@@ -203,7 +203,7 @@ def test_loaded_forest_has_the_same_model(tmp_path, mmap):
 def test_command_writes_the_model(tmp_path):
     forest = classifier()
     forest.save(tmp_path / "model.bevel")
-    result = CliRunner().invoke(app, ["export", str(tmp_path / "model.bevel"), "--to", "onnx"])
+    result = invoke(app, ["export", str(tmp_path / "model.bevel"), "--to", "onnx"])
     assert result.exit_code == 0
     assert onnx.load(tmp_path / "model.onnx") == forest.to_onnx()
 

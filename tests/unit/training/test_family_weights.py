@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import mean_poisson_deviance
 
 from bevel.forest.calibration import POWERS
+from bevel.training.automatic.plan import FamilyPlan
 from bevel.training.automatic.weights import (
     DECAY,
     Evidence,
@@ -118,3 +119,29 @@ def test_calibrated_losses_are_brier_scores_with_the_best_power_of_each_family()
     # Votes that are spread lose Brier score, and nothing once they are raised to a power.
     assert plain.losses[1] > 2 * plain.losses[0]
     assert result.losses[1] < 0.01 * plain.losses[1]
+
+
+class _Bags:
+    """Options of which only the bags matter."""
+
+    def leaves_rows_out(self, n_rows):
+        return n_rows > 0
+
+
+@pytest.mark.parametrize(
+    ("n_trees", "n_families", "n_rows", "expected"),
+    [
+        (500, 4, 999, 50),  # a tenth
+        (500, 4, 1000, 25),  # a twentieth
+        (1000, 4, 1000, 50),
+        (300, 4, 1000, 25),  # enough, and more than a twentieth
+        (200, 4, 1000, 20),  # a tenth, for there are not enough
+        (500, 10, 999, 25),  # half of the trees in all micro-forests together
+        (40, 4, 1000, 0),  # too few to compare
+    ],
+)
+def test_sizes_of_micro_forests(n_trees, n_families, n_rows, expected):
+    names = tuple("abcdefghij"[:n_families])
+    plan = FamilyPlan(names, (_Bags(),) * n_families, n_trees, False, (), (2,))
+    assert plan.micro_trees(n_rows) == expected
+    assert len(plan.families_of_micro_trees(n_rows)) == expected * n_families

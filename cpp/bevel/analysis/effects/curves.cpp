@@ -18,6 +18,7 @@ namespace bevel {
 namespace {
 
 constexpr size_t kRowsOfBlock = 128;  // their sums and a tree stay in the cache
+constexpr size_t kRowsOfSums = 512;   // where rows have no sums of their own
 constexpr size_t kWorkOfWalk = 256;   // between polls for cancellation, roughly
 
 struct Sizes {
@@ -113,8 +114,8 @@ class Curves {
   void add_trees(Walk& walk, TreeRange trees, const RowGroups& groups, double* out) const {
     std::fill(out, out + groups.n_groups * width(), 0.0);
     std::vector<uint32_t> chosen;
-    for (size_t first = 0; first < rows_.n_rows; first += kRowsOfBlock) {
-      const size_t last = std::min(rows_.n_rows, first + kRowsOfBlock);
+    for (size_t first = 0; first < rows_.n_rows; first += kRowsOfSums) {
+      const size_t last = std::min(rows_.n_rows, first + kRowsOfSums);
       walk.read(rows_.values, first, last - first);
       for (size_t tree = trees.begin; tree < trees.end; ++tree) {
         choose(tree, first, last, [&](size_t row) { return groups.group[row] >= 0; }, chosen);

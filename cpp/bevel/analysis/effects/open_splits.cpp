@@ -85,9 +85,10 @@ class OpenSplits {
     else if (sum.n_terms == 1 && !walk_.is_general(split))
       found.flags |= OpenSplit::kAlone;
     for (int i = 0; i < 2; ++i) found.slope[i] = static_cast<float>(sum.slope[i]);
-    // Each of the terms is rounded twice, by at most 2^-24 of a partial sum; twice that for the
-    // rounding of the slope, and for denormals a little more.
-    found.slack = static_cast<float>(size * std::ldexp(4.0 * (sum.n_terms + 4), -24) + 1e-37);
+    // Each of the terms is rounded twice, by at most 2^-24 of a partial sum; twice that for a value
+    // that is taken from the one at another point. The rest is for the slope, for steps along the
+    // grid in float32, and for denormals.
+    found.slack = static_cast<float>(size * std::ldexp(4.0 * (sum.n_terms + 8), -24) + 1e-37);
     return found;
   }
 

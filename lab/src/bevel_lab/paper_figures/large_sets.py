@@ -36,14 +36,13 @@ def large_set_times(share: float, seed: int, data: Path | None) -> tuple[Any, li
         raise wrong_value("--data", required, data, "Pass the folder of the large sets.")
     n_trees = max(10, round(share * N_TREES))
     lines: list[str] = []
-    with panels(None, "sporf-9", (3, len(names)), (3.6 * len(names), 9.0)) as grid:
+    with panels(None, "sporf-9", (3, len(names)), (4.2 * len(names), 8.0)) as grid:
         for column, name in enumerate(names):
             X, y = _rows(name, data, share, seed)
             tops = grid[:, column]
-            tops[0].set_title(f"{name}, n = {len(y)}, p = {X.shape[1]}", loc="left", fontsize=9)
+            tops[0].set_title(f"{name}\n{len(y)} × {X.shape[1]}", loc="left", fontsize=9)
             _training(tops[0], tops[1], name, X, y, n_trees, lines)
             _single_rows(tops[2], name, X, y, n_trees, lines)
-        grid[0, 0].set_ylabel("processor s a tree")
         grid[1, 0].set_ylabel("speed-up")
         figure = grid[0, 0].figure
     return figure, [*lines, f"{n_trees} trees, d = √p, λ = 1/p"]
@@ -85,23 +84,22 @@ def _training(
     times: Any, scaling: Any, name: str, X: Any, y: Any, n_trees: int, lines: list[str]
 ) -> None:
     counts = [n for n in (1, 2, 4, 8, 16, 32) if n <= (os.cpu_count() or 1)]
-    systems = _systems(n_trees)
-    for number, (label, make) in enumerate(systems.items()):
+    per_tree: dict[str, float] = {}
+    for number, (label, make) in enumerate(_systems(n_trees).items()):
         fits = [partial(fit_forest, make, n_jobs, X, y) for n_jobs in counts]
         seconds = seconds_of(fits[0], time.process_time, 1) / n_trees
         found = [seconds_of(fit, time.perf_counter, 1) for fit in fits]
-        times.bar(number, seconds, color=COLOURS[number])
+        per_tree[label] = 1000 * seconds
         look = {"color": COLOURS[number], "marker": MARKERS[number], "ms": 4, "lw": 1.3}
         scaling.plot(counts, [found[0] / each for each in found], label=label, **look)
         lines.append(
             f"{name}, {label}: {1000 * seconds:.1f} ms a tree, speed-up with {counts[-1]} "
             f"threads {found[0] / found[-1]:.2f}"
         )
-    times.set_xticks(range(len(systems)), list(systems), rotation=30, ha="right", fontsize=8)
-    times.set(yscale="log")
+    _draw_bars(times, per_tree, "processor ms a tree")
     scaling.plot(counts, counts, color=RULE, ls="--")
     scaling.set(xlabel="threads", xticks=counts)
-    scaling.legend(fontsize=7)
+    scaling.legend(fontsize=7, loc="upper left")
 
 
 def _single_rows(axes: Any, name: str, X: Any, y: Any, n_trees: int, lines: list[str]) -> None:
@@ -114,11 +112,21 @@ def _single_rows(axes: Any, name: str, X: Any, y: Any, n_trees: int, lines: list
         "plain": lambda row: packed.view.predict_proba(row, 1, False),
         "scikit-learn's RF": peer.predict_proba,
     }
-    for place, (label, call) in enumerate(calls.items()):
+    micro: dict[str, float] = {}
+    for label, call in calls.items():
         rows = X[: 20 if label.startswith("scikit") else N_SINGLE_ROWS]
         seconds = seconds_of(partial(predict_one_by_one, call, rows), time.process_time, 3)
-        axes.barh(place, 1e6 * seconds / len(rows), color=COLOURS[place])
-        lines.append(f"{name}, one row at a time, {label}: {1e6 * seconds / len(rows):.1f} µs")
-    axes.set_yticks(range(len(calls)), list(calls), fontsize=8)
+        micro[label] = 1e6 * seconds / len(rows)
+        lines.append(f"{name}, one row at a time, {label}: {micro[label]:.1f} µs")
+    _draw_bars(axes, micro, "µs a row, one at a time", xscale="log", xlim=(1.0, None))
+
+
+def _draw_bars(axes: Any, values: dict[str, float], what: str, **look: Any) -> None:
+    places = range(len(values))
+    bars = axes.barh(places, list(values.values()), color=COLOURS[: len(values)])
+    axes.bar_label(bars, fmt="%.3g", padding=3, fontsize=8)
+    axes.set_yticks(places, list(values), fontsize=8)
     axes.invert_yaxis()
-    axes.set(xscale="log", xlabel="µs a row")
+    axes.margins(x=0.15)
+    axes.set(xlabel=what, **look)
+    axes.minorticks_off()

@@ -38,13 +38,13 @@ from bevel.forest.records.boosting_record import BoostingRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import combines_units, read_projection
-from bevel.projections.features import Axis
 from bevel.scanning import ScannedTable
 from bevel.training.boosting import (
     BoostingFit,
     BoostingOptions,
     BoostingTarget,
     boost,
+    reads_as_it_lies,
     resolve_directions,
 )
 from bevel.training.boosting_schedule import (
@@ -136,7 +136,7 @@ class ObliqueBoosting(
             del self._fitted  # a fit that fails half-way leaves nothing behind
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows)
-        dataset = self._dataset(table, before, n_threads)
+        dataset = self._dataset(table, before, n_threads, may_view=X_val is None)
         seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
         if X_val is not None:
             dataset, target = self._with_validation(
@@ -262,13 +262,14 @@ class ObliqueBoosting(
                 "draws; got subsample=1.0. Use for example subsample=0.5."
             )
 
-    def _dataset(self, table: Table, before: FittedForest | None, n_threads: int) -> Dataset:
+    def _dataset(
+        self, table: Table, before: FittedForest | None, n_threads: int, may_view: bool
+    ) -> Dataset:
         if before is not None:
             return encode_dataset(table, before.encoding, n_threads)
-        members, scale = self._members(), self._chosen_scale()
-        if scale is None and members and all(isinstance(m.projection, Axis) for m in members):
-            # Single features are read once, to code them: no copy in column order is needed.
-            viewed = view_dataset(table, self.categorical_features, n_threads)
+        scale = self._chosen_scale()
+        if may_view and reads_as_it_lies(self._members(), table.n_rows, table.n_features, scale):
+            viewed = view_dataset(table, self.categorical_features, scale, n_threads)
             if viewed is not None:
                 return viewed
         return learn_dataset(table, self.categorical_features, scale, n_threads)

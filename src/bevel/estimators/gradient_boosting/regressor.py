@@ -291,7 +291,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         )
         if not kept.any():
             return None
-        rows = np.ascontiguousarray(dataset.X[kept])
+        rows = dataset.rows(kept)
         additive, n_threads = _additive(fitted), count_threads(self.n_jobs)
         found = additive.values(add_trees(fitted.packed_predictor, additive, rows, n_threads))
         values = target.values[kept]

@@ -17,6 +17,11 @@ from bevel.training.trainer import TrainingTarget
 __all__ = ["FamilyPlan", "plan_families"]
 
 MICRO_SHARE = 10  # of all trees, one in so many is in each micro-forest
+# With many rows fewer trees are enough to tell families apart, and each costs more
+# (docs/design/automatic_families.md).
+MANY_ROWS = 1000
+ENOUGH_MICRO_TREES = 25
+MICRO_SHARE_OF_MANY_ROWS = 20
 FEWEST_MICRO_TREES = 5  # with fewer the out-of-bag error of a family is mostly chance
 
 
@@ -51,10 +56,13 @@ class FamilyPlan:
     def micro_trees(self, n_rows: int) -> int:
         """Trees of a micro-forest: a tenth of all, and at most half in all micro-forests together.
 
-        0 if there is nothing to compare.
+        With many rows a twentieth of all, if that is `ENOUGH_MICRO_TREES`. 0 if there is nothing to
+        compare.
         """
         n_families = len(self.names)
         n = self.n_trees // max(MICRO_SHARE, 2 * n_families)
+        if n_rows >= MANY_ROWS:
+            n = min(n, max(ENOUGH_MICRO_TREES, self.n_trees // MICRO_SHARE_OF_MANY_ROWS))
         compared = n_families > 1 and self.options[0].leaves_rows_out(n_rows)
         return n if compared and n >= FEWEST_MICRO_TREES else 0
 
