@@ -8,8 +8,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from sphinx.util.inspect import stringify_signature
-
 import bevel
 from bevel.estimators._doc_link import DOCUMENTATION
 
@@ -139,6 +137,8 @@ def _signature_of_parameters(
     """Estimators show their parameters; autodoc would show those of `__new__`, which has none."""
     if what != "class" or signature != "(*_, **parameters)":
         return None
+    from sphinx.util.inspect import stringify_signature
+
     return stringify_signature(inspect.signature(thing), show_annotation=False), None
 
 

@@ -55,7 +55,6 @@ def test_address_is_the_one_of_the_distribution():
 
 
 def settings_of_the_site():
-    pytest.importorskip("sphinx")
     return runpy.run_path(str(ROOT / "docs" / "conf.py"))
 
 

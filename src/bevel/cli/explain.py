@@ -53,7 +53,9 @@ def explain(
         str | None,
         typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "--report", help="HTML page to write.")
+    ] = None,
     row: Annotated[
         list[int] | None,
         typer.Option(
