@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import machine
+from benchmarks.predict import systems
 from benchmarks.predict.remote import Remote
 from benchmarks.predict.rows import N_BATCH, ROWS, Forest, Row, quick
 from benchmarks.predict.saved import SavedPair
@@ -89,6 +90,7 @@ class Result:
 def main() -> None:
     options = parse()
     rows = select(ROWS, options.only)
+    systems.use_processor_time = options.processor_time
     if options.rows == "quick":
         rows = tuple(dict.fromkeys(quick(row) for row in rows))
     print(machine.describe(), end="\n\n", flush=True)
@@ -120,6 +122,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rows", choices=("quick", "all"), default="all")
     parser.add_argument("--only", help="comma-separated parts of row names")
     parser.add_argument("--repeats", type=int, default=7, help="pairs of calls, at least (7)")
+    parser.add_argument(
+        "--processor-time",
+        action="store_true",
+        help="add up the time of all processors, on a machine that does other work as well",
+    )
     parser.add_argument("--scale", help='Bevel\'s scale=, e.g. "auto"; none unless given')
     parser.add_argument(
         "--treeple-python",
@@ -155,6 +162,8 @@ def measure_forest(
 def peer_of(row: Row, grown: Grown, options: argparse.Namespace) -> Iterator[Any]:
     """The other side of a row, closed afterwards."""
     data, work = grown.data, row.forest.work(grown.data.X.shape[1])
+    if row.peer == "treeple" and options.processor_time:
+        raise RuntimeError("Another interpreter measures the clock, not processor time.")
     if row.peer == "treeple":
         theirs: Any = Remote(options.treeple_python, row.peer, data, work)
     elif row.peer == "estimator":

@@ -78,6 +78,11 @@ class AnalysedForest:
         return self.fitted.classes
 
     @property
+    def output_name(self) -> str:
+        """What the forest predicts, in the middle of a sentence."""
+        return "prediction" if self.fitted.survival is None else "risk"
+
+    @property
     def hard(self) -> bool:
         """Whether trees vote."""
         return self.fitted.hard

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest
+from bevel.analysis.output_names import QUANTILES, SCORES
 from bevel.estimators.gradient_boosting.base import ObliqueBoosting
 from bevel.forest.additive import Additive
 from bevel.forest.fitted_forest import FittedForest
@@ -51,7 +52,12 @@ def explains_sums(
         ]
         if len(found) == 1:
             return replace(found[0], output_name=names[0])  # type: ignore[type-var]
-        joined: R = stack_outputs(found, fitted.classes if fitted.classes is not None else names)
+        classes = fitted.classes
+        joined: R = (
+            stack_outputs(found, names, QUANTILES)
+            if classes is None
+            else stack_outputs(found, classes, SCORES)
+        )
         return joined
 
     return explain
@@ -75,9 +81,11 @@ def output_names(model: ObliqueBoosting) -> list[str]:
     return ["prediction"]
 
 
-def stack_outputs(found: Sequence[Any], classes: Sequence[str] | npt.NDArray[Any]) -> Any:
+def stack_outputs(
+    found: Sequence[Any], classes: Sequence[str] | npt.NDArray[Any], output_name: str
+) -> Any:
     """One result from those of the outputs: arrays get a last axis, as with classes."""
-    changes: dict[str, Any] = {"classes": np.asarray(classes), "output_name": "score"}
+    changes: dict[str, Any] = {"classes": np.asarray(classes), "output_name": output_name}
     for name in ("values", "base_values", "std", "standard_error", "individual"):
         parts = [getattr(each, name, None) for each in found]
         if parts[0] is not None:

@@ -15,7 +15,7 @@ __all__ = ["overview_lines", "overview_title"]
 def overview_title(forest: FlatForest) -> str:
     """What the forest is, in a few words."""
     trees = f"{forest.n_trees:,} tree{'' if forest.n_trees == 1 else 's'}"
-    task = f"{forest.n_classes} classes" if forest.n_classes else "regression"
+    task = f"{forest.n_classes} classes" if forest.n_classes else "numbers in the leaves"
     if forest.n_outputs > 1:
         task += f", {forest.n_outputs} outputs"
     return f"Flat forest of {trees}, {task}"

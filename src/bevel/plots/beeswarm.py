@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.analysis.checks import check_count
+from bevel.analysis.output_names import QUANTILES
 from bevel.errors import wrong_value
 from bevel.plots.bars import shorten_name
 from bevel.plots.canvas import COLOURS, FAINT, RULE, panel, text_width
@@ -39,7 +40,8 @@ def shapley_beeswarm(
     top : int, default=12
         Features to show at most, the largest mean absolute value on top.
     label : label of a class, default=None
-        The class whose probability is explained; None: the last one, which of two is the second.
+        The class that is explained; None: the last one, which of two is the second, and the middle
+        one of quantiles.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure.
 
@@ -59,7 +61,9 @@ def shapley_beeswarm(
     """
     check_count("top", top)
     if result.classes is not None:
-        result = result.output(result.classes[-1] if label is None else label)
+        of_quantiles = result.output_name == QUANTILES
+        shown_class = result.classes[len(result.classes) // 2 if of_quantiles else -1]
+        result = result.output(shown_class if label is None else label)
     elif label is not None:
         remedy = "Leave it out, or pass values of a classifier."
         raise wrong_value("label", "None for values of one output", label, remedy)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bevel.analysis.checks import check_count
+from bevel.analysis.output_names import QUANTILES, measured, noun_of_outputs
 from bevel.analysis.results import Effect, Interactions
 from bevel.errors import wrong_type, wrong_value
 from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel, text_width
@@ -56,7 +57,7 @@ def effect(
     if not isinstance(result, Effect):
         remedy = "Pass what partial_dependence returns."
         raise wrong_type("result", "an Effect", result, remedy)
-    if result.classes is not None and len(result.classes) == 2:
+    if result.classes is not None and len(result.classes) == 2 and result.output_name != QUANTILES:
         result = result.output(result.classes[1])
     if len(result.grid) == 2:
         return _surface(result, ax)
@@ -75,7 +76,8 @@ def effect(
         axes.grid(axis="y", color=RULE, lw=0.6)
         if len(outputs) > 1:
             # Beside the curves: between them there may be no room.
-            axes.legend(title="class", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            title = noun_of_outputs(result.output_name)
+            axes.legend(title=title, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return axes
 
 
@@ -170,9 +172,9 @@ def _mark_tenths(axes: "Axes", result: Effect) -> None:
 
 def _surface(result: Effect, ax: "Axes | None") -> "Axes":
     if result.classes is not None:
-        required = "of one class, where there are more than two"
-        remedy = f"Pass result.output({result.classes[0]!r})."
-        raise wrong_value("A surface", required, f"{len(result.classes)} classes", remedy)
+        required = "of one class or quantile"
+        got = f"{len(result.classes)} of them"
+        raise wrong_value("A surface", required, got, f"Pass result.output({result.classes[0]!r}).")
     axes_x, axes_y = (_positions(grid) for grid in result.grid)
     signed = result.kind == "accumulated local effects"
     reach = float(np.abs(result.values).max()) or 1.0
@@ -237,7 +239,7 @@ def _steps(result: Effect) -> str:
 
 
 def _measured(result: Effect, level: float, centred: bool) -> str:
-    what = result.output_name if result.classes is None else "probability"
+    what = result.output_name if result.classes is None else measured(result.output_name)
     if centred or result.kind == "accumulated local effects":
         what = f"change of the {what}"
     if result.standard_error is None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["course", "digits", "largest_of", "set_finding"]
 
 LONGEST_TITLE = 46  # characters of a bold line, beside the narrowest bars
+MOST_WRITTEN_OUT = 1e7  # larger numbers have an exponent
 LEVEL = 0.02  # share of the range: what falls by less counts as rising, and the other way round
 
 
@@ -54,4 +55,7 @@ def course(values: NDArray[np.float64]) -> str:
 
 def digits(value: float) -> str:
     """Three digits, with the sign that is as wide as a plus."""
-    return f"{value:.3g}".replace("-", "−")
+    text = f"{value:.3g}"
+    if "e+" in text and abs(value) < MOST_WRITTEN_OUT:
+        text = f"{float(text):,.0f}"
+    return text.replace("-", "−")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bevel.analysis.checks import check_count, check_place
+from bevel.analysis.output_names import PREDICTIONS, QUANTILES
 from bevel.plots.bars import shorten_name, write_values
 from bevel.plots.canvas import COLOURS, FAINT, RULE, decimals_for, panel, text_width
 from bevel.plots.findings import largest_of, set_finding
@@ -58,8 +59,10 @@ def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = 
         axes.set_yticks(range(len(shown)), names)
         write_values(axes, importance[shown])
         axes.tick_params(axis="y", length=0)
-        over = "" if result.classes is None else ", over all classes"
-        of = "" if result.output_name == "prediction" else f", {result.output_name}"
+        many = "quantiles" if result.output_name == QUANTILES else "classes"
+        over = "" if result.classes is None else f", over all {many}"
+        plain = result.output_name in (PREDICTIONS, QUANTILES)
+        of = "" if plain else f", {result.output_name}"
         axes.set_xlabel(f"mean |Shapley value|{of}{over}")
         sure = np.zeros(len(shown), dtype=bool)
         finding = largest_of(names, importance[shown], sure)
@@ -79,7 +82,7 @@ def shapley_waterfall(
     ----------
     result : ShapleyValues
         From `bevel.analysis.shapley_values`. Of a classifier the row's most probable class is
-        drawn; for another one pass ``result.output(label)``.
+        drawn, of several quantiles the middle one; for another one pass ``result.output(label)``.
     row : int, default=0
         Which of the explained rows.
     top : int, default=9
@@ -104,7 +107,9 @@ def shapley_waterfall(
     check_place("row", row, len(result.values))
     check_count("top", top)
     if result.classes is not None:
-        result = result.output(result.classes[int(result.predictions[row].argmax())])
+        best = int(result.predictions[row].argmax())
+        middle = len(result.classes) // 2
+        result = result.output(result.classes[middle if result.output_name == QUANTILES else best])
     labels, steps = _steps(result, row, top)
     width = AXES_INCHES + text_width(labels)
     with panel(ax, "shapley_waterfall", width, FRAME_INCHES + BAR_INCHES * len(steps)) as axes:

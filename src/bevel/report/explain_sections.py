@@ -17,6 +17,7 @@ from bevel.report.page import (
     wide,
 )
 from bevel.report.score_text import class_words, interval, number, probability_words, score
+from bevel.report.survival.sections import risk_rules_table
 from bevel.workflow.explaining import READABLE_DEPTH, Explanation
 from bevel.workflow.representative_rows import RepresentativeRow
 from bevel.workflow.target_quantiles import Band, TargetQuantiles
@@ -101,6 +102,8 @@ def _effects(found: Explanation) -> str:
         text += " Bands are 95 % intervals over forests grown on other rows."
         if any(each.n_below_zero for each in found.effects):
             text += " Where they are narrowest, there are too few trees to estimate their width."
+    if is_calibrated(found):
+        text += " They are of means over trees, before the calibration of probabilities."
     text += " All pictures have the same scale; marks at the bottom are tenths of the rows."
     heights = explain_figures.shared_heights(found.effects)
     second = _log_odds(found) if found.adds_up else _second_class(found)
@@ -269,7 +272,8 @@ def _surrogate(found: Explanation) -> str:
     text = f"In short: this small tree of single features imitates the {noun}; {agreement}."
     text += " Its leaves hold risks." if found.is_survival else ""
     _, *lines, _ = str(tree).split("\n")
-    return paragraph(text) + code("\n".join(lines), is_drawing=True)
+    rules = "" if found.survival is None else risk_rules_table(found.survival)
+    return paragraph(text) + code("\n".join(lines), is_drawing=True) + rules
 
 
 def _notes(rules: tuple[str, ...], tree: tuple[str, ...]) -> str:
@@ -386,6 +390,8 @@ def _rows(found: Explanation) -> str:
     )
     if values.std is not None:
         text += f" Standard errors are up to {number(float(values.std.max()))}."
+    if is_calibrated(found):
+        text += " Charts show means over trees; texts show probabilities, which are calibrated."
     drawn = [
         figure(
             explain_figures.draw_row(values, place, _output_of_row(found, place)),
@@ -422,8 +428,14 @@ def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
     if found.row_kind == "out-of-bag":
         whole = np.atleast_1d(found.shapley.predictions[place])
         of_all = _prediction(found, tuple(whole.tolist()))
-        text += f". The chart shows the prediction of all trees: {of_all}"
+        what = "mean" if is_calibrated(found) else "prediction"
+        text += f". The chart shows the {what} of all trees: {of_all}"
     return f"{text}."
+
+
+def is_calibrated(found: Explanation) -> bool:
+    """Whether predicted probabilities differ from means over trees."""
+    return bool(found.model.fitted_forest_.power != 1.0)
 
 
 def _prediction(found: Explanation, predicted: tuple[float, ...]) -> str:

@@ -89,9 +89,15 @@ def feature_sentence(importance: Importance, task: str) -> str:
         best = [importance.names[place] for place in importance.order[:MOST_NAMED]]
         return f"Predictions change most with {_and(best)}."
     low = importance.values - Z * importance.standard_error
-    if task == CLASSIFICATION:
-        low = np.round(low, 3)  # as it is printed: points with one decimal
-    clear = [int(place) for place in importance.order if low[place] > 0.0]
+    printed = np.round(low, 3) if task == CLASSIFICATION else low  # points with one decimal
+    clear = [int(place) for place in importance.order if printed[place] > 0.0]
+    above = [int(place) for place in importance.order if low[place] > 0.0]
+    if not clear and above:
+        name, rise = importance.names[above[0]], 100.0 * float(importance.values[above[0]])
+        return (
+            f"It relies on no single feature much: shuffling {name} raises the error by {rise:.1f} "
+            "points, just above chance; others stand in for each feature."
+        )
     if not clear:
         return (
             "It relies on no single feature: none raises the error clearly when it is shuffled, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from bevel.forest.outputs import Outputs
 from bevel.forest.records.survival_record import SurvivalRecord
 from bevel.printable import printable
 from bevel.text.decimals import round_within, written
-from bevel.text.node_predictions import NodePredictions, read_predictions
+from bevel.text.node_predictions import NodePredictions, called, read_predictions
 from bevel.text.output_predictions import OutputPredictions, read_output_predictions
 from bevel.text.split_text import (
     SplitText,
@@ -54,6 +54,8 @@ class Vocabulary:
         Names and classes of several outputs.
     survival : SurvivalRecord or None
         The times that the leaves of a survival forest refer to.
+    sums : tuple of str
+        What boosted trees add to, tree t to the sum t modulo their number; empty of forests.
     """
 
     names: tuple[str, ...]
@@ -61,9 +63,10 @@ class Vocabulary:
     encoding: Encoding
     outputs: Outputs | None = None
     survival: SurvivalRecord | None = None
+    sums: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for field in ("names", "classes"):
+        for field in ("names", "classes", "sums"):
             object.__setattr__(self, field, tuple(map(printable, getattr(self, field))))
 
     @cached_property
@@ -87,7 +90,11 @@ class Vocabulary:
         **style: Any,
     ) -> TreeRules:
         """The tree as text; with rows and their leaves, with enough digits to route them."""
-        return read_tree(self, tree, Style(**style), encoded, leaves)
+        found = read_tree(self, tree, Style(**style), encoded, leaves)
+        if not self.sums:
+            return found
+        of = self.sums[tree.index % len(self.sums)]
+        return replace(found, notes=(f"Leaves: what the tree adds to the {of}.", *found.notes))
 
     def predictions(
         self, tree: TreeView, node: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
@@ -137,7 +144,23 @@ def vocabulary_of(fitted: FittedForest) -> Vocabulary:
     # Leaves of boosted trees hold numbers, in classification too.
     named = fitted.classes if fitted.additive is None else None
     classes = () if named is None else tuple(map(str, named))
-    return Vocabulary(fitted.names, classes, fitted.encoding, fitted.outputs, fitted.survival)
+    return Vocabulary(
+        fitted.names, classes, fitted.encoding, fitted.outputs, fitted.survival, _sums_of(fitted)
+    )
+
+
+def _sums_of(fitted: FittedForest) -> tuple[str, ...]:
+    """What boosted trees add to."""
+    if fitted.additive is None:
+        return ()
+    link, n = fitted.additive.link, fitted.additive.n_outputs
+    if fitted.classes is not None and link == "logistic":
+        return (f"log odds of {called(str(fitted.classes[1]))}",)
+    if fitted.classes is not None:
+        return tuple(f"score of {called(str(label))}" for label in fitted.classes)
+    if n > 1:
+        return tuple(f"quantile number {k + 1} of {n}" for k in range(n))
+    return ("logarithm of the prediction" if link == "exponential" else "prediction",)
 
 
 class SplitFormatter:

@@ -224,6 +224,7 @@ def explain(
         rows.X[used], rows.target[used], None if rows.out is None else rows.out[used]
     )
     predicted, known = _predict(analysed, rows, row_kind)
+    shown = _calibrated(analysed, predicted)
     some, truth = X.rows(used), None if y is None else y[used]
     on_step(1, "measuring importance")
     evaluated = (X, y) if row_kind == "out-of-bag" else (some, truth)
@@ -255,7 +256,7 @@ def explain(
         len(X),
         len(used),
         row_kind,
-        {} if y is None else _scores(analysed, rows.target[known], predicted[known]),
+        {} if y is None else _scores(analysed, rows.target[known], shown[known]),
         (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
         effects,
         None if is_slim else importance(model, "projection"),
@@ -264,13 +265,13 @@ def explain(
         None if is_slim else readable_tree(model, place, some),
         explained,
         quantiles,
-        tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
+        tuple(_numbered(each, number[used], shown) for each in chosen),
         shapley,
         SLIM if is_slim else "",
         groups=None if is_slim else _groups(analysed, some, ruled),
         target=target_name,
         truth=None if y is None else rows.target[known],
-        predicted=None if y is None else predicted[known],
+        predicted=None if y is None else shown[known],
     )
 
 
@@ -351,10 +352,23 @@ def _predict(
     return np.where(rows.known[:, None], unseen, predicted), rows.known
 
 
+def _numbered(
+    row: RepresentativeRow, number: npt.NDArray[np.int64], shown: Floats
+) -> RepresentativeRow:
+    predicted = tuple(shown[row.place].tolist())
+    return replace(row, number=int(number[row.place]), predicted=predicted)
+
+
+def _calibrated(analysed: AnalysedForest, predicted: Floats) -> Floats:
+    """What `predict_proba` or `predict` gives, from means over trees."""
+    if analysed.classes is None:
+        return predicted
+    return raise_to_power(np.array(predicted), analysed.fitted.power)
+
+
 def _scores(analysed: AnalysedForest, target: Target, predicted: Floats) -> dict[str, Estimate]:
     if analysed.classes is not None:
-        probabilities = raise_to_power(np.array(predicted), analysed.fitted.power)
-        return classification_scores(target.astype(np.int32), probabilities)
+        return classification_scores(target.astype(np.int32), predicted)
     y = target.astype(np.float64)
     if np.all(y == y[0]):  # no variance that could be explained
         return {"mean absolute error": mean_estimate(np.abs(y - predicted[:, 0]))}

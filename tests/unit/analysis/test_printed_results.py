@@ -204,6 +204,6 @@ def test_flat_forest_is_shown_as_a_summary():
     assert text.startswith("Flat forest of 20 trees, 2 classes\n  features  3\n")
     assert f"{forest.forest_.n_nodes:,}" in text
     assert "array" not in text
-    assert "Flat forest of 20 trees, regression" in repr(regressor.forest_)
+    assert "Flat forest of 20 trees, numbers in the leaves" in repr(regressor.forest_)
     assert "Flat forest of 20 trees, 2 classes" in read(forest.forest_._repr_html_())
     assert any("yes" in part for part in read(forest.forest_.tree(0)._repr_html_()))

@@ -121,7 +121,7 @@ def test_surrogate_tree_states_its_fidelity():
     assert 0.85 < tree.fidelity <= 1.0
     assert tree.n_leaves <= 4
     text = str(tree).splitlines()
-    assert text[0].startswith(f"surrogate tree: {tree.n_leaves} leaves, imitates the forest: ")
+    assert text[0].startswith(f"surrogate tree: {tree.n_leaves} leaves, imitates the model: ")
     assert sum("% of the rows" in line for line in text) == tree.n_leaves
 
 

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 from support.command_line import run, write_rows
 
 import bevel
@@ -389,3 +390,18 @@ def test_pages_call_numeric_classes_by_the_target(model, tmp_path):
     assert len(lead) == 3
     assert lead[0].startswith("The model predicts died (2 classes) with an error of")
     assert "probability that died = 1" in " ".join(done.stdout.split())
+
+
+def test_probabilities_of_rows_are_calibrated_as_those_of_predict_proba():
+    data = load_breast_cancer()
+    X = Columns(tuple(map(str, data.feature_names)), tuple(data.data.T))
+    model = bevel.ObliqueForestClassifier(100, random_state=0, n_jobs=1)
+    model.fit(X.rows(np.arange(500)), data.target[:500])
+    assert model.fitted_forest_.power != 1.0
+    new = X.rows(np.arange(500, 569))
+    found = explain(model, new, data.target[500:], requested=[7])
+    expected = model.predict_proba(new.rows(np.array([6])))[0]
+    np.testing.assert_allclose(found.rows[-1].predicted, expected)
+    shown = found.shapley.predictions[-1]
+    assert not np.allclose(shown, expected)
+    assert "before the calibration" in "".join(str(each) for each in explain_sections(found))

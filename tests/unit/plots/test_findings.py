@@ -6,7 +6,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, plots
 from bevel.analysis.results import Importance, ImportanceTest
-from bevel.plots.findings import course, largest_of
+from bevel.plots.findings import course, digits, largest_of
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_surrogate_tree_is_drawn_with_all_leaves_and_its_fidelity(classified):
     axes = plots.tree(tree)
     texts = [text.get_text() for text in axes.texts]
     assert sum("of the rows" in text and "\n" in text for text in texts) >= tree.n_leaves
-    assert "imitates the forest" in texts[-1]
+    assert "imitates the model" in texts[-1]
     assert sum(text in ("yes", "no") for text in texts) == 2 * (tree.n_leaves - 1)
 
 
@@ -179,3 +179,17 @@ def test_dots_at_one_place_do_not_hide_each_other_nor_reach_the_next_feature():
     assert len(np.unique(heights)) == 200
     assert np.abs(heights).max() < 0.5
     assert np.array_equal(_piled(np.array([-1.0, 0.0, 1.0]), 1.0), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (3071.2, "3,070"),
+        (-41234.0, "−41,200"),
+        (0.01234, "0.0123"),
+        (123.4, "123"),
+        (2.5e9, "2.5e+09"),
+    ],
+)
+def test_numbers_in_titles_are_written_out(value, written):
+    assert digits(value) == written

@@ -177,7 +177,7 @@ def test_only_features_clear_of_zero_are_named():
     assert "relies most on b and c: shuffling b raises the error by 5.0 points" in sentence
     barely = np.array([0.0199])  # the interval would be printed as "from 0.0"
     doubtful = ErrorImportance("permutation", ("a",), barely, "", standard_error=errors[1:2])
-    assert "relies on no single feature" in feature_sentence(doubtful, "classification")
+    assert "2.0 points, just above chance" in feature_sentence(doubtful, "classification")
     nothing = ErrorImportance("permutation", ("a",), values[:1], "", standard_error=errors[:1])
     assert "relies on no single feature" in feature_sentence(nothing, "classification")
 

@@ -208,6 +208,7 @@ def finish(
         individual,
         quantiles,
         n_rows,
+        output_name=analysed.output_name,
         n_below_zero=n_below_zero,
     )
 

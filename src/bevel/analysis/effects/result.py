@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from bevel._types import Array, Floats
+from bevel.analysis.output_names import PREDICTIONS, name_of_output
 from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
@@ -67,11 +68,11 @@ class Effect(PrintedResult):
     individual: Floats | None
     quantiles: tuple[Floats | None, ...]
     n_rows: int
-    output_name: str = "prediction"
+    output_name: str = PREDICTIONS
     n_below_zero: int = 0
 
     def output(self, label: Any) -> Effect:
-        """The effect on the probability of one class, in the shape of a regression.
+        """The effect on one class or quantile, in the shape of a regression.
 
         Parameters
         ----------
@@ -96,7 +97,7 @@ class Effect(PrintedResult):
             standard_error=pick(self.standard_error),
             individual=pick(self.individual),
             classes=None,
-            output_name=f"probability of {called(str(label))}",
+            output_name=name_of_output(self.output_name, label),
         )
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:

@@ -82,7 +82,7 @@ def with_effects(found: Importance | Directions, analysed: AnalysedForest, X: An
 def _output(analysed: AnalysedForest) -> str | None:
     """What rises or falls, if it is the same for all features."""
     if analysed.classes is None:
-        return "prediction"
+        return analysed.output_name
     return (
         f"probability of {called(str(analysed.classes[1]))}" if len(analysed.classes) == 2 else None
     )

@@ -98,7 +98,7 @@ def tree_complexity(forest: Any, *, n_rows: int | None = None) -> TreeComplexity
 def _rows_of_fit(bags: Bags | None) -> int:
     if bags is None:
         raise ValueError(
-            "tree_complexity needs the number of rows of the fit; got a forest that does not "
-            "remember it, since trees were chosen, or grown with other bags. Pass n_rows."
+            "tree_complexity needs the number of rows of the fit; got a model that does not know "
+            "it, as of boosting, of chosen trees or of trees with other bags. Pass n_rows."
         )
     return bags.n_rows

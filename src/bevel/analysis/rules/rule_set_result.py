@@ -173,7 +173,8 @@ class RuleSet:
             if self.is_classifier
             else f"explains {share} of the variance of the model's predictions"
         )
-        words = f"The first rule that a row fulfils {what}."
+        known = self.fidelity == self.fidelity  # not of several quantiles
+        words = f"The first rule that a row fulfils {what}." if known else ""
         return tuple(each for each in (self.origin, words) if each)
 
     def _numbers(self, rule: Rule) -> tuple[str, str]:

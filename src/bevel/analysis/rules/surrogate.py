@@ -109,7 +109,7 @@ class SurrogateTree(PrintedText):
     def __str__(self) -> str:
         what = "labels equal" if self.is_classifier else "of the variance explained"
         title = (
-            f"surrogate tree: {self.n_leaves} leaves, imitates the forest: "
+            f"surrogate tree: {self.n_leaves} leaves, imitates the model: "
             f"{percent(self.fidelity)} {what} on other rows"
         )
         lost = self.fidelity_unrounded - self.fidelity_training

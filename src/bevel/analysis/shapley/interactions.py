@@ -12,6 +12,7 @@ from bevel import _core
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.boosted_sums import explains_sums
+from bevel.analysis.output_names import PREDICTIONS, name_of_output
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.analysis.shapley.arguments import check_limits, rows_as_given, single_output
 from bevel.analysis.shapley.background import read_background
@@ -46,6 +47,8 @@ class ShapleyInteractions(PrintedResult):
         Labels of the classes; None in regression.
     n_background, n_background_given : int
         Background rows that each tree was compared with, and that they were taken from.
+    output_name : str
+        What the values add up to.
     """
 
     values: Floats
@@ -55,6 +58,7 @@ class ShapleyInteractions(PrintedResult):
     classes: npt.NDArray[Any] | None
     n_background: int
     n_background_given: int
+    output_name: str = PREDICTIONS
 
     @property
     def predictions(self) -> Floats:
@@ -85,8 +89,13 @@ class ShapleyInteractions(PrintedResult):
     def output(self, label: Any) -> ShapleyInteractions:
         """The values of one class only, in the shape of a regression."""
         column = column_of_class(self.classes, label)
-        base = self.base_values[column]
-        return replace(self, values=self.values[..., column], base_values=base, classes=None)
+        return replace(
+            self,
+            values=self.values[..., column],
+            base_values=self.base_values[column],
+            classes=None,
+            output_name=name_of_output(self.output_name, label),
+        )
 
     def to_shap(self) -> Any:
         """The values as a ``shap.Explanation``, for the plots of shap. Needs shap."""
@@ -202,4 +211,5 @@ def shapley_interactions(
         analysed.classes,
         len(others) if drawn is None else drawn.shape[1],
         len(others),
+        output_name=analysed.output_name,
     )

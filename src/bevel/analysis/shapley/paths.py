@@ -70,4 +70,5 @@ def path_dependent_values(analysed: AnalysedForest, X: Any, verbose: int) -> Sha
         None,
         0.0,
         0,
+        output_name=analysed.output_name,
     )

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
+from bevel.analysis.output_names import PREDICTIONS, QUANTILES, name_of_output
 from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
-from bevel.text.node_predictions import called
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ class ShapleyValues(PrintedResult):
     std: Floats | None
     sampled: float
     n_background: int
-    output_name: str = "prediction"
+    output_name: str = PREDICTIONS
     n_background_given: int | None = None
 
     @property
@@ -95,7 +95,7 @@ class ShapleyValues(PrintedResult):
             base_values=self.base_values[column],
             classes=None,
             std=std,
-            output_name=f"probability of {called(str(label))}",
+            output_name=name_of_output(self.output_name, label),
         )
 
     def to_pandas(self) -> pd.DataFrame:
@@ -139,7 +139,7 @@ class ShapleyValues(PrintedResult):
 
     def _title(self) -> str:
         n, p = self.values.shape[:2]
-        of_classes = "" if self.classes is None else f", {len(self.classes)} classes"
+        of_classes = "" if self.classes is None else f", {self._count()}"
         given = self.n_background_given
         if self.n_background == 0:
             against = "path-dependent"
@@ -151,6 +151,11 @@ class ShapleyValues(PrintedResult):
             against += f", {100 * self.sampled:.3g} % of the games sampled"
         error = ", exact" if self.std is None else f", standard error {self.std.mean():.2g}"
         return f"Shapley values: {n} rows, {p} features{of_classes}, {against}{error}"
+
+    def _count(self) -> str:
+        assert self.classes is not None
+        nouns = "quantiles" if self.output_name == QUANTILES else "classes"
+        return f"{len(self.classes)} {nouns}"
 
 
 def column_of_class(classes: npt.NDArray[Any] | None, label: Any) -> int:

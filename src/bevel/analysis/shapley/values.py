@@ -144,5 +144,6 @@ def shapley_values(
         else None,
         float(n_sampled.mean()) / (n_per_tree * analysed.forest.n_trees),
         n_per_tree,
+        output_name=analysed.output_name,
         n_background_given=len(others),
     )
