@@ -137,7 +137,9 @@ def score(forest: Any, test: tuple[Any, ...], train: tuple[Any, ...], times: Any
     return concordance_index((when, event), forest.predict(X)), brier
 
 
-def accuracy(n_repeats: int, n_trees: int, sets: Any, most: int | None = None) -> None:
+def accuracy(
+    n_repeats: int, n_trees: int, sets: Any, most: int | None = None, chosen: Any = None
+) -> None:
     from sksurv.ensemble import RandomSurvivalForest
 
     same: dict[str, Any] = {"min_samples_leaf": 3, "min_samples_split": 6, "n_jobs": 1}
@@ -156,6 +158,7 @@ def accuracy(n_repeats: int, n_trees: int, sets: Any, most: int | None = None) -
             n_trees, projection="sparse", random_state=s, **same
         ),
     }
+    systems = {name: make for name, make in systems.items() if not chosen or name in chosen}
     table: dict[str, dict[str, np.ndarray]] = {}
     for name, X, event, when in sets:
         found: dict[str, list[Any]] = {system: [] for system in systems}
@@ -169,7 +172,7 @@ def accuracy(n_repeats: int, n_trees: int, sets: Any, most: int | None = None) -
                 forest = make(repeat).fit(X[train], y[train])
                 parts = [(X[rows], event[rows], when[rows]) for rows in (test, train)]
                 found[system].append(score(forest, *parts, times))
-        if not found["default"]:
+        if not found["scikit-survival"]:
             continue
         table[name] = {system: np.array(values) for system, values in found.items()}
         means = {s: v.mean(axis=0) for s, v in table[name].items()}
@@ -201,13 +204,17 @@ def main() -> None:
     parser.add_argument("--trees", type=int, default=20)
     parser.add_argument("--peer-trees", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--most", type=int, default=400, help="of the rows of `many` to train on")
+    parser.add_argument("--systems", nargs="+", help="some of the forests only")
     arguments = parser.parse_args()
+    chosen = arguments.systems and {"scikit-survival", *arguments.systems}
     if arguments.what == "speed":
         speed(arguments.rows, arguments.trees, arguments.peer_trees, arguments.repeats)
     elif arguments.what == "accuracy":
-        accuracy(arguments.repeats, arguments.trees, data_sets())
+        accuracy(arguments.repeats, arguments.trees, data_sets(), chosen=chosen)
     else:
-        accuracy(arguments.repeats, arguments.trees, many_sets(arguments.half), most=400)
+        sets = many_sets(arguments.half)
+        accuracy(arguments.repeats, arguments.trees, sets, most=arguments.most, chosen=chosen)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "bevel/split/log_rank.h"
 #include "bevel/support/check.h"
 #include "bevel/tree/tree_builder.h"
 
@@ -86,9 +87,12 @@ bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterio
   w.open = &item.open;
   for (size_t f = 0; f < samplers_.size(); ++f) sample(f, rows, stream, w);
   search_drawn(item, node, 0, stream, w, worker, found);
-  // A forest on single features goes on until one of them can be cut, as scikit-learn's does.
+  // A forest on single features goes on until one of them can be cut.
+  size_t first = 0;
   for (int redraws = 0; !is_cut(found); ++redraws) {
-    const size_t first = w.candidates.size();
+    if constexpr (std::is_base_of_v<SurvivalNode, Criterion>)
+      if (any_varies(node, first, w)) break;
+    first = w.candidates.size();
     bool asked = false;
     for (size_t f = 0; f < samplers_.size(); ++f) {
       if (!samplers_[f]->can_redraw()) {
@@ -112,6 +116,24 @@ bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterio
   out.gain *= tree_->gain_unit;
   BEVEL_CHECK(!keeps || std::isfinite(static_cast<float>(out.gain)));
   return keeps;
+}
+
+// Whether a direction, from `first` on, tells rows of the node apart, though no cut of it may be
+// admissible. Survival trees then stop, as random survival forests do. Drawing on until a direction
+// has a cut that leaves enough rows on both sides gives up to twice as many leaves where most
+// columns are indicators, and curves of small leaves are noisy: concordance falls
+// (docs/design/survival.md).
+template <class Criterion>
+bool TreeBuilder<Criterion>::any_varies(const NodeView& node, size_t first,
+                                        Workspace<Criterion>& w) const {
+  if (w.values.size() < node.n) w.values.resize(node.n);
+  for (size_t c = first; c < w.candidates.size(); ++c) {
+    const float* values = w.values.data();
+    w.finder.project(c, node, w.candidates, w.values.data());
+    for (size_t i = 1; i < node.n; ++i)
+      if (values[i] != values[0] && !(std::isnan(values[i]) && std::isnan(values[0]))) return true;
+  }
+  return false;
 }
 
 template <class Criterion>

@@ -71,6 +71,7 @@ class TreeBuilder {
   bool is_pure(const NodeItem& item, const Workspace<Criterion>& w) const;
   bool same_targets(const NodeItem& item, const Workspace<Criterion>& w) const;
   static bool is_cut(const BestSplit& found);
+  bool any_varies(const NodeView& node, size_t first, Workspace<Criterion>& w) const;
   bool find_split(const NodeItem& item, Workspace<Criterion>& w, int worker, SplitRecord& out);
   void sample(size_t family, NodeRows node, Stream& stream, Workspace<Criterion>& w) const;
   // Lets the candidates from `first` on hold the constraints, leaves one if it is to be the only

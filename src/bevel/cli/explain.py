@@ -49,6 +49,10 @@ def explain(
     event: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
     ] = None,
+    entry: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "--report", help="HTML page to write.")
     ] = None,
@@ -81,6 +85,7 @@ def explain(
             target=target,
             time=time,
             event=event,
+            entry=entry,
             rows=row or (),
             random_state=seed,
             n_jobs=jobs,
@@ -90,7 +95,7 @@ def explain(
         )
         if out is not None:
             advance("drawing", 0, 1)
-            columns = {"--target": target, "--time": time, "--event": event}
+            columns = {"--target": target, "--time": time, "--event": event, "--entry": entry}
             command = _command(model, data, columns, out, row, table, seed)
             page = explain_report(model.name, data.name, found, command)
     if out is not None:

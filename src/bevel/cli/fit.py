@@ -57,6 +57,7 @@ EXAMPLES = output.examples(
     "bevel fit cells.tsv --target type --drop plate --nominal batch --class-weight rare=5",
     "bevel fit prices.parquet --target price --model boosting --out prices.bevel",
     "bevel fit patients.csv --time days --event died --out patients.bevel",
+    "bevel fit patients.csv --time age_end --event cause --entry age_start --competing-risks",
     "bevel fit machines.csv --model isolation --id serial --out machines.bevel",
     "bevel fit wine.csv --target acidity,sugar --drop name --out wine.bevel",
     "zcat big.csv.gz | bevel fit - --target y --d 0.5 --max-depth 12 --json",
@@ -74,6 +75,16 @@ def fit(
         str | None,
         typer.Option(metavar="COLUMN", help="Survival: column that tells seen events, 1 or 0."),
     ] = None,
+    entry: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
+    ] = None,
+    competing_risks: Annotated[
+        bool,
+        typer.Option(
+            "--competing-risks", help="Survival: events are numbers of causes, 0 for none."
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Model file to write.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     oob: Annotated[
@@ -146,7 +157,8 @@ def fit(
     separated by commas, are predicted by one forest.
     """
     output.check_free([out, report, oob], force=force)
-    if model == ModelName.isolation or target is None or time is not None or event is not None:
+    of_times = not time is event is entry is None or competing_risks
+    if model == ModelName.isolation or target is None or of_times:
         return _fit_others(locals())  # all options by name
     _check_model(model, oob, criterion, contamination)
     if report is not None:
@@ -186,9 +198,8 @@ def fit(
     if params is not None:
         projection = shorten(found.settings.projection)
     words = forest.forest_arguments(projection, density, d, parameters)
-    words += _words({"--weights": weights}, {"--drop": drop, "--nominal": nominal})
-    words += _words({}, {"--id": row_id}) + ["--keep-id"] * keep_id
-    words += ["--keep-targets"] * keep_targets + table_arguments(table)
+    words += _words({"--weights": weights}, {"--drop": drop, "--nominal": nominal, "--id": row_id})
+    words += ["--keep-id"] * keep_id + ["--keep-targets"] * keep_targets + table_arguments(table)
     words += _words({"--out": out, "--report": report, "--oob": oob}, {})
     files = {"model": out, "report": report, "out of bag": oob}
     if isinstance(found, OutputFit):

@@ -10,10 +10,13 @@ PARAMETER = re.compile(r"`(\w+)(?:=(?:\"([^\"`]+)\"|\{'([^`]+)': \"(\w+)\"\}|(\w
 FLAGS = {
     "budget": "--budget",
     "class_weight": "--class-weight",
+    "competing_risks": "--competing-risks",
     "decimal": "--decimal",
     "delimiter": "--delimiter",
     "drop": "--drop",
     "encoding": "--encoding",
+    "entry": "--entry",
+    "event": "--event",
     "first_trees": "--first-trees",
     "header": "--header",
     "interval": "--interval",
@@ -30,6 +33,7 @@ FLAGS = {
     "store": "--store",
     "target": "--target",
     "task": "--task",
+    "time": "--time",
     "types": "--types",
     "weights": "--weights",
 }

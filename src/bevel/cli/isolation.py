@@ -20,6 +20,8 @@ OTHERS = {
     "target": None,
     "time": None,
     "event": None,
+    "entry": None,
+    "competing_risks": False,
     "report": None,
     "oob": None,
     "params": None,

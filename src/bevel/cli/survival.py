@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
 from bevel.cli import forest_options as forest
@@ -37,13 +38,15 @@ OTHERS = {
 
 def fit_times(given: dict[str, Any]) -> None:
     """Fit a survival forest; `given` has the options of `bevel fit` by name."""
-    if given["time"] is None and given["event"] is None:
+    others = given["entry"] is not None or given["competing_risks"]
+    if given["time"] is None and given["event"] is None and not others:
         raise typer.BadParameter("Missing option '--target', or '--time' and '--event'.")
     _check(given)
     own = {
         "n_estimators": given["trees"] or 300,
         "projection": forest.read_projection(given["projection"], given["density"]),
         "n_projections": forest.read_directions(given["d"]),
+        "competing_risks": given["competing_risks"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
         **forest.forest_parameters(
@@ -52,6 +55,7 @@ def fit_times(given: dict[str, Any]) -> None:
     }
     lists = {name: given[name] or () for name in ("drop", "nominal", "row_id")}
     reading = {**lists, "keep_id": given["keep_id"], "weights": given["weights"], **given["table"]}
+    reading["entry"] = given["entry"]
     columns = (given["time"], given["event"])
     files = {name: given[name] for name in ("out", "report", "oob")}
     _fit(given["data"], columns, own, reading, files, given)
@@ -61,8 +65,9 @@ def _check(given: dict[str, Any]) -> None:
     """Raise for options that cannot be honoured."""
     if given["time"] is None or given["event"] is None:
         raise ValueError(
-            "--time and --event belong together: the time of each row, and whether the event was "
-            "seen then; got one of them. Name both columns."
+            "--time and --event belong together, also with --entry and --competing-risks: the time "
+            "of each row, and whether the event was seen then; got a part of them. Name both "
+            "columns."
         )
     others = [name for name, left_out in OTHERS.items() if given[name] != left_out]
     if others:
@@ -112,7 +117,8 @@ def _print(data: Path, found: SurvivalFit, files: dict[str, Path | None]) -> Non
     lines = {
         "data": "standard input" if str(data) == "-" else str(data),
         "size": found.rows.describe(),
-        "target": f"time {found.rows.target}, event {found.event_column}: {events:,} events",
+        "target": f"time {found.rows.target}, event {found.event_column}: {events:,} events"
+        + _causes(found),
         "forest": f"{found.model.n_estimators:,} trees, grown in {found.seconds:.2f} s",
         "out-of-bag concordance": score_line("concordance", concordance),
         "out-of-bag Brier score": f"{scores.integrated_brier_score:.4f}, integrated; "
@@ -122,6 +128,19 @@ def _print(data: Path, found: SurvivalFit, files: dict[str, Path | None]) -> Non
     lines |= {names[name]: str(path) for name, path in files.items() if path is not None}
     lines.setdefault("model", "not kept; --out model.bevel keeps it")
     output.print_lines(lines)
+
+
+def _causes(found: SurvivalFit) -> str:
+    """How many events of each cause there are, and who enters late."""
+    words, target = "", found.target
+    if target.cause is not None:
+        counts = np.bincount(target.cause, minlength=target.n_causes + 1)[1:]
+        each = [f"{n:,} of cause {k}" for k, n in enumerate(counts, 1)]
+        words = f" ({', '.join(each)})"
+    if target.entry is not None:
+        n_late = int((target.entry > 0.0).sum())
+        words += f"; {n_late:,} rows enter late ({found.entry_column})"
+    return words
 
 
 def _write_report(
@@ -139,6 +158,8 @@ def _write_report(
 def _command(data: Path, found: SurvivalFit, given: dict[str, Any]) -> str:
     """The command line that makes a fit again."""
     words = ["bevel", "fit", str(data), "--time", given["time"], "--event", given["event"]]
+    words += [] if given["entry"] is None else ["--entry", given["entry"]]
+    words += ["--competing-risks"] * given["competing_risks"]
     words += ["--trees", str(found.model.n_estimators), "--seed", str(given["seed"])]
     parameters = forest.forest_parameters(
         given["max_depth"], given["min_samples_leaf"], given["criterion"], None
@@ -160,6 +181,8 @@ def _as_json(found: SurvivalFit, out: Path | None, report: Path | None) -> dict[
         "task": "survival",
         "time": found.rows.target,
         "event": found.event_column,
+        "entry": found.entry_column,
+        "n_causes": found.model.n_causes_,
         "n_rows": n_rows,
         "n_features": n_features,
         "n_events": int(found.target.event.sum()),

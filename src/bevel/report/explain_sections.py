@@ -17,6 +17,7 @@ from bevel.report.page import (
     wide,
 )
 from bevel.report.score_text import class_words, interval, number, probability_words, score
+from bevel.report.survival.sections import risk_rules_table
 from bevel.workflow.explaining import READABLE_DEPTH, Explanation
 from bevel.workflow.representative_rows import RepresentativeRow
 from bevel.workflow.target_quantiles import Band, TargetQuantiles
@@ -271,7 +272,8 @@ def _surrogate(found: Explanation) -> str:
     text = f"In short: this small tree of single features imitates the {noun}; {agreement}."
     text += " Its leaves hold risks." if found.is_survival else ""
     _, *lines, _ = str(tree).split("\n")
-    return paragraph(text) + code("\n".join(lines), is_drawing=True)
+    rules = "" if found.survival is None else risk_rules_table(found.survival)
+    return paragraph(text) + code("\n".join(lines), is_drawing=True) + rules
 
 
 def _notes(rules: tuple[str, ...], tree: tuple[str, ...]) -> str:

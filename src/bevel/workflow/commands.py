@@ -15,7 +15,7 @@ from typing import Any, Unpack
 from bevel.errors import join_names, nearest, wrong_value
 from bevel.estimators.loading import load
 from bevel.workflow import explaining, fitting
-from bevel.workflow.explained_model import check_columns, of_target
+from bevel.workflow.explained_model import of_target, survival_columns
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.fitting import (
     BOOSTING,
@@ -349,6 +349,7 @@ def explain(
     target: str | None = None,
     time: str | None = None,
     event: str | None = None,
+    entry: str | None = None,
     rows: Sequence[int] = (),
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -367,6 +368,8 @@ def explain(
         Column of true targets, if the file has one.
     time, event : str, default=None
         Columns of the times and events, of a survival forest; both or none.
+    entry : str, default=None
+        Column of the times since when rows are seen, of a survival forest.
     rows : sequence of int
         Numbers of rows to explain beside those that are chosen; 1 is the first below the header.
     random_state : int, default=0
@@ -390,7 +393,7 @@ def explain(
     >>> explanation = workflow.explain(result.model, path, target="species")
     """
     opened = _opened(model, n_jobs)
-    check_columns(opened, target, time, event)
+    columns = survival_columns(opened, target, time, event, entry)
     source, options = _source(data), TableOptions(**table)
 
     def on_step(done: int, text: str) -> None:
@@ -398,7 +401,7 @@ def explain(
 
     given: dict[str, Any] = {"requested": rows, "seed": random_state, "on_step": on_step}
     if getattr(opened.fitted_forest_, "survival", None) is not None:
-        survival = read_survival_rows(opened, source, time, event, options)
+        survival = read_survival_rows(opened, source, columns, options)
         _report_notes(survival.notes, on_note)
         found = explain_survival(
             opened, survival.X, survival.target, number=survival.number, **given

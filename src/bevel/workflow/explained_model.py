@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from bevel.errors import join_names
+from bevel.workflow.survival.columns import SurvivalColumns
 
-__all__ = ["check_columns", "of_target"]
+__all__ = ["of_target", "survival_columns"]
 
 
 def of_target(model: Any, target: str | None) -> Any:
@@ -24,22 +25,29 @@ def of_target(model: Any, target: str | None) -> Any:
     return model.output(target)
 
 
-def check_columns(model: Any, target: str | None, time: str | None, event: str | None) -> None:
-    """Raise if columns are named that the model does not predict."""
-    if model.fitted_forest_.survival is None:
-        if time is not None or event is not None:
+def survival_columns(
+    model: Any, target: str | None, time: str | None, event: str | None, entry: str | None
+) -> SurvivalColumns | None:
+    """The columns of times; raises if columns are named that the model does not predict."""
+    record = model.fitted_forest_.survival
+    if record is None:
+        if not time is event is entry is None:
             raise ValueError(
-                "`time` and `event` belong to a survival forest; got a model of classes or "
-                "numbers. Name its `target`."
+                "`time`, `event` and `entry` belong to a survival forest; got a model of classes "
+                "or numbers. Name its `target`."
             )
-        return
+        return None
     if target is not None:
         raise ValueError(
             "`target` belongs to a model of classes or numbers; got a survival forest. Name the "
             "columns `time` and `event`."
         )
-    if (time is None) != (event is None):
+    if (time is None) != (event is None) or (time is None and entry is not None):
         raise ValueError(
-            "`time` and `event` belong together: the time of each row, and whether the event was "
-            "seen then; got one of them. Name both columns, or none."
+            "`time` and `event` belong together, and `entry` to both: the time of each row, "
+            "whether the event was seen then, and since when the row is seen; got a part of "
+            "them. Name both columns, or none."
         )
+    if time is None or event is None:
+        return None
+    return SurvivalColumns(time, event, entry, competing=record.n_causes > 1)

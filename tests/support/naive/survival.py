@@ -116,14 +116,27 @@ def concordance(
     time: np.ndarray, event: np.ndarray, risk: np.ndarray, entry: np.ndarray | None = None
 ) -> float:
     """Harrell's concordance, pair by pair."""
-    good = pairs = 0.0
+    return concordance_and_error(time, event, risk, entry)[0]
+
+
+def concordance_and_error(
+    time: np.ndarray, event: np.ndarray, risk: np.ndarray, entry: np.ndarray | None = None
+) -> tuple[float, float]:
+    """Harrell's concordance, pair by pair, and its standard error from the rows' shares in it."""
+    good, pairs = np.zeros(len(time)), np.zeros(len(time))
     for i in range(len(time)):
         for j in range(len(time)):
             later = time[i] < time[j] or (time[i] == time[j] and not event[j])
             later = later and (entry is None or entry[j] < time[i])
             if i == j or not event[i] or not later:
                 continue
-            pairs += 1
             difference = risk[i] - risk[j]
-            good += 0.5 if abs(difference) <= 1e-8 else float(difference > 0)
-    return good / pairs if pairs else float("nan")
+            won = 0.5 if abs(difference) <= 1e-8 else float(difference > 0)
+            for row in (i, j):
+                good[row] += won
+                pairs[row] += 1
+    total = pairs.sum() / 2
+    if not total:
+        return float("nan"), float("nan")
+    share = good.sum() / 2 / total
+    return share, float(np.sqrt(((good - share * pairs) ** 2).sum()) / total)

@@ -18,7 +18,9 @@ from bevel.analysis import (
     survival_calibration,
     survival_scores,
 )
+from bevel.data.survival import SurvivalTarget
 from bevel.datasets import weibull
+from bevel.forest.survival.concordance import concordance_and_error
 
 
 def rows(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -38,6 +40,26 @@ def test_concordance_is_that_of_all_pairs(seed: int) -> None:
     assert concordance_index((time, event), risk) == pytest.approx(
         plain.concordance(time, event, risk)
     )
+
+
+def risks_that_nearly_tie(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Differences of zero, below, at and just above the tolerance of 1e-8, and far above it."""
+    steps = rng.integers(-3, 4, n) * 0.5e-8 * (1 + rng.integers(0, 2, n) * 2.0**-50)
+    return steps + rng.integers(0, 3, n) * rng.choice([0.0, 1.0, 1000.0])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_concordance_and_its_error_are_those_of_all_pairs_that_nearly_tie(seed: int) -> None:
+    """Tied times, late entries at event times, risks about the tolerance, few rows."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 35))
+    time = np.maximum(1.0, rng.exponential(5, n).round(seed % 3))
+    event, risk = rng.random(n) < rng.random(), risks_that_nearly_tie(rng, n)
+    entry = np.minimum(np.floor(rng.random(n) * time), time - 0.5) if seed % 2 else None
+    found, error = concordance_and_error(SurvivalTarget(time, event, entry), risk)
+    expected, expected_error = plain.concordance_and_error(time, event, risk, entry)
+    np.testing.assert_array_equal(found, expected)  # sums of halves are exact
+    np.testing.assert_allclose(error, expected_error, rtol=1e-12)
 
 
 def test_concordance_without_a_comparable_pair_is_not_a_number() -> None:

@@ -134,3 +134,79 @@ def test_options_that_do_not_belong_together_are_refused(
     result = run("fit", table, *arguments)
     assert result.exit_code != 0
     assert message in " ".join(result.output.split())
+
+
+@pytest.fixture
+def causes(table: Path, tmp_path: Path) -> Path:
+    """The table with entries below the times, and numbers of causes."""
+    lines = table.read_text().splitlines()
+    out = [f"{lines[0]},start,cause"]
+    for k, line in enumerate(lines[1:]):
+        *_, days, died = line.split(",")
+        start = float(days) / 2 if k % 3 == 0 else 0.0
+        out.append(f"{line},{start:.5f},{1 + k % 2 if died == 'yes' else 0}")
+    path = tmp_path / "causes.csv"
+    path.write_text("\n".join(out))
+    return path
+
+
+def test_late_entries_of_a_file_are_those_of_the_forest(causes: Path, tmp_path: Path) -> None:
+    small = {"n_estimators": 10, "random_state": 0}
+    found = fit_survival(causes, "days", "died", entry="start", drop=["cause"], parameters=small)
+    assert found.target.entry is not None
+    columns = np.loadtxt(causes, delimiter=",", skiprows=1, usecols=(0, 1, 2, 3, 4, 5, 7))
+    event = found.target.event
+    expected = bevel.ObliqueSurvivalForest(**small).fit(
+        columns[:, :5], (columns[:, 6], columns[:, 5], event)
+    )
+    assert np.array_equal(expected.predict(columns[:, :5]), found.model.predict(found.rows.X))
+    given = ("--time", "days", "--event", "died", "--entry", "start")
+    model, page = tmp_path / "m.bevel", tmp_path / "r.html"
+    result = run(
+        "fit", causes, *given, "--drop", "cause", "--trees", 10, "--out", model, "--report", page
+    )
+    assert result.exit_code == 0
+    assert "40 rows enter late (start)" in result.output
+    assert "--entry start" in page.read_text()
+    explained = json.loads(run("explain", model, causes, *given, "--json").stdout)
+    assert explained["rows_are"] == "out-of-bag"
+    assert explained["scores"]["concordance"]["value"] == pytest.approx(found.scores.concordance)
+
+
+def test_causes_of_a_file_compete(causes: Path, tmp_path: Path) -> None:
+    given = ("--time", "days", "--event", "cause", "--drop", "died", "--drop", "start")
+    model, page, oob = (tmp_path / name for name in ("m.bevel", "r.html", "o.csv"))
+    files = ("--out", model, "--report", page, "--oob", oob)
+    result = run("fit", causes, *given, "--competing-risks", "--trees", 10, *files)
+    assert result.exit_code == 0
+    assert "of cause 2" in result.output
+    assert "all causes together" in page.read_text()
+    assert bevel.load(model).n_causes_ == 2
+    assert {line.split(",")[1] for line in oob.read_text().splitlines()[1:]} == {"0", "1", "2"}
+    explained = run("explain", model, causes, *given[:4], "--json")
+    assert explained.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--event", "cause"), "set --competing-risks"),
+        (("--event", "died", "--entry", "days"), "--entry must be a column of its own"),
+        (("--event", "died", "--entry", "a"), "must be 0 or more and below the times"),
+        (("--event", "died", "--competing-risks"), "numbers of causes"),
+        (("--event", "died", "--entry", "nobody"), "nobody"),
+    ],
+)
+def test_wrong_entries_and_causes_are_refused(
+    causes: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    result = run("fit", causes, "--time", "days", *arguments, "--trees", 5)
+    assert result.exit_code != 0
+    assert message in " ".join(result.output.split())
+
+
+def test_entry_without_times_is_refused(causes: Path) -> None:
+    for given in (("--entry", "start"), ("--competing-risks",), ("--target", "a", "--entry", "b")):
+        result = run("fit", causes, *given)
+        assert result.exit_code != 0
+        assert "belong together" in " ".join(result.output.split())

@@ -1,12 +1,13 @@
-"""Scores of survival predictions, censored rows weighed by the chance of being seen (IPCW).
+"""Scores of survival predictions, rows weighed by the inverse of their chance of being seen (IPCW).
 
 Definitions are those of scikit-survival, so that figures can be compared: the censoring
-distribution is the Kaplan-Meier curve of the censoring times of `y_train`.
+distribution is the Kaplan-Meier curve of the censoring times of `y_train`. Rows that enter late are
+weighed by the chance of having entered, too.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ __all__ = [
     "brier_score",
     "concordance_index",
     "dynamic_auc",
+    "end_of_weights",
     "integrated_brier_score",
     "kaplan_meier",
 ]
@@ -84,64 +86,139 @@ def kaplan_meier(y: Any, weights: Any = None) -> StepFunction:
 def _product_limit(target: SurvivalTarget, weight: Floats) -> tuple[Floats, Floats]:
     times, place = np.unique(target.time, return_inverse=True)
     deaths = np.bincount(place, weight * target.event, len(times))
-    leaving = np.bincount(place, weight, len(times))
-    at_risk = leaving[::-1].cumsum()[::-1]
+    leaving = np.bincount(place, weight, len(times)).astype(np.float64)
+    at_risk = _at_risk(target, weight, times, leaving)
+    share = np.divide(deaths, at_risk, out=np.zeros(len(times)), where=at_risk > 0.0)
+    curve: Floats = np.cumprod(1.0 - share, dtype=np.float64)
+    return times, curve
+
+
+def _at_risk(target: SurvivalTarget, weight: Floats, times: Floats, leaving: Floats) -> Floats:
+    """Weight of the rows at risk at each of the distinct times."""
+    at_risk: Floats = leaving[::-1].cumsum()[::-1]
     if target.entry is not None:  # rows whose entry is at a time or after it
         later = np.searchsorted(times, target.entry, side="right")
         at_risk = at_risk - np.bincount(later, weight, len(times) + 1)[:0:-1].cumsum()[::-1]
-    share = np.divide(deaths, at_risk, out=np.zeros(len(times)), where=at_risk > 0.0)
-    return times, np.cumprod(1.0 - share)
+    return at_risk
 
 
-class Censoring:
-    """How likely a row is not censored before a time."""
+class Seen:
+    """How likely rows are seen: not censored before a time, and entered before it.
 
-    def __init__(self, target: SurvivalTarget) -> None:
-        check_seen_from_the_start(target)
-        times, place = np.unique(target.time, return_inverse=True)
-        events = np.bincount(place, target.event, len(times))
+    Rows seen from the start have the chance G(t) of not being censored before t, of which the
+    product-limit estimate is taken. A row that enters at random is seen at t with the chance
+    P(entry < t <= censoring), given that it is seen at all. The share of rows at risk is that times
+    S(t-), so that it is estimated by (rows at risk) / (rows * S(t-)), with the product-limit
+    estimate of S. Without late rows that is G(t-). The weights of all rows that count at a time add
+    up to their number.
+    """
+
+    def __init__(self, train: SurvivalTarget, target: SurvivalTarget) -> None:
+        self._late = target.entry is not None
+        ones = np.ones(len(train))
+        if self._late:
+            if train.entry is None:
+                raise ValueError(
+                    "y has rows that enter late, and y_train none, so that the chance of having "
+                    "entered cannot be estimated. Pass y_train with entries, or without y_train."
+                )
+            times, curve = _product_limit(train, ones)
+            self._curve = StepFunction(times, curve, 1.0)
+            self._times, self._entries = np.sort(train.time), np.sort(train.entry)
+            return
+        times, place = np.unique(train.time, return_inverse=True)
+        events = np.bincount(place, train.event, len(times))
         leaving = np.bincount(place, minlength=len(times)).astype(np.float64)
         # Events come before censoring at the same time.
-        at_risk = leaving[::-1].cumsum()[::-1] - events
+        at_risk = _at_risk(train, ones, times, leaving) - events
         lost = leaving - events
         share = np.divide(lost, at_risk, out=np.zeros(len(times)), where=at_risk > 0.0)
-        curve = np.cumprod(1.0 - share, dtype=np.float64)
-        self._curve = StepFunction(times, curve, 1.0)
+        self._curve = StepFunction(times, np.cumprod(1.0 - share, dtype=np.float64), 1.0)
 
-    def __call__(self, times: Floats) -> Floats:
-        return self._curve(times)
+    def _n_at_risk(self, times: Floats, side: Literal["left", "right"]) -> Floats:
+        """Rows of y_train at risk at some times ("left") or just after them ("right")."""
+        entered = np.searchsorted(self._entries, times, side)
+        return (entered - np.searchsorted(self._times, times, side)).astype(np.float64)
 
-    def weights(self, target: SurvivalTarget) -> Floats:
-        """1 / P(not censored before the event) of rows with an event, 0 of others."""
-        chance = self(target.time)
-        good = target.event & (chance > 0.0)
-        return np.divide(1.0, chance, out=np.zeros(len(chance)), where=good)
+    @property
+    def end(self) -> float:
+        """When all late rows that had entered have had their event, though others come later."""
+        gone = self._curve.x[self._curve.y == 0.0][:1]
+        if len(gone) == 0:
+            return float("inf")
+        others = gone[0] < self._entries[-1] or self._n_at_risk(gone, "right")[0] > 0.0
+        return float(gone[0]) if others else float("inf")
+
+    def check_times(self, grid: Floats) -> None:
+        """Raise for times at which late rows cannot be weighed."""
+        if not self._late:
+            return
+        start = self._entries[0]
+        if grid[0] < start:
+            raise ValueError(
+                f"times must not be before the first entry of y_train, {start:g}, when no row is "
+                f"seen; got {grid[0]:g}. Leave out earlier times."
+            )
+        if grid[-1] >= self.end:
+            raise ValueError(
+                f"times must be below {self.end:g} for these late rows: all that had entered by "
+                "then have had their event, so that survival is estimated as 0, though others are "
+                f"seen later; got {grid[-1]:g}. Leave out later times, or use concordance_index."
+            )
+
+    def at_event(self, target: SurvivalTarget) -> Floats:
+        """1 / P(seen at the event) of rows with an event, 0 of others."""
+        if self._late:
+            scaled = self._n_at_risk(target.time, "left") / len(self._times)
+            place = np.searchsorted(self._curve.x, target.time, side="left")
+            before = np.concatenate(([1.0], self._curve.y))[place]
+        else:
+            before, scaled = np.ones(len(target)), self._curve(target.time)
+        good = target.event & (scaled > 0.0)
+        weight: Floats = np.divide(before, scaled, out=np.zeros(len(target)), where=good)
+        return weight
+
+    def after(self, grid: Floats) -> Floats:
+        """P(seen) of rows without an event up to each time; infinite if none is seen."""
+        if not self._late:
+            chance = self._curve(grid)
+            return np.where(chance > 0.0, chance, np.inf)
+        at_risk, survival = self._n_at_risk(grid, "right"), self._curve(grid)
+        good = (at_risk > 0.0) & (survival > 0.0)
+        found = np.full(len(grid), np.inf)
+        np.divide(at_risk, len(self._times) * survival, out=found, where=good)
+        return found
 
 
-def check_seen_from_the_start(target: SurvivalTarget) -> None:
-    """Raise for rows that enter late."""
-    if target.entry is not None:
-        raise ValueError(
-            "Brier scores and AUC need rows that are seen from the start; got rows that enter "
-            "late, whose chance of being seen depends on their entry. Use concordance_index, which "
-            "takes entries, or rows of entry 0."
-        )
+def end_of_weights(target: SurvivalTarget) -> float:
+    """The time from which on late rows cannot be weighed; infinite if there is none."""
+    return float("inf") if target.entry is None else Seen(target, target).end
+
+
+def _without_event(target: SurvivalTarget, time: float) -> Bools:
+    """Rows that are seen without an event just after a time."""
+    later: Bools = target.time > time
+    return later if target.entry is None else later & (target.entry <= time)
 
 
 def brier_score(y: Any, survival: Any, times: Any, y_train: Any = None) -> Floats:
     """Brier score at each time: mean squared difference of survival and its prediction.
 
+    Rows are weighed by 1 / P(seen), which makes up for those that are censored, and for those that
+    were never seen because they would have entered after their event. It assumes that entry and
+    censoring depend neither on the event time nor on the features.
+
     Parameters
     ----------
     y : structured array, tuple of two arrays, or data frame
-        Times and events of the rows.
+        Times and events of the rows, with entries if they enter late.
     survival : array-like of shape (n_rows, n_times)
         Predicted chances of being without an event at each time, such as
         `predict_survival_function(X, times, return_array=True)`.
     times : array-like of ascending times
         Within the times of y.
     y_train : as y, default=None
-        Rows from which the censoring is estimated; None takes y.
+        Rows from which censoring and entry are estimated; None takes y.
 
     Returns
     -------
@@ -164,15 +241,15 @@ def brier_score(y: Any, survival: Any, times: Any, y_train: Any = None) -> Float
     if predicted.shape != (len(target), len(grid)):
         required = f"of shape ({len(target)}, {len(grid)}), rows and times"
         raise wrong_value("survival", required, predicted.shape, "Predict at these times.")
-    censoring = Censoring(target if y_train is None else read_survival(y_train, None))
-    seen, later = censoring.weights(target), censoring(grid)
+    seen = Seen(target if y_train is None else read_survival(y_train, None), target)
+    seen.check_times(grid)
+    weight, chance = seen.at_event(target), seen.after(grid)
     scores = np.empty(len(grid))
     for k, time in enumerate(grid):
         died = (target.time <= time) & target.event
-        alive = target.time > time
-        chance = later[k] if later[k] > 0.0 else np.inf
-        square = predicted[:, k] ** 2 * (seen * died)
-        scores[k] = np.mean(square + (1.0 - predicted[:, k]) ** 2 * (alive / chance))
+        square = predicted[:, k] ** 2 * (weight * died)
+        alive = _without_event(target, time) / chance[k]
+        scores[k] = np.mean(square + (1.0 - predicted[:, k]) ** 2 * alive)
     return scores
 
 
@@ -211,6 +288,8 @@ def integrated_brier_score(y: Any, survival: Any, times: Any, y_train: Any = Non
 def dynamic_auc(y: Any, risk: Any, times: Any, y_train: Any = None) -> Floats:
     """Area under the ROC curve at each time: rows with an event by then against rows without.
 
+    Censored and late rows are made up for by weights, as in `brier_score`.
+
     Parameters
     ----------
     y : structured array, tuple of two arrays, or data frame
@@ -244,11 +323,12 @@ def dynamic_auc(y: Any, risk: Any, times: Any, y_train: Any = None) -> Floats:
     if risks.shape != (len(target), len(grid)):
         required = f"of shape ({len(target)},) or ({len(target)}, {len(grid)})"
         raise wrong_value("risk", required, risks.shape, "Predict the rows of y.")
-    censoring = Censoring(target if y_train is None else read_survival(y_train, None))
-    weight = censoring.weights(target)
+    seen = Seen(target if y_train is None else read_survival(y_train, None), target)
+    seen.check_times(grid)
+    weight = seen.at_event(target)
     return np.array(
         [
-            _area(target.event & (target.time <= t), target.time > t, risks[:, k], weight)
+            _area(target.event & (target.time <= t), _without_event(target, t), risks[:, k], weight)
             for k, t in enumerate(grid)
         ]
     )

@@ -14,6 +14,7 @@ from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.analysis.survival.metrics import (
     brier_score,
     dynamic_auc,
+    end_of_weights,
     integrated_brier_score,
     kaplan_meier,
 )
@@ -115,7 +116,7 @@ def survival_scores(
         rows of the fit in their order.
     times : array-like of ascending times, default=None
         Where to take the Brier score and the AUC; None for 50 times from the 5 % to the 90 %
-        quantile of the event times of y.
+        quantile of the event times of y, or as far as rows that enter late can be weighed.
     out_of_bag : bool, default=False
         Whether each row is predicted only by the trees whose bags it is out of.
     y_train : as y, default=None
@@ -325,6 +326,16 @@ def _grid(times: Any, target: SurvivalTarget) -> Floats:
             "y must have an event to choose times from; got censored rows only. Pass times."
         )
     low, high = np.quantile(target.time[target.event], (0.05, 0.9))
+    if target.entry is not None:  # where late rows can be weighed
+        known = target.time[target.event & (target.time < end_of_weights(target))]
+        high = min(high, known.max(initial=low))
+        if not low < high:
+            raise ValueError(
+                "The Brier score and AUC of rows that enter late need rows at risk from the first "
+                "event on; got events of all rows that had entered by then, so that survival is "
+                "estimated as 0 from there. Leave out rows with such early events, or use "
+                "concordance_index."
+            )
     if not low < high:
         raise ValueError(
             "y must have events at different times to choose times from; got one time. Pass times."

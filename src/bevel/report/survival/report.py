@@ -112,6 +112,13 @@ def _data(fitted: SurvivalFit) -> str:
         "censored",
         "time": f"{rows.target}, {number(low)} to {number(high)}, median {number(middle)}",
     }
+    if target.cause is not None:
+        counts = np.bincount(target.cause, minlength=target.n_causes + 1)[1:]
+        words = ", ".join(f"{n:,} of cause {k}" for k, n in enumerate(counts, 1))
+        lines["causes"] = f"{words}; curves and scores are of all causes together"
+    if target.entry is not None:
+        n_late = int((target.entry > 0.0).sum())
+        lines["entry"] = f"{fitted.entry_column}, above 0 in {n_late:,} rows, which are seen since"
     remarks = bullets(rows.notes) if rows.notes else ""
     return definitions(lines) + remarks + data_columns(rows.X, fitted.model)
 

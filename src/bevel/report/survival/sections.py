@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from bevel.analysis.results import RiskGroups, SurvivalScores
 from bevel.report.page import PageSection, TableCell, figure, figures, paragraph, table
 from bevel.report.score_text import interval, number, score
 from bevel.report.survival import figures as drawings
 from bevel.workflow.survival.findings import SurvivalFindings, concordance_estimate
 
-__all__ = ["groups_picture", "survival_sections"]
+__all__ = ["groups_picture", "risk_rules_table", "survival_sections"]
 
 ROWS = {
     "new": "Rows are predicted by all trees; scores of training rows are too good.",
@@ -111,6 +113,29 @@ def _groups(groups: RiskGroups) -> str:
     caption = f"Log-rank test that the groups do not differ: p is {p}."
     header = ["group", "rows", "events", f"observed survival at {end}", "predicted"]
     return table(header, rows, numeric={1, 2, 3, 4}, caption=caption, sortable=False)
+
+
+def risk_rules_table(found: SurvivalFindings) -> str:
+    """The leaves of the imitating tree as rules; empty without times and events."""
+    if not found.rules:
+        return ""
+    rows = [
+        [
+            TableCell(number(float(f"{rule.risk:.3g}")), rule.risk),
+            rule.text,
+            rule.n_rows,
+            rule.n_events,
+            TableCell(number(rule.median) if np.isfinite(rule.median) else "not reached"),
+        ]
+        for rule in found.rules
+    ]
+    caption = (
+        "The same tree as rules, the highest risk first. Every row fulfils one of them. Events and "
+        "median survival (Kaplan–Meier) are those of the rows of the page; the tree was made from "
+        "the forest's predictions of them, so that groups of new rows differ somewhat less."
+    )
+    header = ["risk", "if", "rows", "events", "median survival"]
+    return table(header, rows, numeric={0, 2, 3, 4}, caption=caption, sortable=False)
 
 
 def _calibration(found: SurvivalFindings) -> str:

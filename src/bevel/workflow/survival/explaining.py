@@ -36,6 +36,7 @@ from bevel.workflow.explaining import (
 from bevel.workflow.main_effects import find_main_effects
 from bevel.workflow.representative_rows import find_representative_rows
 from bevel.workflow.survival.findings import evaluation_rows, find_survival
+from bevel.workflow.survival.risk_rules import find_risk_rules
 
 __all__ = ["explain_survival"]
 
@@ -86,6 +87,9 @@ def explain_survival(
     effects = find_main_effects(analysed, over, importances[-1])
     on_step(4, "reading trees")
     is_slim = analysed.forest.is_slim
+    imitation = surrogate_tree(model, some, max_depth=READABLE_DEPTH)
+    if target is not None:
+        findings = replace(findings, rules=find_risk_rules(imitation, X, target))
     place, explained = best_tree(analysed.forest, leaves, risk[used, None])
     on_step(5, "explaining single rows")
     chosen = find_representative_rows(
@@ -108,7 +112,7 @@ def explain_survival(
         importances,
         effects,
         None if is_slim else importance(model, "projection"),
-        surrogate_tree(model, some, max_depth=READABLE_DEPTH),
+        imitation,
         None,
         None if is_slim else readable_tree(model, place, some),
         explained,

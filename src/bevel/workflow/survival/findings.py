@@ -17,6 +17,7 @@ from bevel.data.columns import Columns
 from bevel.data.survival import SurvivalTarget
 from bevel.errors import NoOutOfBagError
 from bevel.workflow.scores import Estimate
+from bevel.workflow.survival.risk_rules import RiskRule
 
 __all__ = ["SurvivalFindings", "concordance_estimate", "evaluation_rows", "find_survival"]
 
@@ -45,6 +46,8 @@ class SurvivalFindings:
         Of these rows.
     n_rows, n_events : int
         Of the rows with times and events.
+    rules : tuple of RiskRule
+        Leaves of the small tree that imitates the forest; none without times and events.
     """
 
     scores: SurvivalScores | None
@@ -54,6 +57,7 @@ class SurvivalFindings:
     names: tuple[str, ...]
     n_rows: int
     n_events: int
+    rules: tuple[RiskRule, ...] = ()
 
     @property
     def estimates(self) -> dict[str, Estimate]:

@@ -8,26 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
-import numpy.typing as npt
-
-from bevel._types import Floats
 from bevel.analysis import survival_scores
 from bevel.analysis.results import SurvivalScores
-from bevel.data.survival import SurvivalTarget, read_survival
-from bevel.errors import join_names
+from bevel.data.survival import SurvivalTarget
 from bevel.estimators import ObliqueSurvivalForest
 from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
 from bevel.workflow.predicting import Predictions
 from bevel.workflow.scores import Estimate
+from bevel.workflow.survival.columns import SurvivalColumns, read_survival_columns
 from bevel.workflow.survival.findings import concordance_estimate
 from bevel.workflow.tables.options import TableKeywords, TableOptions
 from bevel.workflow.tables.source import Source
-from bevel.workflow.tables.table_file import TableFile, open_table
 
-__all__ = ["SurvivalFit", "fit_survival", "out_of_bag_risks", "read_survival_columns"]
-
-SEEN = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+__all__ = ["SurvivalFit", "fit_survival", "out_of_bag_risks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +39,8 @@ class SurvivalFit:
         Times and events.
     event_column : str
         Name of the column of the events.
+    entry_column : str or None
+        Name of the column of the entries, if rows enter late.
     seconds : float
         That the fit took.
     """
@@ -55,6 +50,7 @@ class SurvivalFit:
     rows: LabelledRows
     target: SurvivalTarget
     event_column: str
+    entry_column: str | None
     seconds: float
 
     @property
@@ -74,6 +70,7 @@ def fit_survival(
     time: str,
     event: str,
     *,
+    entry: str | None = None,
     parameters: dict[str, Any] | None = None,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
@@ -92,7 +89,10 @@ def fit_survival(
         CSV, TSV (both may be gzipped) or Parquet.
     time, event : str
         Columns: the time until the event or until a row was last seen, and which of the two. Events
-        are 1 and 0, true and false, or yes and no.
+        are 1 and 0, true and false, or yes and no; with ``competing_risks=True`` among the
+        parameters the numbers of causes from 1 on, and 0 for none.
+    entry : str, default=None
+        Column of the times since when rows are seen (left truncation).
     parameters : dict, default=None
         Parameters of `bevel.ObliqueSurvivalForest`.
     drop, nominal, keep_id, weights, row_id
@@ -106,11 +106,14 @@ def fit_survival(
     options = TableOptions(**table)
     if time == event:
         raise ValueError(f"`time` and `event` must be two columns; got {time!r} for both.")
+    if entry in (time, event):
+        raise ValueError(f"`entry` must be a column of its own; got {entry!r}, as for another.")
+    competing = bool((parameters or {}).get("competing_risks", False))
     rows = read_labelled_rows(
         source,
         time,
         task="regression",
-        drop=[*drop, event],
+        drop=[*drop, event, *([] if entry is None else [entry])],
         nominal=nominal,
         keep_id=keep_id,
         weights=weights,
@@ -120,10 +123,9 @@ def fit_survival(
     for note in rows.notes if on_note else ():
         assert on_note is not None
         on_note(note)
-    seen = _read_events(open_table(source, options), event)
-    if rows.number is not None:
-        seen = seen[rows.number - 1]
-    target = read_survival((rows.y, seen), len(rows.y), needs_event=True)
+    columns = read_survival_columns(source, SurvivalColumns(time, event, entry, competing), options)
+    chosen = slice(None) if rows.number is None else rows.number - 1
+    target = columns.target(chosen, rows.y)
 
     def advance(done: int, total: int) -> None:
         if on_progress is not None:
@@ -135,36 +137,13 @@ def fit_survival(
     seconds = clock.perf_counter() - start
     model.set_params(callback=None)
     scores = survival_scores(model, rows.X, target, out_of_bag=True, sample_weight=rows.weights)
-    return SurvivalFit(model, scores, rows, target, event, seconds)
+    return SurvivalFit(model, scores, rows, target, event, entry, seconds)
 
 
 def out_of_bag_risks(found: SurvivalFit) -> Predictions:
     """Out-of-bag risks of the rows, beside their times and events."""
     rows = found.rows
-    event = found.target.event.astype(int)
-    beside = {**rows.ids, rows.target: found.target.time, found.event_column: event}
+    target = found.target
+    event = target.event.astype(int) if target.cause is None else target.cause
+    beside = {**rows.ids, rows.target: target.time, found.event_column: event}
     return Predictions(found.model.oob_prediction_, [], None, (), ids=beside)
-
-
-def read_survival_columns(
-    data: Path | Source, time: str, event: str, options: TableOptions
-) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Times and events of all rows of a file, and which rows have a time."""
-    table = open_table(data, options)
-    table.check_present([time, event])
-    read = table.read([time], {time: "numeric"}).columns
-    known = ~read.missing(0)
-    return read.values[0].astype(np.float64), _read_events(table, event), known
-
-
-def _read_events(table: TableFile, event: str) -> npt.NDArray[np.bool_]:
-    words = table.read([event], {event: "nominal"}).columns.values[0]
-    labels = ["" if word is None else str(word).strip().lower() for word in words]
-    labels = [label.removesuffix(".0") for label in labels]
-    unknown = sorted({label or "a missing value" for label in labels} - set(SEEN))
-    if unknown:
-        raise ValueError(
-            f"{table.source}: the events in column {event!r} must be 1 and 0, true and false, or "
-            f"yes and no; got {join_names(unknown)}. Recode the column, or name another."
-        )
-    return np.array([SEEN[label] for label in labels], dtype=bool)

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.data.columns import Columns
-from bevel.data.survival import SurvivalTarget, read_survival
+from bevel.data.survival import SurvivalTarget
 from bevel.workflow.model_rows import read_model_rows
-from bevel.workflow.survival.fitting import read_survival_columns
+from bevel.workflow.survival.columns import SurvivalColumns, read_survival_columns
 from bevel.workflow.tables.options import TableOptions
 from bevel.workflow.tables.source import Source
 
@@ -42,7 +42,7 @@ class SurvivalRows:
 
 
 def read_survival_rows(
-    model: Any, path: Path | Source, time: str | None, event: str | None, options: TableOptions
+    model: Any, path: Path | Source, columns: SurvivalColumns | None, options: TableOptions
 ) -> SurvivalRows:
     """Read the rows of a table for a survival forest.
 
@@ -52,23 +52,25 @@ def read_survival_rows(
         Fitted.
     path : Path or Source
         CSV, TSV or Parquet with the columns of fit; others are left out with a note.
-    time, event : str or None
-        Columns of the target, both or none; rows without a time are left out with a note.
+    columns : SurvivalColumns or None
+        Columns of the target, if there is one; rows without a time are left out with a note.
     options : TableOptions
         How the file is read.
     """
-    aside = [name for name in (time, event) if name is not None]
+    names = () if columns is None else (columns.time, columns.event, columns.entry)
+    aside = [name for name in names if name is not None]
     read = read_model_rows(model, path, row_id=aside, options=options)
-    if time is None or event is None:
+    if columns is None:
         return SurvivalRows(read.X, None, read.number, read.notes)
-    times, events, known = read_survival_columns(path, time, event, options)
+    found = read_survival_columns(path, columns, options)
+    known = found.known
     if not known.any():
         raise ValueError(
-            f"{path}: the column {time!r} must have times; all rows miss it. Check the column, or "
-            "leave `time` and `event` out."
+            f"{path}: the column {columns.time!r} must have times; all rows miss it. Check the "
+            "column, or leave `time` and `event` out."
         )
     notes = read.notes
     if not known.all():
         notes = (*notes, f"{int((~known).sum()):,} rows without a time are left out.")
-    target = read_survival((times[known], events[known]), None)
+    target = found.target(known, needs_event=False)
     return SurvivalRows(read.X.rows(known), target, read.number[known], notes)

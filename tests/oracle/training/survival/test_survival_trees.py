@@ -13,6 +13,7 @@ import pytest
 from support.naive import survival as plain
 
 from bevel import ObliqueSurvivalForest
+from bevel.data.survival import survival_array
 
 SEEDS = range(4)
 
@@ -182,3 +183,44 @@ def test_log_rank_statistic_is_that_of_scikit_survival() -> None:
         statistic, _ = sksurv.compare_survival(y, left)
         ones = np.ones(len(left))
         assert plain.log_rank(data.time, data.event, ones, left) == pytest.approx(statistic)
+
+
+def rare_indicators(n: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    """A useful column, and three that are 1 in one row each: they vary, but cannot be cut."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((n, 4))
+    X[:, 0] = rng.normal(size=n)
+    X[[0, 1, 2], [1, 2, 3]] = 1.0
+    return X, survival_array(rng.exponential(size=n) * np.exp(X[:, 0]), np.ones(n, bool))
+
+
+@pytest.mark.parametrize("criterion", ["log_rank", "log_rank_score"])
+def test_nodes_whose_directions_vary_without_an_admissible_cut_are_leaves(criterion: str) -> None:
+    """As in random survival forests: one column of four is drawn, and three cannot be cut.
+
+    Null: each of 600 trees is a single leaf with a chance of 3/4. Six standard deviations, 64, are
+    exceeded less than once in a million runs.
+    """
+    X, y = rare_indicators()
+    forest = ObliqueSurvivalForest(
+        600,
+        projection="axis",
+        n_projections=1,
+        criterion=criterion,
+        bootstrap=False,
+        min_samples_leaf=3,
+        min_samples_split=6,
+        random_state=0,
+    ).fit(X, y)
+    roots = forest.forest_.arrays()["right"][forest.forest_.arrays()["tree_offset"][:-1]]
+    assert abs(int((roots < 0).sum()) - 450) < 64
+
+
+def test_constant_directions_are_drawn_again() -> None:
+    X, y = rare_indicators()
+    X[:, 1:] = [0.0, 5.0, np.nan]
+    forest = ObliqueSurvivalForest(
+        50, projection="axis", n_projections=1, bootstrap=False, min_samples_leaf=3, random_state=0
+    ).fit(X, y)
+    roots = forest.forest_.arrays()["right"][forest.forest_.arrays()["tree_offset"][:-1]]
+    assert (roots > 0).all()
