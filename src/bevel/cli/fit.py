@@ -99,8 +99,8 @@ def fit(
         int | None,
         typer.Option(
             min=1,
-            help="Number of trees, 300 by default; of boosting the iterations, by default as many "
-            "as held-out rows find best.",
+            help="Number of trees, by default 500 for classes and 300 for numbers; of boosting the "
+            "iterations, by default as many as held-out rows find best.",
             rich_help_panel=forest.PANEL,
         ),
     ] = None,
@@ -174,7 +174,7 @@ def fit(
         if len(targets) > 1:
             given = {"--params": params, "--keep-targets": keep_targets}
             check_for_outputs(given | {"--model": model != FOREST})
-            settings = Settings(*drawn, trees or 300, seed, jobs, parameters)
+            settings = Settings(*drawn, trees or 0, seed, jobs, parameters)
             how: dict[str, Any] = {"options": TableOptions(**table), "on_progress": advance}
             several = fit_outputs(source, targets, settings, **rows, **how)
         found = several or workflow.fit(

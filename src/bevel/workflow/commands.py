@@ -84,8 +84,8 @@ def fit(
         What is fitted: averaged trees, or gradient boosting. Boosting has no out-of-bag rows; its
         scores are cross-validated.
     projection, n_projections, n_estimators, keep_targets, n_jobs
-        As in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`. `n_estimators` is
-        300 for forests by default; for boosting it is `max_iter`.
+        As in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`. For boosting
+        `n_estimators` is `max_iter`.
     params : path, default=None
         JSON file of further parameters, which `bevel tune --out` writes; `projection` and
         `n_projections` must then be left out.
@@ -139,7 +139,7 @@ def fit(
         check_keep_targets(rows)
     others = _known_classes(dict(parameters or {}), rows)
     _check_model(model, params, keep_targets)
-    n_trees = n_estimators or (300 if model == FOREST else 0)
+    n_trees = n_estimators or (fitting.default_trees(rows.task) if model == FOREST else 0)
     settings = Settings(projection, n_projections, n_trees, random_state, n_jobs, others, model)
     if params is not None:
         settings = with_parameter_file(settings, Path(params), rows)

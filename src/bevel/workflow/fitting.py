@@ -33,6 +33,7 @@ __all__ = [
     "Settings",
     "check_keep_targets",
     "cross_validate",
+    "default_trees",
     "fit",
     "make",
     "score_fitted",
@@ -85,6 +86,12 @@ class Fitted:
     out_of_bag: Floats | None
     seconds: float
     curve: OutOfBagCurve | None = None
+
+
+def default_trees(task: str) -> int:
+    """Trees of a forest for which no number was chosen: as many as the estimator has."""
+    kind = ObliqueForestClassifier if task == CLASSIFICATION else ObliqueForestRegressor
+    return int(kind().n_estimators)
 
 
 def make(data: LabelledRows, settings: Settings, **parameters: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
-from bevel.workflow.fitting import Settings, make
+from bevel.workflow.fitting import Settings, default_trees, make
 from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
 from bevel.workflow.predicting import Predictions
 from bevel.workflow.scores import Estimate, classification_scores, regression_scores
@@ -100,7 +100,7 @@ def fit_outputs(
     targets : sequence of str
         Columns to predict, all of them classes or all of them numbers.
     settings : Settings
-        With which the forest is grown.
+        With which the forest is grown; without a number of trees, as many as the estimator has.
     task, drop, nominal, keep_id, weights, row_id, options
         As in `read_labelled_rows`.
     on_progress : callable
@@ -122,6 +122,7 @@ def fit_outputs(
     ]
     _check_tasks(parts)
     rows, y = _joined(parts)
+    settings = replace(settings, n_trees=settings.n_trees or default_trees(rows.task))
     model = make(
         *(rows, settings),
         oob_score=True,

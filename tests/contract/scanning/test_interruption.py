@@ -56,7 +56,7 @@ def test_ctrl_c_while_trees_grow_leaves_nothing(method, tmp_path, monkeypatch):
         return work(self, *arguments)
 
     monkeypatch.setattr(LocalBlocks, method, interrupted)
-    forest = ObliqueForestClassifier(50)
+    forest = ObliqueForestClassifier(50, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         forest.fit(scan(make_batches(), folder=tmp_path, block_rows=50, memory="32MB"))
     assert len(calls) == 2
