@@ -88,7 +88,8 @@ def demo(
         console.print(CAPTION.format(settings=comparison.settings))
         console.print("\n" + "\n".join(headline(comparison)), markup=False, highlight=False)
     words = ["--quick"] * quick + ["--trees", str(trees), "--seed", str(seed), "--out", str(out)]
-    _write(out, comparison, _picture(size, seed), shlex.join(["bevel", "demo", *words]))
+    commands = shlex.join(["bevel", "demo", *words]), _example_command(size, seed)
+    _write(out, comparison, _picture(size, seed), *commands)
     _write_example(out, size, seed)
     if as_json:
         output.print_json(as_dict(comparison) | {"files": [out / name for name in FILES]})
@@ -113,12 +114,22 @@ def _picture(size: ForestSize, seed: int) -> bytes:
     return picture.getvalue()
 
 
-def _write(out: Path, comparison: Comparison, picture: bytes, command: str) -> None:
+def _write(
+    out: Path, comparison: Comparison, picture: bytes, command: str, example_command: str
+) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    page = as_html(comparison, picture, command, f"{EXAMPLE}.html")
+    page = as_html(comparison, picture, command, f"{EXAMPLE}.html", example_command)
     contents = (page.encode(), picture, as_csv(comparison).encode())
     for name, content in zip(FILES[:3], contents, strict=True):
         write_whole(out / name, [content])
+
+
+def _example_command(size: ForestSize, seed: int) -> str:
+    """The command that makes the model of the example, and its page, again."""
+    data, model, page = FILES[3:]
+    command = ["bevel", "fit", data, "--target", EXAMPLE_TARGET]
+    command += ["--trees", str(size.n_trees), "--seed", str(seed)]
+    return shlex.join([*command, "--out", model, "--report", page])
 
 
 def _write_example(out: Path, size: ForestSize, seed: int) -> None:
@@ -138,13 +149,9 @@ def _write_example(out: Path, size: ForestSize, seed: int) -> None:
             on_progress=advance,
         )
     found.model.save(model)
-    command = ["bevel", "fit", data.name, "--target", EXAMPLE_TARGET]
-    command += ["--trees", str(size.n_trees), "--seed", str(seed)]
-    command += ["--out", model.name, "--report", page.name]
+    command = _example_command(size, seed)
     with output.progress("writing the page of a model", n_steps(found)) as advance_page:
-        text = fit_report(
-            data.name, found, shlex.join(command), model_file=model.name, on_step=advance_page
-        )
+        text = fit_report(data.name, found, command, model_file=model.name, on_step=advance_page)
     write_whole(page, [text.encode("utf-8")])
 
 

@@ -17,7 +17,6 @@ from bevel.report.page import (
     table,
 )
 from bevel.workflow.comparison import Measurement
-from bevel.workflow.demo_problems import EXAMPLE_TARGET
 
 __all__ = [
     "Comparison",
@@ -136,10 +135,13 @@ def _called(name: str) -> str:
     return {"Bevel axis": "Bevel's own random forest"}.get(name, f"{name}'s random forest")
 
 
-def as_html(comparison: Comparison, png: bytes, command: str, example: str) -> str:
+def as_html(
+    comparison: Comparison, png: bytes, command: str, example: str, example_command: str
+) -> str:
     """The page: sentences and the picture, the table, how to read both, and where to go on.
 
-    `example` is the name of the page of a single model, in the same folder.
+    `example` is the name of the page of a single model, in the same folder, and `example_command`
+    makes it again.
     """
     names = comparison.contenders
     n = len(names)
@@ -155,7 +157,7 @@ def as_html(comparison: Comparison, png: bytes, command: str, example: str) -> s
             PageSection("", _first_screen(comparison, png)),
             PageSection("Errors and fit times", numbers),
             PageSection("How to read it", reading),
-            PageSection("A model in detail", _example(example)),
+            PageSection("A model in detail", _example(example, example_command)),
         ],
         command,
         subtitle=f"Three forests compared: {comparison.settings} each.",
@@ -180,12 +182,11 @@ def _first_screen(comparison: Comparison, png: bytes) -> str:
     return lead + picture(png, PLANE, ALTERNATIVE)
 
 
-def _example(name: str) -> str:
-    """Where the page of one model is, and the commands that make it."""
+def _example(name: str, command: str) -> str:
+    """Where the page of one model is, and the commands that make it and use it."""
     stem = name.removesuffix(".html")
     words = paragraph(
         "In the same folder is the page of one model, the diagnosis of breast tumours, as "
         "bevel fit writes it for any file of rows:"
     )
-    fit = f"bevel fit {stem}.csv --target {EXAMPLE_TARGET} --out {stem}.bevel --report {name}"
-    return words + link(name) + code(f"{fit}\nbevel predict {stem}.bevel {stem}.csv")
+    return words + link(name) + code(f"{command}\nbevel predict {stem}.bevel {stem}.csv")

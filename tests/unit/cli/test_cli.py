@@ -43,6 +43,13 @@ def test_demo_prints_a_table_that_fits_in_100_columns(quick_demo):
     assert "8 trees, 1 thread, seed 3" in result.output
 
 
+def test_demo_names_the_command_that_makes_its_example_again(quick_demo):
+    _, out = quick_demo
+    command = "bevel fit breast_cancer.csv --target diagnosis --trees 8 --seed 3"
+    for name in ("report.html", "breast_cancer.html"):
+        assert command in (out / name).read_text(encoding="utf-8")
+
+
 def test_demo_writes_picture_numbers_and_page(quick_demo):
     _, out = quick_demo
     assert {path.name for path in out.iterdir()} == {

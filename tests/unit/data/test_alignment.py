@@ -73,3 +73,10 @@ def test_users_arrays_may_lie_anywhere(estimator, dtype, order):
     np.testing.assert_array_equal(moved.predict(unaligned(X)), expected)
     with pytest.raises(ValueError, match=r"X must be an aligned array; got .*Pass X.copy\(\)"):
         moved.predictor_.predict(unaligned(X))
+
+
+def test_tasks_on_dask_get_aligned_arrays():
+    pytest.importorskip("distributed")
+    from bevel.dask.cluster import _run_aligned
+
+    assert _run_aligned(lambda pair: pair[0].flags.aligned, [unaligned(np.arange(3.0))])
