@@ -7,7 +7,7 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
-__all__ = ["ROOT", "commit", "cores", "describe", "now", "version"]
+__all__ = ["ROOT", "clock", "commit", "cores", "describe", "now", "version"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -15,6 +15,11 @@ ROOT = Path(__file__).resolve().parent.parent
 def now() -> str:
     """Date and time to the minute, with the offset from UTC."""
     return datetime.datetime.now().astimezone().isoformat(timespec="minutes")
+
+
+def clock(processor_time: bool) -> str:
+    """Which time was measured: that of the wall clock, or that of all processors together."""
+    return "processor" if processor_time else "wall"
 
 
 def version(package: str) -> str:

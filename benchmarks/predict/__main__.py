@@ -253,6 +253,7 @@ def fields(row: Row, grown: Grown, result: Result, options: argparse.Namespace) 
         "date": machine.now(),
         "commit": machine.commit(),
         "machine": f"{machine.processor()}, {machine.cores()} cores",
+        "clock": machine.clock(options.processor_time),
         "row": row.name,
         "kind": row.kind,
         "task": row.forest.task,

@@ -146,6 +146,7 @@ def measure(row: Row, options: argparse.Namespace) -> dict[str, Any]:
         "date": machine.now(),
         "commit": machine.commit(),
         "machine": f"{machine.processor()}, {machine.cores()} cores",
+        "clock": machine.clock(options.processor_time),
         "row": row.name,
         "task": row.task,
         "n": len(data.X),

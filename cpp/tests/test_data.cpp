@@ -187,7 +187,7 @@ TEST_CASE("a rotated table is the product of rows and rotation, alone and in a b
   for (size_t axis = 0; axis < p; ++axis) CHECK_EQ(alone[axis], got[axis * n + 11]);
 }
 
-TEST_CASE("a code tells between which two numbers the value lies") {
+TEST_CASE("a code gives two numbers between which the value lies") {
   const size_t n = 1000;
   std::vector<float> values = numbers(2 * n, 21);
   std::fill(values.begin() + n, values.end(), 5.0f);  // a constant column

@@ -117,7 +117,7 @@ TEST_CASE("numbers of few bits come back as they were packed, of every width") {
   }
 }
 
-TEST_CASE("a counted bitmap ranks as a loop counts, and tells when its counts are wrong") {
+TEST_CASE("a counted bitmap ranks as a loop counts, and detects wrong counts") {
   std::vector<bool> bits(1300);
   for (size_t i = 0; i < bits.size(); ++i) bits[i] = i % 3 == 0 || i % 7 == 2;
   Bitmap bitmap(bits);

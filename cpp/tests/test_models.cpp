@@ -143,7 +143,7 @@ TEST_CASE("a pivoted QR gives the matrix back, and its pivots fall") {
   }
 }
 
-TEST_CASE("a pivoted QR tells the rank of dependent columns") {
+TEST_CASE("a pivoted QR finds the rank of dependent columns") {
   Dense a = random_dense(12, 6, 4);
   for (size_t i = 0; i < 12; ++i) {
     a(i, 3) = a(i, 0) - 2.0 * a(i, 1);

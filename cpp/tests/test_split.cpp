@@ -206,7 +206,7 @@ TEST_CASE("partitions are stable and sides compare with the threshold, by every 
   });
 }
 
-TEST_CASE("missing values go where they are told") {
+TEST_CASE("missing values go to the chosen side") {
   const std::vector<float> values{1.0f, std::numeric_limits<float>::quiet_NaN(), -1.0f};
   with_all_kernels([&](const Kernels& k) {
     for (const bool missing_left : {false, true}) {

@@ -1,4 +1,4 @@
-// What a block knows of the candidates it is asked for: sums of its rows, bin by bin.
+// Histograms of a block for the candidates of a request: sums of its rows, bin by bin.
 #pragma once
 
 #include <cstdint>

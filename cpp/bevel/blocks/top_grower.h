@@ -1,4 +1,4 @@
-// Grows trees over blocks of rows. It never sees the rows: it asks for sums, chooses cuts, asks for
+// Grows trees over blocks of rows. It never sees the rows: it requests sums, chooses cuts, requests
 // more, and in the end for the rows of small nodes, whose subtrees the ordinary builder grows.
 //
 //   while trees are not done, some of them at a time:
@@ -75,7 +75,7 @@ class TopGrower {
                 CandidateBins& bins) const;
   // Paths to the places asked for, slot by slot.
   void add_paths(std::span<const TopPlace> places, PartialTrees& out) const;
-  // Appends the node and what lies below it if a node there is asked for; -1: none is.
+  // Appends the node and what lies below it if a node there is requested; -1: none is.
   int32_t add_path(const TopTree& tree, int32_t node, std::span<const int32_t> slots,
                    PartialTrees& out) const;
   template <class Criterion>

@@ -58,7 +58,7 @@ class HistogramSplitter {
     bool is_splittable() const { return cut.found(); }
   };
 
-  // What growth.h asks for.
+  // What growth.h requires.
   void throw_if_cancelled() const { team_.throw_if_cancelled(); }
   void search_root(Node& root);
   bool split(const Node& parent, Node& left, Node& right);

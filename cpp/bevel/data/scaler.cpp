@@ -33,7 +33,7 @@ std::vector<double> as_vector(std::span<const double> values) {
   return {values.begin(), values.end()};
 }
 
-// For the instruction set of this machine; the compiler knows whether values lie side by side.
+// For the instruction set of this machine; the compiler sees whether values are contiguous.
 #define BEVEL_QUANTILE(Number)                                                                \
   BEVEL_WIDE_LOOP void quantile_column(const Number* source, ptrdiff_t stride, size_t n,      \
                                        double low, double high, double span, float* target) { \

@@ -22,7 +22,7 @@ struct TrainingSet {
   int32_t n_classes = 0;            // 0: regression
   const double* weights = nullptr;  // null: all 1; rows of weight 0 take no part
   // Survival: ranks, ascending (risk_sets.h), causes of events, ranks of entries, and the number
-  // that draw_bag() knows each row by.
+  // of each row in draw_bag().
   const uint32_t* times = nullptr;
   const uint8_t* events = nullptr;
   const uint32_t* entries = nullptr;  // null: all rows are seen from the start

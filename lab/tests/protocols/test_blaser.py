@@ -56,21 +56,21 @@ def test_blaser_flips_only_what_is_rotated_at_random():
 
 
 def forest_settings(name, word):
-    """What each system of an experiment is told by this name."""
+    """What each system of an experiment gets for this name."""
     plan = plan_of(name, only=("iris",), repeats=1)
     cells = PROTOCOLS[name].cells(plan)
     return {cell.system: PROTOCOLS[name].parameters(cell, plan).get(word) for cell in cells}
 
 
 def test_forests_of_the_tables_of_weights_have_one_candidate_at_each_node():
-    told = forest_settings("blaser-weights", "n_projections")
-    assert told["rr-rf"] == told["random-forest"] == 1
-    assert told["lda"] is told["rotations-exp"] is None  # the latter's preset says so
+    settings = forest_settings("blaser-weights", "n_projections")
+    assert settings["rr-rf"] == settings["random-forest"] == 1
+    assert settings["lda"] is settings["rotations-exp"] is None  # the latter's preset says so
 
 
 def test_rotation_ensembles_with_noise_are_those_of_the_tables_of_weights():
-    told = forest_settings("blaser-noise", "n_projections")
-    assert (told["rr-rf"], told["random-forest"]) == (1, None)
+    settings = forest_settings("blaser-noise", "n_projections")
+    assert (settings["rr-rf"], settings["random-forest"]) == (1, None)
 
 
 def test_forests_of_table_3_1_use_all_rows():

@@ -1,4 +1,4 @@
-"""The papers' experiments have the papers' sizes, honest splits, and claims that can be judged."""
+"""The papers' experiments: their sizes, independent splits, claims that can be judged."""
 
 import gzip
 import pickle

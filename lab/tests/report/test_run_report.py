@@ -37,9 +37,9 @@ def test_page_needs_nothing_else_and_states_how_it_was_made(page):
 
 
 def test_labels_are_in_the_order_of_the_systems_of_the_run():
-    told = description(systems=["rf", "ccf", "sporf"])
-    told["labels"] = {"ccf": "CCF", "rf": "RF", "sporf": "SPORF"}
-    assert list(Run([], told).labels.values()) == ["RF", "CCF", "SPORF"]
+    described = description(systems=["rf", "ccf", "sporf"])
+    described["labels"] = {"ccf": "CCF", "rf": "RF", "sporf": "SPORF"}
+    assert list(Run([], described).labels.values()) == ["RF", "CCF", "SPORF"]
 
 
 def test_page_has_a_line_per_system_and_figures_and_claims(page):

@@ -230,8 +230,8 @@ def test_run_killed_then_interrupted_goes_on_where_it_ended(tmp_path):
     finished = start(folder, log, "--jobs", "1", "--json")
     out, error = finished.communicate(timeout=120)
     assert finished.returncode == 0, error
-    told = json.loads(out)
-    assert (told["cells"], told["done_before"]) == (N_CELLS, len(after_interrupt))
+    printed = json.loads(out)
+    assert (printed["cells"], printed["done_before"]) == (N_CELLS, len(after_interrupt))
     final = scores(ResultStore(folder))
     assert len(final) == N_CELLS
     assert after_interrupt.items() <= final.items()

@@ -73,7 +73,7 @@ def fit(
     ] = None,
     event: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Survival: column that tells seen events, 1 or 0."),
+        typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0."),
     ] = None,
     entry: Annotated[
         str | None,

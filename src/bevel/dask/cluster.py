@@ -140,7 +140,7 @@ class Fit:
         return parts
 
     def release_parts(self) -> None:
-        """Let the cluster drop parts; it knows how to compute them again.
+        """Let the cluster drop parts; it can compute them again.
 
         They are not cancelled, since the user may have persisted them.
         """

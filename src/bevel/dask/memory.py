@@ -20,7 +20,7 @@ class Worker:
     Attributes
     ----------
     address : str
-        By which the scheduler knows it.
+        Its address at the scheduler.
     n_threads : int
         Tasks that it runs at a time.
     memory : int or None

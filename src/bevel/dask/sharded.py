@@ -1,7 +1,7 @@
 """Growth over blocks at the workers: none of them has the whole table, and neither has the client.
 
 Each part of the rows becomes a block, which stays at its worker. The client is the coordinator of
-`bevel.training.blocks`: it asks for histograms, chooses the cuts, and has nodes that became small
+`bevel.training.blocks`: it requests histograms, chooses the cuts, and has nodes that became small
 gathered and finished by some worker.
 """
 

@@ -115,7 +115,7 @@ class Preparation:
     plan: FamilyPlan | None
     warned: list[Warned]
 
-    def __sizeof__(self) -> int:  # how Dask knows what it costs to keep and to move
+    def __sizeof__(self) -> int:  # what it costs Dask to keep and to move
         target = self.prepared.target
         weights = 0 if target.weights is None else target.weights.nbytes
         return int(self.prepared.dataset.X.nbytes + target.values.nbytes + weights)
@@ -327,7 +327,7 @@ def join_all(forests: Sequence[FlatForest]) -> FlatForest:
 
 def _file_bytes(estimator: Any) -> npt.NDArray[np.uint8]:
     with warnings.catch_warnings():
-        # Functions among the parameters stay at the client, which knows them.
+        # Functions among the parameters stay at the client, which has them.
         warnings.simplefilter("ignore")
         pieces = list(write_model(estimator._to_store(), KINDS[type(estimator).__name__]))
     return np.concatenate([np.frombuffer(piece, np.uint8) for piece in pieces])

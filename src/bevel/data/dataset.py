@@ -176,7 +176,7 @@ def learn_dataset(
 def view_dataset(
     table: Table, categorical_features: Any, scale: str | None, n_threads: int = 1
 ) -> Dataset | None:
-    """A training table as it lies in the user's memory; None if it must be copied.
+    """A training table in the user's memory; None if it must be copied.
 
     That goes for an array of float32 without nominal columns. The core scales it as it reads it.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +20,7 @@ from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._growing import Grown, PreparedFit, TreeGrowth, shape_of
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
+from bevel.estimators._warm_start import WarmStart
 from bevel.estimators.scanned.fitting import fit_scanned
 from bevel.estimators.several_outputs.outputs import SeveralOutputs
 from bevel.files.model import StoredEstimator
@@ -60,6 +60,7 @@ class ObliqueForest(
     SeveralOutputs,
     Compression,
     TreeGrowth,
+    WarmStart,
     NamedParameters,
     TableInput,
     LinksToDocuments,
@@ -242,27 +243,6 @@ class ObliqueForest(
     def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
         """Raise if parameters contradict each other, whatever the data."""
         check_combinations(values, members)
-
-    def _trees_to_keep(self) -> FittedForest | None:
-        """The forest of an earlier fit that this one adds to."""
-        if not self._trees_are_kept():
-            return None
-        n_before = self._fitted.forest.n_trees
-        if self.n_estimators < n_before:
-            raise ValueError(
-                f"n_estimators must be at least the {n_before} trees that exist when "
-                f"warm_start=True; got {self.n_estimators}. Raise it, or set warm_start=False."
-            )
-        if self.n_estimators == n_before:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.",
-                UserWarning,
-                stacklevel=3,
-            )
-        return self._fitted
-
-    def _trees_are_kept(self) -> bool:
-        return bool(self.warm_start) and hasattr(self, "_fitted")
 
     def _dataset(
         self, table: Table, members: Sequence[Member], before: FittedForest | None

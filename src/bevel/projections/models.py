@@ -78,7 +78,7 @@ class Ridge(_NodeModel):
     tune : {"oob", "gcv"}, default="oob"
         How each node chooses. "oob", the paper's way: the penalty whose best cut predicts the
         tree's out-of-bag rows that reach the node with the smallest squared error (of class shares,
-        or of the target); there is then no honest out-of-bag score. "gcv": generalised
+        or of the target); there is then no unbiased out-of-bag score. "gcv": generalised
         cross-validation on the node's own rows, which leaves the out-of-bag rows alone.
     when_exhausted : {"stop", "parent"}, default="stop"
         With tune="oob", what a node does that no out-of-bag row reaches: propose nothing, so that a

@@ -46,7 +46,7 @@ class Source(Protocol):
         ...
 
     def fingerprint(self) -> str | None:
-        """A text that changes when the rows do; None if that cannot be told."""
+        """A text that changes when the rows do; None if that is not known."""
         ...
 
 
@@ -109,11 +109,11 @@ class BatchSource:
                 yield batch
 
     def n_rows(self) -> int | None:
-        """None: what a function yields cannot be told before."""
+        """None: what a function yields is not known before it is called."""
         return None
 
     def fingerprint(self) -> str | None:
-        """None: what a function yields cannot be told before."""
+        """None: what a function yields is not known before it is called."""
         return None
 
 

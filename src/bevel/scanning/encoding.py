@@ -54,7 +54,7 @@ class RowEncoder:
     encoding : Encoding
         How rows are encoded.
     target, weights
-        What the first pass knows of targets and weights.
+        What the first pass found of targets and weights.
     class_weights : ndarray or None
         Weight of each class.
     """

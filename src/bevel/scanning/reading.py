@@ -294,7 +294,7 @@ def known_table(
     weights: WeightSurvey,
     of_class: Floats | None,
 ) -> BlockedTable:
-    """What the coordinator knows of a table that has been surveyed and encoded."""
+    """What the coordinator stores of a table that has been surveyed and encoded."""
     largest = weights.largest * (1.0 if of_class is None else float(of_class.max()))
     if not SMALLEST_WEIGHT <= largest <= LARGEST_WEIGHT:
         raise ValueError(

@@ -83,7 +83,7 @@ def read_survival_predictions(
 ) -> SurvivalPredictions:
     """Predictions of nodes whose subtrees end before `end`.
 
-    The curve of a split is the mean of those of its leaves, by their weights; a slim forest knows
+    The curve of a split is the mean of those of its leaves, by their weights; a slim forest has
     no weights, and only the curves of leaves.
     """
     plain = read_predictions(tree, node, end, ())

@@ -35,7 +35,7 @@ __all__ = [
     "resolve_directions",
 ]
 
-# Numbers from which on a table is large, 64 MB: it is read as it lies in the user's memory, scaled
+# Numbers from which on a table is large, 64 MB: it is read in the user's memory, scaled
 # again in each iteration. Of wide tables a row does not stay in the cache; they are copied.
 LARGE_TABLE = 2**24
 MOST_VIEWED_COLUMNS = 256

@@ -42,7 +42,7 @@ class UserLoss:
         self._shape = (n_rows,) if n_outputs == 1 else (n_rows, n_outputs)
 
     def __call__(self, raw: Floats) -> tuple[Floats, Floats, Floats]:
-        """What the core asks for at predictions, output after output; unknown losses are NaN."""
+        """Gradient, hessian and loss, output after output; unknown losses are NaN."""
         by_row = raw if self._n_outputs == 1 else raw.reshape(self._n_outputs, -1).T
         gradient, hessian, loss = self.evaluate(by_row)
         return _by_output(gradient), _by_output(hessian), loss

@@ -46,7 +46,7 @@ def read_scorer(scoring: Any, is_classifier: bool) -> Scorer | None:
 
 
 class _Predictions(BaseEstimator):  # type: ignore[misc]
-    """What a scorer takes for the fitted estimator: it knows the predictions of some rows."""
+    """Passed to a scorer as the fitted estimator; holds the predictions of some rows."""
 
     def __init__(self, rows: Any = None, additive: Additive | None = None) -> None:
         self.rows = rows
@@ -146,6 +146,6 @@ class ValidationScorer:
                 known += ", predict_proba, decision_function and classes_"
             raise ValueError(
                 f"scoring must need nothing of the model but {known}; got "
-                f"{shorten(self._scorer)}, which asks for more ({error}). Use a scorer for "
+                f"{shorten(self._scorer)}, which needs more ({error}). Use a scorer for "
                 "such models, or the loss."
             ) from error

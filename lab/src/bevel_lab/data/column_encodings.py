@@ -73,8 +73,8 @@ class Indicators:
     """A 0/1 column for each level; a level may be NaN, for missing.
 
     Values become `fill` when they are missing and missing is no level. Rows of a level that
-    training never saw are 0 everywhere. `nominal`: whether systems are told that the columns made
-    are no numbers, so that they are not rotated.
+    training never saw are 0 everywhere. `nominal`: whether systems take the columns made
+    as nominal, so that they are not rotated.
     """
 
     levels: tuple[float, ...]

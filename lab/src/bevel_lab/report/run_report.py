@@ -134,7 +134,7 @@ class Run:
         return sum(row["status"] == status for row in self.rows)
 
     def _starts(self) -> list[dict[str, Any]]:
-        """Each start of the run, the oldest first; what it does not tell is empty."""
+        """Each start of the run, the oldest first; what it does not hold is empty."""
         starts = self.description.get("starts") or [self.description]
         return [{"labels": {}, "absent": {}, "systems": [], **each} for each in starts]
 

@@ -52,7 +52,7 @@ def accumulated_local_effects(
 
     The range of the feature is cut into bins of equally many rows. In each bin the change of the
     prediction from the lower to the upper edge is averaged over the rows of the bin; the changes
-    are added up and centred. Unlike partial dependence it asks for no row far from the data, so
+    are added up and centred. Unlike partial dependence it needs no row far from the data, so
     that features which depend on each other do not mislead.
 
     Of two features it is the *interaction*: what is left of the joint effect after the effects of

@@ -41,7 +41,7 @@ class ProximityImputer(LinksToDocuments, TransformerMixin, BaseEstimator):  # ty
         The forest to grow in each round; it is cloned. Its `categorical_features` say which
         columns are nominal.
     kind : {"oob", "in_bag", "all"}, default="oob"
-        Trees that count for a row. "oob" is honest: values are filled in by trees that have not
+        Trees that count for a row. "oob": values are filled in by trees that have not
         learnt from the row or its target. With "all", as Breiman has it, trees that know the
         target choose the rows to fill from, and the filled values give it away.
     n_rounds : int, default=5

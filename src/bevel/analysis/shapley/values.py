@@ -59,8 +59,8 @@ def shapley_values(
         Rows to compare with, such as the training rows or those of one group.
     feature_perturbation : {"interventional", "tree_path_dependent"}, default="interventional"
         What the prediction is if only some features are known. "interventional": the others have
-        the values of a background row. "tree_path_dependent": a split that asks for a feature
-        which is not known sends the row to both children, with the shares of the training weight
+        the values of a background row. "tree_path_dependent": a split on a feature that
+        is not known sends the row to both children, with the shares of the training weight
         that went there; an oblique split is known if all of its features are. This one takes
         no background, nor options of it.
     background_weight : array of shape (m,), default=None

@@ -49,7 +49,7 @@ class SurvivalScores(PrintedResult):
     integrated_brier_score : float
         Mean of `brier_score` over the times.
     reference : float
-        The same of the Kaplan-Meier curve of all rows, which knows no features.
+        The same of the Kaplan-Meier curve of all rows, which uses no features.
     times : ndarray
         Where the following are taken.
     brier_score, auc : ndarray

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -22,6 +21,7 @@ from bevel.estimators._growing import shape_of
 from bevel.estimators._grown import GrownTrees
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
+from bevel.estimators._warm_start import WarmStart
 from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
@@ -56,6 +56,7 @@ FEWEST_COMBINED = 2  # features of a direction that is not along an axis
 class ObliqueIsolationForest(
     OutlierMixin,  # type: ignore[misc]
     GrownTrees,
+    WarmStart,
     NamedParameters,
     TableInput,
     LinksToDocuments,
@@ -173,24 +174,6 @@ class ObliqueIsolationForest(
         if self.contamination != "auto":
             self._set_offset(dataset, weights, n_threads)
         return self
-
-    def _trees_to_keep(self) -> FittedForest | None:
-        """The forest of an earlier fit that this one adds to."""
-        if not (self.warm_start and hasattr(self, "_fitted")):
-            return None
-        n_before = self._fitted.forest.n_trees
-        if self.n_estimators < n_before:
-            raise ValueError(
-                f"n_estimators must be at least the {n_before} trees that exist when "
-                f"warm_start=True; got {self.n_estimators}. Raise it, or set warm_start=False."
-            )
-        if self.n_estimators == n_before:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.",
-                UserWarning,
-                stacklevel=3,
-            )
-        return self._fitted
 
     def _scale_of(self, n_features: int) -> str | None:
         if self.scale != "auto":

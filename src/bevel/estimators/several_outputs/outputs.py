@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SeveralOutputs:
-    """The part of an estimator that knows of several outputs."""
+    """The part of an estimator that handles several outputs."""
 
     _takes_outputs: ClassVar[bool] = True  # whether `fit` takes y of shape (n_rows, n_outputs)
     _fitted: FittedForest

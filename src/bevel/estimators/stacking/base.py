@@ -352,7 +352,7 @@ class _StageJobs:
 
         def fit(job: tuple[LeftOut, int]) -> None:
             left_out, view = job
-            columns, learned, told, held_out = seen[left_out]
+            columns, learned, held_out_columns, held_out = seen[left_out]
             rotation = self._rotations[view]
             seed = seed_of(stack._seed, MIDDLE, self._stage, subsets.index(left_out), view)
             learner = make_learner(stack._prototype(stack.level1), seed)
@@ -360,7 +360,8 @@ class _StageJobs:
             rows = turned(columns, rotation, view)
             model = fit_model(learner, rows, self._target[learned], some, output)
             if left_out:
-                passed[left_out][held_out, view] = output.of(model, turned(told, rotation, view))
+                predicted = output.of(model, turned(held_out_columns, rotation, view))
+                passed[left_out][held_out, view] = predicted
             else:
                 self._models[view] = _bare(model)
 

@@ -91,7 +91,7 @@ class Output:
 def fit_model(
     learner: Any, X: AnyFloats, target: npt.NDArray[Any], weights: Floats | None, output: Output
 ) -> Any:
-    """A fitted classifier that knows classes by number, or a fitted regressor."""
+    """A fitted classifier whose classes are numbers, or a fitted regressor."""
     fit = fit_classifier if output.n_classes else fit_regressor
     return fit(learner, X, target, weights)
 

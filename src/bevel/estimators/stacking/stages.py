@@ -51,14 +51,14 @@ def columns_without(
 ) -> tuple[Floats, Indices, Floats, Indices]:
     """What a model without these folds learns from and predicts, with the rows' numbers.
 
-    A row that it learns from was left out, with these folds, by the models that speak of it.
+    A row that it learns from was left out, with these folds, by the models that predict it.
     """
     learned, held_out = folds.learned(left_out), folds.held_out(left_out)
     any_passed = next(iter(passed.values()))
-    heard = np.empty((len(learned), *any_passed.shape[1:]))
+    inputs = np.empty((len(learned), *any_passed.shape[1:]))
     for fold in range(len(folds)):
         here = folds.of_row[learned] == fold
         if here.any():
-            heard[here] = passed[tuple(sorted({*left_out, fold}))][learned[here]]
-    told = passed[left_out][held_out] if left_out else any_passed[:0]
-    return output.columns(heard), learned, output.columns(told), held_out
+            inputs[here] = passed[tuple(sorted({*left_out, fold}))][learned[here]]
+    held_out_inputs = passed[left_out][held_out] if left_out else any_passed[:0]
+    return output.columns(inputs), learned, output.columns(held_out_inputs), held_out

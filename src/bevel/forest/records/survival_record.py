@@ -16,7 +16,7 @@ ROUNDING = 1e-5  # of sums of jumps in float32
 
 @dataclass(frozen=True, eq=False)
 class SurvivalRecord:
-    """What a survival forest knows of time.
+    """What a survival forest stores of time.
 
     Attributes
     ----------

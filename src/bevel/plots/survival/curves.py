@@ -157,7 +157,7 @@ def survival_calibration(result: "SurvivalCalibration", *, ax: "Axes | None" = N
 
 
 def survival_scores(scores: "SurvivalScores", *, ax: "Axes | None" = None) -> "Axes":
-    """Draw the Brier score over time, beside that of a curve that knows no features.
+    """Draw the Brier score over time, beside that of a curve without features.
 
     Parameters
     ----------

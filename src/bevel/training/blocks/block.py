@@ -110,7 +110,7 @@ class NodeRows(NamedTuple):
 def add_histograms(
     block: Block, columns: Columns, request: bytes, cells: npt.NDArray[np.int64], n_threads: int
 ) -> None:
-    """Add what a block knows of the nodes and candidates of a request to `cells`."""
+    """Add the histograms of a block, for the nodes and candidates of a request, to `cells`."""
     _core.add_block_histograms(*_native(block, columns), request, cells, n_threads)
 
 

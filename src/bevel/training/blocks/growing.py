@@ -1,4 +1,4 @@
-"""Grows a forest over blocks: asks for sums, chooses cuts, and has small nodes finished."""
+"""Grows a forest over blocks: requests sums, chooses cuts, and has small nodes finished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the coordinator knows of a table whose rows are in blocks."""
+"""What the coordinator stores of a table whose rows are in blocks."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class TableOptions:
             except LookupError:
                 remedy = 'Write for example "utf-8", "cp1252" or "utf-16".'
                 raise wrong_value(
-                    "`encoding`", "one that Python knows", self.encoding, remedy
+                    "`encoding`", "one that Python supports", self.encoding, remedy
                 ) from None
         for name, kind in self.types.items():
             if kind not in TYPES:

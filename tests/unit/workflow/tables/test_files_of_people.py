@@ -174,7 +174,7 @@ def test_delimiter_and_header_are_those_of_the_user(write):
     [
         ({"delimiter": "::"}, "`delimiter` must be a single character; got '::'"),
         ({"decimal": ";"}, '`decimal` must be "." or ","'),
-        ({"encoding": "utf-9"}, "`encoding` must be one that Python knows"),
+        ({"encoding": "utf-9"}, "`encoding` must be one that Python supports"),
         ({"types": {"a": "float"}}, "`types` must be number, .*; got 'float' for 'a'"),
     ],
 )
