@@ -1,4 +1,4 @@
-"""Text that is safe to show: names without control characters, numbers without needless exponents."""
+"""Text to show: names without control characters, numbers without needless exponents."""
 
 from __future__ import annotations
 

@@ -81,7 +81,9 @@ def tune(
     ] = 100,
     trees: Annotated[
         int | None,
-        typer.Option(min=1, help="Trees of --model, by default 500 for classes and 300 for numbers."),
+        typer.Option(
+            min=1, help="Trees of --model, by default 500 for classes and 300 for numbers."
+        ),
     ] = None,
     drop: Drop = None,
     nominal: Nominal = None,
