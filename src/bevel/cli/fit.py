@@ -196,8 +196,7 @@ def fit(
             **table,
         )
     if params is not None:
-        used = found.settings.projection
-        projection = used if isinstance(used, str) else shorten(used)
+        projection = _name_of(found.settings.projection)
     words = forest.forest_arguments(projection, density, d, parameters)
     words += _words({"--weights": weights}, {"--drop": drop, "--nominal": nominal, "--id": row_id})
     words += ["--keep-id"] * keep_id + ["--keep-targets"] * keep_targets + table_arguments(table)
@@ -312,6 +311,10 @@ def _as_json(
         "report": report,
         "notes": [as_flags(text) for text in rows.notes],
     }
+
+
+def _name_of(projection: Any) -> str:
+    return projection if isinstance(projection, str) else shorten(projection)
 
 
 def _grown(found: FitResult, projection: str) -> dict[str, str]:
