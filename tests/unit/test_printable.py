@@ -11,7 +11,7 @@ from support.command_line import invoke
 
 from bevel import ObliqueForestClassifier, analysis
 from bevel.cli.app import app
-from bevel.printable import json_escaped, printable
+from bevel.printable import json_escaped, printable, rounded
 
 EVIL = "\x1b]0;gone\x07\x9b2J\u202e[red]<b>*/ \"'\\\n\r$\\frac{$"
 UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -34,6 +34,23 @@ UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud80
 )
 def test_text_shows_what_cannot_be_seen(text, shown):
     assert printable(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [
+        (186.3, 2, "190"),
+        (-30244.0, 4, "-30240"),
+        (0.00413, 2, "0.0041"),
+        (0.0, 2, "0"),
+        (1.2345e9, 2, "1.2e+09"),
+        (2.34e-7, 2, "2.3e-07"),
+        (float("nan"), 2, "nan"),
+        (float("inf"), 2, "inf"),
+    ],
+)
+def test_numbers_have_so_many_digits_and_no_needless_exponent(value, digits, shown):
+    assert rounded(value, digits) == shown
 
 
 def test_json_of_unseen_characters_is_the_same_value():

@@ -79,6 +79,8 @@ class HistogramSplitter {
   std::unique_ptr<Histogram> take_histogram();
   void give_back(std::unique_ptr<Histogram> histogram);
   bool is_worth_threads(size_t n_rows) const;
+  // Whether the codes of all rows of the table do not fit the caches.
+  bool is_beyond_cache() const;
   void record(const Node& node, SplitRecord& out) const;
 
   const BoostingOptions& options_;

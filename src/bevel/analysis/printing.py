@@ -10,7 +10,7 @@ from typing import Any
 
 from bevel.extras import import_optional
 from bevel.html_table import html_table, html_text
-from bevel.printable import printable
+from bevel.printable import printable, rounded
 
 __all__ = [
     "Lines",
@@ -120,4 +120,4 @@ def _width(text: str) -> int:
 
 
 def _text(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.4g}"
+    return value if isinstance(value, str) else rounded(value, 4)

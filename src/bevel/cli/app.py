@@ -16,6 +16,7 @@ app = typer.Typer(
     help="Oblique decision forests: trees that cut on the slant.",
     no_args_is_help=True,
     add_completion=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
 app.command(epilog=demo.EXAMPLES)(handle_errors(demo.demo))
 app.command("fit", epilog=fit.EXAMPLES)(handle_errors(fit.fit))

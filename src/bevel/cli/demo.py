@@ -69,7 +69,10 @@ def demo(
     jobs: options.Jobs = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer problems and splits.")] = False,
     out: Annotated[
-        Path, typer.Option(file_okay=False, help="Folder for the pages and what they show.")
+        Path,
+        typer.Option(
+            "--out", "-o", file_okay=False, help="Folder for the pages and what they show."
+        ),
     ] = Path("bevel_demo"),
     as_json: options.Json = False,
     force: options.Force = False,

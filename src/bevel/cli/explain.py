@@ -54,7 +54,7 @@ def explain(
         typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "--report", help="HTML page to write.")
+        Path | None, typer.Option("--out", "-o", "--report", help="HTML page to write.")
     ] = None,
     row: Annotated[
         list[int] | None,

@@ -32,7 +32,8 @@ def export(
     model: Annotated[Path, typer.Argument(help="A file that save has written.")],
     to: Annotated[Format, typer.Option(help="What to write.")],
     out: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Where to; by default beside the model.")
+        Path | None,
+        typer.Option("--out", "-o", dir_okay=False, help="Where to; by default beside the model."),
     ] = None,
     name: Annotated[
         str | None,

@@ -85,7 +85,7 @@ def fit(
             "--competing-risks", help="Survival: events are numbers of causes, 0 for none."
         ),
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Model file to write.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Model file to write.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     oob: Annotated[
         Path | None, typer.Option(help="CSV of the out-of-bag predictions to write.")
@@ -196,7 +196,7 @@ def fit(
             **table,
         )
     if params is not None:
-        projection = shorten(found.settings.projection)
+        projection = _name_of(found.settings.projection)
     words = forest.forest_arguments(projection, density, d, parameters)
     words += _words({"--weights": weights}, {"--drop": drop, "--nominal": nominal, "--id": row_id})
     words += ["--keep-id"] * keep_id + ["--keep-targets"] * keep_targets + table_arguments(table)
@@ -311,6 +311,10 @@ def _as_json(
         "report": report,
         "notes": [as_flags(text) for text in rows.notes],
     }
+
+
+def _name_of(projection: Any) -> str:
+    return projection if isinstance(projection, str) else shorten(projection)
 
 
 def _grown(found: FitResult, projection: str) -> dict[str, str]:

@@ -29,7 +29,7 @@ def predict(
     data: ModelData,
     out: Annotated[
         Path | None,
-        typer.Option(help="CSV to write; the default is standard output, as is -."),
+        typer.Option("--out", "-o", help="CSV to write; the default is standard output, as is -."),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add class probabilities.")] = False,
     interval: Annotated[

@@ -56,7 +56,8 @@ def tune(
     data: Data,
     target: TargetColumn,
     out: Annotated[
-        Path | None, typer.Option(help="JSON file of the best parameters, for fit --params.")
+        Path | None,
+        typer.Option("--out", "-o", help="JSON file of the best parameters, for fit --params."),
     ] = None,
     model: Annotated[
         Path | None, typer.Option(help="Model file for a forest with the best parameters.")
@@ -78,7 +79,12 @@ def tune(
     first_trees: Annotated[
         int, typer.Option(min=10, help="Trees of each candidate in the first round.")
     ] = 100,
-    trees: Annotated[int, typer.Option(min=1, help="Trees of the model.")] = 300,
+    trees: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Trees of --model, by default 500 for classes and 300 for numbers."
+        ),
+    ] = None,
     drop: Drop = None,
     nominal: Nominal = None,
     keep_id: KeepId = False,

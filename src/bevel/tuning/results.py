@@ -9,6 +9,7 @@ from typing import Any
 
 from bevel.analysis.printing import write_table
 from bevel.extras import import_optional
+from bevel.printable import rounded
 from bevel.tuning.candidates import Parameters, write_parameters
 from bevel.tuning.evaluation import Evaluation
 from bevel.tuning.halving import Outcome
@@ -126,15 +127,19 @@ class TuningResult:
 
 def _cells(candidate: Candidate, *, compared: bool) -> tuple[str, ...]:
     last = candidate.last
-    difference = (f"{last.difference:+.4g}", f"{last.difference_error:.2g}")
+    difference = (_signed(last.difference), rounded(last.difference_error, 2))
     return (
         str(candidate),
         str(last.n_trees),
-        f"{last.loss:.4g}",
-        f"{last.standard_error:.2g}",
+        rounded(last.loss, 4),
+        rounded(last.standard_error, 2),
         *(difference if compared else ("", "")),
         f"{candidate.seconds:.2f}",
     )
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value >= 0 else ''}{rounded(value, 4)}"
 
 
 def make_result(
@@ -229,8 +234,9 @@ def _verdict(first: Candidate, best: Candidate, n_rounds: int) -> str:
     last = best.rounds[n_rounds - 1]
     before = first.rounds[n_rounds - 1].loss
     share = f", {-100 * last.difference / before:.1f} %" if before > 0 else ""
-    gain = f"{-last.difference:.4g}{share}"
+    gain = f"{rounded(-last.difference, 4)}{share}"
+    error = rounded(last.difference_error, 2)
     return (
-        f"Best: {best}. Its loss is lower by {gain} (standard error {last.difference_error:.2g}) "
+        f"Best: {best}. Its loss is lower by {gain} (standard error {error}) "
         "than that of the estimator as it was passed."
     )

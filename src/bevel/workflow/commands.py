@@ -277,7 +277,7 @@ def tune(
     grid: str = "auto",
     all_powers: bool = False,
     first_trees: int = 100,
-    n_estimators: int = 300,
+    n_estimators: int | None = None,
     store: PathOrText | None = None,
     drop: Sequence[str] = (),
     nominal: Sequence[str] = (),
@@ -327,9 +327,10 @@ def tune(
         options=TableOptions(**table),
     )
     _report_notes(rows.notes, on_note)
+    n_trees = n_estimators or fitting.default_trees(rows.task)
     found = tune_rows(
         rows,
-        Settings("auto", n_trees=n_estimators, seed=random_state, n_jobs=n_jobs),
+        Settings("auto", n_trees=n_trees, seed=random_state, n_jobs=n_jobs),
         grid=grid,
         all_powers=all_powers,
         budget=budget,

@@ -228,7 +228,7 @@ def explain(
     some, truth = X.rows(used), None if y is None else y[used]
     on_step(1, "measuring importance")
     evaluated = (X, y) if row_kind == "out-of-bag" else (some, truth)
-    on_rows = _importance_on_rows(analysed, *evaluated, row_kind == "out-of-bag", rng)
+    on_rows = _importance_on_rows(analysed, *evaluated, row_kind == "out-of-bag", seed)
     on_step(2, "computing effects")
     over = some.rows(draw_places(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
     effects = find_main_effects(analysed, over, on_rows)
@@ -387,7 +387,7 @@ def _importance_on_rows(
     X: Columns,
     y: npt.NDArray[Any] | None,
     out_of_bag: bool,
-    rng: Generator,
+    seed: int,
 ) -> Importance:
     """Permutation importance, or mean absolute Shapley values if the truth is not known.
 
@@ -395,8 +395,9 @@ def _importance_on_rows(
     """
     n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
     if y is not None and n_visits <= MOST_VISITS:
-        options = {"out_of_bag": out_of_bag, "random_state": rng}
+        options = {"out_of_bag": out_of_bag, "random_state": seed}
         return importance(analysed.estimator, "permutation", X, y, **options)
+    rng = np.random.default_rng(seed)
     drawn = X.rows(draw_places(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
     found = shapley_values(
         analysed.estimator,

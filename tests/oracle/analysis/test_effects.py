@@ -117,26 +117,28 @@ def test_curves_of_rows_with_values_of_their_own_are_predictions(n_classes, n_ax
         assert np.array_equal(curves[:, :, variant], predict_with(forest)(changed))
 
 
+@pytest.mark.parametrize("n_axes", [0, 1])
+@pytest.mark.parametrize("features", [[2], [2, 4]], ids=["one", "two"])
 @pytest.mark.parametrize("hard", [False, True], ids=["soft", "hard"])
-def test_tree_curves_are_weighted_sums_over_the_rows_of_each_group(hard):
+def test_tree_curves_are_weighted_sums_over_the_rows_of_each_group(hard, features, n_axes):
     rng = np.random.default_rng(5)
-    forest = random_forest(rng, 6, 3, n_trees=4, depth=6, n_axes=1)
+    forest = random_forest(rng, 6, 3, n_trees=4, depth=6, n_axes=n_axes)
     predictor = PackedPredictor(forest)
     X = random_rows(rng, forest, 70, 0.1)
     group = rng.integers(-1, 3, len(X)).astype(np.int32)
-    weights, values = rng.uniform(0, 2, len(X)), grid_values(rng, 0, 7)
+    weights, values = rng.uniform(0, 2, len(X)), [grid_values(rng, 0, 7) for _ in features]
     out = rng.random((len(X), 4)) < 0.7
     sums = _core.tree_curves(
-        predictor.packed, X, core_grid([2], [values]), group, 3, 4, weights, hard, out, 2, None
+        predictor.packed, X, core_grid(features, values), group, 3, 4, weights, hard, out, 2, None
     )
     for tree in range(4):
         single = predict_with(take_trees(forest, [tree]), hard)
-        curves = naive_grid(single, X, [2], [values]) * weights[:, None, None]
+        curves = naive_grid(single, X, features, values) * weights[:, None, None]
         for g in range(3):
             expected = curves[(group == g) & out[:, tree]].sum(axis=0)
             np.testing.assert_allclose(sums[tree, g], expected, atol=1e-12)
     parts = _core.tree_curves(
-        predictor.packed, X, core_grid([2], [values]), group, 3, 3, weights, hard, out, 2, None
+        predictor.packed, X, core_grid(features, values), group, 3, 3, weights, hard, out, 2, None
     )
     of_trees = [sums[[0]], sums[[1]], sums[[2, 3]]]
     expected = np.array([trees.sum(axis=0) for trees in of_trees])

@@ -141,8 +141,9 @@ def test_demo_without_the_plot_extra_says_how_to_install_it(monkeypatch, capsys,
 
 
 def test_main_prints_help_for_people_who_ask(monkeypatch, capsys):
-    assert run_main(monkeypatch, "--help") == 0
-    assert "demo" in capsys.readouterr().out
+    for words in (["--help"], ["-h"], ["fit", "-h"]):
+        assert run_main(monkeypatch, *words) == 0
+        assert "--help" in capsys.readouterr().out
 
 
 @pytest.fixture

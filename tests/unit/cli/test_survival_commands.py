@@ -10,6 +10,7 @@ import pytest
 from support.command_line import run
 
 import bevel
+from bevel.analysis import importance, strength_and_correlation
 from bevel.datasets import weibull
 from bevel.workflow import explain
 from bevel.workflow.survival.fitting import fit_survival
@@ -52,6 +53,11 @@ def test_explain_recognises_the_rows_of_the_fit(table: Path, tmp_path: Path) -> 
     assert explained.survival.scores.concordance == found.scores.concordance
     assert explained.scores["concordance"] == found.estimates["concordance"]
     assert [each.kind for each in explained.importances] == ["negation", "permutation"]
+    target = found.target
+    permuted = importance(found.model, "permutation", found.rows.X, target, random_state=0)
+    assert np.array_equal(explained.importances[1].values, permuted.values)
+    with pytest.raises(ValueError, match="got a survival forest"):
+        strength_and_correlation(found.model, found.rows.X, target)
     assert explained.survival.groups is not None
     assert explained.survival.groups.count.sum() == 120
     other = tmp_path / "other.csv"

@@ -35,11 +35,18 @@ def test_result_can_be_passed_to_fit(table, tmp_path):
     assert "optimistic" in result.output
     command = result.output.splitlines()[-1].split()[1:]
     assert command == ["fit", str(table), "--target", "kind", "--params", str(tuned)]
-    result = run(*command, "--trees", 12, "--out", fitted, "--jobs", 1)
+    result = run(*command, "--trees", 12, "-o", fitted, "--jobs", 1)
     assert result.exit_code == 0, result.output
+    assert "projection '" not in result.output  # a name without quotes, as without --params
     rows = read_labelled_rows(table, "kind")
     one, other = bevel.load(model), bevel.load(fitted)
     np.testing.assert_array_equal(one.predict_proba(rows.X), other.predict_proba(rows.X))
+
+
+def test_model_has_as_many_trees_as_that_of_fit(table, tmp_path):
+    model = tmp_path / "t.bevel"
+    assert run("tune", table, "--target", "kind", *FEW, "--model", model).exit_code == 0
+    assert bevel.load(model).n_estimators == 500
 
 
 def test_stopped_search_goes_on_from_its_store(table, tmp_path):

@@ -41,6 +41,16 @@ def losses(found) -> dict[str, list[float]]:
     return {str(c): [each.loss for each in c.rounds] for c in found.candidates_}
 
 
+def test_losses_of_large_targets_are_printed_without_exponents():
+    target = 400.0 * X[:, 0] + 90.0 * RNG.normal(size=60)
+    found = bevel.tune(ObliqueForestRegressor(8, random_state=0, n_jobs=1), X, target, **SMALL)
+    assert found.first_.last.loss > 1000.0
+    assert "e+0" not in str(found)
+    record = ObliqueForestRegressor(200, random_state=0, n_jobs=1).fit(X, target).families_
+    assert record.errors.max() > 1000.0
+    assert "e+0" not in str(record)
+
+
 def test_half_of_the_candidates_goes_on_with_twice_the_trees():
     rounds = plan_rounds(13, 100)
     assert rounds == [Round(13, 100), Round(7, 200), Round(4, 400), Round(2, 800)]

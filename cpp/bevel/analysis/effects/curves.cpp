@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bevel/analysis/effects/grid_walk.h"
 #include "bevel/analysis/effects/line_walk.h"
 #include "bevel/analysis/effects/open_splits.h"
 #include "bevel/analysis/effects/open_walk.h"
@@ -17,9 +18,9 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kRowsOfBlock = 128;  // their sums and a tree stay in the cache
-constexpr size_t kRowsOfSums = 512;   // where rows have no sums of their own
-constexpr size_t kWorkOfWalk = 256;   // between polls for cancellation, roughly
+constexpr size_t kFewRows = 128, kManyRows = 512;  // of a block: sums and a tree stay in the cache
+constexpr size_t kSumsOfBlock = 1 << 16;
+constexpr size_t kWorkOfWalk = 256;  // between polls for cancellation, roughly
 
 struct Sizes {
   float largest = 0.0f;
@@ -37,28 +38,35 @@ BEVEL_WIDE_LOOP void add_to_all(double amount, size_t n, double* sums) {
   for (size_t i = 0; i < n; ++i) sums[i] += amount;
 }
 
-// What a leaf adds to k x n_variants sums: to each variant of a run, or to the differences between
-// each variant and the one before, which costs the same for runs of any length.
+// What a leaf adds to k x n_variants sums: to each variant of its runs, or to the differences
+// between each variant and the one before, which costs the same for runs of any length. `runs`
+// calls use(first, last) with each run.
 class LeafSums {
  public:
   LeafSums(const PackedForest& forest, bool hard, size_t n_variants)
       : forest_(forest), hard_(hard), n_variants_(n_variants) {}
 
-  size_t width() const { return static_cast<size_t>(std::max(1, forest_.n_classes)) * n_variants_; }
+  size_t n_columns() const { return static_cast<size_t>(std::max(1, forest_.n_classes)); }
+  size_t width() const { return n_columns() * n_variants_; }
 
-  void add(int32_t leaf, double weight, size_t first, size_t last, double* sums) const {
+  template <class Runs>
+  void add(int32_t leaf, const Runs& runs, double* sums) const {
     each(leaf, [&](int32_t column, double amount) {
-      add_to_all(weight * amount, last - first,
-                 sums + static_cast<size_t>(column) * n_variants_ + first);
+      double* of_column = sums + static_cast<size_t>(column) * n_variants_;
+      runs.each(
+          [&](size_t first, size_t last) { add_to_all(amount, last - first, of_column + first); });
     });
   }
 
-  void add_differences(int32_t leaf, double weight, size_t first, size_t last,
-                       double* differences) const {
+  template <class Runs>
+  void add_differences(int32_t leaf, double weight, const Runs& runs, double* differences) const {
     each(leaf, [&](int32_t column, double amount) {
       double* of_column = differences + static_cast<size_t>(column) * n_variants_;
-      of_column[first] += weight * amount;
-      if (last < n_variants_) of_column[last] -= weight * amount;
+      const double weighted = weight * amount;
+      runs.each([&](size_t first, size_t last) {
+        of_column[first] += weighted;
+        if (last < n_variants_) of_column[last] -= weighted;
+      });
     });
   }
 
@@ -68,20 +76,83 @@ class LeafSums {
       if (i % n_variants_ != 0) differences[i] += differences[i - 1];
   }
 
- private:
-  template <class Add>
-  void each(int32_t leaf, Add add) const {
-    if (forest_.n_classes == 0) return add(0, forest_.leaf_value[static_cast<size_t>(leaf)]);
-    if (hard_ || leaf < forest_.n_classes) return add(forest_.vote_of(leaf), 1.0);
+  // Calls use(column, amount) with what a leaf predicts.
+  template <class Use>
+  void each(int32_t leaf, Use use) const {
+    if (forest_.n_classes == 0) return use(0, forest_.leaf_value[static_cast<size_t>(leaf)]);
+    if (hard_ || leaf < forest_.n_classes) return use(forest_.vote_of(leaf), 1.0);
     const auto i = static_cast<size_t>(leaf - forest_.n_classes);
     for (uint32_t e = forest_.share_offset[i]; e < forest_.share_offset[i + 1]; ++e)
-      add(forest_.share_class[e], static_cast<double>(forest_.share[e]));
+      use(forest_.share_class[e], static_cast<double>(forest_.share[e]));
   }
 
+ private:
   const PackedForest& forest_;
   const bool hard_;
   const size_t n_variants_;
 };
+
+// Boxes of a grid of two features change four numbers each: differences of differences between
+// lines. Lines have a place behind their last point.
+class BoxSums {
+ public:
+  BoxSums(const LeafSums& leaf_sums, const FeatureGrid& grid, size_t n_groups)
+      : leaf_sums_(leaf_sums),
+        n_points_(grid.size(0)),
+        n_lines_(grid.size(1)),
+        sums_(n_groups * leaf_sums.n_columns() * (n_points_ + 1) * n_lines_, 0.0) {}
+
+  void add(int32_t leaf, double weight, size_t group, GridPoint first, GridPoint last) {
+    leaf_sums_.each(leaf, [&](int32_t column, double amount) {
+      double* of_column = start(group, static_cast<size_t>(column));
+      double* line = of_column + first[1] * (n_points_ + 1);
+      line[first[0]] += weight * amount;
+      line[last[0]] -= weight * amount;
+      if (last[1] == n_lines_) return;
+      line = of_column + last[1] * (n_points_ + 1);
+      line[first[0]] -= weight * amount;
+      line[last[0]] += weight * amount;
+    });
+  }
+
+  // Adds the differences between neighbouring variants of a group to those of its other runs.
+  void add_to(size_t group, double* differences) {
+    for (size_t column = 0; column < leaf_sums_.n_columns(); ++column) {
+      double* line = start(group, column);
+      double* out = differences + column * n_points_ * n_lines_;
+      for (size_t k = 0; k < n_lines_; ++k, line += n_points_ + 1, out += n_points_) {
+        const bool is_last = k + 1 == n_lines_;
+        for (size_t point = 0; point < n_points_ + !is_last; ++point) out[point] += line[point];
+        if (!is_last)
+          for (size_t point = 0; point <= n_points_; ++point)
+            line[point + n_points_ + 1] += line[point];
+      }
+    }
+  }
+
+ private:
+  double* start(size_t group, size_t column) {
+    return &sums_[(group * leaf_sums_.n_columns() + column) * (n_points_ + 1) * n_lines_];
+  }
+
+  const LeafSums& leaf_sums_;
+  const size_t n_points_, n_lines_;
+  std::vector<double> sums_;
+};
+
+// Runs that are not boxes of a grid have no such sums.
+struct NoBoxSums {
+  void add_to(size_t, double*) {}
+};
+
+template <class Node, bool kHasMissing>
+BoxSums box_sums(const GridWalk<Node, kHasMissing>& walk, const LeafSums& leaf_sums, size_t n) {
+  return BoxSums(leaf_sums, walk.grid(), n);
+}
+template <class Walk>
+NoBoxSums box_sums(const Walk&, const LeafSums&, size_t) {
+  return {};
+}
 
 template <class Walk>
 class Curves {
@@ -100,8 +171,8 @@ class Curves {
     for (size_t tree = 0; tree < forest_.n_trees(); ++tree) {
       choose(tree, first, last, [](size_t) { return true; }, chosen);
       for (const uint32_t i : chosen) ++n_trees[i];
-      run(walk, tree, chosen, [&](uint32_t i, int32_t leaf, size_t from, size_t to) {
-        leaf_sums_.add(leaf, 1.0, from, to, out + (first + i) * width());
+      run(walk, tree, chosen, [&](uint32_t i, int32_t leaf, const auto& runs) {
+        leaf_sums_.add(leaf, runs, out + (first + i) * width());
       });
     }
     for (size_t row = first; row < last; ++row) {
@@ -113,21 +184,28 @@ class Curves {
 
   void add_trees(Walk& walk, TreeRange trees, const RowGroups& groups, double* out) const {
     std::fill(out, out + groups.n_groups * width(), 0.0);
+    auto boxes = box_sums(walk, leaf_sums_, groups.n_groups);
     std::vector<uint32_t> chosen;
-    for (size_t first = 0; first < rows_.n_rows; first += kRowsOfSums) {
-      const size_t last = std::min(rows_.n_rows, first + kRowsOfSums);
+    for (size_t first = 0; first < rows_.n_rows; first += kManyRows) {
+      const size_t last = std::min(rows_.n_rows, first + kManyRows);
       walk.read(rows_.values, first, last - first);
       for (size_t tree = trees.begin; tree < trees.end; ++tree) {
         choose(tree, first, last, [&](size_t row) { return groups.group[row] >= 0; }, chosen);
-        run(walk, tree, chosen, [&](uint32_t i, int32_t leaf, size_t from, size_t to) {
+        run(walk, tree, chosen, [&](uint32_t i, int32_t leaf, const auto& runs) {
           const size_t row = first + i, group = static_cast<size_t>(groups.group[row]);
           const double weight = groups.weight.empty() ? 1.0 : groups.weight[row];
-          leaf_sums_.add_differences(leaf, weight, from, to, out + group * width());
+          if constexpr (std::is_same_v<decltype(boxes), BoxSums>) {
+            if (const auto* box = runs.box())
+              return boxes.add(leaf, weight, group, box->first, box->last);
+          }
+          leaf_sums_.add_differences(leaf, weight, runs, out + group * width());
         });
       }
     }
-    for (size_t group = 0; group < groups.n_groups; ++group)
+    for (size_t group = 0; group < groups.n_groups; ++group) {
+      boxes.add_to(group, out + group * width());
       leaf_sums_.add_up(out + group * width());
+    }
   }
 
  private:
@@ -141,7 +219,7 @@ class Curves {
         chosen.push_back(static_cast<uint32_t>(row - first));
   }
 
-  // Calls add(row of the block, leaf, first, last) for runs of variants of some rows of the block.
+  // Calls add(row of the block, leaf, runs) for runs of variants of some rows of the block.
   template <class Add>
   void run(Walk& walk, size_t tree, std::span<const uint32_t> chosen, Add add) const {
     poll_cancellation(chosen.size() * (kWorkOfWalk + width()));
@@ -162,6 +240,7 @@ void use_walk(const PackedForest& forest, const Node* nodes, std::vector<OpenSpl
     LineWalk<Node, kHasMissing>::find_cuts(forest, nodes, grid, splits);
     use(LineWalk<Node, kHasMissing>(forest, nodes, splits, grid));
   } else {
+    GridWalk<Node, kHasMissing>::find_cuts(forest, nodes, grid, splits);
     use(GridWalk<Node, kHasMissing>(forest, nodes, splits, grid));
   }
 }
@@ -207,6 +286,12 @@ size_t n_variants_of(const Variants& variants) {
   return std::visit([](const auto& given) { return given.n_variants(); }, variants);
 }
 
+// As many rows as share a read of each node, while their sums stay in the cache.
+size_t rows_of_block(size_t n_rows_of_thread, size_t width) {
+  const size_t most = std::clamp(kSumsOfBlock / width, kFewRows, kManyRows);
+  return std::clamp(n_rows_of_thread, kFewRows, most);
+}
+
 // Runs work(walk, job) for all jobs, with a walk for each thread.
 template <class Walk, class Work>
 void run_jobs(const Walk& walk, size_t n_jobs, int n_threads, const CurveProgress& progress,
@@ -225,10 +310,12 @@ void row_curves(const PackedForest& forest, const PlainRows& rows, const Variant
   const LeafSums leaf_sums(forest, options.hard, n_variants_of(variants));
   with_walk(forest, rows, variants, [&](const auto& walk) {
     const Curves<std::remove_cvref_t<decltype(walk)>> curves(forest, rows, options, leaf_sums);
-    const size_t n_blocks = (rows.n_rows + kRowsOfBlock - 1) / kRowsOfBlock;
+    const size_t n_threads = static_cast<size_t>(std::max(1, options.n_threads));
+    const size_t size = rows_of_block(rows.n_rows / n_threads + 1, leaf_sums.width());
+    const size_t n_blocks = (rows.n_rows + size - 1) / size;
     run_jobs(walk, n_blocks, options.n_threads, progress, [&](auto& own, size_t block) {
-      const size_t first = block * kRowsOfBlock;
-      curves.predict_block(own, first, std::min(rows.n_rows, first + kRowsOfBlock), out);
+      const size_t first = block * size;
+      curves.predict_block(own, first, std::min(rows.n_rows, first + size), out);
     });
   });
 }

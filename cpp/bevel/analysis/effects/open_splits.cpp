@@ -84,7 +84,10 @@ class OpenSplits {
       found.flags |= OpenSplit::kErratic;
     else if (sum.n_terms == 1 && !walk_.is_general(split))
       found.flags |= OpenSplit::kAlone;
-    for (int i = 0; i < 2; ++i) found.slope[i] = static_cast<float>(sum.slope[i]);
+    for (int i = 0; i < 2; ++i) {
+      found.slope[i] = static_cast<float>(sum.slope[i]);
+      if (sum.n_read[i] > 0 && found.slope[i] == 0.0f) found.flags |= OpenSplit::kErratic;
+    }
     // Each of the terms is rounded twice, by at most 2^-24 of a partial sum; twice that for a value
     // that is taken from the one at another point. The rest is for the slope, for steps along the
     // grid in float32, and for denormals.

@@ -14,8 +14,8 @@ struct OpenSplit {
   // Levels of a nominal feature, or a feature read twice: the projected value of other splits rises
   // or falls with each open feature, as rounded sums and products do like exact ones.
   static constexpr uint8_t kErratic = 4;
-  // Reads one open feature and nothing else: `cut` holds for all rows. Points of a grid of one
-  // feature before it go to the left child, or to the right one if the slope is negative.
+  // Reads one open feature and nothing else: `cut` holds for all rows. Points of its axis before it
+  // go to the left child, or to the right one if the slope is negative.
   static constexpr uint8_t kAlone = 8;
 
   uint8_t flags = 0;
@@ -23,6 +23,9 @@ struct OpenSplit {
   float slope[2] = {0.0f, 0.0f};  // of the projected value, in each open feature
   // Projected values differ by less from what exact arithmetic on the same numbers gives.
   float slack = 0.0f;
+
+  // The axis of the grid that a split reads, the first if it reads both.
+  int axis() const { return flags & kFirst ? 0 : 1; }
 };
 
 // By number of the split. `largest`: the largest size of a value that splits read; splits whose

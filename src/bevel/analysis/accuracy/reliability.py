@@ -132,7 +132,7 @@ def calibration(
         got = (
             "a survival forest. Use survival_calibration."
             if is_survival
-            else ("a regression forest. See the quantiles of a regression instead.")
+            else "a regression forest. See the quantiles of a regression instead."
         )
         raise ValueError(f"calibration needs probabilities of classes; got {got}")
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)

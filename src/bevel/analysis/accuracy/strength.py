@@ -125,10 +125,13 @@ def strength_and_correlation(
     """
     analysed = read_forest(forest, "strength_and_correlation")
     if analysed.classes is None:
-        raise ValueError(
-            "strength_and_correlation needs votes for classes; got a regression forest. Use "
-            "error_and_correlation, which measures the same for residuals."
+        got = (
+            "a survival forest. Use survival_scores, or survival_calibration."
+            if analysed.fitted.survival is not None
+            else "a regression forest. Use error_and_correlation, which measures the same for "
+            "residuals."
         )
+        raise ValueError(f"strength_and_correlation needs votes for classes; got {got}")
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     n_trees = analysed.forest.n_trees
     margins = np.full(len(rows.X), np.nan)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bevel._types import Floats, Ints64
 from bevel.extras import import_optional
 from bevel.html_table import html_table
+from bevel.printable import rounded
 
 __all__ = ["NOT_COMPARED", "FamilyRecord", "size_note"]
 
@@ -107,7 +108,7 @@ _WIDTHS = (12, 16, 14, 6, 5)
 
 def _cells(row: tuple[str, float, float, float, int]) -> tuple[str, ...]:
     name, error, standard_error, weight, n_trees = row
-    numbers = (f"{error:.4g}", f"{standard_error:.2g}") if error == error else ("–", "–")
+    numbers = (rounded(error, 4), rounded(standard_error, 2)) if error == error else ("–", "–")
     return (name, *numbers, f"{weight:.2f}", str(n_trees))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.random import Generator
 
 from bevel._types import Floats
 from bevel.analysis import importance, shapley_values, surrogate_tree
@@ -40,7 +39,7 @@ from bevel.workflow.survival.risk_rules import find_risk_rules
 
 __all__ = ["explain_survival"]
 
-N_REPEATS = 3  # permutations of each feature
+N_REPEATS = 5  # permutations of each feature, as many as `importance` makes
 
 
 def explain_survival(
@@ -81,7 +80,7 @@ def explain_survival(
     used = np.union1d(draw_places(np.arange(len(X)), MOST_ROWS, rng), wanted)
     some, leaves = X.rows(used), analysed.predictor.leaves(rows.X[used], analysed.n_threads)
     on_step(2, "measuring importance")
-    importances = _importances(analysed, X, target, row_kind == "out-of-bag", weights, rng)
+    importances = _importances(analysed, X, target, row_kind == "out-of-bag", weights, seed)
     on_step(3, "computing effects")
     over = some.rows(draw_places(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
     effects = find_main_effects(analysed, over, importances[-1])
@@ -139,7 +138,7 @@ def _importances(
     target: SurvivalTarget | None,
     out_of_bag: bool,
     weights: Floats | None,
-    rng: Generator,
+    seed: int,
 ) -> tuple[Importance, ...]:
     """By negation and by permutation; mean absolute Shapley values without times and events."""
     n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
@@ -152,12 +151,13 @@ def _importances(
             X,
             target,
             n_repeats=N_REPEATS,
-            random_state=int(rng.integers(2**31)),
+            random_state=seed,
             **given,
         )
         if analysed.fitted.encoding.nominal:  # levels have no weights whose sign could change
             return (by_permutation,)
         return (importance(model, "negation", X, target, **given), by_permutation)
+    rng = np.random.default_rng(seed)
     drawn = X.rows(draw_places(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
     found = shapley_values(
         analysed.estimator,
