@@ -8,10 +8,15 @@ from bevel.errors import join_names, shorten
 from bevel.report.explain_sections import explain_sections
 from bevel.report.family_table import family_table
 from bevel.report.fit_predictions import truth_and_predictions
-from bevel.report.headline import feature_sentence, quality_sentence, survival_feature_sentence
+from bevel.report.headline import (
+    feature_sentence,
+    quality_sentence,
+    survival_feature_sentence,
+    survival_sentence,
+)
 from bevel.report.page import PageSection, TableCell, beside, page, paragraph, table
-from bevel.report.score_text import interval, score, score_line
-from bevel.report.survival.sections import survival_sections
+from bevel.report.score_text import interval, score
+from bevel.report.survival.sections import groups_picture, survival_sections
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.labelled_rows import CLASSIFICATION, REGRESSION
 
@@ -42,7 +47,7 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
         What makes the page again.
     """
     sections = [PageSection("", _opening(data, found))]
-    sections += survival_sections(found.survival, found.row_kind)
+    sections += survival_sections(found.survival, found.row_kind, with_groups=False)
     if found.scores and not found.is_survival:
         sections.append(PageSection("How good is it?", _scores(found)))
     sections += explain_sections(found)
@@ -77,13 +82,18 @@ def _opening(data: str, found: Explanation) -> str:
 
 
 def _survival_opening(data: str, found: Explanation) -> str:
-    scores = "; ".join(f"{name} {score_line(name, each)}" for name, each in found.scores.items())
+    survival = found.survival
     sentences = [
-        describe_model(found.model),
-        f"{describe_rows(data, found)} {scores[:1].upper()}{scores[1:]}{'.' if scores else ''}",
         survival_feature_sentence(found.importances[-1]),
+        f"{describe_model(found.model)} {describe_rows(data, found)}",
     ]
-    return "".join(paragraph(each.strip(), kind="lead") for each in sentences)
+    if survival is not None and survival.scores is not None:
+        by = BY[found.row_kind] or "on these rows"
+        sentences.insert(0, survival_sentence(survival.scores, by))
+    words = "".join(paragraph(each.strip(), kind="lead") for each in sentences)
+    if survival is None or survival.groups is None:
+        return words
+    return beside(words, groups_picture(survival.groups))
 
 
 def _scores(found: Explanation) -> str:

@@ -88,8 +88,13 @@ def test_pages_of_a_survival_forest_show_its_parts(table: Path, tmp_path: Path) 
     result = run("explain", model, table, *columns, "--row", 3, "--out", out)
     assert result.exit_code == 0
     assert "concordance" in result.output
+    text = out.read_text()
     for part in (*parts, "Row 3, as requested"):
-        assert part in out.read_text()
+        assert part in text
+    first = text.partition("<h2")[0]
+    assert first.count('class="lead"') == 3
+    assert first.count("<svg") == 1  # the groups of risk, which are not drawn again below
+    assert text.count("<figcaption>Rows in three groups") == 1
     found = json.loads(run("explain", model, table, *columns, "--json").stdout)
     assert 0.0 < found["integrated_brier_score"] < 0.3
     assert "event times" in run("inspect", model).output
