@@ -56,7 +56,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def oldest(session: nox.Session) -> None:
-    """Run the fast tests with the oldest dependencies that Bevel supports (Python 3.11)."""
+    """Run the fast tests with the oldest dependencies that Bevel supports (Python 3.11 or 3.12)."""
     session.install("-c", "tests/oldest.txt", ".[test]", "./lab")
     session.run("pytest", "-n", "2", *session.posargs)
 

@@ -61,6 +61,7 @@ myst_heading_anchors = 3
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+toc_object_entries_show_parents = "hide"  # fit(), not ObliqueForestClassifier.fit()
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False

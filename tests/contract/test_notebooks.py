@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 
+import matplotlib
 import pytest
 
 nbformat = pytest.importorskip("nbformat")
@@ -21,6 +22,8 @@ X = pd.DataFrame(rng.normal(size=(120, 3)), columns=["mean concave points", "mea
 y = np.where(X["mean concave points"] + X["mean area"] > 0, "malignant", "benign")
 forest = ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y)
 """
+if matplotlib.__version_info__[:2] < (3, 9):  # it would show the first picture a cell late
+    SETUP = "%matplotlib inline\n" + SETUP
 PICTURES = {
     "bars": 'plots.importance_bars(analysis.importance(forest, "permutation", X, y))',
     "waterfall": "plots.shapley_waterfall(analysis.shapley_values(forest, X[:2], X[:20]))",

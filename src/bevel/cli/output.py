@@ -168,6 +168,12 @@ def steps() -> Iterator[Callable[[str, int, int], None]]:
         yield advance
 
 
+class _Bar(Progress):
+    def stop(self) -> None:
+        if not self.disable:  # older releases of rich end a bar that is not shown with a line
+            super().stop()
+
+
 def _bar() -> Progress:
     columns = (
         TextColumn("{task.description}"),
@@ -176,4 +182,4 @@ def _bar() -> Progress:
         TimeRemainingColumn(compact=True),
     )
     screen = Console(stderr=True)
-    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
+    return _Bar(*columns, console=screen, transient=True, disable=not screen.is_terminal)

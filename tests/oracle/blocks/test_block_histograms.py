@@ -102,7 +102,7 @@ def test_histograms_of_roots_equal_counts_in_numpy(kind, weighted):
                 bins = np.array([np.count_nonzero(edges < v) for v in values])
                 bins[np.isnan(values)] = len(edges) + 1
                 n_bins = len(edges) + 2
-            got = cells[asked["cell"][c] : asked["cell"][c] + n_bins]
+            got = cells[asked["cell"][c] :][:n_bins]
             rows = np.bincount(bins[inside], minlength=n_bins)
             np.testing.assert_array_equal(got[:, 0], rows)
             if weights is None and kind != "regression":

@@ -62,6 +62,7 @@ def test_docstring_names_every_public_attribute_of_a_fitted_estimator(estimator,
     small = {name: value for name, value in SMALL.items() if name in table}
     fitted = estimator(**small).fit(X, np.arange(30) % 2)
     public = {name for name in dir(fitted) if name.endswith("_") and not name.startswith("_")}
+    public = {name for name in public if hasattr(fitted, name)}  # as newer `dir` of scikit-learn
     assert described == public
 
 
