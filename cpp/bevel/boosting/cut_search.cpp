@@ -57,12 +57,29 @@ void score_bounded_cuts(const double* gradient, const double* hessian, size_t n,
   }
 }
 
+// Both parts of n sums; 32-bit numbers are converted several at once.
+BEVEL_WIDE_LOOP void unpack(const PackedSum* sums, size_t n, double* gradient, double* hessian) {
+  for (size_t i = 0; i < n; ++i) {
+    gradient[i] = gradient_of(sums[i]);
+    hessian[i] = hessian_of(sums[i]);
+  }
+}
+
+// The highest of n values, several lanes at once.
+BEVEL_WIDE_LOOP double highest(const double* values, size_t n) {
+  constexpr size_t kLanes = 8;
+  double top[kLanes];
+  for (double& each : top) each = kNone;
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (size_t k = 0; k < kLanes; ++k) top[k] = values[i + k] > top[k] ? values[i + k] : top[k];
+  for (; i < n; ++i) top[0] = values[i] > top[0] ? values[i] : top[0];
+  return *std::max_element(top, top + kLanes);
+}
+
 // The first of the highest.
 size_t argmax(const double* values, size_t n) {
-  size_t best = 0;
-  for (size_t i = 1; i < n; ++i)
-    if (values[i] > values[best]) best = i;
-  return best;
+  return static_cast<size_t>(std::find(values, values + n, highest(values, n)) - values);
 }
 
 bool allows(const CutRules& rules, int64_t rows_left, const NodeTotals& node) {
@@ -72,12 +89,8 @@ bool allows(const CutRules& rules, int64_t rows_left, const NodeTotals& node) {
 }  // namespace
 
 struct CutSearch::Prefixes {
+  std::array<PackedSum, kCodes> sum;
   std::array<double, kCodes> gradient, hessian, score;
-
-  void set(size_t i, PackedSum sum) {
-    gradient[i] = gradient_of(sum);
-    hessian[i] = hessian_of(sum);
-  }
 };
 
 double CutSearch::score_of_node(const NodeTotals& node) const {
@@ -87,6 +100,7 @@ double CutSearch::score_of_node(const NodeTotals& node) const {
 }
 
 void CutSearch::score(size_t column, const NodeTotals& node, size_t n, Prefixes& prefixes) const {
+  unpack(prefixes.sum.data(), n, prefixes.gradient.data(), prefixes.hessian.data());
   const int push = columns_.push(column);
   if (push != 0 || node.bounds.any())
     score_bounded_cuts(prefixes.gradient.data(), prefixes.hessian.data(), n, node, rules_, push,
@@ -118,10 +132,7 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
     if (missing_left && !has_missing) break;
     const size_t n_cuts = missing_left || !has_missing ? n_bins - 1 : n_bins;
     PackedSum sum = missing_left ? missing : 0;
-    for (size_t b = 0; b < n_cuts; ++b) {
-      sum += histogram[b];
-      prefixes.set(b, sum);
-    }
+    for (size_t b = 0; b < n_cuts; ++b) prefixes.sum[b] = sum += histogram[b];
     if (n_cuts == 0) continue;
     score(column, node, n_cuts, prefixes);
     if (counts) {
@@ -140,8 +151,7 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
     best.has_missing = has_missing;
     best.missing_left = missing_left;
     best.levels_left.clear();
-    best.left =
-        pack(static_cast<int64_t>(prefixes.gradient[b]), static_cast<int64_t>(prefixes.hessian[b]));
+    best.left = prefixes.sum[b];
   }
 }
 
@@ -167,7 +177,7 @@ void CutSearch::search_levels(size_t column, const PackedSum* histogram, const u
             });
   Prefixes prefixes;
   PackedSum sum = 0;
-  for (size_t i = 0; i + 1 < n; ++i) prefixes.set(i, sum += histogram[levels[i].code]);
+  for (size_t i = 0; i + 1 < n; ++i) prefixes.sum[i] = sum += histogram[levels[i].code];
   score(column, node, n - 1, prefixes);
   int64_t rows_left = 0;
   for (size_t i = 0; counts && i + 1 < n; ++i) {
@@ -181,8 +191,7 @@ void CutSearch::search_levels(size_t column, const PackedSum* histogram, const u
   best.column = static_cast<int64_t>(column);
   best.bin = -1;
   best.has_missing = best.missing_left = false;
-  best.left = pack(static_cast<int64_t>(prefixes.gradient[cut]),
-                   static_cast<int64_t>(prefixes.hessian[cut]));
+  best.left = prefixes.sum[cut];
   // Levels that the node has not seen go with the heavier side.
   const bool unseen_left = 2.0 * prefixes.hessian[cut] >= hessian_of(node.sum);
   best.levels_left.assign(kCodes, unseen_left ? 1 : 0);
