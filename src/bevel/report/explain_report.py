@@ -75,6 +75,8 @@ def _opening(data: str, found: Explanation) -> str:
     by = BY[found.row_kind]
     y = found.truth if found.classes is None else found.classes[found.truth]
     quality = quality_sentence(found.scores, by or "on these rows", y, task, found.target)
+    if not by:
+        quality += " If it was trained on them, it predicts new rows less well."
     lead = [quality, sentences[1], sentences[0]]
     seen = found.predicted[:, 0] if found.classes is None else found.predicted
     picture = truth_and_predictions(found.truth, seen, found.classes, found.target, by)
