@@ -103,23 +103,11 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
   }
 
   void advance(const Waiting& node) {
-    const OpenSplit& split = this->open_split(node.at);
-    this->take(node.first);
-    if ((split.flags & OpenSplit::kErratic) || this->walk_.is_category(node.at))
-      return part_anywhere(node, split);
-    if (split.flags & OpenSplit::kAlone) {
-      divide_alike(split);
-    } else {
-      this->project(node.at);
-      if (split.flags == 0)
-        this->divide_closed(node.at);
-      else
-        divide(node.at, split);
-    }
-    this->settle(node.first);
-    const auto children = this->walk_.children(node.at);
-    if (this->n_right_ > 0) waiting_.push_back({children[1], node.first, n_spans_});
-    if (this->n_left_ > 0) waiting_.push_back({children[0], node.first + this->n_right_, n_spans_});
+    this->send(
+        node.at, node.first, [this](const OpenSplit& split) { divide_alike(split); },
+        [this](Child at, const OpenSplit& split) { divide(at, split); },
+        [this](Child at, const OpenSplit& split) { return part_anywhere(at, split); },
+        [this](Child child, size_t first) { waiting_.push_back({child, first, n_spans_}); });
   }
 
   // Where all rows have the same cut.
@@ -270,32 +258,27 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
   }
 
   // Where neighbouring points may go anywhere: a region for each stretch that goes one way.
-  void part_anywhere(const Waiting& node, const OpenSplit& split) {
+  std::array<std::vector<GridRegion>, 2> part_anywhere(Child at, const OpenSplit& split) {
     std::array<std::vector<GridRegion>, 2> sides;  // left, right
     const bool reads_first = split.flags & OpenSplit::kFirst;
     const bool reads_both = reads_first && (split.flags & OpenSplit::kSecond);
     for (size_t k = 0; k < this->n_here_; ++k) {
       GridRegion region = this->here_[k];
       if (split.flags == 0) {
-        const bool way = this->is_left(node.at, split, this->row(region.row), 0.0, {0, 0});
+        const bool way = this->is_left(at, split, this->row(region.row), 0.0, {0, 0});
         sides[way ? 0 : 1].push_back(region);
       } else if (!reads_both) {
-        part_stretches(node.at, split, region, reads_first ? 0 : 1, sides);
+        part_stretches(at, split, region, reads_first ? 0 : 1, sides);
       } else {
         const uint32_t last = region.last[1];
         for (uint32_t line = region.first[1]; line < last; ++line) {
           region.first[1] = line;
           region.last[1] = line + 1;
-          part_stretches(node.at, split, region, 0, sides);
+          part_stretches(at, split, region, 0, sides);
         }
       }
     }
-    this->n_runs_ = node.first;
-    for (const size_t side : {size_t{1}, size_t{0}}) {
-      if (sides[side].empty()) continue;
-      waiting_.push_back({this->walk_.children(node.at)[side], this->n_runs_, n_spans_});
-      this->put_all(sides[side]);
-    }
+    return sides;
   }
 
   // Stretches of points along an axis, or of lines, that go one way.

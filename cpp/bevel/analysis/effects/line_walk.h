@@ -54,23 +54,11 @@ class LineWalk : public NodeRuns<Node, kHasMissing, LineRun> {
   // Sends the runs of a node on: those of the right child take their place, those of the left one
   // follow.
   void advance(const Waiting& node) {
-    const OpenSplit& split = this->open_split(node.at);
-    this->take(node.first);
-    if ((split.flags & OpenSplit::kErratic) || this->walk_.is_category(node.at))
-      return part_anywhere(node, split);
-    if (split.flags & OpenSplit::kAlone) {
-      divide_alike(split);
-    } else {
-      this->project(node.at);
-      if (split.flags == 0)
-        this->divide_closed(node.at);
-      else
-        divide(node.at, split);
-    }
-    this->settle(node.first);
-    const auto children = this->walk_.children(node.at);
-    if (this->n_right_ > 0) waiting_.push_back({children[1], node.first});
-    if (this->n_left_ > 0) waiting_.push_back({children[0], node.first + this->n_right_});
+    this->send(
+        node.at, node.first, [this](const OpenSplit& split) { divide_alike(split); },
+        [this](Child at, const OpenSplit& split) { divide(at, split); },
+        [this](Child at, const OpenSplit& split) { return part_anywhere(at, split); },
+        [this](Child child, size_t first) { waiting_.push_back({child, first}); });
   }
 
   // Where all rows have the same cut.
@@ -127,25 +115,20 @@ class LineWalk : public NodeRuns<Node, kHasMissing, LineRun> {
   }
 
   // Where neighbouring points may go anywhere: a run for each stretch that goes one way.
-  void part_anywhere(const Waiting& node, const OpenSplit& split) {
+  std::array<std::vector<LineRun>, 2> part_anywhere(Child at, const OpenSplit& split) {
     std::array<std::vector<LineRun>, 2> sides;  // left, right
     for (size_t k = 0; k < this->n_here_; ++k) {
       const LineRun run = this->here_[k];
       const float* row = this->row(run.row);
       for (uint32_t first = run.first; first < run.last;) {
-        const bool way = this->is_left(node.at, split, row, 0.0, {first, 0});
+        const bool way = this->is_left(at, split, row, 0.0, {first, 0});
         uint32_t last = split.flags == 0 ? run.last : first + 1;
-        while (last < run.last && this->is_left(node.at, split, row, 0.0, {last, 0}) == way) ++last;
+        while (last < run.last && this->is_left(at, split, row, 0.0, {last, 0}) == way) ++last;
         sides[way ? 0 : 1].push_back({run.row, first, last});
         first = last;
       }
     }
-    this->n_runs_ = node.first;
-    for (const size_t side : {size_t{1}, size_t{0}}) {
-      if (sides[side].empty()) continue;
-      waiting_.push_back({this->walk_.children(node.at)[side], this->n_runs_});
-      this->put_all(sides[side]);
-    }
+    return sides;
   }
 
   std::vector<Waiting> waiting_;

@@ -135,6 +135,40 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
     n_runs_ += runs.size();
   }
 
+  // Sends the runs of a node, from `first` on, to its children. divide_alike(split): where all rows
+  // have the same cut; divide(at, split): where the split reads an open feature and others;
+  // sides(at, split): the runs of both children where neighbouring points may go anywhere;
+  // wait(child, first): called with each child and where its runs begin, the right one first.
+  template <class DivideAlike, class Divide, class Sides, class Wait>
+  void send(Child at, size_t first, DivideAlike divide_alike, Divide divide, Sides sides,
+            Wait wait) {
+    const OpenSplit& split = this->open_split(at);
+    const auto children = this->walk_.children(at);
+    take(first);
+    if ((split.flags & OpenSplit::kErratic) || this->walk_.is_category(at)) {
+      const std::array<std::vector<Run>, 2> found = sides(at, split);
+      n_runs_ = first;
+      for (const size_t side : {size_t{1}, size_t{0}}) {
+        if (found[side].empty()) continue;
+        wait(children[side], n_runs_);
+        put_all(found[side]);
+      }
+      return;
+    }
+    if (split.flags & OpenSplit::kAlone) {
+      divide_alike(split);
+    } else {
+      project(at);
+      if (split.flags == 0)
+        divide_closed(at);
+      else
+        divide(at, split);
+    }
+    settle(first);
+    if (n_right_ > 0) wait(children[1], first);
+    if (n_left_ > 0) wait(children[0], first + n_right_);
+  }
+
   // Values of the rows at the first point of the grid, with the operations of prediction.
   void project(Child at) {
     int n_terms = 0;
