@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "bevel/boosting/cut_search.h"
 #include "bevel/boosting/direction_bins.h"
 #include "bevel/boosting/gradient_sampling.h"
 #include "bevel/boosting/team.h"
@@ -136,4 +137,39 @@ TEST_CASE("codes of many values are those of single ones") {
       CHECK(bins.code(std::nextafter(edge, 1e30f)) > bin);
     }
   }
+}
+
+TEST_CASE("a cut that reaches a score is never passed over, and most that do not are") {
+  Stream stream(root_key(5, 0), Purpose::bag);
+  size_t n_below = 0, n_passed_over = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const int n_bits = 2 + static_cast<int>(stream.below(28));
+    const auto part = [&] { return static_cast<int64_t>(stream.below(uint64_t{1} << n_bits)); };
+    const size_t n = 1 + stream.below(40);
+    // Sums stay below 2^30, as those of a tree do.
+    std::vector<PackedSum> prefixes(n);
+    PackedSum sum = 0;
+    for (PackedSum& prefix : prefixes)
+      prefix = sum += pack((part() - part()) / 64, part() / 64);
+    const PackedSum node = sum + pack((part() - part()) / 64, part() / 64);
+    CutRules rules;
+    rules.min_hessian = 1.0 + static_cast<double>(stream.below(3));
+    rules.penalty = stream.below(2) ? 0.0 : std::ldexp(1.0, static_cast<int>(stream.below(60)) - 10);
+    double best = -1.0;
+    for (const PackedSum left : prefixes) {
+      const PackedSum right = node - left;
+      if (hessian_of(left) < rules.min_hessian || hessian_of(right) < rules.min_hessian) continue;
+      const auto score = [&](PackedSum side) {
+        const double gradient = gradient_of(side);
+        return gradient * gradient / (hessian_of(side) + rules.penalty);
+      };
+      best = std::max(best, score(left) + score(right));
+    }
+    if (best >= 0.0) CHECK(may_reach(prefixes.data(), n, node, rules, best));
+    if (best <= 0.0 || rules.penalty > 0x1.0p39) continue;
+    ++n_below;
+    n_passed_over += !may_reach(prefixes.data(), n, node, rules, best * 1.0001);
+  }
+  CHECK(n_below > 1000);
+  CHECK(n_passed_over == n_below);
 }

@@ -31,6 +31,26 @@ BEVEL_WIDE_LOOP void score_cuts(const double* gradient, const double* hessian, s
   }
 }
 
+// Whether any of n cuts has a score of `least` or more, up to rounding. The division of score_cuts()
+// is multiplied out. Products of two weights and a score stay below 2^124.
+BEVEL_WIDE_LOOP bool any_reaches(const PackedSum* prefixes, size_t n, int32_t all_gradient,
+                                 int32_t all_hessian, float penalty, int32_t min_hessian,
+                                 float least) {
+  int32_t n_found = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const int32_t left_gradient = gradient_of(prefixes[i]), left_hessian = hessian_of(prefixes[i]);
+    const int32_t right_hessian = all_hessian - left_hessian;
+    const auto left = static_cast<float>(left_gradient);
+    const auto right = static_cast<float>(all_gradient - left_gradient);
+    const float left_weight = static_cast<float>(left_hessian) + penalty;
+    const float right_weight = static_cast<float>(right_hessian) + penalty;
+    n_found += (left * left * right_weight + right * right * left_weight >=
+                least * (left_weight * right_weight)) &
+               (left_hessian >= min_hessian) & (right_hessian >= min_hessian);
+  }
+  return n_found > 0;
+}
+
 // Twice what the loss falls by when a side predicts a value.
 double score_of_value(double gradient, double weight, double value) {
   return -value * (2.0 * gradient + weight * value);
@@ -86,7 +106,36 @@ bool allows(const CutRules& rules, int64_t rows_left, const NodeTotals& node) {
   return rows_left >= rules.min_rows && node.n_rows - rows_left >= rules.min_rows;
 }
 
+// Cuts first .. last - 1.
+struct CutRange {
+  size_t first, last;
+};
+
+// Those of n cuts after bins that leave both sides enough rows. n_left, n_right: rows that are on a
+// side whatever the cut.
+CutRange with_enough_rows(const uint32_t* counts, size_t n, int64_t n_left, int64_t n_right,
+                          int64_t min_rows) {
+  CutRange cuts{0, n};
+  for (int64_t rows = n_left; cuts.first < n; ++cuts.first)
+    if ((rows += counts[cuts.first]) >= min_rows) break;
+  for (int64_t rows = n_right; cuts.last > cuts.first && rows < min_rows; --cuts.last)
+    rows += counts[cuts.last - 1];
+  return cuts;
+}
+
 }  // namespace
+
+bool may_reach(const PackedSum* prefixes, size_t n, PackedSum node, const CutRules& rules,
+               double least) {
+  // Sixteen roundings of 2^-24 each at most.
+  constexpr double kMargin = 0x1.0p-18, kLargestPenalty = 0x1.0p40;
+  constexpr double kLargestHessian = 0x1.0p30;
+  if (rules.penalty > kLargestPenalty) return true;
+  return any_reaches(prefixes, n, gradient_of(node), hessian_of(node),
+                     static_cast<float>(rules.penalty),
+                     static_cast<int32_t>(std::min(rules.min_hessian, kLargestHessian)),
+                     static_cast<float>(least * (1.0 - kMargin)));
+}
 
 struct CutSearch::Prefixes {
   std::array<PackedSum, kCodes> sum;
@@ -99,32 +148,38 @@ double CutSearch::score_of_node(const NodeTotals& node) const {
   return score_of_value(g, weight, node.bounds.clamp(-g / weight));
 }
 
-void CutSearch::score(size_t column, const NodeTotals& node, size_t n, Prefixes& prefixes) const {
-  unpack(prefixes.sum.data(), n, prefixes.gradient.data(), prefixes.hessian.data());
-  const int push = columns_.push(column);
-  if (push != 0 || node.bounds.any())
-    score_bounded_cuts(prefixes.gradient.data(), prefixes.hessian.data(), n, node, rules_, push,
-                       prefixes.score.data());
+void CutSearch::score(size_t column, const NodeTotals& node, size_t first, size_t last,
+                      Prefixes& prefixes) const {
+  const size_t n = last - first;
+  double* gradient = prefixes.gradient.data() + first;
+  double* hessian = prefixes.hessian.data() + first;
+  double* scores = prefixes.score.data() + first;
+  unpack(prefixes.sum.data() + first, n, gradient, hessian);
+  if (has_bounds(column, node))
+    score_bounded_cuts(gradient, hessian, n, node, rules_, columns_.push(column), scores);
   else
-    score_cuts(prefixes.gradient.data(), prefixes.hessian.data(), n, gradient_of(node.sum),
-               hessian_of(node.sum), rules_.penalty, rules_.min_hessian, prefixes.score.data());
+    score_cuts(gradient, hessian, n, gradient_of(node.sum), hessian_of(node.sum), rules_.penalty,
+               rules_.min_hessian, scores);
 }
 
-void CutSearch::search(size_t column, const PackedSum* histogram, const uint32_t* counts,
-                       const NodeTotals& node, NodeCut& best) const {
+void CutSearch::search(size_t column, const PackedSum* histogram, const NodeTotals& node,
+                       double known_score, NodeCut& best) const {
   if (columns_.n_bins(column) + columns_.has_missing(column) < 2) return;
   if (columns_.is_nominal(column))
-    search_levels(column, histogram, counts, node, best);
+    search_levels(column, histogram, node, best);
   else
-    search_numbers(column, histogram, counts, node, best);
+    search_numbers(column, histogram, node, known_score, best);
 }
 
-void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const uint32_t* counts,
-                               const NodeTotals& node, NodeCut& best) const {
+void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const NodeTotals& node,
+                               double known_score, NodeCut& best) const {
   const auto n_bins = static_cast<size_t>(columns_.n_bins(column));
-  const PackedSum missing = columns_.has_missing(column) ? histogram[n_bins] : 0;
-  const uint32_t n_missing = counts && columns_.has_missing(column) ? counts[n_bins] : 0;
-  const bool has_missing = missing != 0 || n_missing > 0;
+  const bool may_miss = columns_.has_missing(column);
+  const PackedSum missing = may_miss ? histogram[n_bins] : 0;
+  const uint32_t* counts = nullptr;
+  // Rows whose sums cancel out are there all the same; only counts show them.
+  if (may_miss && missing == 0) counts = counts_of(column);
+  const bool has_missing = missing != 0 || (counts && counts[n_bins] > 0);
   const double of_node = score_of_node(node);
   Prefixes prefixes;
   // Missing values go right, or left; with the last bin on the left they are cut off from all.
@@ -134,15 +189,26 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
     PackedSum sum = missing_left ? missing : 0;
     for (size_t b = 0; b < n_cuts; ++b) prefixes.sum[b] = sum += histogram[b];
     if (n_cuts == 0) continue;
-    score(column, node, n_cuts, prefixes);
+    const double least = of_node + std::max(best.score, known_score);
+    CutRange cuts{0, n_cuts};
+    const auto may_be_best = [&] {
+      return cuts.first < cuts.last &&
+             (has_bounds(column, node) || may_reach(prefixes.sum.data() + cuts.first,
+                                                    cuts.last - cuts.first, node.sum, rules_, least));
+    };
+    if (!may_be_best()) continue;
+    if (!counts) counts = counts_of(column);
     if (counts) {
-      int64_t rows_left = missing_left ? n_missing : 0;
-      for (size_t b = 0; b < n_cuts; ++b) {
-        rows_left += counts[b];
-        if (!allows(rules_, rows_left, node)) prefixes.score[b] = kNone;
-      }
+      const int64_t n_missing = has_missing ? counts[n_bins] : 0;
+      const int64_t in_last_bin = n_cuts < n_bins ? counts[n_bins - 1] : 0;
+      cuts = missing_left
+                 ? with_enough_rows(counts, n_cuts, n_missing, in_last_bin, rules_.min_rows)
+                 : with_enough_rows(counts, n_cuts, 0, in_last_bin + n_missing, rules_.min_rows);
+      if (!may_be_best()) continue;
     }
-    const size_t b = argmax(prefixes.score.data(), n_cuts);
+    score(column, node, cuts.first, cuts.last, prefixes);
+    const size_t b =
+        cuts.first + argmax(prefixes.score.data() + cuts.first, cuts.last - cuts.first);
     const double gained = prefixes.score[b] - of_node;
     if (!(gained > best.score)) continue;
     best.score = gained;
@@ -156,8 +222,8 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
 }
 
 // Levels in the order of their mean gradient, in which the best set is a prefix (Fisher 1958).
-void CutSearch::search_levels(size_t column, const PackedSum* histogram, const uint32_t* counts,
-                              const NodeTotals& node, NodeCut& best) const {
+void CutSearch::search_levels(size_t column, const PackedSum* histogram, const NodeTotals& node,
+                              NodeCut& best) const {
   struct Level {
     double key;
     uint8_t code;
@@ -178,7 +244,8 @@ void CutSearch::search_levels(size_t column, const PackedSum* histogram, const u
   Prefixes prefixes;
   PackedSum sum = 0;
   for (size_t i = 0; i + 1 < n; ++i) prefixes.sum[i] = sum += histogram[levels[i].code];
-  score(column, node, n - 1, prefixes);
+  score(column, node, 0, n - 1, prefixes);
+  const uint32_t* counts = counts_of(column);
   int64_t rows_left = 0;
   for (size_t i = 0; counts && i + 1 < n; ++i) {
     rows_left += counts[levels[i].code];

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "bevel/boosting/code_groups.h"
@@ -49,28 +50,47 @@ inline bool is_better(const NodeCut& a, const NodeCut& b) {
   return a.score != b.score ? a.score > b.score : a.column < b.column;
 }
 
+// Whether a cut after one of n prefixes may have a score, not yet less that of the node, of `least`
+// or more. In single precision with a margin: it may be true where no cut has, and is never false
+// where one has.
+bool may_reach(const PackedSum* prefixes, size_t n, PackedSum node, const CutRules& rules,
+               double least);
+
 class CutSearch {
  public:
   struct Prefixes;
+  // The rows of each code of a column.
+  using RowCounts = std::function<const uint32_t*(size_t column)>;
 
-  CutSearch(const TreeColumns& columns, const CutRules& rules) : columns_(columns), rules_(rules) {}
+  // counts: asked for columns whose cuts may be the best; null: rows are not counted.
+  CutSearch(const TreeColumns& columns, const CutRules& rules, const RowCounts* counts = nullptr)
+      : columns_(columns), rules_(rules), counts_(counts) {}
 
-  // Offers the cuts of a column by its sums and, unless null, its rows per code. Of equal cuts the
-  // first one offered stays, so columns are searched in their order.
-  void search(size_t column, const PackedSum* histogram, const uint32_t* counts,
-              const NodeTotals& node, NodeCut& best) const;
+  // Offers the cuts of a column by its sums. Of equal cuts the first one offered stays, so columns
+  // are searched in their order. Cuts of lower score than known_score need not be found.
+  void search(size_t column, const PackedSum* histogram, const NodeTotals& node, double known_score,
+              NodeCut& best) const;
 
  private:
-  void search_numbers(size_t column, const PackedSum* histogram, const uint32_t* counts,
-                      const NodeTotals& node, NodeCut& best) const;
-  // Scores of the cuts after each of n prefixes of the column, kNone where a cut is not allowed.
-  void score(size_t column, const NodeTotals& node, size_t n, Prefixes& prefixes) const;
+  void search_numbers(size_t column, const PackedSum* histogram, const NodeTotals& node,
+                      double known_score, NodeCut& best) const;
+  // Scores of the cuts after prefixes first .. last - 1 of the column, kNone where a side has too
+  // low a hessian.
+  void score(size_t column, const NodeTotals& node, size_t first, size_t last,
+             Prefixes& prefixes) const;
+  bool has_bounds(size_t column, const NodeTotals& node) const {
+    return columns_.push(column) != 0 || node.bounds.any();
+  }
   double score_of_node(const NodeTotals& node) const;
-  void search_levels(size_t column, const PackedSum* histogram, const uint32_t* counts,
-                     const NodeTotals& node, NodeCut& best) const;
+  void search_levels(size_t column, const PackedSum* histogram, const NodeTotals& node,
+                     NodeCut& best) const;
+  const uint32_t* counts_of(size_t column) const {
+    return counts_ ? (*counts_)(column) : nullptr;
+  }
 
   const TreeColumns& columns_;
   const CutRules rules_;
+  const RowCounts* const counts_;
 };
 
 }  // namespace bevel

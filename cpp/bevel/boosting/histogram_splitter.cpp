@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <atomic>
+#include <functional>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -19,6 +21,10 @@ constexpr size_t kParallelWork = 1 << 17;
 // scattered over the table, and their codes are then fetched some rows before their use.
 constexpr size_t kRowsInCache = 1 << 18;
 constexpr size_t kRowsAhead = 48;
+
+// A small node keeps no histograms: to add up its rows again costs less than to subtract from what
+// was stored, an entry of which costs as much as some additions.
+constexpr size_t kAdditionsPerEntry = 4;
 
 // Calls visit(i) for the i-th of n rows; address(i): what it will read.
 template <class Address, class Visit>
@@ -56,6 +62,13 @@ constexpr std::array<AddRows, sizeof...(kWidths)> all_widths(std::index_sequence
 }
 constexpr auto kAddRows = all_widths(std::make_index_sequence<kGroupColumns>());
 
+NodeCut best_of(std::vector<NodeCut>& cuts) {
+  NodeCut best;
+  for (NodeCut& cut : cuts)
+    if (is_better(cut, best)) best = std::move(cut);
+  return best;
+}
+
 // Stable:  [l r l l r]  ->  [l l l | r r]. Only the smaller side goes through the buffer, from the
 // end where it stands last.
 template <class T>
@@ -87,6 +100,21 @@ void partition(T* values, size_t n, const uint8_t* goes_left, size_t n_left,
 }
 
 }  // namespace
+
+// The highest score of a cut of a node that some thread has found. Columns below it are passed over;
+// what is found at last does not depend on when it was known.
+class HistogramSplitter::KnownScore {
+ public:
+  double value() const { return score_.load(std::memory_order_relaxed); }
+  void raise(double score) {
+    double known = value();
+    while (score > known && !score_.compare_exchange_weak(known, score, std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  std::atomic<double> score_{0.0};
+};
 
 GrownBoostingTree HistogramSplitter::grow(BoostingRows& rows, const CutRules& rules,
                                           StatisticScales scales, int32_t largest_hessian) {
@@ -150,6 +178,11 @@ bool HistogramSplitter::is_beyond_cache() const {
   return rows_->rows.size() + rows_->others.size() > kRowsInCache;
 }
 
+bool HistogramSplitter::is_small(const Node& node) const {
+  return (node.end - node.start) * columns_.size() <=
+         kAdditionsPerEntry * columns_.histogram_size();
+}
+
 std::unique_ptr<HistogramSplitter::Histogram> HistogramSplitter::take_histogram() {
   if (spare_.empty()) return std::make_unique<Histogram>(columns_.histogram_size());
   std::unique_ptr<Histogram> histogram = std::move(spare_.back());
@@ -163,13 +196,11 @@ void HistogramSplitter::give_back(std::unique_ptr<Histogram> histogram) {
 }
 
 // Clears and fills the part of a histogram that belongs to a group.
-void HistogramSplitter::build(const Node& node, const ColumnGroup& group,
-                              PackedSum* histogram) const {
-  const size_t first = columns_.offset(group.first);
+void HistogramSplitter::build(const Node& node, const ColumnGroup& group, PackedSum* part) const {
   const size_t n = node.end - node.start;
-  std::fill(histogram + first, histogram + columns_.offset(group.first + group.width), 0);
+  std::fill_n(part, columns_.histogram_size(group), 0);
   std::array<size_t, kGroupColumns> offsets{};
-  for (size_t k = 0; k < group.width; ++k) offsets[k] = columns_.offset(group.first + k);
+  for (size_t k = 0; k < group.width; ++k) offsets[k] = columns_.offset(group, group.first + k);
   constexpr size_t kRowsBetweenPolls = 1 << 14;
   for (size_t i = 0; i < n; i += kRowsBetweenPolls) {
     const size_t some = std::min(kRowsBetweenPolls, n - i);
@@ -177,60 +208,100 @@ void HistogramSplitter::build(const Node& node, const ColumnGroup& group,
     const uint32_t* rows = rows_->rows.data() + node.start + i;
     const PackedSum* stats = rows_->stats.data() + node.start + i;
     kAddRows[group.width - 1](group.codes, offsets.data(), rows, stats, some, is_beyond_cache(),
-                              histogram);
+                              part);
   }
 }
 
-void HistogramSplitter::search_group(const Node& node, const ColumnGroup& group,
-                                     const PackedSum* histogram, const uint32_t* counts,
-                                     NodeCut& best) const {
-  const CutSearch search(columns_, rules_);
+void HistogramSplitter::search_group(const CutSearch& search, const Node& node,
+                                     const ColumnGroup& group, const PackedSum* part,
+                                     KnownScore& known, NodeCut& best) const {
   for (size_t c = group.first; c < group.first + group.width; ++c)
     if (columns_.is_active(c) && columns_.is_allowed(c, node.open))
-      search.search(c, histogram + columns_.offset(c),
-                    counts ? counts + columns_.offset(c) : nullptr, node.totals, best);
+      search.search(c, part + columns_.offset(group, c), node.totals, known.value(), best);
+  known.raise(best.score);
 }
+
+// Rows of a node by the codes of a column.
+class HistogramSplitter::RowCounter {
+ public:
+  RowCounter(const HistogramSplitter& splitter, const Node& node)
+      : columns_(splitter.columns_),
+        rows_(splitter.rows_->rows.data() + node.start, node.end - node.start) {}
+  const uint32_t* operator()(size_t column) {
+    counts_.fill(0);
+    const uint8_t* codes = columns_.codes(column);
+    for (const uint32_t row : rows_) ++counts_[codes[size_t{row} * kGroupColumns]];
+    return counts_.data();
+  }
+
+ private:
+  const TreeColumns& columns_;
+  const std::span<const uint32_t> rows_;
+  std::array<uint32_t, kCodes> counts_;
+};
 
 void HistogramSplitter::search_root(Node& root) {
   if (!may_split(root)) return;
+  if (is_small(root)) return search_small(root);
   const auto groups = columns_.groups();
+  const CutSearch search(columns_, rules_);
   root.histogram = take_histogram();
   std::vector<NodeCut> found(groups.size());
+  KnownScore known;
   team_.run(groups.size(), is_worth_threads(root.end), [&](size_t g) {
-    build(root, groups[g], root.histogram->data());
-    search_group(root, groups[g], root.histogram->data(), nullptr, found[g]);
+    PackedSum* part = root.histogram->data() + columns_.offset(groups[g].first);
+    build(root, groups[g], part);
+    search_group(search, root, groups[g], part, known, found[g]);
   });
-  for (NodeCut& cut : found)
-    if (is_better(cut, root.cut)) root.cut = std::move(cut);
+  root.cut = best_of(found);
   check_counts(root);
 }
 
-void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
-  if (!may_split(left) && !may_split(right)) return end_node(parent);
+void HistogramSplitter::search_small(Node& node) {
+  if (!may_split(node)) return;
   const auto groups = columns_.groups();
+  std::vector<NodeCut> found(groups.size());
+  KnownScore known;
+  team_.run(groups.size(), is_worth_threads(node.end - node.start), [&](size_t g) {
+    std::array<PackedSum, kGroupColumns * kCodes> part;
+    build(node, groups[g], part.data());
+    RowCounter counter(*this, node);
+    const CutSearch::RowCounts counts = std::ref(counter);
+    const CutSearch search(columns_, rules_, rules_.min_rows > 1 ? &counts : nullptr);
+    search_group(search, node, groups[g], part.data(), known, found[g]);
+  });
+  node.cut = best_of(found);
+}
+
+void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
   const bool left_is_smaller = left.totals.n_rows <= right.totals.n_rows;
   Node& small = left_is_smaller ? left : right;
   Node& large = left_is_smaller ? right : left;
+  const bool search_small_child = may_split(small), search_large = may_split(large);
+  if (is_small(large) || (!search_small_child && !search_large)) {
+    end_node(parent);
+    search_small(left);
+    search_small(right);
+    return;
+  }
+  const auto groups = columns_.groups();
+  const CutSearch search(columns_, rules_);
   small.histogram = take_histogram();
   large.histogram = std::move(parent.histogram);
-  const bool search_small = may_split(small), search_large = may_split(large);
   std::vector<NodeCut> of_small(groups.size()), of_large(groups.size());
+  KnownScore known_of_small, known_of_large;
   team_.run(groups.size(), is_worth_threads(small.end - small.start), [&](size_t g) {
     const ColumnGroup& group = groups[g];
-    PackedSum* own = small.histogram->data();
-    PackedSum* rest = large.histogram->data();
+    PackedSum* own = small.histogram->data() + columns_.offset(group.first);
+    PackedSum* rest = large.histogram->data() + columns_.offset(group.first);
     build(small, group, own);
-    if (search_small) search_group(small, group, own, nullptr, of_small[g]);
+    if (search_small_child) search_group(search, small, group, own, known_of_small, of_small[g]);
     if (!search_large) return;
-    for (size_t i = columns_.offset(group.first); i < columns_.offset(group.first + group.width);
-         ++i)
-      rest[i] -= own[i];
-    search_group(large, group, rest, nullptr, of_large[g]);
+    for (size_t i = 0; i < columns_.histogram_size(group); ++i) rest[i] -= own[i];
+    search_group(search, large, group, rest, known_of_large, of_large[g]);
   });
-  for (NodeCut& cut : of_small)
-    if (is_better(cut, small.cut)) small.cut = std::move(cut);
-  for (NodeCut& cut : of_large)
-    if (is_better(cut, large.cut)) large.cut = std::move(cut);
+  small.cut = best_of(of_small);
+  large.cut = best_of(of_large);
   for (Node* child : {&small, &large}) {
     check_counts(*child);
     if (!child->cut.found()) give_back(std::move(child->histogram));
@@ -238,7 +309,7 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
 }
 
 // Histograms hold no numbers of rows. The best cut is the best one that is allowed unless it leaves
-// a side too few rows, which only then have to be counted for all cuts.
+// a side too few rows, which only then have to be counted for other cuts.
 void HistogramSplitter::check_counts(Node& node) {
   if (!node.cut.found() || rules_.min_rows <= 1) return;
   const auto at_least = [&](PackedSum sum) { return hessian_of(sum) / largest_hessian_; };
@@ -252,25 +323,33 @@ void HistogramSplitter::check_counts(Node& node) {
   for (size_t i = node.start; i < node.end; ++i)
     n_left += goes_left[codes[size_t{rows_->rows[i]} * kGroupColumns]];
   if (n_left >= rules_.min_rows && node.totals.n_rows - n_left >= rules_.min_rows) return;
-  node.cut = search_with_counts(node, *node.histogram);
+  node.cut = search_with_counts(node);
 }
 
-NodeCut HistogramSplitter::search_with_counts(const Node& node, const Histogram& histogram) const {
+// No side with enough rows has a lower hessian than those rows of the node that have least.
+double HistogramSplitter::least_hessian(const Node& node) const {
+  std::vector<int32_t> hessians(node.end - node.start);
+  for (size_t i = node.start; i < node.end; ++i)
+    hessians[i - node.start] = hessian_of(rows_->stats[i]);
+  const auto middle = hessians.begin() + rules_.min_rows;
+  std::nth_element(hessians.begin(), middle, hessians.end());
+  return std::accumulate(hessians.begin(), middle, 0.0);
+}
+
+NodeCut HistogramSplitter::search_with_counts(const Node& node) const {
   const auto groups = columns_.groups();
-  std::vector<uint32_t> counts(columns_.histogram_size(), 0);
+  CutRules rules = rules_;
+  rules.min_hessian = std::max(rules.min_hessian, least_hessian(node));
   std::vector<NodeCut> found(groups.size());
+  KnownScore known;
   team_.run(groups.size(), is_worth_threads(node.end - node.start), [&](size_t g) {
-    const ColumnGroup& group = groups[g];
-    for (size_t i = node.start; i < node.end; ++i) {
-      const uint8_t* own = group.codes + size_t{rows_->rows[i]} * kGroupColumns;
-      for (size_t k = 0; k < group.width; ++k) ++counts[columns_.offset(group.first + k) + own[k]];
-    }
-    search_group(node, group, histogram.data(), counts.data(), found[g]);
+    RowCounter counter(*this, node);
+    const CutSearch::RowCounts counts = std::ref(counter);
+    const CutSearch search(columns_, rules, &counts);
+    search_group(search, node, groups[g], node.histogram->data() + columns_.offset(groups[g].first),
+                 known, found[g]);
   });
-  NodeCut best;
-  for (NodeCut& cut : found)
-    if (is_better(cut, best)) best = std::move(cut);
-  return best;
+  return best_of(found);
 }
 
 // Which codes go left; what the node has not seen goes with the heavier side.

@@ -1,6 +1,6 @@
 // Searches and splits the nodes of a tree of boosting, which tree/growth.h grows best first. Nodes
 // are searched by histograms of codes; the larger child of a split has its parent's less its
-// sibling's.
+// sibling's, unless it is small.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ class HistogramSplitter {
     NodeTotals totals;
     OpenGroups open;  // features that may be cut
     NodeCut cut;
-    std::unique_ptr<Histogram> histogram;  // until its children have theirs
+    std::unique_ptr<Histogram> histogram;  // until its children have theirs; null of small nodes
 
     double gain() const { return cut.score; }
     bool is_splittable() const { return cut.found(); }
@@ -66,15 +66,22 @@ class HistogramSplitter {
   void end_node(Node& node) { give_back(std::move(node.histogram)); }
 
  private:
+  class KnownScore;
+  class RowCounter;
+
   Node make_root() const;
   bool may_split(const Node& node) const;
   // What the constraints leave to the children of a node.
   void constrain_children(const Node& parent, Node& left, Node& right) const;
-  void build(const Node& node, const ColumnGroup& group, PackedSum* histogram) const;
-  void search_group(const Node& node, const ColumnGroup& group, const PackedSum* histogram,
-                    const uint32_t* counts, NodeCut& best) const;
+  bool is_small(const Node& node) const;
+  // part: the entries of a group.
+  void build(const Node& node, const ColumnGroup& group, PackedSum* part) const;
+  void search_group(const CutSearch& search, const Node& node, const ColumnGroup& group,
+                    const PackedSum* part, KnownScore& known, NodeCut& best) const;
+  void search_small(Node& node);
   void check_counts(Node& node);
-  NodeCut search_with_counts(const Node& node, const Histogram& histogram) const;
+  double least_hessian(const Node& node) const;
+  NodeCut search_with_counts(const Node& node) const;
   void sides(const NodeCut& cut, const NodeTotals& totals, uint8_t* goes_left) const;
   std::unique_ptr<Histogram> take_histogram();
   void give_back(std::unique_ptr<Histogram> histogram);

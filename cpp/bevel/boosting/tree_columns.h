@@ -68,6 +68,13 @@ class TreeColumns {
   }
   size_t offset(size_t column) const { return offsets_[column]; }
   size_t histogram_size() const { return offsets_.back(); }
+  // The same for the columns of a group.
+  size_t offset(const ColumnGroup& group, size_t column) const {
+    return offsets_[column] - offsets_[group.first];
+  }
+  size_t histogram_size(const ColumnGroup& group) const {
+    return offset(group, group.first + group.width);
+  }
   const uint8_t* codes(size_t column) const {
     return is_feature(column) ? features_.codes().column(column)
                               : codes_.column(column - n_features_);

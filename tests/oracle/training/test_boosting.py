@@ -15,9 +15,9 @@ from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor, _core
 Floats = npt.NDArray[np.float64]
 
 
-def _table(rng: np.random.Generator, n: int, nominal: bool) -> Floats:
+def _table(rng: np.random.Generator, n: int, decimals: int, nominal: bool) -> Floats:
     """Ties, a constant column, missing values and perhaps levels."""
-    X = np.round(rng.normal(size=(n, 5)), 1)
+    X = np.round(rng.normal(size=(n, 5)), decimals)
     X[:, 2] = 3.0
     X[rng.random(n) < 0.2, 1] = np.nan
     if nominal:
@@ -25,12 +25,16 @@ def _table(rng: np.random.Generator, n: int, nominal: bool) -> Floats:
     return X
 
 
+# With few values all but the smallest nodes keep their histograms, with many values none does.
+@pytest.mark.parametrize("decimals", [0, 1])
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("log_loss", [False, True])
-def test_boosting_on_single_features_agrees_with_plain_boosting(seed: int, log_loss: bool) -> None:
+def test_boosting_on_single_features_agrees_with_plain_boosting(
+    seed: int, log_loss: bool, decimals: int
+) -> None:
     rng = np.random.default_rng(seed)
     n, weighted, nominal = 150, seed % 2 == 1, seed % 3 == 2
-    X = _table(rng, n, nominal)
+    X = _table(rng, n, decimals, nominal)
     signal = np.where(np.isnan(X[:, 1]), 1.5, X[:, 1]) + X[:, 0] * (X[:, 3] > 0) + X[:, 4] % 3
     y = signal + rng.normal(size=n)
     if log_loss:
