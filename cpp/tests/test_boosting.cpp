@@ -149,12 +149,12 @@ TEST_CASE("a cut that reaches a score is never passed over, and most that do not
     // Sums stay below 2^30, as those of a tree do.
     std::vector<PackedSum> prefixes(n);
     PackedSum sum = 0;
-    for (PackedSum& prefix : prefixes)
-      prefix = sum += pack((part() - part()) / 64, part() / 64);
+    for (PackedSum& prefix : prefixes) prefix = sum += pack((part() - part()) / 64, part() / 64);
     const PackedSum node = sum + pack((part() - part()) / 64, part() / 64);
     CutRules rules;
     rules.min_hessian = 1.0 + static_cast<double>(stream.below(3));
-    rules.penalty = stream.below(2) ? 0.0 : std::ldexp(1.0, static_cast<int>(stream.below(60)) - 10);
+    rules.penalty =
+        stream.below(2) ? 0.0 : std::ldexp(1.0, static_cast<int>(stream.below(60)) - 10);
     double best = -1.0;
     for (const PackedSum left : prefixes) {
       const PackedSum right = node - left;

@@ -1,8 +1,10 @@
-// One-byte codes of columns, sixteen columns together: the codes of a row lie side by side, and the
-// histograms of a group fit the innermost cache. They are in memory of their own, or in room that
-// the caller has, which may be a mapped file.
+// One-byte codes of columns, up to sixteen columns together: the codes of a row lie side by side,
+// and the histograms of a group fit the innermost cache. Groups are of about the same width, so
+// that threads get equal work. The codes are in memory of their own, or in room that the caller
+// has, which may be a mapped file.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,6 +32,7 @@ class CodeGroups {
   void resize(size_t n_rows, size_t n_columns) {
     n_rows_ = n_rows;
     n_columns_ = n_columns;
+    width_ = n_columns == 0 ? 1 : (n_columns + n_groups() - 1) / n_groups();
     const size_t n = n_bytes(n_rows, n_columns);
     if (room_.empty())
       resize_in_steps(codes_, n);
@@ -40,20 +43,20 @@ class CodeGroups {
   size_t n_rows() const { return n_rows_; }
   size_t n_columns() const { return n_columns_; }
   size_t n_groups() const { return (n_columns_ + kGroupColumns - 1) / kGroupColumns; }
-  // Columns of a group.
-  size_t width(size_t group) const {
-    return group + 1 < n_groups() ? kGroupColumns : n_columns_ - group * kGroupColumns;
-  }
+  // The first column of a group, and its number of columns.
+  size_t first(size_t group) const { return group * width_; }
+  size_t width(size_t group) const { return std::min(width_, n_columns_ - first(group)); }
   const uint8_t* group(size_t group) const {
     const uint8_t* codes = room_.empty() ? codes_.data() : room_.data();
     return codes + group * n_rows_ * kGroupColumns;
   }
   // The code of row r is at [r * kGroupColumns].
-  const uint8_t* column(size_t c) const { return group(c / kGroupColumns) + c % kGroupColumns; }
+  const uint8_t* column(size_t c) const { return group(c / width_) + c % width_; }
   uint8_t* column(size_t c) { return const_cast<uint8_t*>(std::as_const(*this).column(c)); }
 
  private:
   size_t n_rows_ = 0, n_columns_ = 0;
+  size_t width_ = 1;  // of all groups but the last
   std::span<uint8_t> room_;
   HugeVector<uint8_t> codes_;
 };

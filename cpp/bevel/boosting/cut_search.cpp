@@ -31,8 +31,8 @@ BEVEL_WIDE_LOOP void score_cuts(const double* gradient, const double* hessian, s
   }
 }
 
-// Whether any of n cuts has a score of `least` or more, up to rounding. The division of score_cuts()
-// is multiplied out. Products of two weights and a score stay below 2^124.
+// Whether any of n cuts has a score of `least` or more, up to rounding. The division of
+// score_cuts() is multiplied out. Products of two weights and a score stay below 2^124.
 BEVEL_WIDE_LOOP bool any_reaches(const PackedSum* prefixes, size_t n, int32_t all_gradient,
                                  int32_t all_hessian, float penalty, int32_t min_hessian,
                                  float least) {
@@ -192,9 +192,9 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
     const double least = of_node + std::max(best.score, known_score);
     CutRange cuts{0, n_cuts};
     const auto may_be_best = [&] {
-      return cuts.first < cuts.last &&
-             (has_bounds(column, node) || may_reach(prefixes.sum.data() + cuts.first,
-                                                    cuts.last - cuts.first, node.sum, rules_, least));
+      return cuts.first < cuts.last && (has_bounds(column, node) ||
+                                        may_reach(prefixes.sum.data() + cuts.first,
+                                                  cuts.last - cuts.first, node.sum, rules_, least));
     };
     if (!may_be_best()) continue;
     if (!counts) counts = counts_of(column);

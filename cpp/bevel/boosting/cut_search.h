@@ -84,9 +84,7 @@ class CutSearch {
   double score_of_node(const NodeTotals& node) const;
   void search_levels(size_t column, const PackedSum* histogram, const NodeTotals& node,
                      NodeCut& best) const;
-  const uint32_t* counts_of(size_t column) const {
-    return counts_ ? (*counts_)(column) : nullptr;
-  }
+  const uint32_t* counts_of(size_t column) const { return counts_ ? (*counts_)(column) : nullptr; }
 
   const TreeColumns& columns_;
   const CutRules rules_;

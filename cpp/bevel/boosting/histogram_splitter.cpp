@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "bevel/boosting/row_visits.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
 
@@ -17,29 +18,12 @@ namespace {
 // Additions that are worth another thread.
 constexpr size_t kParallelWork = 1 << 17;
 
-// Codes of more rows than this do not fit the caches beside other data. Rows of a node are
-// scattered over the table, and their codes are then fetched some rows before their use.
-constexpr size_t kRowsInCache = 1 << 18;
-constexpr size_t kRowsAhead = 48;
-
 // A small node keeps no histograms: to add up its rows again costs less than to subtract from what
 // was stored, an entry of which costs as much as some additions.
 constexpr size_t kAdditionsPerEntry = 4;
 
-// Calls visit(i) for the i-th of n rows; address(i): what it will read.
-template <class Address, class Visit>
-void visit_rows(size_t n, [[maybe_unused]] bool prefetch, [[maybe_unused]] Address address,
-                Visit visit) {
-  size_t i = 0;
-#if defined(__GNUC__)
-  if (prefetch)
-    for (; i + kRowsAhead < n; ++i) {
-      __builtin_prefetch(address(i + kRowsAhead));
-      visit(i);
-    }
-#endif
-  for (; i < n; ++i) visit(i);
-}
+// Rows that are worth a histogram of their own.
+constexpr size_t kFewestBlockRows = 1 << 14;
 
 // A loop of known width is unrolled: twice as fast.
 template <size_t kWidth>
@@ -69,46 +53,17 @@ NodeCut best_of(std::vector<NodeCut>& cuts) {
   return best;
 }
 
-// Stable:  [l r l l r]  ->  [l l l | r r]. Only the smaller side goes through the buffer, from the
-// end where it stands last.
-template <class T>
-void partition(T* values, size_t n, const uint8_t* goes_left, size_t n_left,
-               std::vector<T>& buffer) {
-  const size_t n_right = n - n_left, n_buffered = std::min(n_left, n_right) + 1;
-  if (buffer.size() < n_buffered) buffer.resize(n_buffered);
-  if (n_right <= n_left) {
-    size_t left = 0, right = 0;
-    for (size_t i = 0; i < n; ++i) {
-      const T value = values[i];
-      values[left] = value;
-      buffer[right] = value;
-      left += goes_left[i];
-      right += !goes_left[i];
-    }
-    std::copy_n(buffer.data(), n_right, values + n_left);
-  } else {
-    size_t left = n_left, right = n;
-    for (size_t i = n; i-- > 0;) {
-      const T value = values[i];
-      values[right - 1] = value;
-      buffer[left] = value;
-      left -= goes_left[i];
-      right -= !goes_left[i];
-    }
-    std::copy_n(buffer.data() + 1, n_left, values);
-  }
-}
-
 }  // namespace
 
-// The highest score of a cut of a node that some thread has found. Columns below it are passed over;
-// what is found at last does not depend on when it was known.
+// The highest score of a cut of a node that some thread has found. Columns below it are passed
+// over; what is found at last does not depend on when it was known.
 class HistogramSplitter::KnownScore {
  public:
   double value() const { return score_.load(std::memory_order_relaxed); }
   void raise(double score) {
     double known = value();
-    while (score > known && !score_.compare_exchange_weak(known, score, std::memory_order_relaxed)) {
+    while (score > known &&
+           !score_.compare_exchange_weak(known, score, std::memory_order_relaxed)) {
     }
   }
 
@@ -196,19 +151,50 @@ void HistogramSplitter::give_back(std::unique_ptr<Histogram> histogram) {
 }
 
 // Clears and fills the part of a histogram that belongs to a group.
-void HistogramSplitter::build(const Node& node, const ColumnGroup& group, PackedSum* part) const {
-  const size_t n = node.end - node.start;
+void HistogramSplitter::build(size_t start, size_t end, const ColumnGroup& group,
+                              PackedSum* part) const {
   std::fill_n(part, columns_.histogram_size(group), 0);
   std::array<size_t, kGroupColumns> offsets{};
   for (size_t k = 0; k < group.width; ++k) offsets[k] = columns_.offset(group, group.first + k);
   constexpr size_t kRowsBetweenPolls = 1 << 14;
-  for (size_t i = 0; i < n; i += kRowsBetweenPolls) {
-    const size_t some = std::min(kRowsBetweenPolls, n - i);
+  for (size_t i = start; i < end; i += kRowsBetweenPolls) {
+    const size_t some = std::min(kRowsBetweenPolls, end - i);
     poll_cancellation(some * group.width);
-    const uint32_t* rows = rows_->rows.data() + node.start + i;
-    const PackedSum* stats = rows_->stats.data() + node.start + i;
-    kAddRows[group.width - 1](group.codes, offsets.data(), rows, stats, some, is_beyond_cache(),
-                              part);
+    kAddRows[group.width - 1](group.codes, offsets.data(), rows_->rows.data() + i,
+                              rows_->stats.data() + i, some, is_beyond_cache(), part);
+  }
+}
+
+// How many blocks of rows give all threads as much to do, where groups of columns do not.
+size_t HistogramSplitter::n_row_blocks(const Node& node) const {
+  const auto n_threads = static_cast<size_t>(team_.size());
+  const size_t n_even = n_threads / std::gcd(n_threads, columns_.groups().size());
+  return std::clamp<size_t>((node.end - node.start) / kFewestBlockRows, 1, n_even);
+}
+
+// Adds up the rows of a large node in blocks, each to a histogram of its own.
+void HistogramSplitter::build_blocks(const Node& node) {
+  const auto groups = columns_.groups();
+  const size_t n_blocks = n_row_blocks(node), n = node.end - node.start;
+  if (n_blocks == 1) return;
+  while (block_histograms_.size() < n_blocks) block_histograms_.emplace_back();
+  for (Histogram& histogram : block_histograms_) histogram.resize(columns_.histogram_size());
+  team_.run(groups.size() * n_blocks, true, [&](size_t task) {
+    const size_t block = task / groups.size();
+    const ColumnGroup& group = groups[task % groups.size()];
+    build(node.start + block * n / n_blocks, node.start + (block + 1) * n / n_blocks, group,
+          block_histograms_[block].data() + columns_.offset(group.first));
+  });
+}
+
+// The part of a node's histogram that belongs to a group, from its blocks if it has any.
+void HistogramSplitter::fill(const Node& node, const ColumnGroup& group, PackedSum* part) const {
+  const size_t n_blocks = n_row_blocks(node);
+  if (n_blocks == 1) return build(node.start, node.end, group, part);
+  for (size_t block = 0; block < n_blocks; ++block) {
+    const PackedSum* from = block_histograms_[block].data() + columns_.offset(group.first);
+    for (size_t i = 0; i < columns_.histogram_size(group); ++i)
+      part[i] = block == 0 ? from[i] : part[i] + from[i];
   }
 }
 
@@ -248,9 +234,10 @@ void HistogramSplitter::search_root(Node& root) {
   root.histogram = take_histogram();
   std::vector<NodeCut> found(groups.size());
   KnownScore known;
+  build_blocks(root);
   team_.run(groups.size(), is_worth_threads(root.end), [&](size_t g) {
     PackedSum* part = root.histogram->data() + columns_.offset(groups[g].first);
-    build(root, groups[g], part);
+    fill(root, groups[g], part);
     search_group(search, root, groups[g], part, known, found[g]);
   });
   root.cut = best_of(found);
@@ -264,7 +251,7 @@ void HistogramSplitter::search_small(Node& node) {
   KnownScore known;
   team_.run(groups.size(), is_worth_threads(node.end - node.start), [&](size_t g) {
     std::array<PackedSum, kGroupColumns * kCodes> part;
-    build(node, groups[g], part.data());
+    build(node.start, node.end, groups[g], part.data());
     RowCounter counter(*this, node);
     const CutSearch::RowCounts counts = std::ref(counter);
     const CutSearch search(columns_, rules_, rules_.min_rows > 1 ? &counts : nullptr);
@@ -290,11 +277,12 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
   large.histogram = std::move(parent.histogram);
   std::vector<NodeCut> of_small(groups.size()), of_large(groups.size());
   KnownScore known_of_small, known_of_large;
+  build_blocks(small);
   team_.run(groups.size(), is_worth_threads(small.end - small.start), [&](size_t g) {
     const ColumnGroup& group = groups[g];
     PackedSum* own = small.histogram->data() + columns_.offset(group.first);
     PackedSum* rest = large.histogram->data() + columns_.offset(group.first);
-    build(small, group, own);
+    fill(small, group, own);
     if (search_small_child) search_group(search, small, group, own, known_of_small, of_small[g]);
     if (!search_large) return;
     for (size_t i = 0; i < columns_.histogram_size(group); ++i) rest[i] -= own[i];
@@ -371,25 +359,17 @@ bool HistogramSplitter::split(const Node& parent, Node& left, Node& right) {
   const NodeCut& cut = parent.cut;
   std::array<uint8_t, kCodes> by_code;
   sides(cut, parent.totals, by_code.data());
-  const uint8_t* codes = columns_.codes(static_cast<size_t>(cut.column));
-  const size_t n = parent.end - parent.start, n_others = parent.other_end - parent.other_start;
-  const size_t most = std::max(n, n_others);
-  if (goes_left_.size() < most) goes_left_.resize(most);
-  auto part = [&](uint32_t* rows, size_t n_rows) {
-    poll_cancellation(n_rows);
-    uint8_t* goes_left = goes_left_.data();
-    const auto code = [=](size_t i) { return codes + size_t{rows[i]} * kGroupColumns; };
-    size_t n_left = 0;
-    visit_rows(n_rows, is_beyond_cache(), code,
-               [&](size_t i) { n_left += goes_left[i] = by_code[*code(i)]; });
-    partition(rows, n_rows, goes_left_.data(), n_left, row_buffer_);
-    return n_left;
+  const RowTest test{columns_.codes(static_cast<size_t>(cut.column)), by_code.data(),
+                     is_beyond_cache()};
+  const auto range = [](auto& values, size_t first, size_t last) {
+    return std::span(values.data() + first, last - first);
   };
   const size_t other_middle =
-      parent.other_start + part(rows_->others.data() + parent.other_start, n_others);
-  const size_t middle = parent.start + part(rows_->rows.data() + parent.start, n);
-  partition(rows_->stats.data() + parent.start, n, goes_left_.data(), middle - parent.start,
-            stat_buffer_);
+      parent.other_start +
+      partition_.run(test, range(rows_->others, parent.other_start, parent.other_end), {});
+  const size_t middle =
+      parent.start + partition_.run(test, range(rows_->rows, parent.start, parent.end),
+                                    range(rows_->stats, parent.start, parent.end));
   const bool inside = parent.start < middle && middle < parent.end;
   BEVEL_CHECK(inside);
   if (!inside) return false;

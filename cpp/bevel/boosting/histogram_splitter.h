@@ -11,6 +11,7 @@
 
 #include "bevel/boosting/boosting_options.h"
 #include "bevel/boosting/cut_search.h"
+#include "bevel/boosting/row_partition.h"
 #include "bevel/boosting/team.h"
 #include "bevel/boosting/tree_columns.h"
 #include "bevel/tree/growth.h"
@@ -38,7 +39,7 @@ struct GrownBoostingTree {
 class HistogramSplitter {
  public:
   HistogramSplitter(const BoostingOptions& options, const TreeColumns& columns, Team& team)
-      : options_(options), columns_(columns), team_(team) {}
+      : options_(options), columns_(columns), team_(team), partition_(team) {}
 
   // Grows a whole tree. largest_hessian: of a row.
   GrownBoostingTree grow(BoostingRows& rows, const CutRules& rules, StatisticScales scales,
@@ -75,7 +76,10 @@ class HistogramSplitter {
   void constrain_children(const Node& parent, Node& left, Node& right) const;
   bool is_small(const Node& node) const;
   // part: the entries of a group.
-  void build(const Node& node, const ColumnGroup& group, PackedSum* part) const;
+  void build(size_t start, size_t end, const ColumnGroup& group, PackedSum* part) const;
+  size_t n_row_blocks(const Node& node) const;
+  void build_blocks(const Node& node);
+  void fill(const Node& node, const ColumnGroup& group, PackedSum* part) const;
   void search_group(const CutSearch& search, const Node& node, const ColumnGroup& group,
                     const PackedSum* part, KnownScore& known, NodeCut& best) const;
   void search_small(Node& node);
@@ -99,9 +103,8 @@ class HistogramSplitter {
   int32_t largest_hessian_ = 1;
   BoostingRows* rows_ = nullptr;
   std::vector<std::unique_ptr<Histogram>> spare_;
-  std::vector<uint32_t> row_buffer_;
-  std::vector<PackedSum> stat_buffer_;
-  std::vector<uint8_t> goes_left_;
+  std::vector<Histogram> block_histograms_;  // of the node that is built
+  RowPartition partition_;
 };
 
 }  // namespace bevel

@@ -45,13 +45,13 @@ void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team
   groups_.clear();
   const CodeGroups& features = features_.codes();
   for (size_t g = 0; g < features.n_groups(); ++g) {
-    const auto first = active_.begin() + static_cast<ptrdiff_t>(g * kGroupColumns);
+    const auto first = active_.begin() + static_cast<ptrdiff_t>(features.first(g));
     const auto last = first + static_cast<ptrdiff_t>(features.width(g));
     if (std::find(first, last, 1) != last)  // else no tree cuts them
-      groups_.push_back({features.group(g), g * kGroupColumns, features.width(g)});
+      groups_.push_back({features.group(g), features.first(g), features.width(g)});
   }
   for (size_t g = 0; g < codes_.n_groups() && directions_.size() > 0; ++g)
-    groups_.push_back({codes_.group(g), n_features_ + g * kGroupColumns, codes_.width(g)});
+    groups_.push_back({codes_.group(g), n_features_ + codes_.first(g), codes_.width(g)});
   offsets_.assign(1, 0);
   for (size_t c = 0; c < size(); ++c) offsets_.push_back(offsets_.back() + n_codes(c));
 }

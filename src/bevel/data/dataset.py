@@ -195,10 +195,12 @@ def view_dataset(
     is_stored = _is_stored(table, levels, "C") or _is_stored(table, levels, "F")
     if not is_stored or choose_nominal(categorical_features, table):
         return None
+    if not _within(table.native, _limit(scale is None)):  # in the order of memory, all at once
+        _read(table, slice(0, table.n_rows), slice(0, table.n_features), scale is None)
     medians, has_nan = np.empty_like(levels, np.float32), np.empty_like(levels, np.uint8)
     parts: list[Scaler] = []
     for features, _ in _column_tiles(levels, table.n_rows):
-        tile = _read(table, slice(0, table.n_rows), features, scale is None)
+        tile = table.numbers(slice(0, table.n_rows), features)
         columns = np.asfortranarray(tile)
         if scale is not None:
             parts.append(learn_scaler(scale, columns.astype(np.float64)))
@@ -330,7 +332,7 @@ def _scale(
 def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> AnyFloats:
     """Read a tile of numbers, NaN allowed; raises on infinities and numbers too large."""
     tile = table.numbers(rows, features)
-    limit = LARGEST_STORED if unscaled else LARGEST_READ
+    limit = _limit(unscaled)
     if not _within(tile, limit):
         row, column = np.argwhere(np.abs(tile, dtype=np.float64) > limit)[0]
         got = tile[row, column]
@@ -349,6 +351,10 @@ def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> AnyFloa
             f"{remedy}"
         )
     return tile
+
+
+def _limit(unscaled: bool) -> float:
+    return LARGEST_STORED if unscaled else LARGEST_READ
 
 
 def _within(tile: AnyFloats, limit: float) -> bool:

@@ -1,0 +1,40 @@
+// Parts the rows of a node into those that go left and those that go right, on all threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bevel/boosting/row_statistics.h"
+#include "bevel/boosting/team.h"
+
+namespace bevel {
+
+// What decides where a row goes: its code in a column.
+struct RowTest {
+  const uint8_t* codes;      // of row r at [r * kGroupColumns]
+  const uint8_t* goes_left;  // 0 or 1 by code
+  bool prefetch;             // the codes are too many for the caches
+};
+
+class RowPartition {
+ public:
+  explicit RowPartition(Team& team) : team_(team) {}
+
+  // Stable:  [l r l l r]  ->  [l l l | r r], with the statistics of the rows, unless there are
+  // none. Returns how many go left.
+  size_t run(const RowTest& test, std::span<uint32_t> rows, std::span<PackedSum> stats);
+
+ private:
+  // Moves values to their sides by way of the buffer.
+  template <class T>
+  void move(std::span<T> values, size_t n_left);
+
+  Team& team_;
+  std::vector<uint8_t> goes_left_;    // by row
+  std::vector<size_t> lefts_before_;  // by block of rows
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace bevel
