@@ -4,9 +4,9 @@
 #include <numeric>
 #include <vector>
 
-#include "bevel/boosting/cut_search.h"
 #include "bevel/boosting/direction_bins.h"
 #include "bevel/boosting/gradient_sampling.h"
+#include "bevel/boosting/splitting/cut_search.h"
 #include "bevel/boosting/team.h"
 #include "bevel/random/stream.h"
 #include "bevel/support/thread_pool.h"

@@ -10,8 +10,8 @@
 
 #include "bevel/boosting/binned_columns.h"
 #include "bevel/boosting/gradient_sampling.h"
-#include "bevel/boosting/histogram_splitter.h"
 #include "bevel/boosting/quantiser.h"
+#include "bevel/boosting/splitting/histogram_splitter.h"
 #include "bevel/boosting/team.h"
 #include "bevel/boosting/tree_columns.h"
 #include "bevel/random/stream.h"

@@ -195,16 +195,15 @@ def view_dataset(
     is_stored = _is_stored(table, levels, "C") or _is_stored(table, levels, "F")
     if not is_stored or choose_nominal(categorical_features, table):
         return None
-    if not _within(table.native, _limit(scale is None)):  # in the order of memory, all at once
-        _read(table, slice(0, table.n_rows), slice(0, table.n_features), scale is None)
     medians, has_nan = np.empty_like(levels, np.float32), np.empty_like(levels, np.uint8)
     parts: list[Scaler] = []
     for features, _ in _column_tiles(levels, table.n_rows):
-        tile = table.numbers(slice(0, table.n_rows), features)
-        columns = np.asfortranarray(tile)
+        columns = np.asfortranarray(table.numbers(slice(0, table.n_rows), features))
+        if not _within(columns, LARGEST_STORED):  # checked as a copy, which is faster
+            _read(table, slice(0, table.n_rows), features, scale is None)
         if scale is not None:
             parts.append(learn_scaler(scale, columns.astype(np.float64)))
-            columns = np.empty_like(columns)
+            tile, columns = columns, np.empty_like(columns)
             _scale(parts[-1].native(tile.shape[1]), tile, 0, n_threads, columns)
         some = _core.summarise_columns(columns, levels[features], n_threads)
         medians[features], has_nan[features] = some
@@ -332,12 +331,11 @@ def _scale(
 def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> AnyFloats:
     """Read a tile of numbers, NaN allowed; raises on infinities and numbers too large."""
     tile = table.numbers(rows, features)
-    limit = _limit(unscaled)
+    limit = LARGEST_STORED if unscaled else LARGEST_READ
     if not _within(tile, limit):
         row, column = np.argwhere(np.abs(tile, dtype=np.float64) > limit)[0]
         got = tile[row, column]
-        where = f"column {table.describe(features.start + column)}, "
-        where += f"row index {rows.start + row}"
+        where = f"column {table.describe(features.start + column)}, row index {rows.start + row}"
         if np.isinf(got):
             remedy = "Replace infinities by NaN, which means missing."
         else:
@@ -351,10 +349,6 @@ def _read(table: Table, rows: slice, features: slice, unscaled: bool) -> AnyFloa
             f"{remedy}"
         )
     return tile
-
-
-def _limit(unscaled: bool) -> float:
-    return LARGEST_STORED if unscaled else LARGEST_READ
 
 
 def _within(tile: AnyFloats, limit: float) -> bool:

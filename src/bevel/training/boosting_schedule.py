@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from bevel._types import Floats
+
 __all__ = [
     "EARLY_STOPPING_ROWS",
     "FEWEST_ROWS_TO_HOLD_OUT",
     "REFIT_FACTOR",
     "choose_learning_rate",
     "choose_max_iter",
+    "choose_refit_rate",
     "choose_validation_fraction",
+    "is_clearly_better",
 ]
 
 # From more rows on the rows that find the number of iterations are not fitted again.
@@ -18,11 +22,23 @@ FEWEST_ROWS_TO_HOLD_OUT = 100
 # Iterations on all rows for each that was best without the held-out fifth of them. The validation
 # loss is flat around its minimum, and classes are still separated better beyond it.
 REFIT_FACTOR = 1.5
+# Held-out rows are few: a difference of less than this share of the loss says nothing.
+CLEAR_DIFFERENCE = 0.03
 
 
-def choose_learning_rate(n_rows: int) -> float:
-    """The default of `learning_rate`: with many rows each tree may be trusted more."""
+def choose_learning_rate(n_rows: int, is_classifier: bool, refits: bool) -> float:
+    """The default of `learning_rate`: with many rows each tree may be trusted more.
+
+    A regression that is fitted again only looks for its number of iterations, with larger steps.
+    """
+    if refits and not is_classifier:
+        return 0.1
     return 0.05 if n_rows <= EARLY_STOPPING_ROWS else 0.1
+
+
+def choose_refit_rate(is_classifier: bool) -> float:
+    """The default of `learning_rate` where all rows are fitted again."""
+    return 0.05 if is_classifier else 0.03
 
 
 def choose_validation_fraction(refits: bool) -> float:
@@ -42,3 +58,17 @@ def choose_max_iter(
         return 1000 if n_outputs == 1 else 600
     at_this_rate = (10.0 if is_classifier else 50.0) / learning_rate
     return round(max(20.0, min(2000.0, at_this_rate)))  # of the smallest rates it is infinite
+
+
+def is_clearly_better(loss: Floats, other: Floats) -> bool:
+    """Whether the lowest validation loss of some iterations is clearly below that of others.
+
+    Parameters
+    ----------
+    loss, other : ndarray
+        Of each iteration; minus the score, where a scorer decides when to stop.
+    """
+    if not len(loss) or not len(other):
+        return False
+    lowest, reference = float(loss.min()), float(other.min())
+    return reference - lowest > CLEAR_DIFFERENCE * abs(reference)

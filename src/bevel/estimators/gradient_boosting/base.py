@@ -19,8 +19,9 @@ from bevel.data.tables import Table
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
-from bevel.estimators.gradient_boosting.boosted_trees import BoostedTrees, _additive, _record
+from bevel.estimators.gradient_boosting.boosted_trees import BoostedTrees, _additive
 from bevel.estimators.gradient_boosting.held_out import HoldsOutRows
+from bevel.estimators.gradient_boosting.stages import FIRST_STAGE, BoostingWork, FitsInStages
 from bevel.estimators.gradient_boosting.validation import (
     append_rows,
     check_scoring,
@@ -37,6 +38,7 @@ from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.boosting_record import BoostingRecord
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each
+from bevel.projections.base import FamilySpec
 from bevel.projections.families import combines_units, read_projection
 from bevel.scanning import ScannedTable
 from bevel.training.boosting import (
@@ -45,13 +47,8 @@ from bevel.training.boosting import (
     BoostingTarget,
     boost,
     reads_as_it_lies,
-    resolve_directions,
 )
-from bevel.training.boosting_schedule import (
-    REFIT_FACTOR,
-    choose_learning_rate,
-    choose_max_iter,
-)
+from bevel.training.boosting_schedule import choose_learning_rate, choose_max_iter
 from bevel.training.feature_constraints import (
     DescribedColumns,
     FeatureConstraints,
@@ -67,6 +64,7 @@ from bevel.training.validation_scorer import ValidationScorer, read_scorer
 class ObliqueBoosting(
     BoostedTrees,
     HoldsOutRows,
+    FitsInStages,
     NamedParameters,
     TableInput,
     LinksToDocuments,
@@ -147,29 +145,10 @@ class ObliqueBoosting(
             target, refits = self._hold_out(target, seed, hold_out)
         constraints = self._constraints(table, dataset.encoding.levels)
         scorer = self._scorer(X, X_val, target)
-        options = self._options(table.n_rows, target.validates is not None, before)
-        self._fit_rows(dataset, target, constraints, options, seed, before, refits, scorer)
+        options = self._options(table.n_rows, target.validates is not None, before, refits)
+        work = BoostingWork(dataset, target, constraints, options, seed, before, scorer)
+        self._fit_in_stages(work, refits)
         return self
-
-    def _fit_rows(
-        self,
-        dataset: Dataset,
-        target: BoostingTarget,
-        constraints: FeatureConstraints,
-        options: BoostingOptions,
-        seed: int,
-        before: FittedForest | None,
-        refits: bool,
-        scorer: ValidationScorer | None = None,
-    ) -> None:
-        """Grow the trees of encoded rows."""
-        n_threads = count_threads(self.n_jobs)
-        fitted = self._boost(
-            dataset, target, constraints, options, seed, before, n_threads, scorer=scorer
-        )
-        self._fitted = self._assemble(dataset, target, fitted, seed, before)
-        if refits and not fitted.interrupted:
-            self._fitted = self._refit(dataset, target, constraints, options, seed, n_threads)
 
     def _constraints(
         self, columns: DescribedColumns, levels: npt.NDArray[np.int32]
@@ -179,15 +158,9 @@ class ObliqueBoosting(
             constraints.check_classes(len(self.classes_))
         return constraints
 
-    def _assemble(
-        self,
-        dataset: Dataset,
-        target: BoostingTarget,
-        fitted: BoostingFit,
-        seed: int,
-        before: FittedForest | None,
-    ) -> FittedForest:
+    def _assemble(self, work: BoostingWork, fitted: BoostingFit) -> FittedForest:
         """The fitted forest, with what its validation rows say of it."""
+        before = work.before
         forest = fitted.forest
         if before is not None:
             forest = join_forests(before.forest, forest)
@@ -195,57 +168,20 @@ class ObliqueBoosting(
         additive = Additive(fitted.baseline, self._loss()[1], record)
         whole = FittedForest(
             predictor=PackedPredictor(forest),
-            encoding=dataset.encoding,
+            encoding=work.dataset.encoding,
             feature_names=self._names_of_columns(),
             classes=getattr(self, "classes_", None),
             hard=False,
             bags=None,
-            seed=seed,
+            seed=work.seed,
             class_weight=getattr(self, "class_weight", None),
             additive=additive,
         )
-        calibration = self._calibrate(whole, dataset, target)
+        calibration = self._calibrate(whole, work.dataset, work.target)
         if calibration is None:
             return whole
         record = replace(record, calibration=calibration)
         return replace(whole, additive=replace(additive, record=record))
-
-    def _refit(
-        self,
-        dataset: Dataset,
-        target: BoostingTarget,
-        constraints: FeatureConstraints,
-        options: BoostingOptions,
-        seed: int,
-        n_threads: int,
-    ) -> FittedForest:
-        """A model of all rows, whose number of iterations follows from the held-out ones.
-
-        It keeps the validation scores and residuals of the first fit, which are those of rows that
-        no tree of it was grown on. After Ctrl-C it is the first fit.
-        """
-        first = self._fitted
-        n_iter = max(1, round(REFIT_FACTOR * self.n_iter_))
-        options = replace(options, max_iter=n_iter, n_iter_no_change=0)
-        target = replace(target, validates=None)
-        try:
-            fitted = self._boost(
-                dataset, target, constraints, options, seed, None, n_threads, again=True
-            )
-        except KeyboardInterrupt:
-            fitted = None
-        if fitted is None or fitted.interrupted:
-            warnings.warn(
-                "fit was interrupted while it fitted all rows again; the model without the "
-                "held-out rows is kept.",
-                UserWarning,
-                stacklevel=3,
-            )
-            return first
-        whole = self._assemble(dataset, target, fitted, seed, None)
-        known, own = _record(first), _record(whole)
-        record = replace(known, training_score=own.training_score)
-        return replace(whole, additive=replace(_additive(whole), record=record))
 
     def _check_parameters(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
         check_each(dict(self.get_params(deep=False)), self._parameters)
@@ -303,14 +239,17 @@ class ObliqueBoosting(
         return append_rows(dataset, target, rows, validation)
 
     def _options(
-        self, n_rows: int, stops_early: bool, before: FittedForest | None
+        self, n_rows: int, stops_early: bool, before: FittedForest | None, refits: bool = False
     ) -> BoostingOptions:
         loss, _, n_outputs = self._loss()
         rate = self.learning_rate
-        rate = choose_learning_rate(n_rows) if rate == "auto" else float(rate)
+        is_classifier = hasattr(self, "classes_")
+        if rate == "auto":
+            rate = choose_learning_rate(n_rows, is_classifier, refits)
+        rate = float(rate)
         n_iter = self.max_iter
         if n_iter == "auto":
-            n_iter = choose_max_iter(rate, hasattr(self, "classes_"), stops_early, n_outputs)
+            n_iter = choose_max_iter(rate, is_classifier, stops_early, n_outputs)
         n_iter = int(n_iter)
         n_before = 0 if before is None else before.forest.n_trees // n_outputs
         if n_iter < n_before:
@@ -371,19 +310,10 @@ class ObliqueBoosting(
         return None
 
     def _boost(
-        self,
-        dataset: Dataset,
-        target: BoostingTarget,
-        constraints: FeatureConstraints,
-        options: BoostingOptions,
-        seed: int,
-        before: FittedForest | None,
-        n_threads: int,
-        again: bool = False,
-        scorer: ValidationScorer | None = None,
+        self, work: BoostingWork, families: list[FamilySpec], stage: str = FIRST_STAGE
     ) -> BoostingFit:
-        levels = dataset.encoding.levels
-        families = resolve_directions(self._members(), len(dataset.X), levels, constraints)
+        dataset, target, options, before = work.dataset, work.target, work.options, work.before
+        n_threads = count_threads(self.n_jobs)
         sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)
@@ -394,18 +324,17 @@ class ObliqueBoosting(
         if user_loss is not None and sums is None:
             sums = (constant_of_least_loss(user_loss, target.training_weights()), None)
         first, n_total = options.first_iter, options.first_iter + options.max_iter
-        label = "boosting all rows" if again else "boosting"
-        progress = Progress(first, n_total, bool(self.verbose), self.callback, label=label)
+        progress = Progress(first, n_total, bool(self.verbose), self.callback, label=stage)
         fitted = boost(
-            *(dataset, target, families, constraints, seed, options, sums, n_threads),
-            *(progress, user_loss, scorer),
+            *(dataset, target, families, work.constraints, work.seed, options, sums, n_threads),
+            *(progress, user_loss, work.scorer),
         )
-        if fitted.interrupted and not again:
+        if fitted.interrupted and stage == FIRST_STAGE:
             warnings.warn(
                 f"fit was interrupted after {len(fitted.training_loss)} of {options.max_iter} "
                 "iterations; they are kept.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return fitted
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bevel.data.dataset import Dataset
 from bevel.errors import wrong_value
+from bevel.estimators.gradient_boosting.stages import BoostingWork
 from bevel.estimators.scanned.fitting import refuse_arrays, remember_columns
 from bevel.scanning import ScannedTable
 from bevel.scanning.budget import RowBytes
@@ -92,8 +93,9 @@ def _fit(estimator: ObliqueBoosting, scanned: ScannedTable, read: ReadColumns) -
     target, refits = estimator._hold_out(target, seed, hold_out_by_number)
     columns = ColumnNames(read.names, table.n_features)
     constraints = estimator._constraints(columns, table.encoding.levels)
-    options = estimator._options(table.n_rows, target.validates is not None, None)
-    estimator._fit_rows(dataset, target, constraints, options, seed, None, refits)
+    options = estimator._options(table.n_rows, target.validates is not None, None, refits)
+    work = BoostingWork(dataset, target, constraints, options, seed)
+    estimator._fit_in_stages(work, refits)
 
 
 def hold_out_by_number(

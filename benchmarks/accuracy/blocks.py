@@ -1,6 +1,6 @@
-"""Accuracy over blocks beside the ordinary forest: ``python -m benchmarks.blocks_accuracy``.
+"""Accuracy over blocks beside the ordinary forest: ``python -m benchmarks.accuracy.blocks``.
 
-    python -m benchmarks.blocks_accuracy --folder data --splits 6 --trees 60
+    python -m benchmarks.accuracy.blocks --folder data --splits 6 --trees 60
 
 Each set is split at random into training and test rows, at most 6000 and 20 000. A forest of the
 rows in memory and one over blocks, of the same parameters, are compared on the same test rows; the

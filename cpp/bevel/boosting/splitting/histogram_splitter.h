@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "bevel/boosting/boosting_options.h"
-#include "bevel/boosting/cut_search.h"
-#include "bevel/boosting/row_partition.h"
+#include "bevel/boosting/splitting/cut_search.h"
+#include "bevel/boosting/splitting/row_partition.h"
 #include "bevel/boosting/team.h"
 #include "bevel/boosting/tree_columns.h"
 #include "bevel/tree/growth.h"

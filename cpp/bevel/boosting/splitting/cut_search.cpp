@@ -1,4 +1,4 @@
-#include "bevel/boosting/cut_search.h"
+#include "bevel/boosting/splitting/cut_search.h"
 
 #include <algorithm>
 #include <array>

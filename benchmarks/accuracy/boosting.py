@@ -1,6 +1,6 @@
-"""Boosting and its peers at their defaults: ``python -m benchmarks.boosting_accuracy``.
+"""Boosting and its peers at their defaults: ``python -m benchmarks.accuracy.boosting``.
 
-    python -m benchmarks.boosting_accuracy --folder data --systems bevel,lightgbm,catboost
+    python -m benchmarks.accuracy.boosting --folder data --systems bevel,lightgbm,catboost
 
 Each set is cut into two folds, the same for all systems, after at most 20 000 rows are drawn from
 it. The sets are those of 700 rows and more in `uci`, and all of `regression` and `large`, from the
@@ -28,7 +28,7 @@ from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor
 from bevel.datasets import load_folder
 from bevel.datasets.folder import FolderEntry
 
-__all__ = ["Problem", "SYSTEMS", "evaluate", "is_reported", "load", "sets"]
+__all__ = ["SYSTEMS", "Problem", "evaluate", "is_reported", "load", "sets"]
 
 FEWEST_ROWS, MOST_ROWS, N_FOLDS = 700, 20_000, 2
 FIELDS = ("date", "commit", "set", "fold", "system", "error", "log_loss", "cpu_s")
@@ -259,8 +259,8 @@ def report(rows: Sequence[dict[str, str]], systems: Sequence[str]) -> str:
     for name in ("error", "log_loss"):
         table[name] = table[name].astype(float)
     table = table[table["system"].isin(systems)]
-    means = table.groupby(["set", "system"])[["error", "log_loss"]].mean().unstack()
-    counts = table.groupby(["set", "system"]).size().unstack()
+    means = table.pivot_table(["error", "log_loss"], "set", "system", dropna=False)
+    counts = table.pivot_table("fold", "set", "system", aggfunc="count")
     whole = counts.reindex(columns=list(systems)).eq(N_FOLDS).all(axis=1)
     means = means[whole.reindex(means.index)]
     is_class = means["log_loss"].notna().all(axis=1)

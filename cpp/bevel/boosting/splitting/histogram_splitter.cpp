@@ -1,4 +1,4 @@
-#include "bevel/boosting/histogram_splitter.h"
+#include "bevel/boosting/splitting/histogram_splitter.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "bevel/boosting/row_visits.h"
+#include "bevel/boosting/splitting/row_visits.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
 

@@ -1,9 +1,9 @@
-#include "bevel/boosting/row_partition.h"
+#include "bevel/boosting/splitting/row_partition.h"
 
 #include <algorithm>
 
 #include "bevel/boosting/code_groups.h"
-#include "bevel/boosting/row_visits.h"
+#include "bevel/boosting/splitting/row_visits.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {

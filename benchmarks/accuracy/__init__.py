@@ -1,0 +1,1 @@
+"""Accuracy beside peers."""

@@ -1,0 +1,156 @@
+"""The stages of a boosting fit: which directions, how many iterations, then all rows."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from bevel.data.dataset import Dataset
+from bevel.estimators.gradient_boosting.boosted_trees import _additive, _record
+from bevel.forest.fitted_forest import FittedForest
+from bevel.projections.base import FamilySpec
+from bevel.projections.families import read_projection
+from bevel.training.boosting import (
+    BoostingFit,
+    BoostingOptions,
+    BoostingTarget,
+    resolve_directions,
+)
+from bevel.training.boosting_schedule import REFIT_FACTOR, choose_refit_rate, is_clearly_better
+from bevel.training.feature_constraints import FeatureConstraints
+from bevel.training.validation_scorer import ValidationScorer
+
+__all__ = ["FIRST_STAGE", "BoostingWork", "FitsInStages"]
+
+# What progress bars call the stages.
+FIRST_STAGE = "boosting"
+FEATURES_STAGE = "boosting, single features"
+REFIT_STAGE = "boosting all rows"
+
+
+@dataclass(frozen=True, eq=False)
+class BoostingWork:
+    """What a stage grows trees on, and how."""
+
+    dataset: Dataset
+    target: BoostingTarget
+    constraints: FeatureConstraints
+    options: BoostingOptions
+    seed: int
+    before: FittedForest | None = None
+    scorer: ValidationScorer | None = None
+
+
+class FitsInStages(ABC):
+    """Compares directions on validation rows, if there are any, and may fit all rows again."""
+
+    learning_rate: float | str
+    warm_start: bool
+
+    @property
+    @abstractmethod
+    def n_iter_(self) -> int:
+        """Iterations of what is fitted."""
+
+    @abstractmethod
+    def _members(self) -> Any:
+        """Projections that the user asks for; None: the library chooses."""
+
+    @abstractmethod
+    def _boost(
+        self, work: BoostingWork, families: list[FamilySpec], stage: str = FIRST_STAGE
+    ) -> BoostingFit:
+        """Grow the trees of a stage."""
+
+    @abstractmethod
+    def _assemble(self, work: BoostingWork, fitted: BoostingFit) -> FittedForest:
+        """A fitted forest of what a stage has grown."""
+
+    def _fit_in_stages(self, work: BoostingWork, refits: bool) -> None:
+        candidates = self._candidates(work)
+        families, fitted = candidates[0], self._boost(work, candidates[0])
+        if len(candidates) > 1 and not fitted.interrupted:
+            families, fitted = self._choose(work, fitted, *candidates)
+        self._fitted = self._assemble(work, fitted)
+        if refits and not fitted.interrupted:
+            self._fitted = self._refit(work, families)
+
+    def _candidates(self, work: BoostingWork) -> list[list[FamilySpec]]:
+        """Features beside combinations of them; where rows validate, also features alone."""
+        members = self._members()
+        kinds = [members]
+        if members is None and work.target.validates is not None and not self.warm_start:
+            kinds.append(read_projection("axis", "auto"))
+        n_rows, levels = len(work.dataset.X), work.dataset.encoding.levels
+        found = [resolve_directions(kind, n_rows, levels, work.constraints) for kind in kinds]
+        return found if found[0] != found[-1] else found[:1]
+
+    def _choose(
+        self,
+        work: BoostingWork,
+        first: BoostingFit,
+        families: list[FamilySpec],
+        features_alone: list[FamilySpec],
+    ) -> tuple[list[FamilySpec], BoostingFit]:
+        """Features alone if they are clearly better; after Ctrl-C what is there."""
+        grow = partial(self._boost, work, features_alone, FEATURES_STAGE)
+        fitted = _unless_interrupted(grow)
+        if fitted is None:
+            _warn(
+                "fit was interrupted while it tried single features without combinations; the "
+                "model with combinations is kept."
+            )
+            return families, replace(first, interrupted=True)
+        if is_clearly_better(fitted.validation_loss, first.validation_loss):
+            return features_alone, fitted
+        return families, first
+
+    def _refit(self, work: BoostingWork, families: list[FamilySpec]) -> FittedForest:
+        """A model of all rows, whose number of iterations follows from the held-out ones.
+
+        It keeps the validation scores and residuals of the first fit, which are those of rows that
+        no tree of it was grown on. After Ctrl-C it is the first fit.
+        """
+        first = self._fitted
+        work = replace(
+            work,
+            options=self._refit_options(work.options),
+            target=replace(work.target, validates=None),
+            scorer=None,
+        )
+        fitted = _unless_interrupted(partial(self._boost, work, families, REFIT_STAGE))
+        if fitted is None:
+            _warn(
+                "fit was interrupted while it fitted all rows again; the model without the "
+                "held-out rows is kept."
+            )
+            return first
+        whole = self._assemble(work, fitted)
+        known, own = _record(first), _record(whole)
+        record = replace(known, training_score=own.training_score)
+        return replace(whole, additive=replace(_additive(whole), record=record))
+
+    def _refit_options(self, options: BoostingOptions) -> BoostingOptions:
+        rate = options.learning_rate
+        if self.learning_rate == "auto":
+            rate = choose_refit_rate(hasattr(self, "classes_"))
+        n_iter = round(REFIT_FACTOR * self.n_iter_ * options.learning_rate / rate)
+        return replace(options, learning_rate=rate, max_iter=max(1, n_iter), n_iter_no_change=0)
+
+
+def _unless_interrupted(grow: Callable[[], BoostingFit]) -> BoostingFit | None:
+    """What a later stage has grown; None after Ctrl-C, where the earlier stages count."""
+    try:
+        fitted = grow()
+    except KeyboardInterrupt:
+        return None
+    return None if fitted.interrupted else fitted
+
+
+def _warn(text: str) -> None:
+    """From `fit`, which the user has called."""
+    warnings.warn(text, UserWarning, stacklevel=6)
