@@ -80,10 +80,14 @@ class FitsInStages(ABC):
             self._fitted = self._refit(work, families)
 
     def _candidates(self, work: BoostingWork) -> list[list[FamilySpec]]:
-        """Features beside combinations of them; where rows validate, also features alone."""
+        """Features beside combinations; where rows validate a regression, also features alone.
+
+        In classification the held-out rows have not found better directions, only other ones.
+        """
         members = self._members()
         kinds = [members]
-        if members is None and work.target.validates is not None and not self.warm_start:
+        validates = work.target.validates is not None
+        if members is None and validates and not self.warm_start and not self._is_classifier():
             kinds.append(read_projection("axis", "auto"))
         n_rows, levels = len(work.dataset.X), work.dataset.encoding.levels
         found = [resolve_directions(kind, n_rows, levels, work.constraints) for kind in kinds]
@@ -134,10 +138,13 @@ class FitsInStages(ABC):
         record = replace(known, training_score=own.training_score)
         return replace(whole, additive=replace(_additive(whole), record=record))
 
+    def _is_classifier(self) -> bool:
+        return hasattr(self, "classes_")
+
     def _refit_options(self, options: BoostingOptions) -> BoostingOptions:
         rate = options.learning_rate
         if self.learning_rate == "auto":
-            rate = choose_refit_rate(hasattr(self, "classes_"))
+            rate = choose_refit_rate(self._is_classifier())
         n_iter = round(REFIT_FACTOR * self.n_iter_ * options.learning_rate / rate)
         return replace(options, learning_rate=rate, max_iter=max(1, n_iter), n_iter_no_change=0)
 
