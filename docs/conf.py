@@ -35,6 +35,7 @@ exclude_patterns = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "literal"
+highlight_language = "none"  # blocks without a language are outputs and commands
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"Bevel {version}"

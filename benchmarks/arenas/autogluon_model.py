@@ -21,7 +21,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 from autogluon.core.constants import REGRESSION
@@ -41,8 +41,10 @@ SHARE_TO_GROW = 0.8
 # Trees of the first part of a forest, whose time tells how many more there can be.
 FIRST_TREES = 20
 FIRST_ITERATIONS = 10
-MOST_ITERATIONS = 2000  # of boosting at its defaults, which may stop earlier
-BYTES_PER_NODE = 40  # of a grown tree, with its directions
+MOST_ITERATIONS = 1000  # of max_iter="auto" with validation rows
+BYTES_PER_NODE = 40  # of a grown tree, without its directions
+BYTES_PER_WEIGHT = 8  # of a direction, with the number of its feature
+MOST_WEIGHTS = 10  # of most directions: those of many features are few
 FIXED_BYTES = 200_000_000  # libraries, and what does not grow with the table
 
 
@@ -53,8 +55,15 @@ class BevelForestModel(AbstractModel):
     ag_name = "BevelForest"
     ag_priority = 60
     seed_name = "random_state"
-    n_trees_default = 500
-    nodes_per_row = 1.3  # of a fully grown tree: up to two nodes for each row of a bag
+    _supported_problem_types: ClassVar[list[str]] = ["binary", "multiclass", "regression"]
+    # Nominal columns and missing values stay as they are; text and images are left out.
+    _default_auxiliary_params_extra: ClassVar[dict[str, Any]] = {
+        "valid_raw_types": ["int", "float", "category", "bool"]
+    }
+    # Trees at the defaults, and nodes of a tree for each row, in classification and regression: two
+    # for each of the rows of a bag in regression, fewer where leaves hold many rows of a class.
+    n_trees_default = (500, 300)
+    nodes_per_row = (0.65, 1.3)
 
     def _fit(
         self,
@@ -66,8 +75,9 @@ class BevelForestModel(AbstractModel):
         **_: Any,
     ) -> None:
         end = None if time_limit is None else time.monotonic() + SHARE_TO_GROW * time_limit
-        X = self.preprocess(X, is_train=True)
+        X = self.preprocess(X, y=y, is_train=True)
         self.model = grow_until(self._estimator(num_cpus), X, y, sample_weight, end)
+        self.params_trained["n_estimators"] = self.model.n_estimators
 
     def _estimator(self, num_cpus: int | str) -> Any:
         kind = self._kinds()[self.problem_type == REGRESSION]
@@ -78,21 +88,15 @@ class BevelForestModel(AbstractModel):
     def _kinds(cls) -> tuple[type, type]:
         return ObliqueForestClassifier, ObliqueForestRegressor
 
-    @classmethod
-    def supported_problem_types(cls) -> list[str]:
-        """The tasks of both estimators."""
-        return ["binary", "multiclass", "regression"]
-
-    def _get_default_auxiliary_params(self) -> dict[str, Any]:
-        # Nominal columns and missing values stay as they are; text and images are left out.
-        own = {"valid_raw_types": ["int", "float", "category", "bool"]}
-        return super()._get_default_auxiliary_params() | own
+    def _more_tags(self) -> dict[str, bool]:
+        return {"can_refit_full": True}  # with the trees or iterations of `params_trained`
 
     def _estimate_memory_usage(self, X: pd.DataFrame, **options: Any) -> int:
-        return self._estimate_memory_usage_static(
+        return self.estimate_memory_usage_static(
             X=X,
-            hyperparameters=self._get_model_params(),
+            problem_type=self.problem_type,
             num_classes=self.num_classes or 1,
+            hyperparameters=self._get_model_params(),
             **options,
         )
 
@@ -102,14 +106,17 @@ class BevelForestModel(AbstractModel):
         *,
         X: pd.DataFrame,
         hyperparameters: dict[str, Any] | None = None,
+        problem_type: str | None = None,
         num_classes: int | None = 1,
         **_: Any,
     ) -> int:
-        """A bound of what a fit takes above the frame: encoded columns, trees, class shares."""
+        """What a fit takes at most above the frame: encoded columns, trees, class shares."""
         n_rows, n_columns = X.shape
-        n_trees = (hyperparameters or {}).get("n_estimators", cls.n_trees_default)
+        which = problem_type == REGRESSION
+        n_trees = (hyperparameters or {}).get("n_estimators", cls.n_trees_default[which])
         encoded = 3 * 4 * n_rows * n_columns  # float32, sorted and scaled copies
-        trees = int(n_trees * cls.nodes_per_row * n_rows * BYTES_PER_NODE)
+        node = BYTES_PER_NODE + BYTES_PER_WEIGHT * min(MOST_WEIGHTS, n_columns)
+        trees = int(n_trees * cls.nodes_per_row[which] * n_rows * node)
         shares = 2 * 8 * n_rows * max(1, num_classes or 1)
         return encoded + trees + shares + FIXED_BYTES
 
@@ -123,7 +130,7 @@ class BevelBoostingModel(BevelForestModel):
 
     ag_key = "BEVEL_BOOSTING"
     ag_name = "BevelBoosting"
-    nodes_per_row = 0.0  # trees of 31 leaves, which the fixed part covers
+    nodes_per_row = (0.0, 0.0)  # trees of few leaves, which the fixed part covers
 
     def _fit(
         self,
@@ -138,17 +145,19 @@ class BevelBoostingModel(BevelForestModel):
     ) -> None:
         start = time.monotonic()
         model = self._estimator(num_cpus)
-        X = self.preprocess(X, is_train=True)
+        X = self.preprocess(X, y=y, is_train=True)
         given = {}
         if X_val is not None:
             given = {"X_val": self.preprocess(X_val), "y_val": y_val}
         if time_limit is not None:
+            asked = MOST_ITERATIONS if model.max_iter == "auto" else model.max_iter
             affordable = affordable_iterations(model, X, y, SHARE_TO_GROW * time_limit)
-            if affordable < MOST_ITERATIONS:
+            if affordable < asked:
                 model.set_params(max_iter=affordable)
             model.set_params(callback=StopAt(start + time_limit))
         self.model = model.fit(X, y, sample_weight, **given)
         self.model.set_params(callback=None)
+        self.params_trained |= {"max_iter": self.model.n_iter_, "early_stopping": False}
 
     @classmethod
     def _kinds(cls) -> tuple[type, type]:
@@ -201,6 +210,9 @@ def main() -> None:
     """Fit both models to a local file with AutoGluon's predictor; print its leaderboard."""
     from autogluon.tabular import TabularPredictor
 
+    # By the name that AutoGluon's worker processes import, which `__main__` is not.
+    from benchmarks.arenas import autogluon_model as own
+
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("table", help="a CSV or Parquet file")
     parser.add_argument("--target", default="target")
@@ -213,7 +225,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         predictor = TabularPredictor(label=args.target, path=folder, verbosity=1).fit(
             train,
-            hyperparameters={BevelForestModel: {}, BevelBoostingModel: {}},
+            hyperparameters={own.BevelForestModel: {}, own.BevelBoostingModel: {}},
             time_limit=args.seconds,
             num_bag_folds=args.bags or None,
         )

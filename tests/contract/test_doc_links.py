@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import subprocess
+import sys
 import tomllib
 from importlib.metadata import metadata
 from pathlib import Path
@@ -67,6 +68,41 @@ def test_site_and_its_files_have_the_address_of_the_distribution(monkeypatch):
     links = re.findall(r"\]\(([^)]*)\)", settings["with_addresses"](text, f"{ADDRESS}/"))
     assert len(links) >= 8
     assert all(link.startswith(f"{ADDRESS}/") for link in links)
+
+
+CONF_OF_A_SMALL_SITE = f"""
+import runpy
+from bevel.estimators import _doc_link
+
+_doc_link.DOCUMENTATION = "{ADDRESS}"
+globals().update(runpy.run_path({str(ROOT / "docs" / "conf.py")!r}))
+extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_sitemap"]
+html_theme, html_theme_options, html_static_path, html_css_files = "basic", {{}}, [], []
+html_sidebars, templates_path = {{}}, []
+"""
+
+
+def test_files_of_a_built_site_have_full_addresses(tmp_path):
+    """A site of two pages, with the settings of docs/ that make addresses."""
+    for package in ("sphinx", "myst_parser", "sphinx_sitemap"):
+        pytest.importorskip(package)
+    source, out = tmp_path / "docs", tmp_path / "site"
+    (source / "guide").mkdir(parents=True)
+    (source / "api").mkdir()
+    (source / "conf.py").write_text(CONF_OF_A_SMALL_SITE, "utf-8")
+    (source / "index.md").write_text("# Start\n\n```{toctree}\nguide/one\n```\n", "utf-8")
+    (source / "guide" / "one.md").write_text("# One\n", "utf-8")
+    (source / "llms.txt").write_text("- [One](guide/one.html)\n", "utf-8")
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", str(source), str(out)]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    listed = re.findall("<loc>(.*?)</loc>", (out / "sitemap.xml").read_text("utf-8"))
+    assert {f"{ADDRESS}/index.html", f"{ADDRESS}/guide/one.html"} <= set(listed)
+    for address in listed:
+        assert (out / address.removeprefix(f"{ADDRESS}/")).is_file(), address
+    assert f"Sitemap: {ADDRESS}/sitemap.xml\n" in (out / "robots.txt").read_text("utf-8")
+    assert (out / "llms.txt").read_text("utf-8") == f"- [One]({ADDRESS}/guide/one.html)\n"
+    page = (out / "guide" / "one.html").read_text("utf-8")
+    assert f'<link rel="canonical" href="{ADDRESS}/guide/one.html"' in page
 
 
 def test_site_has_no_sitemap_and_relative_links_while_nothing_is_published(monkeypatch):

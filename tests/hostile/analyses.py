@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ def _run_sql(query: str, names: Any) -> None:
     text = [query, *columns]
     if any("\0" in each or _has_surrogates(each) for each in text):
         return  # no text of a database
-    with sqlite3.connect(":memory:") as database:
+    with closing(sqlite3.connect(":memory:")) as database:
         database.execute(f"CREATE TABLE rows ({', '.join(map(quoted, names))})")
         database.execute(query)
 

@@ -3,6 +3,7 @@
 import math
 import re
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ def mixed(n=300):
 
 def query(frame, sql):
     """Rows that a database gives."""
-    with sqlite3.connect(":memory:") as database:
+    with closing(sqlite3.connect(":memory:")) as database:
         frame.to_sql("my table", database, index=False)
         return database.execute(sql).fetchall()
 
@@ -376,7 +377,7 @@ def test_database_takes_the_same_rows_for_finite_and_infinite_bounds(low, high, 
     test = NumberTest((0,), (1.0,), (0.0,), low, high, False, True, missing)
     numbers = np.array(VALUES, dtype=float)
     expected = [value for value, holds in zip(VALUES, test.holds([numbers]), strict=True) if holds]
-    with sqlite3.connect(":memory:") as database:
+    with closing(sqlite3.connect(":memory:")) as database:
         database.execute('CREATE TABLE rows ("x")')
         database.executemany("INSERT INTO rows VALUES (?)", [(value,) for value in VALUES])
         found = database.execute(f"SELECT x FROM rows WHERE {test.sql(['x'])}").fetchall()
