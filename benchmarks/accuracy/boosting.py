@@ -97,7 +97,7 @@ def folds(problem: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield np.sort(np.delete(order, np.s_[fold::N_FOLDS])), np.sort(order[fold::N_FOLDS])
 
 
-# The systems: (is a classifier, training frame, targets) -> function from a frame to predictions.
+# The systems: (number of classes, training frame, targets) -> function from a frame to predictions.
 Predict = Callable[[pd.DataFrame], np.ndarray]
 
 
@@ -163,9 +163,7 @@ def fit_ydf(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> P
             return values
         if values.ndim == 1:
             values = np.column_stack([1.0 - values, values])
-        share = np.zeros((len(values), n_classes))  # a class may have no training row
-        share[:, np.array(model.label_classes()).astype(int)] = values
-        return share
+        return values[:, np.argsort(np.array(model.label_classes()).astype(int))]
 
     return predict
 
@@ -198,15 +196,9 @@ def _columns(X: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def _predict(model: Any, n_classes: int) -> Predict:
-    if not n_classes:
-        return lambda X: np.asarray(model.predict(X)).ravel()
-
-    def predict(X: pd.DataFrame) -> np.ndarray:
-        share = np.zeros((len(X), n_classes))
-        share[:, np.asarray(model.classes_, dtype=int)] = model.predict_proba(X)
-        return share
-
-    return predict
+    if n_classes:
+        return lambda X: np.asarray(model.predict_proba(X))
+    return lambda X: np.asarray(model.predict(X)).ravel()
 
 
 def evaluate(
@@ -216,13 +208,20 @@ def evaluate(
     test: np.ndarray,
 ) -> Outcome:
     """A fold: fitted on its training rows, scored on the others."""
+    target, present = problem.y[train], np.arange(0)
+    if problem.n_classes:  # some may have no training row
+        present, target = np.unique(target, return_inverse=True)
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        predict = fit(problem.n_classes, problem.X.iloc[train], problem.y[train])
+        predict = fit(len(present), problem.X.iloc[train], target)
         cpu_s = time.process_time() - start
         predicted = predict(problem.X.iloc[test])
     y = problem.y[test]
+    if problem.n_classes:
+        shares = np.zeros((len(y), problem.n_classes))
+        shares[:, present] = predicted
+        predicted = shares
     if not problem.n_classes:
         return Outcome(float(np.mean((predicted - y) ** 2) / np.var(y)), float("nan"), cpu_s)
     right = np.clip(predicted[np.arange(len(y)), y], 1e-15, 1.0)

@@ -103,11 +103,15 @@ void check_values(const BoostingSet& set, const BoostingOptions& options) {
     const double weight = set.target.weight(i);
     require(weight >= 0.0 && std::isfinite(weight), "[boost] weight that is negative or infinite");
   }
+  // Validation rows may have levels that the training rows lack.
+  const auto validates = [&](size_t row) {
+    return set.roles && set.roles[row] == static_cast<uint8_t>(RowRole::validation);
+  };
   for (int32_t f : data.categorical)
     for (size_t i = 0; i < data.n_rows; ++i) {
-      const float code = data.column(f)[i];
-      require(code >= 0.0f && code < static_cast<float>(data.levels[f]),
-              "[boost] level out of range");
+      const float level = data.column(f)[i];
+      const bool is_known = level < static_cast<float>(data.levels[f]);
+      require(level >= 0.0f && (is_known || validates(i)), "[boost] level out of range");
     }
 }
 

@@ -7,6 +7,7 @@
 #include "bevel/boosting/direction_bins.h"
 #include "bevel/boosting/gradient_sampling.h"
 #include "bevel/boosting/splitting/cut_search.h"
+#include "bevel/boosting/splitting/row_partition.h"
 #include "bevel/boosting/team.h"
 #include "bevel/random/stream.h"
 #include "bevel/support/thread_pool.h"
@@ -16,14 +17,17 @@ using namespace bevel;
 
 namespace {
 
-// Work that needs a team, on one thread.
+// Work that needs a team.
 template <class Work>
-void with_team(Work work) {
+void with_team(Work work, int n_threads = 1) {
   ThreadPool* running = nullptr;
-  ThreadPool pool(1, 1, [&](int worker, size_t) {
-    Team team(*running, worker);
-    work(team);
-  });
+  ThreadPool pool(
+      n_threads, 1,
+      [&](int worker, size_t) {
+        Team team(*running, worker);
+        work(team);
+      },
+      static_cast<size_t>(n_threads));
   running = &pool;
   pool.run();
 }
@@ -172,4 +176,35 @@ TEST_CASE("a cut that reaches a score is never passed over, and most that do not
   }
   CHECK(n_below > 1000);
   CHECK(n_passed_over == n_below);
+}
+
+TEST_CASE("rows are parted as a stable partition parts them") {
+  Stream stream(root_key(7, 0), Purpose::bag);
+  for (const int n_threads : {1, 3})
+    for (const size_t n : {size_t{1}, size_t{2}, size_t{1000}, size_t{16385}, size_t{100000}})
+      for (const uint64_t share : {0, 1, 50, 99, 100}) {
+        std::vector<uint8_t> codes(n * kGroupColumns), goes_left(kCodes, 0);
+        std::fill_n(goes_left.begin(), 7, uint8_t{1});
+        std::vector<uint32_t> rows(n);
+        std::vector<PackedSum> stats(n);
+        for (size_t i = 0; i < n; ++i) {
+          codes[i * kGroupColumns] = stream.below(100) < share ? 6 : 7;
+          rows[i] = static_cast<uint32_t>(n - 1 - i);
+          stats[i] = static_cast<PackedSum>(rows[i]) * 3;
+        }
+        std::vector<uint32_t> expected = rows;
+        const auto is_left = [&](uint32_t row) { return codes[row * kGroupColumns] == 6; };
+        const auto middle = std::stable_partition(expected.begin(), expected.end(), is_left);
+        size_t n_left = 0;
+        with_team(
+            [&](Team& team) {
+              RowPartition partition(team);
+              const RowTest test{codes.data(), goes_left.data(), n > 1000};
+              n_left = partition.run(test, rows, stats);
+            },
+            n_threads);
+        CHECK_EQ(n_left, static_cast<size_t>(middle - expected.begin()));
+        CHECK(rows == expected);
+        for (size_t i = 0; i < n; ++i) CHECK_EQ(stats[i], static_cast<PackedSum>(rows[i]) * 3);
+      }
 }

@@ -16,11 +16,15 @@ def test_default_fit_is_a_fit_of_all_rows_with_the_iterations_that_held_out_rows
     X, y = load_diabetes(return_X_y=True)
     model = ObliqueBoostingRegressor(random_state=3).fit(X, y)
     stopped = ObliqueBoostingRegressor(
-        random_state=3, early_stopping=True, refit=False, validation_fraction=0.2
+        random_state=3,
+        early_stopping=True,
+        refit=False,
+        validation_fraction=0.2,
+        learning_rate=0.1,
     ).fit(X, y)
-    assert model.n_iter_ == round(1.5 * stopped.n_iter_)
+    assert model.n_iter_ == round(1.5 * stopped.n_iter_ * 0.1 / 0.03)
     whole = ObliqueBoostingRegressor(
-        random_state=3, early_stopping=False, max_iter=model.n_iter_
+        random_state=3, early_stopping=False, max_iter=model.n_iter_, learning_rate=0.03
     ).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
     np.testing.assert_array_equal(model.validation_score_, stopped.validation_score_)
@@ -78,21 +82,83 @@ def test_refit_that_cannot_be_honoured_raises(settings: dict[str, Any], words: s
         ObliqueBoostingRegressor(refit=True).fit(X, y, X_val=X, y_val=y)
 
 
-def test_interrupted_second_fit_keeps_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rate", [0.2, "auto"])
+def test_classifier_and_rate_that_is_given_have_one_rate(rate: Any) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = ObliqueBoostingClassifier(random_state=3, learning_rate=rate).fit(X, y)
+    first = len(model.validation_score_)
+    whole = ObliqueBoostingClassifier(
+        random_state=3, early_stopping=False, max_iter=model.n_iter_, learning_rate=rate
+    ).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
+    assert model.n_iter_ == round(1.5 * (int(np.argmax(model.validation_score_)) + 1))
+    assert first > 0
+
+
+def _problem(oblique: bool) -> tuple[Any, Any]:
+    """Targets that follow a difference of two columns, or single columns in steps."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 15))
+    steps = np.round(2 * X[:, 0]) + np.round(2 * X[:, 1]) * (X[:, 2] > 0)
+    signal = np.sin(3 * (X[:, 0] - X[:, 1])) if oblique else steps
+    return X, signal + 0.1 * rng.normal(size=900)
+
+
+def _cuts_combinations(model: Any) -> bool:
+    return bool((np.diff(model.forest_.entry_offset) > 1).any())
+
+
+@pytest.mark.parametrize("oblique", [False, True])
+def test_held_out_rows_choose_between_combinations_and_single_features(oblique: bool) -> None:
+    X, y = _problem(oblique)
+    model = ObliqueBoostingRegressor(random_state=0).fit(X, y)
+    assert _cuts_combinations(model) == oblique
+    chosen = ["axis", ("sparse", 75)] if oblique else "axis"
+    known = ObliqueBoostingRegressor(random_state=0, projection=chosen, scale="quantile").fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), known.predict(X))
+    np.testing.assert_array_equal(model.validation_score_, known.validation_score_)
+
+
+def test_single_features_are_tried_where_rows_validate_a_default_regression() -> None:
+    X, y = _problem(oblique=False)
+    given = {"random_state": 0, "max_iter": 150}
+    rows = {"X_val": X[:200], "y_val": y[:200]}
+    validated = ObliqueBoostingRegressor(**given).fit(X[200:], y[200:], **rows)
+    assert not _cuts_combinations(validated)
+    assert not _cuts_combinations(ObliqueBoostingRegressor(**given, early_stopping=True).fit(X, y))
+    for others in ({"early_stopping": False}, {"early_stopping": True, "warm_start": True}):
+        assert _cuts_combinations(ObliqueBoostingRegressor(**given, **others).fit(X, y))
+    labels = y > 0
+    assert _cuts_combinations(
+        ObliqueBoostingClassifier(**given, early_stopping=True).fit(X, labels)
+    )
+
+
+@pytest.mark.parametrize(
+    ("nth", "words"),
+    [
+        (2, "the model with combinations is kept"),
+        (3, "the model without the held-out rows is kept"),
+    ],
+)
+def test_interrupted_later_fit_keeps_the_one_before(
+    monkeypatch: pytest.MonkeyPatch, nth: int, words: str
+) -> None:
     X, y = load_diabetes(return_X_y=True)
     boost, calls = base.boost, []
 
     def interrupted(*given: Any) -> Any:
         calls.append(given)
-        if len(calls) == 2:
+        if len(calls) == nth:
             raise KeyboardInterrupt
         return boost(*given)
 
     monkeypatch.setattr(base, "boost", interrupted)
-    with pytest.warns(UserWarning, match="without the held-out rows is kept"):
+    with pytest.warns(UserWarning, match=words) as warned:
         model = ObliqueBoostingRegressor(random_state=3).fit(X, y)
+    assert warned[0].filename == __file__
     monkeypatch.undo()
     stopped = ObliqueBoostingRegressor(
-        random_state=3, early_stopping=True, validation_fraction=0.2
+        random_state=3, early_stopping=True, validation_fraction=0.2, learning_rate=0.1
     ).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), stopped.predict(X))

@@ -187,8 +187,11 @@ void BinnedColumns::code_tile(const TableValues& table, size_t feature, size_t f
   const float* values = table.run(feature, first, n, room.data());
   uint8_t* codes = codes_.column(feature) + first * kGroupColumns;
   if (bins.is_nominal()) {
-    for (size_t i = 0; i < n; ++i)
-      codes[i * kGroupColumns] = bins.level_code[static_cast<size_t>(values[i])];
+    for (size_t i = 0; i < n; ++i) {
+      const auto level = static_cast<size_t>(values[i]);
+      codes[i * kGroupColumns] =
+          level < bins.level_code.size() ? bins.level_code[level] : kUnknownLevel;
+    }
     return;
   }
   code_numbers(values, n, edges, static_cast<size_t>(bins.n_bins), codes);

@@ -160,4 +160,4 @@ def _unless_interrupted(grow: Callable[[], BoostingFit]) -> BoostingFit | None:
 
 def _warn(text: str) -> None:
     """From `fit`, which the user has called."""
-    warnings.warn(text, UserWarning, stacklevel=6)
+    warnings.warn(text, UserWarning, stacklevel=5)
