@@ -26,7 +26,8 @@ _SCHEDULE = [
         "auto",
         [StrOptions(("auto",)), Number("(0, 10]")],
         "Factor of what each tree adds. Smaller ones need more iterations and often predict "
-        'better. "auto" is 0.05, or 0.1 with more than 10 000 rows.',
+        'better. "auto" is 0.05, or 0.1 with more than 10 000 rows. Regressions that fit all rows '
+        "again (`refit`) first look for the number of iterations with 0.1, and then have 0.03.",
         "Use 0.01 to 0.3.",
     ),
     Parameter(
@@ -47,7 +48,8 @@ _TREES = [
         [Special('"auto", a name, an object of bevel.projections, or a list of them')],
         "Where the directions come from that splits cut along. They are drawn once for each "
         'iteration, for all nodes of its trees. "auto": all single features and sparse '
-        'combinations, side by side. "axis" cuts single features only; "sparse", "combination", '
+        "combinations, side by side; a regression with validation rows tries single features alone "
+        'too, and takes them if their loss is 3 % lower. "axis" cuts single features only; "sparse", "combination", '
         '"rotation", "multirotation", `P.Patches(shape)` and `P.Custom(matrix)` combine them. In a '
         "list all members take part.",
     ),
