@@ -26,3 +26,16 @@ def test_trees_do_not_depend_on_the_number_of_rows_that_only_pass_them():
     # Rows that only pass the trees are parted by the same loop.
     error = np.mean((large.predict(X_val) - y_val) ** 2)
     np.testing.assert_allclose(large.validation_score_[-1], -error / 2, rtol=1e-6)
+
+
+def test_trees_do_not_depend_on_threads_that_share_the_rows_of_a_node():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(70_000, 20)).astype(np.float32)  # two groups of columns
+    y = X[:, 0] * X[:, 1] + X[:, 19] + 0.1 * rng.normal(size=len(X))
+    settings = {"max_iter": 3, "early_stopping": False, "projection": "axis", "random_state": 0}
+    alone = ObliqueBoostingRegressor(n_jobs=1, **settings).fit(X, y)
+    for n_threads in (2, 3, 4):
+        shared = ObliqueBoostingRegressor(n_jobs=n_threads, **settings).fit(X, y)
+        np.testing.assert_array_equal(alone.forest_.threshold, shared.forest_.threshold)
+        np.testing.assert_array_equal(alone.forest_.gain, shared.forest_.gain)
+        np.testing.assert_array_equal(alone.predict(X), shared.predict(X))
