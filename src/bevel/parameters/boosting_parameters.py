@@ -49,9 +49,9 @@ _TREES = [
         "Where the directions come from that splits cut along. They are drawn once for each "
         'iteration, for all nodes of its trees. "auto": all single features and sparse '
         "combinations, side by side; a regression with validation rows tries single features alone "
-        'too, and takes them if their loss is 3 % lower. "axis" cuts single features only; "sparse", "combination", '
-        '"rotation", "multirotation", `P.Patches(shape)` and `P.Custom(matrix)` combine them. In a '
-        "list all members take part.",
+        'too, and takes them if their loss is 3 % lower. "axis" cuts single features only; '
+        '"sparse", "combination", "rotation", "multirotation", `P.Patches(shape)` and '
+        "`P.Custom(matrix)` combine them. In a list all members take part.",
     ),
     Parameter(
         "n_projections",
