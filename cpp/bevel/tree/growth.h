@@ -121,8 +121,8 @@ NodeStore to_preorder(const std::vector<GrowingNode<Node>>& nodes, Write write) 
   return store;
 }
 
-// Stable:  [l r l l r]  ->  [l l l | r r]. Returns the number on the left; the buffer has n
-// entries.
+// Stable:  [l r l l r]  ->  [l l l | r r]. Returns the number on the left; the buffer has an entry
+// more than go right.
 template <class T>
 size_t partition_stably(T* values, size_t n, const uint8_t* goes_left, T* buffer) {
   size_t left = 0, right = 0;

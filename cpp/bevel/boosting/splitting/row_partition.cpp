@@ -5,6 +5,7 @@
 #include "bevel/boosting/code_groups.h"
 #include "bevel/boosting/splitting/row_visits.h"
 #include "bevel/support/cancellation.h"
+#include "bevel/tree/growth.h"
 
 namespace bevel {
 namespace {
@@ -17,15 +18,7 @@ template <class T>
 void move_in_place(std::span<T> values, const uint8_t* goes_left, size_t n_left, T* buffer) {
   const size_t n = values.size(), n_right = n - n_left;
   if (n_right <= n_left) {
-    size_t left = 0, right = 0;
-    for (size_t i = 0; i < n; ++i) {
-      const T value = values[i];
-      values[left] = value;
-      buffer[right] = value;
-      left += goes_left[i];
-      right += !goes_left[i];
-    }
-    std::copy_n(buffer, n_right, values.data() + n_left);
+    partition_stably(values.data(), n, goes_left, buffer);
   } else {
     size_t left = n_left, right = n;
     for (size_t i = n; i-- > 0;) {
