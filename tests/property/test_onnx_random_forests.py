@@ -18,7 +18,7 @@ pytest.importorskip("onnxruntime")
 from support.fitted_forests import fitted_forest
 from support.onnx_models import Exported
 
-from bevel.data.dataset import LARGEST_STORED
+from bevel.data.tiles import LARGEST_STORED
 from bevel.export.onnx import leaves
 from bevel.export.onnx.splits import Splits
 from bevel.export.onnx.walk import WalkRoute

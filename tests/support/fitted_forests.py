@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.data.nominal import Levels
 from bevel.data.scaling import IdentityScaler
 from bevel.forest.fitted_forest import FittedForest

@@ -13,7 +13,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import has_fit_parameter
 
 from bevel._types import AnyFloats, Floats, Ints32
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.errors import shorten, wrong_type, wrong_value
 
 

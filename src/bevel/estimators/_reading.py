@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bevel.data.columns import Columns
-from bevel.data.dataset import encode
+from bevel.data.encoding import encode
 from bevel.data.tables import Table, read_table
 from bevel.errors import join_names
 from bevel.training.threads import count_threads

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Float32s, Floats, Ints32
-from bevel.data.dataset import Dataset, Encoding, encode, learn_dataset
+from bevel.data.dataset import Dataset, learn_dataset
+from bevel.data.encoding import Encoding, encode
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.data.target import read_labels

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bevel import _core
 from bevel._types import Float32s
-from bevel.data.dataset import Encoding, encode, learn_dataset
+from bevel.data.dataset import learn_dataset
+from bevel.data.encoding import Encoding, encode
 from bevel.data.scaling import automatic_scale
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._named_parameters import NamedParameters

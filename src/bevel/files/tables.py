@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.data.nominal import MOST_LEVELS, Levels
 from bevel.data.ranking import RankScaler
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import AnyFloats, Floats
-from bevel.data.dataset import Reading
+from bevel.data.encoding import Reading
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 from bevel.forest.records.boosting_record import BoostingRecord
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from bevel import _core
 from bevel._types import Float32s
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.errors import SeveralOutputsError, join_names
 from bevel.forest.additive import Additive
 from bevel.forest.bags import Bags

@@ -1,7 +1,7 @@
 """Predictions of a flat forest: leaves, paths, classes, probabilities and values.
 
 The packed forest is laid out for speed; it is built on first use and never saved. Rows are either
-encoded (`bevel.data.dataset.encode`) or plain arrays of floats with a `Reading` that says how to
+encoded (`bevel.data.encoding.encode`) or plain arrays of floats with a `Reading` that says how to
 scale them; those are read and scaled block by block on their way down the trees.
 """
 
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from bevel import _core
 from bevel._types import AnyFloats, Float32s, Floats, Ints32
-from bevel.data.dataset import Reading
+from bevel.data.encoding import Reading
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest

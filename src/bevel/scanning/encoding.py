@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import Float32s, Floats
-from bevel.data.dataset import Encoding, encode
+from bevel.data.encoding import Encoding, encode
 from bevel.data.scaling import LinearScaler, Scaler, learn_scaler, safe_span
 from bevel.scanning.batches import Batch
 from bevel.scanning.columns import ColumnStore

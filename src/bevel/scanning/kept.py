@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.data.nominal import Levels
 from bevel.data.ranking import RankScaler
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Float32s, Floats
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.data.row_weights import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from bevel.scanning.batches import Batch, Source
 from bevel.scanning.budget import RowBytes, Shares, check_memory, share_out

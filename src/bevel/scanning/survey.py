@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import AnyFloats, Floats
-from bevel.data.dataset import LARGEST_READ, LARGEST_STORED
 from bevel.data.nominal import Levels, choose_nominal, learn_levels
 from bevel.data.tables import Table, read_table
+from bevel.data.tiles import LARGEST_READ, LARGEST_STORED
 from bevel.errors import join_names
 from bevel.scanning.batches import Batch
 from bevel.scanning.sample import RowSample

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Float32s, Floats
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
 from bevel.forest.outputs import Outputs

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import Float32s, Floats
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.data.tables import Table
 
 __all__ = ["count_numeric", "haar_rotations", "plain_matrix", "rotated_view"]

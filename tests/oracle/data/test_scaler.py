@@ -13,7 +13,6 @@ from support.naive.scaling import dampen, naive_scale
 
 from bevel import _core
 from bevel.data import ranking
-from bevel.data.dataset import LARGEST_READ, LARGEST_STORED
 from bevel.data.scaling import (
     SCALES,
     IdentityScaler,
@@ -22,6 +21,7 @@ from bevel.data.scaling import (
     Scaler,
     learn_scaler,
 )
+from bevel.data.tiles import LARGEST_READ, LARGEST_STORED
 
 KINDS = [None, *SCALES]
 SPECIAL = [np.nan, 0.0, -0.0, 1.0, 5e-324, -1e-310, 1e-45, 1e34, 1e38, LARGEST_READ, -LARGEST_READ]

@@ -19,8 +19,9 @@ from support.random_forests import KINDS
 import bevel
 from bevel import ObliqueForestClassifier, _core
 from bevel import projections as P
-from bevel.data.dataset import LARGEST_STORED, Encoding
+from bevel.data.encoding import Encoding
 from bevel.data.scaling import IdentityScaler
+from bevel.data.tiles import LARGEST_STORED
 from bevel.files.columns.forest_columns import encode_forest
 from bevel.files.columns.mapped import MappedPredictor
 from bevel.forest.flat_forest import FlatForest

@@ -1,4 +1,4 @@
-"""`bevel.data.dataset`: one float32 matrix from any table."""
+"""`bevel.data.dataset`, `encoding` and `tiles`: one float32 matrix from any table."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from bevel.data import dataset as module
-from bevel.data.dataset import LARGEST_STORED, encode, learn_dataset
+from bevel.data import tiles
+from bevel.data.dataset import learn_dataset
+from bevel.data.encoding import encode
 from bevel.data.scaling import SCALES
 from bevel.data.tables import read_table
+from bevel.data.tiles import LARGEST_STORED
 from bevel.errors import PrecisionWarning
 
 
@@ -80,7 +82,7 @@ def test_result_does_not_depend_on_the_size_of_tiles(monkeypatch, scale, size):
     X = normal(100, 9)
     X[::5, 4] = np.nan
     expected = learn(X, scale=scale)
-    monkeypatch.setattr(module, "TILE_SIZE", size)
+    monkeypatch.setattr(tiles, "TILE_SIZE", size)
     dataset = learn(X, scale=scale)
     assert np.array_equal(dataset.X, expected.X, equal_nan=True)
     assert np.array_equal(dataset.encoding.medians, expected.encoding.medians)
@@ -208,7 +210,7 @@ def test_float64_copies_are_made_of_tiles_only(scale):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < X.nbytes + 6 * 8 * module.TILE_SIZE
+    assert peak < X.nbytes + 6 * 8 * tiles.TILE_SIZE
 
 
 @pytest.mark.parametrize("scale", [None, *SCALES])

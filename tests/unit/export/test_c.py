@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from support.fitted_forests import fitted_forest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.data.scaling import IdentityScaler
 from bevel.export.c import write_c
 from bevel.export.c.literals import code, comment_text, narrow, string, table

@@ -8,7 +8,8 @@ import pytest
 
 from bevel import ObliqueForestClassifier, _core
 from bevel import projections as P
-from bevel.data.dataset import encode, learn_dataset
+from bevel.data.dataset import learn_dataset
+from bevel.data.encoding import encode
 from bevel.data.tables import read_table
 from bevel.training.rotation import count_numeric, haar_rotations, plain_matrix, rotated_view
 

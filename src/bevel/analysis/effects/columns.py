@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bevel._types import Array, Float32s, Floats
 from bevel.analysis.analysed_forest import AnalysedForest
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.data.tables import Table, read_table
 from bevel.errors import join_names, wrong_type, wrong_value
 

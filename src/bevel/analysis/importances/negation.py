@@ -17,8 +17,8 @@ from bevel.analysis.importances.error_increase import (
     measure,
 )
 from bevel.analysis.importances.groups import Group, read_groups
-from bevel.data.dataset import LARGEST_STORED
 from bevel.data.row_weights import read_weights
+from bevel.data.tiles import LARGEST_STORED
 from bevel.errors import join_names
 from bevel.forest.flat_forest import FlatForest
 

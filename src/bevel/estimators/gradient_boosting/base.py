@@ -13,7 +13,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from bevel._types import Floats
-from bevel.data.dataset import Dataset, encode, encode_dataset, learn_dataset, view_dataset
+from bevel.data.dataset import Dataset, encode_dataset, learn_dataset, view_dataset
+from bevel.data.encoding import encode
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.estimators._doc_link import LinksToDocuments

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Float32s, Floats
-from bevel.data.dataset import Dataset, Encoding, encode, learn_dataset
+from bevel.data.dataset import Dataset, learn_dataset
+from bevel.data.encoding import Encoding, encode
 from bevel.data.row_weights import read_weights
 from bevel.data.tables import ArrayTable, Table
 from bevel.errors import wrong_value

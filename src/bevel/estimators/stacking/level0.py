@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.model_selection import ParameterGrid
 
 from bevel._types import AnyFloats, Float32s, Floats
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.estimators._folds import stratified_folds
 from bevel.estimators._learners import (
     CodedClassifier,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.dataset import LARGEST_STORED, Encoding
+from bevel.data.encoding import Encoding
 from bevel.data.nominal import Levels
+from bevel.data.tiles import LARGEST_STORED
 from bevel.errors import shorten
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.scales import write_scale

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Float32s, Ints64
-from bevel.data.dataset import LARGEST_STORED
+from bevel.data.tiles import LARGEST_STORED
 from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
 __all__ = ["COMBINED", "LEVELS", "DirectionLists", "RightSets", "Splits", "Terms", "flat_places"]

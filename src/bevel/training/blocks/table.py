@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Float32s
-from bevel.data.dataset import Encoding
+from bevel.data.encoding import Encoding
 from bevel.training.blocks.block import Columns
 
 __all__ = ["BlockedTable", "rows_to_gather", "sample_size"]
