@@ -22,7 +22,7 @@ from bevel.data.scaling import (
     merge_scalers,
     safe_span,
 )
-from bevel.data.tables import ArrayTable, Table
+from bevel.data.tables import ArrayTable, Table, is_missing
 from bevel.data.tiles import (
     LARGEST_STORED,
     allocate,
@@ -33,7 +33,7 @@ from bevel.data.tiles import (
     read_tile,
     scale_tile,
 )
-from bevel.errors import PrecisionWarning, join_names
+from bevel.errors import PrecisionWarning, join_names, shorten
 
 __all__ = ["Dataset", "encode_dataset", "learn_dataset", "view_dataset"]
 
@@ -153,7 +153,9 @@ def view_dataset(
 
 
 def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Dataset:
-    """Read further training rows as the first ones were read.
+    """Read further training rows, of a warm start, as the first ones were read.
+
+    They may not have levels that the first ones lack: trees have no code for them to learn.
 
     Parameters
     ----------
@@ -165,6 +167,17 @@ def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Data
         Threads that scale columns and look for missing values.
     """
     X = encode(table, encoding, "F", n_threads)
+    for feature, column in encoding.nominal.items():
+        unseen = np.flatnonzero(X[:, feature] >= column.n_codes)
+        if len(unseen):
+            row = int(unseen[0])
+            label = table.labels(feature)[row]
+            got = "a missing value" if is_missing(label) else shorten(label)
+            raise ValueError(
+                f"X must have the levels of the first fit in nominal column "
+                f"{table.describe(feature)} when warm_start=True; got {got} in row index {row}. "
+                "Leave such rows out, or set warm_start=False."
+            )
     _, has_nan = _core.summarise_columns(X, encoding.levels, n_threads)
     return Dataset(X, frozen(has_nan), encoding)
 
