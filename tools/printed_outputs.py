@@ -27,9 +27,9 @@ BLOCK = re.compile(
 )
 
 
-def run(code: str, session: dict[str, Any]) -> str:
-    """What a cell of a notebook would show."""
-    tree = ast.parse(code)
+def run(code: str, session: dict[str, Any], line: int) -> str:
+    """What a cell of a notebook would show; tracebacks count lines from `line` on."""
+    tree = ast.increment_lineno(ast.parse(code), line)
     shown = io.StringIO()
     last = tree.body[-1] if tree.body else None
     with contextlib.redirect_stdout(shown):
@@ -49,7 +49,7 @@ def rerun(text: str) -> str:
     session: dict[str, Any] = {"__name__": "document"}
     parts, place = [], 0
     for found in BLOCK.finditer(text):
-        output = run(found["code"], session)
+        output = run(found["code"], session, text.count("\n", 0, found.start("code")))
         if found["output"] is not None:
             parts += [text[place : found.start("output")], output]
             place = found.end("output")
@@ -75,8 +75,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             try:
                 new = rerun(text)
-            except Exception as error:  # code of some pages is not complete
-                print(f"{document}: does not run by itself, {error!r}")
+            except Exception as error:
+                print(f"{document}: does not run, {error!r}")
+                n_different += 1
                 continue
         if new == text:
             continue
