@@ -12,6 +12,9 @@ and wanted to have afterwards. At most 3 is required, 1.5 of boosting (`--model 
 of the data that training works on counts as work space, and so do the scratch arrays of all
 threads.
 
+`--system` measures another library instead. The size of its trees is not known, so that peak −
+baseline, trees included, is what is compared; of Bevel it is printed too.
+
 The high-water mark is VmHWM of /proc/self/status, reset through /proc/self/clear_refs; where the
 kernel does not allow that, a thread reads the resident size every 2 ms, which can miss a short peak
 and says so. Linux only.
@@ -22,6 +25,7 @@ import contextlib
 import ctypes
 import gc
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -29,15 +33,21 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks import machine
+from benchmarks.speed.rows import Work
+from benchmarks.speed.systems import make_system
 from benchmarks.tables import append_csv, markdown
+from benchmarks.tasks import Data, make
 
 MEGABYTE = 1e6
 AT_MOST = {"forest": 3.0, "boosting": 1.5}
 FIELDS = (
     *("date", "commit", "n", "p", "trees", "threads", "projection", "scale", "order", "seconds"),
-    *("data_mb", "baseline_mb", "peak_mb", "forest_mb", "work_mb", "ratio", "peak_from"),
+    *("data_mb", "baseline_mb", "peak_mb", "forest_mb", "work_mb", "ratio", "peak_from", "system"),
 )
+SYSTEMS = ("bevel", "sklearn", "ydf", "lightgbm", "xgboost", "catboost")
 
 
 def main() -> None:
@@ -69,6 +79,10 @@ def main() -> None:
             ],
         )
     )
+    growth = (result["peak_mb"] - result["baseline_mb"]) / result["data_mb"]
+    print(f"\n{options.system}: the memory grew by {growth:.2f} × the data, trees included.")
+    if options.system != "bevel":
+        return
     most = AT_MOST[options.model]
     word = "HOLDS" if result["ratio"] <= most else "FAILS"
     print(
@@ -87,6 +101,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--model", choices=("forest", "boosting"), default="forest", help="boosting: 31 leaves"
     )
+    parser.add_argument("--system", choices=SYSTEMS, default="bevel")
     parser.add_argument("--trees", type=int, default=50)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--projection", default="sparse")
@@ -99,43 +114,24 @@ def parse() -> argparse.Namespace:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """In the fresh interpreter: baseline, fit, peak."""
-    import numpy as np
-
-    from benchmarks.tasks import make
-    from bevel import ObliqueBoostingClassifier, ObliqueForestClassifier
-
     data = make("higgs28", options.rows)
     X, y = np.asarray(data.X, order=options.order), data.y
     del data
 
-    def forest(n_trees: int) -> Any:
-        if options.model == "boosting":
-            return ObliqueBoostingClassifier(
-                max_iter=n_trees,
-                projection=options.projection,
-                scale=None if options.scale == "none" else options.scale,
-                max_leaf_nodes=31,
-                early_stopping=False,
-                n_jobs=options.threads,
-                random_state=0,
-            )
-        return ObliqueForestClassifier(
-            n_estimators=n_trees,
-            projection=options.projection,
-            scale=None if options.scale == "none" else options.scale,
-            n_jobs=options.threads,
-            random_state=0,
-        )
+    def fit(n_trees: int, X: Any, y: Any) -> Any:
+        if options.system != "bevel":
+            return fit_peer(options, n_trees, Data("higgs28", X, y, X[:1], y[:1]))
+        return make_bevel(options, n_trees).fit(X, y)
 
-    forest(options.threads).fit(X[:1000], y[:1000])
+    fit(options.threads, X[:1000], y[:1000])
     give_back()
     baseline = resident()
-    model = forest(options.trees)
     with HighWater() as high:
         start = time.perf_counter()
-        model.fit(X, y)
+        model = fit(options.trees, X, y)
         seconds = time.perf_counter() - start
-    finished = sum(array.nbytes for array in model.forest_.arrays().values())
+    is_ours = options.system == "bevel"
+    finished = sum(array.nbytes for array in model.forest_.arrays().values()) if is_ours else 0
     work = high.peak - baseline - finished
     return {
         "n": X.shape[0],
@@ -155,7 +151,38 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "work_mb": round(work / MEGABYTE, 1),
         "ratio": round(work / X.nbytes, 3),
         "peak_from": high.source,
+        "system": options.system,
     }
+
+
+def make_bevel(options: argparse.Namespace, n_trees: int) -> Any:
+    from bevel import ObliqueBoostingClassifier, ObliqueForestClassifier
+
+    shared = {
+        "projection": options.projection,
+        "scale": None if options.scale == "none" else options.scale,
+        "n_jobs": options.threads,
+        "random_state": 0,
+    }
+    if options.model == "boosting":
+        return ObliqueBoostingClassifier(
+            max_iter=n_trees, max_leaf_nodes=31, early_stopping=False, **shared
+        )
+    return ObliqueForestClassifier(n_estimators=n_trees, **shared)
+
+
+def fit_peer(options: argparse.Namespace, n_trees: int, data: Data) -> Any:
+    """Fit a peer with the settings of the speed table; what it makes of the data counts too."""
+    d = data.X.shape[1]
+    if options.model == "boosting":
+        work = Work("boost-axis", d, n_trees, options.threads)
+    else:
+        is_oblique = options.system == "ydf"
+        mode, d = ("sparse", d) if is_oblique else ("axis", math.isqrt(d))
+        work = Work(mode, d, n_trees, options.threads)
+    system = make_system(options.system, data, work)
+    system.fit()
+    return system
 
 
 def give_back() -> None:

@@ -41,10 +41,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"Bevel {version}"
 html_static_path = ["_static"]
 html_css_files = ["bevel.css"]
+html_logo = html_favicon = "_static/logo.svg"
 html_baseurl = f"{DOCUMENTATION}/" if DOCUMENTATION else ""
 if DOCUMENTATION:  # a sitemap has full addresses, which there are once the site is published
     extensions.append("sphinx_sitemap")
 html_theme_options = {
+    "logo": {"text": html_title},
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,

@@ -42,8 +42,7 @@ from bevel.projections.families import (
     tuned_out_of_bag,
 )
 from bevel.scanning import ScannedTable
-from bevel.training.automatic.candidates import shared_scale
-from bevel.training.criteria import is_regression
+from bevel.training.automatic.candidates import SHARED_SCALE
 from bevel.training.feature_constraints import check_directions, read_constraints
 from bevel.training.options import (
     TrainingOptions,
@@ -256,7 +255,7 @@ class ObliqueForest(
         if self.scale != "auto":
             return self.scale  # type: ignore[no-any-return]
         if not members:
-            return shared_scale(regression=is_regression(self.criterion))
+            return SHARED_SCALE
         return automatic_scale(combines_units(members))
 
     def _bags(

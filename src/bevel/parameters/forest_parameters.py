@@ -189,8 +189,8 @@ _DATA = [
         'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
         '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
         '"auto" scales only when features that may be in different units are combined, by '
-        '"quantile" (the evidence is in the documentation, How it works); with '
-        'projection="auto" a classifier by "minmax".',
+        '"quantile", or by "minmax" with projection="auto" (the evidence is in the documentation, '
+        "How it works).",
     ),
     Parameter(
         "categorical_features",

@@ -8,7 +8,7 @@ import pytest
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.forest.calibration import POWERS
 from bevel.projections.families import TableShape
-from bevel.training.automatic.candidates import candidates_for, shared_scale
+from bevel.training.automatic.candidates import SHARED_SCALE, candidates_for
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 4)).astype(np.float32)
@@ -39,7 +39,7 @@ def test_every_tree_is_that_of_its_family_alone(task):
             projection=candidate.projection,
             n_projections=candidate.n_projections,
             criterion=candidate.criterion,
-            scale=shared_scale(regression=task == "numbers"),
+            scale=SHARED_SCALE,
             min_samples_split=record.min_samples_split,
             random_state=0,
         ).fit(X, y)
@@ -65,7 +65,7 @@ def test_errors_are_those_of_the_micro_forests_on_rows_that_all_predict(task, we
             projection=candidate.projection,
             n_projections=candidate.n_projections,
             criterion=candidate.criterion,
-            scale=shared_scale(regression=task == "numbers"),
+            scale=SHARED_SCALE,
             random_state=0,
         ).fit(X, y, sample_weight=weight)
         predicted = [[] for _ in X]

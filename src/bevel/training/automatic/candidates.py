@@ -9,7 +9,7 @@ from bevel.projections.counts import Count
 from bevel.projections.families import Member, TableShape
 from bevel.training.feature_constraints import holds
 
-__all__ = ["Candidate", "candidates_for", "shared_scale"]
+__all__ = ["SHARED_SCALE", "Candidate", "candidates_for"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Candidate:
 
 
 FEWEST_WIDE_COLUMNS = 50
+SHARED_SCALE = "minmax"  # of all families, behind `scale="auto"` (docs/design/scale.md)
 # The first serves every table (docs/design/automatic_families.md).
 FOR_CLASSES = (
     Candidate("axis", Axis(), "entropy"),
@@ -57,11 +58,6 @@ FOR_NUMBERS = (
     Candidate("lda", LDA(), "squared_error", 5),
     Candidate("ridge", Ridge(tune="gcv"), "squared_error"),
 )
-
-
-def shared_scale(*, regression: bool) -> str:
-    """The scale of all families, behind `scale="auto"`."""
-    return "quantile" if regression else "minmax"
 
 
 def candidates_for(

@@ -1,13 +1,14 @@
-"""Boosting and its peers at their defaults: ``python -m benchmarks.accuracy.boosting``.
+"""Bevel and its peers at their defaults: ``python -m benchmarks.accuracy.peers``.
 
-    python -m benchmarks.accuracy.boosting --folder data --systems bevel,lightgbm,catboost
+    python -m benchmarks.accuracy.peers --folder data --systems bevel,lightgbm,catboost
 
 Each set is cut into two folds, the same for all systems, after at most 20 000 rows are drawn from
 it. The sets are those of 700 rows and more in `uci`, and all of `regression` and `large`, from the
 smallest on (rows × columns × classes). Systems have one thread and the seed 0; nominal columns are
-native in all of them. Rows are appended to a file as they come, so that a stopped run resumes; the
-tables are of the sets that all systems have done. Settings of Bevel were chosen on the half of the
-sets whose names have an even CRC-32; the other half is the report half.
+native in all of them but scikit-learn's forest, which gets indicators. Rows are appended to a file
+as they come, so that a stopped run resumes; the tables are of the sets that all systems have done.
+Settings of Bevel were chosen on the half of the sets whose names have an even CRC-32; the other
+half is the report half.
 """
 
 import argparse
@@ -15,22 +16,20 @@ import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from benchmarks import machine
+from benchmarks.accuracy.systems import BOOSTING, SYSTEMS, Predict
 from benchmarks.tables import append_csv, markdown, read_csv
-from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor
 from bevel.datasets import load_folder
 from bevel.datasets.folder import FolderEntry
 
-__all__ = ["SYSTEMS", "Problem", "evaluate", "is_reported", "load", "sets"]
-
-FEWEST_ROWS, MOST_ROWS, N_FOLDS = 700, 20_000, 2
+FEWEST_ROWS = {"uci": 700}
+MOST_ROWS, N_FOLDS = 20_000, 2
 FIELDS = ("date", "commit", "set", "fold", "system", "error", "log_loss", "cpu_s")
 
 
@@ -59,11 +58,13 @@ def work(entry: FolderEntry) -> float:
     return min(entry.n_rows, MOST_ROWS) * columns * classes
 
 
-def sets(folder: Path) -> list[FolderEntry]:
-    """All sets, from the smallest on."""
-    found = [entry for entry in load_folder(folder / "uci") if entry.n_rows >= FEWEST_ROWS]
-    found += [*load_folder(folder / "regression"), *load_folder(folder / "large")]
-    return sorted(found, key=work)
+def sets(folder: Path, names: Sequence[str]) -> list[FolderEntry]:
+    """All sets of some folders, from the smallest on."""
+    found = [entry for name in names for entry in load_folder(folder / name)]
+    return sorted(
+        (each for each in found if each.n_rows >= FEWEST_ROWS.get(each.path.parent.name, 0)),
+        key=work,
+    )
 
 
 def is_reported(name: str) -> bool:
@@ -97,110 +98,6 @@ def folds(problem: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield np.sort(np.delete(order, np.s_[fold::N_FOLDS])), np.sort(order[fold::N_FOLDS])
 
 
-# The systems: (number of classes, training frame, targets) -> function from a frame to predictions.
-Predict = Callable[[pd.DataFrame], np.ndarray]
-
-
-def fit_bevel(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> Predict:
-    kind = ObliqueBoostingClassifier if n_classes else ObliqueBoostingRegressor
-    return _predict(kind(random_state=0, n_jobs=1, **setting).fit(X, y), n_classes)
-
-
-def fit_lightgbm(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
-    import lightgbm
-
-    kind = lightgbm.LGBMClassifier if n_classes else lightgbm.LGBMRegressor
-    return _predict(kind(random_state=0, n_jobs=1, verbose=-1).fit(X, y), n_classes)
-
-
-def fit_xgboost(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
-    import xgboost
-
-    kind = xgboost.XGBClassifier if n_classes else xgboost.XGBRegressor
-    return _predict(kind(random_state=0, n_jobs=1, enable_categorical=True).fit(X, y), n_classes)
-
-
-def fit_catboost(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
-    import catboost
-
-    kind = catboost.CatBoostClassifier if n_classes else catboost.CatBoostRegressor
-    model = kind(
-        random_seed=0,
-        thread_count=1,
-        verbose=False,
-        allow_writing_files=False,
-        cat_features=[name for name in X if X[name].dtype == "category"],
-    )
-    model.fit(_as_text(X), y)
-    predict = _predict(model, n_classes)
-    return lambda frame: predict(_as_text(frame))
-
-
-def fit_hist_gb(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-    kind = HistGradientBoostingClassifier if n_classes else HistGradientBoostingRegressor
-    return _predict(kind(random_state=0).fit(X, y), n_classes)
-
-
-def fit_ydf(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> Predict:
-    import ydf
-
-    ydf.verbose(0)
-    task = ydf.Task.CLASSIFICATION if n_classes else ydf.Task.REGRESSION
-    kind = ydf.Semantic.CATEGORICAL if n_classes else ydf.Semantic.NUMERICAL
-    label = ydf.Column("y", kind, min_vocab_frequency=1) if n_classes else ydf.Column("y", kind)
-    names = [ydf.Column(name) for name in X]
-    rows = ydf.create_vertical_dataset({**_columns(X), "y": y}, columns=[*names, label])
-    learner = ydf.GradientBoostedTreesLearner(
-        label="y", task=task, num_threads=1, random_seed=0, **setting
-    )
-    model = learner.train(rows)
-
-    def predict(frame: pd.DataFrame) -> np.ndarray:
-        values = np.asarray(model.predict(_columns(frame)), dtype=np.float64)
-        if not n_classes:
-            return values
-        if values.ndim == 1:
-            values = np.column_stack([1.0 - values, values])
-        return values[:, np.argsort(np.array(model.label_classes()).astype(int))]
-
-    return predict
-
-
-SYSTEMS: dict[str, Callable[[int, pd.DataFrame, np.ndarray], Predict]] = {
-    "bevel": fit_bevel,
-    "lightgbm": fit_lightgbm,
-    "xgboost": fit_xgboost,
-    "hist_gb": fit_hist_gb,
-    "catboost": fit_catboost,
-    "ydf": fit_ydf,
-    "ydf_oblique": partial(fit_ydf, split_axis="SPARSE_OBLIQUE"),
-}
-
-
-def _as_text(X: pd.DataFrame) -> pd.DataFrame:
-    """CatBoost wants text in nominal columns, also for what is missing."""
-    nominal = [name for name in X if X[name].dtype == "category"]
-    return X.assign(**{name: X[name].astype(object).fillna("missing") for name in nominal})
-
-
-def _columns(X: pd.DataFrame) -> dict[str, np.ndarray]:
-    """What ydf reads: numbers, and text for nominal columns."""
-    return {
-        name: X[name].astype(object).fillna("").to_numpy(str)
-        if X[name].dtype == "category"
-        else X[name].to_numpy(np.float32)
-        for name in X
-    }
-
-
-def _predict(model: Any, n_classes: int) -> Predict:
-    if n_classes:
-        return lambda X: np.asarray(model.predict_proba(X))
-    return lambda X: np.asarray(model.predict(X)).ravel()
-
-
 def evaluate(
     fit: Callable[[int, pd.DataFrame, np.ndarray], Predict],
     problem: Problem,
@@ -231,8 +128,8 @@ def evaluate(
 
 def run(options: argparse.Namespace) -> None:
     done = {(row["set"], int(row["fold"]), row["system"]) for row in read_csv(options.out)}
-    for entry in sets(options.folder):
-        if work(entry) > options.most_work:
+    for entry in sets(options.folder, options.sets):
+        if work(entry) > options.most_work or options.task not in ("both", entry.task):
             continue
         wanted = [
             (fold, system)
@@ -299,9 +196,11 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--folder", type=Path, required=True, help="with uci, large, regression")
     every = ",".join(SYSTEMS)
-    parser.add_argument("--systems", type=lambda text: text.split(","), default=every.split(","))
+    parser.add_argument("--systems", type=_names, default=list(BOOSTING), help=f"of {every}")
+    parser.add_argument("--sets", type=_names, default=["uci", "regression", "large"])
+    parser.add_argument("--task", choices=("both", "classification", "regression"), default="both")
     parser.add_argument("--most-work", type=float, default=float("inf"), help="leave out larger")
-    out = machine.ROOT / "benchmarks/results/boosting_accuracy.csv"
+    out = machine.ROOT / "benchmarks/results/accuracy.csv"
     parser.add_argument("--out", type=Path, default=out)
     options = parser.parse_args()
     unknown = [name for name in options.systems if name not in SYSTEMS]
@@ -310,10 +209,17 @@ def parse() -> argparse.Namespace:
     return options
 
 
+def _names(text: str) -> list[str]:
+    return text.split(",")
+
+
 def main() -> None:
     options = parse()
     run(options)
-    print(report(read_csv(options.out), options.systems))
+    entries = sets(options.folder, options.sets)
+    known = {entry.name for entry in entries if options.task in ("both", entry.task)}
+    rows = [row for row in read_csv(options.out) if row["set"] in known]
+    print(report(rows, options.systems))
 
 
 if __name__ == "__main__":
