@@ -29,7 +29,7 @@ class PrecisionWarning(UserWarning):
 
 
 class RowNumberWarning(UserWarning):
-    """A column counts the rows, and the target is sorted along it."""
+    """A column counts the rows and the target is sorted along it, or it names the rows."""
 
 
 class NoOutOfBagError(ValueError):

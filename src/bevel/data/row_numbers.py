@@ -1,26 +1,46 @@
-"""Finds columns that number the rows where rows are sorted by the target.
+"""Finds columns that number or name the rows.
 
-Such a column predicts the target of its own table perfectly and that of no other.
+A number along which the target is sorted predicts the target of its own table perfectly and that of
+no other; so does a name that no other row has.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bevel.data.nominal import Levels
 from bevel.data.tables import Table
 from bevel.errors import RowNumberWarning, join_names
 
-__all__ = ["find_row_numbers", "warn_of_row_numbers"]
+__all__ = ["find_row_numbers", "warn_of_row_names", "warn_of_row_numbers"]
 
 FALSE_ALARMS = 1e-6  # at most, for a column whose order has nothing to do with the target
 SAMPLE = 32  # rows that rule out nearly every other column
 SPARSEST = 5 / 3  # numbers up to that many times the rows: what a random split leaves of 1, 2, ...
 TILE = 2**16  # columns looked at together
+FEW_ROWS = 20  # in fewer, labels that are all different may be chance
+
+
+def warn_of_row_names(table: Table, levels: Mapping[int, Levels]) -> None:
+    """Warn of nominal columns with another label in every row, unless there is no other column."""
+    if table.n_features < 2 or table.n_rows <= FEW_ROWS:
+        return
+    found = [feature for feature, each in levels.items() if len(each.labels) == table.n_rows]
+    if found:
+        names = join_names([table.describe(feature) for feature in found])
+        warnings.warn(
+            f"Column {names} has another label in every row, so that no split on it says anything "
+            "about other rows. Drop the column if it is a name or an id; if it holds numbers or "
+            "dates as text, convert it.",
+            RowNumberWarning,
+            stacklevel=3,
+        )
 
 
 def warn_of_row_numbers(

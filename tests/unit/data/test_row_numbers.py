@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import ObliqueBoostingRegressor, ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.data.row_numbers import _chance, _is_sorted_along, find_row_numbers
 from bevel.data.tables import read_table
 from bevel.errors import RowNumberWarning
@@ -87,3 +87,16 @@ def test_forest_warns_and_names_the_column(estimator):
         estimator(2).fit(frame, np.sort(CLASSES))
     estimator(2).fit(frame[["index"]], np.sort(CLASSES))  # the only one there is
     estimator(2).fit(frame.assign(index=np.arange(N) + 1960), np.sort(CLASSES))
+
+
+@pytest.mark.parametrize(
+    "estimator", [ObliqueForestClassifier, ObliqueForestRegressor, ObliqueBoostingRegressor]
+)
+def test_names_of_the_rows_are_warned_of(estimator):
+    frame = pd.DataFrame({"x": NOISE, "name": [f"row {i}" for i in range(N)]})
+    model = estimator(n_estimators=2) if "Forest" in estimator.__name__ else estimator(max_iter=2)
+    with pytest.warns(RowNumberWarning, match="Column 'name' has another label in every row"):
+        model.fit(frame, CLASSES)
+    model.fit(frame[["name"]], CLASSES)  # the only one there is
+    model.fit(frame.assign(name=["row 0", *frame["name"][1:-1], "row 0"]), CLASSES)
+    model.fit(frame[:20], CLASSES[:20])
