@@ -78,7 +78,7 @@ _doc_link.DOCUMENTATION = "{ADDRESS}"
 globals().update(runpy.run_path({str(ROOT / "docs" / "conf.py")!r}))
 extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_sitemap"]
 html_theme, html_theme_options, html_static_path, html_css_files = "basic", {{}}, [], []
-html_sidebars, templates_path = {{}}, []
+html_sidebars, templates_path, html_logo, html_favicon = {{}}, [], None, None
 """
 
 
