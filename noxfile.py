@@ -51,14 +51,14 @@ def lint(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the fast tests."""
     session.install(".[test]", "./lab")
-    session.run("pytest", "-n", "2", *session.posargs)
+    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
 
 
 @nox.session
 def oldest(session: nox.Session) -> None:
     """Run the fast tests with the oldest dependencies that Bevel supports (Python 3.11 or 3.12)."""
     session.install("-c", "tests/oldest.txt", ".[test]", "./lab")
-    session.run("pytest", "-n", "2", *session.posargs)
+    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
 
 
 @nox.session
