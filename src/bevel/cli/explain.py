@@ -22,9 +22,9 @@ from bevel.printable import printable
 from bevel.report.explain_report import describe_model, describe_rows, explain_report
 from bevel.report.explain_sections import combined_share, row_sentence
 from bevel.report.score_text import probability_words, score_line
+from bevel.tables.options import TableKeywords
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.scores import as_json
-from bevel.workflow.tables.options import TableKeywords
 
 __all__ = ["EXAMPLES", "explain"]
 
@@ -128,7 +128,7 @@ def _command(
 def _print(data: Path, out: Path | None, found: Explanation) -> None:
     noun = "boosting" if found.adds_up else "forest"
     lines = {noun: describe_model(found.model), "rows": describe_rows(str(data), found)}
-    kind = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "training "}[found.row_kind]
+    kind = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "in-bag "}[found.row_kind]
     for name, estimate in found.scores.items():
         lines[f"{kind}{name}"] = score_line(name, estimate)
     bands = [] if found.quantiles is None else found.quantiles.bands
@@ -139,6 +139,8 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
     output.print_lines(lines)
     if found.adds_up and found.scores:
         output.note("Boosting has no rows out of bag: scores of its training rows are too good.")
+    elif found.scores and found.row_kind == "new":
+        output.note("Taken for new rows: scores of training rows would be in-bag, and too good.")
     if found.quantiles is not None and found.quantiles.missing:
         output.note(found.quantiles.missing)
     console = output.console()

@@ -33,12 +33,12 @@ from bevel.errors import shorten
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.report.score_text import score_line
+from bevel.tables.options import TableKeywords, TableOptions
 from bevel.workflow import FitResult
 from bevel.workflow.fitting import BOOSTING, FOREST, Settings
 from bevel.workflow.predicting import out_of_bag_predictions
 from bevel.workflow.scores import as_json
 from bevel.workflow.several_targets import OutputFit, fit_outputs, split_targets
-from bevel.workflow.tables.options import TableKeywords, TableOptions
 
 __all__ = ["EXAMPLES", "fit"]
 

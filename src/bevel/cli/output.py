@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bevel.cli.flags import as_flags
-from bevel.forest.records.family_record import NOT_COMPARED, size_note
+from bevel.forest.records.family_record import not_compared, size_note
 from bevel.printable import json_escaped, printable
 from bevel.report.score_text import family_rows
 
@@ -102,7 +102,7 @@ def print_families(summary: Mapping[str, Any] | None, *, is_classifier: bool) ->
     screen = console()
     screen.print(table)
     if all(each["error"] is None for each in summary["families"]):
-        screen.print(NOT_COMPARED)
+        screen.print(not_compared(len(summary["families"])))
     if summary["min_samples_split"] > 2:
         screen.print(size_note(summary["min_samples_split"]))
     for name, why in summary["left_out"].items():

@@ -11,8 +11,8 @@ from bevel.cli.flags import as_flags
 from bevel.cli.table_options import ModelData, RowId, reads_tables, source_of
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
+from bevel.tables.options import TableKeywords
 from bevel.workflow.predicting import Predictions
-from bevel.workflow.tables.options import TableKeywords
 
 __all__ = ["EXAMPLES", "predict"]
 

@@ -15,8 +15,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from bevel.workflow.tables.options import TableKeywords
-from bevel.workflow.tables.source import Source
+from bevel.tables.options import TableKeywords
+from bevel.tables.source import Source
 
 __all__ = [
     "Data",

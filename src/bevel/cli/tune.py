@@ -26,11 +26,11 @@ from bevel.cli.table_options import (
     source_of,
 )
 from bevel.printable import printable
+from bevel.tables.options import TableKeywords
 from bevel.tuning.candidates import write_parameters
 from bevel.tuning.parameter_file import write_parameter_file
 from bevel.tuning.results import Candidate
 from bevel.workflow import TuneResult
-from bevel.workflow.tables.options import TableKeywords
 
 COLUMNS = ("parameters", "trees", "loss ± std. error", "difference", "seconds")
 MOST_SHOWN = 10  # candidates of the printed table

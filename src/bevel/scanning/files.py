@@ -1,4 +1,4 @@
-"""Tables in files: Parquet, CSV, Arrow IPC and NumPy arrays, read batch by batch."""
+"""Tables in files: Parquet, text, Arrow IPC and NumPy arrays, read batch by batch."""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from bevel.data.masks import fill_masked
+from bevel.data.pandas_index import index_columns
 from bevel.errors import join_names, nearest, wrong_value
 from bevel.extras import import_optional
 from bevel.scanning.batches import ArraySource, Batch
+from bevel.tables.options import TableOptions
+from bevel.tables.source import Source
+from bevel.tables.text_batches import TextBatches
 
-__all__ = ["TableFiles", "find_files", "open_arrays"]
+__all__ = ["TableFiles", "TextFiles", "find_files", "format_of", "open_arrays"]
 
 BATCH_ROWS = 2**16
-CSV_BYTES = 2**23
 FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
-    ".csv": "csv",
+    ".csv": "text",
+    ".tsv": "text",
+    ".txt": "text",
+    ".gz": "text",
     ".arrow": "ipc",
     ".feather": "ipc",
     ".ipc": "ipc",
@@ -45,7 +52,7 @@ def find_files(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
     if not found:
         raise FileNotFoundError(
             f"scan needs files that exist; got {text!r}, which names none. Check the path, and "
-            "that files end in .parquet, .csv, .arrow, .feather or .npy."
+            "that files end in .parquet, .csv, .tsv, .arrow, .feather or .npy."
         )
     return sorted(found)
 
@@ -54,7 +61,7 @@ def format_of(files: Sequence[Path]) -> str:
     """The one format of all files."""
     formats = {FORMATS.get(file.suffix.lower(), file.suffix) for file in files}
     if len(formats) != 1 or not formats <= set(FORMATS.values()):
-        required = "files of one format: .parquet, .csv, .arrow, .feather or .npy"
+        required = "files of one format: .parquet, .csv, .tsv, .arrow, .feather or .npy"
         raise wrong_value("source", required, sorted(formats), "Convert them, or rename them.")
     return formats.pop()
 
@@ -75,11 +82,11 @@ def open_arrays(files: Sequence[Path], target: Any, weight: Any) -> ArraySource:
 def _array_of(values: Any) -> npt.NDArray[Any]:
     if isinstance(values, str | os.PathLike):
         return np.asarray(np.load(values, mmap_mode="r", allow_pickle=False))
-    return np.asarray(values)
+    return np.asarray(fill_masked(values))
 
 
 class TableFiles:
-    """Parquet, CSV or Arrow IPC files with the same columns.
+    """Parquet or Arrow IPC files with the same columns.
 
     Parameters
     ----------
@@ -90,7 +97,7 @@ class TableFiles:
     weight : str or None
         Column of the weights.
     columns : sequence of str or None
-        Columns to use, in this order; None: all others.
+        Columns to use, in this order; None: all others but the index of a pandas data frame.
     """
 
     def __init__(
@@ -103,8 +110,9 @@ class TableFiles:
         self._files = list(files)
         self._format = format_of(files)
         self._target, self._weight, self._columns = target, weight, columns
+        _check_roles(target, weight, columns)
         self._pyarrow = import_optional(
-            "pyarrow", needed_by="scan of Parquet, CSV and Arrow files", install="pyarrow"
+            "pyarrow", needed_by="scan of Parquet and Arrow files", install="pyarrow"
         )
 
     def batches(self) -> Iterator[Batch]:
@@ -114,6 +122,12 @@ class TableFiles:
                 for batch in self._read(file):
                     if batch.num_rows:
                         yield self._divide(batch, file)
+            except MemoryError as error:  # of pyarrow, too
+                raise MemoryError(
+                    f"scan needs more memory than there is to read {str(file)!r}: {error}. Free "
+                    "memory, or write the file in smaller batches of rows; if it is no large "
+                    "table, it is damaged."
+                ) from error
             except (self._pyarrow.ArrowException, OSError) as error:
                 raise type(error)(
                     f"scan could not read {str(file)!r} as {self._format}: {error}. Check the file."
@@ -127,19 +141,14 @@ class TableFiles:
             with parquet.ParquetFile(file, pre_buffer=False, memory_map=False) as opened:
                 columns = self._wanted(opened.schema_arrow.names, file)
                 yield from opened.iter_batches(BATCH_ROWS, columns=columns, use_threads=False)
-        elif self._format == "csv":
-            csv = import_optional("pyarrow.csv", needed_by="scan of CSV files", install="pyarrow")
-            options = csv.ReadOptions(block_size=CSV_BYTES, use_threads=False)
-            missing = csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
-            with csv.open_csv(file, read_options=options, convert_options=missing) as opened:
-                self._wanted(opened.schema.names, file)
-                yield from opened
         else:
-            with self._pyarrow.memory_map(str(file)) as memory:
-                opened = self._pyarrow.ipc.open_file(memory)
+            with file.open("rb") as stream:
+                limited = self._pyarrow.PythonFile(_LimitedReads(stream), mode="r")
+                opened = self._pyarrow.ipc.open_file(limited)
                 self._wanted(opened.schema.names, file)
                 for index in range(opened.num_record_batches):
                     whole = opened.get_batch(index)
+                    whole.validate(full=True)  # pyarrow itself trusts offsets and lengths
                     for start in range(0, whole.num_rows, BATCH_ROWS):
                         yield whole.slice(start, BATCH_ROWS)
 
@@ -148,14 +157,7 @@ class TableFiles:
         others = () if self._columns is None else self._columns
         weight = () if self._weight is None else (self._weight,)
         needed = [*others, self._target, *weight]
-        absent = [name for name in needed if name not in names]
-        if absent:
-            near = nearest(absent[0], list(names))
-            remedy = f"Did you mean {near!r}?" if near else "Check the names."
-            raise ValueError(
-                f"scan needs the column {absent[0]!r} in every file; got "
-                f"{join_names([repr(n) for n in names])} in {str(file)!r}. {remedy}"
-            )
+        check_present(needed, names, file)
         return None if self._columns is None else needed
 
     def _divide(self, batch: Any, file: Path) -> Batch:
@@ -166,13 +168,11 @@ class TableFiles:
             weights = _values(table.column(self._weight), self._pyarrow)
         if self._columns is not None:
             return Batch(table.select(list(self._columns)), y, weights)
-        used = [self._target, *([] if self._weight is None else [self._weight])]
-        features = table.drop_columns(used)
+        used = {self._target, *([] if self._weight is None else [self._weight])}
+        used.update(index_columns(table.column_names, table.schema.metadata))
+        features = table.drop_columns(sorted(used))
         if not features.num_columns:
-            raise ValueError(
-                f"scan needs at least one column beside the target; got {str(file)!r} without any. "
-                "Add columns."
-            )
+            raise no_features(file)
         return Batch(features, y, weights)
 
     def n_rows(self) -> int | None:
@@ -189,11 +189,156 @@ class TableFiles:
 
     def fingerprint(self) -> str | None:
         """Names, sizes and times of the files, and what is read of them."""
-        text = [repr((self._format, self._target, self._weight, self._columns))]
-        for file in self._files:
-            status = file.stat()
-            text.append(repr((str(file.resolve()), status.st_size, status.st_mtime_ns)))
-        return hashlib.sha256("\n".join(text).encode()).hexdigest()
+        what = (self._format, self._target, self._weight, self._columns)
+        return fingerprint_of(self._files, what)
+
+
+class TextFiles:
+    """CSV and other text files with the same columns, read as the command line reads a file.
+
+    Parameters
+    ----------
+    files : sequence of path
+        In the order of the rows; may be gzipped.
+    target : str
+        Column of the targets.
+    weight : str or None
+        Column of the weights.
+    columns : sequence of str or None
+        Columns to use, in this order; None: all others but a first one without a name, which names
+        the rows.
+    options : TableOptions
+        How the files are read.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[Path],
+        target: str,
+        weight: str | None,
+        columns: Sequence[str] | None,
+        options: TableOptions,
+    ) -> None:
+        _check_roles(target, weight, columns)
+        self._files = list(files)
+        self._target, self._weight, self._chosen = target, weight, columns
+        self._options = options
+        self._opened: tuple[str, TextBatches] | None = None
+
+    def _open(self) -> TextBatches:
+        """The files, opened when their rows are needed, and again if they have changed since."""
+        state = self.fingerprint()
+        if self._opened is None or self._opened[0] != state:
+            sources = [Source(file, str(file)) for file in self._files]
+            self._opened = state, TextBatches(sources, self._options)
+        return self._opened[1]
+
+    @property
+    def _special(self) -> list[str]:
+        """Columns that are no features."""
+        return [self._target, *([] if self._weight is None else [self._weight])]
+
+    def _features(self, table: TextBatches) -> list[str]:
+        left_out = {*self._special, table.row_names}
+        features = list(self._chosen or (n for n in table.names if n not in left_out))
+        check_present([*features, *self._special], table.names, self._files[0])
+        if not features:
+            raise no_features(self._files[0])
+        return features
+
+    def batches(self) -> Iterator[Batch]:
+        """Rows of all files, file after file."""
+        table = self._open()
+        features = self._features(table)
+        for rows in table.batches([*features, *self._special]):
+            if not len(rows):
+                continue
+            y = rows.select([self._target]).values[0]
+            if table.types[self._target].is_whole:
+                y = y.astype(np.int64)
+            weights = None if self._weight is None else rows.select([self._weight]).values[0]
+            yield Batch(rows.select(features), y, weights)
+
+    def n_rows(self) -> int | None:
+        """None: it is not known before the files are read."""
+        return None
+
+    def fingerprint(self) -> str:
+        """Names, sizes and times of the files, and what is read of them."""
+        what = (self._target, self._weight, self._chosen, self._options)
+        return fingerprint_of(self._files, what)
+
+
+def check_present(needed: Sequence[str], names: Sequence[str], file: Path) -> None:
+    """Raise ValueError if a column that is needed is absent from a file."""
+    absent = [name for name in needed if name not in names]
+    if absent:
+        near = nearest(absent[0], list(names))
+        remedy = f"Did you mean {near!r}?" if near else "Check the names."
+        raise ValueError(
+            f"scan needs the column {absent[0]!r} in every file; got "
+            f"{join_names([repr(n) for n in names])} in {str(file)!r}. {remedy}"
+        )
+
+
+def no_features(file: Path) -> ValueError:
+    """The error for files that hold nothing but targets and weights."""
+    return ValueError(
+        f"scan needs at least one column beside the target; got {str(file)!r} without any. Add "
+        "columns."
+    )
+
+
+def fingerprint_of(files: Sequence[Path], what: object) -> str:
+    """Digest of the names, sizes and times of files, and of what is read of them."""
+    text = [repr(what)]
+    for file in files:
+        status = file.stat()
+        text.append(repr((str(file.resolve()), status.st_size, status.st_mtime_ns)))
+    return hashlib.sha256("\n".join(text).encode()).hexdigest()
+
+
+def _check_roles(target: str, weight: str | None, columns: Sequence[str] | None) -> None:
+    """Raise if a column has two roles: a target among the features predicts itself."""
+    if weight == target:
+        remedy = "Leave it out, or name the column of the weights."
+        raise wrong_value("weight", "another column than the target", weight, remedy)
+    for role, name in (("target", target), ("weight", weight)):
+        if columns is not None and name in columns:
+            required = f"features, and not the column of the {role}"
+            raise wrong_value("columns", required, name, "Leave it out of columns.")
+    if columns is not None and len(set(columns)) < len(columns):
+        raise wrong_value("columns", "different columns", list(columns), "Name each of them once.")
+
+
+class _LimitedReads:
+    """A file that gives what it has, however much is requested.
+
+    pyarrow requests as much as a damaged file says, and reserves memory for it. A mapped file would
+    end the process if somebody else cut it short.
+    """
+
+    closed = False
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._size = os.fstat(stream.fileno()).st_size
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        """The next bytes, at most to the end of the file."""
+        left = max(0, self._size - self._stream.tell())
+        return self._stream.read(left if n_bytes < 0 else min(n_bytes, left))
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place of the file."""
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        """The place in the file."""
+        return self._stream.tell()
+
+    def close(self) -> None:
+        """Leave the file to its owner."""
 
 
 def _values(column: Any, pyarrow: Any) -> npt.NDArray[Any]:

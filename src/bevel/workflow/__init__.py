@@ -5,7 +5,7 @@
 >>> workflow.explain(result.model, "iris.csv", target="species")  # doctest: +SKIP
 """
 
+from bevel.tables.options import TableOptions
 from bevel.workflow.commands import FitResult, TuneResult, explain, fit, predict, tune
-from bevel.workflow.tables.options import TableOptions
 
 __all__ = ["FitResult", "TableOptions", "TuneResult", "explain", "fit", "predict", "tune"]

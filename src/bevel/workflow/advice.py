@@ -1,19 +1,23 @@
 """Do oblique splits help on this data?
 
-The model is compared with a forest that cuts along the axes: as many trees, the same seed and the
-same rows left out, so that the differences are paired row by row. The figures of the model are its
-own, not those of a forest like it.
+The model is compared with a forest that cuts along the axes: as many trees, the same criterion and
+size of nodes, the same seed and the same rows left out, so that the differences are those of the
+directions and are paired row by row. The figures of the model are its own, not those of a forest
+like it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from bevel._types import Floats
-from bevel.workflow.fitting import Settings, coded, cross_validate, fit
+from bevel.projections.counts import Count
+from bevel.training.automatic.candidates import axis_family
+from bevel.workflow.fitting import FOREST, Settings, coded, cross_validate, fit
 from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.scores import Estimate, mean_estimate, paired_share_estimate, row_losses
 
@@ -109,6 +113,7 @@ def rivals_of(data: LabelledRows, settings: Settings) -> list[str]:
 def advise(
     data: LabelledRows,
     settings: Settings,
+    model: Any,
     predictions: Floats,
     *,
     by: str = "out-of-bag",
@@ -122,6 +127,8 @@ def advise(
         The rows.
     settings : Settings
         Of the model.
+    model : estimator
+        The fitted model, whose size of nodes the other forest gets.
     predictions : ndarray
         Of the model for each row, by trees that have not seen it; NaN where there are none.
     by : {"out-of-bag", "cross-validated"}
@@ -132,7 +139,7 @@ def advise(
     losses = {MODEL: row_losses(coded(data), predictions, data.task)}
     for number, projection in enumerate(rivals_of(data, settings)):
         on_rival(number, projection)
-        chosen = replace(settings, projection=projection, n_projections="auto")
+        chosen = _like(settings, model, projection)
         losses[projection] = row_losses(coded(data), _predict(data, chosen, by), data.task)
     known = ~np.isnan(np.array(list(losses.values()))).any(axis=0)
     if len(losses) < 2 or not known.any():
@@ -148,6 +155,29 @@ def advise(
         for forest, loss in losses.items()
     ]
     return Advice(lines, data.task, settings.n_trees, by)
+
+
+def _like(settings: Settings, model: Any, projection: str) -> Settings:
+    """Settings of a forest with another projection that grows as the model did otherwise."""
+    others = dict(settings.others)
+    n_projections: Count = "auto"
+    if settings.model == FOREST:
+        families = getattr(model, "families_", None)
+        if others.get("min_samples_split", "auto") == "auto":
+            others["min_samples_split"] = 2 if families is None else families.min_samples_split
+        if families is not None:  # the axis family as it takes part in the model
+            axis = axis_family(regression=not hasattr(model, "classes_"))
+            n_projections = axis.n_projections
+            others["criterion"] = _criterion(others, axis.criterion)
+        elif hasattr(model, "classes_"):
+            others["criterion"] = _criterion(others, "gini")
+    return replace(settings, projection=projection, n_projections=n_projections, others=others)
+
+
+def _criterion(others: Mapping[str, Any], automatic: str) -> str:
+    """The criterion that was given, or the one that stands for "auto"."""
+    given = str(others.get("criterion", "auto"))
+    return automatic if given == "auto" else given
 
 
 def _predict(data: LabelledRows, settings: Settings, by: str) -> Floats:

@@ -14,6 +14,8 @@ from typing import Any, Unpack
 
 from bevel.errors import join_names, nearest, wrong_value
 from bevel.estimators.loading import load
+from bevel.tables.options import TableKeywords, TableOptions
+from bevel.tables.source import Source
 from bevel.workflow import explaining, fitting
 from bevel.workflow.explained_model import of_target, survival_columns
 from bevel.workflow.explaining import Explanation
@@ -31,8 +33,6 @@ from bevel.workflow.predicting import Predictions, predict_file
 from bevel.workflow.results import FitResult, TuneResult
 from bevel.workflow.survival.explaining import explain_survival
 from bevel.workflow.survival.rows import read_survival_rows
-from bevel.workflow.tables.options import TableKeywords, TableOptions
-from bevel.workflow.tables.source import Source
 from bevel.workflow.tuning import tune_rows, with_parameter_file
 
 __all__ = ["FitResult", "TuneResult", "explain", "fit", "predict", "tune"]

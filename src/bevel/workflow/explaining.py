@@ -40,7 +40,6 @@ from bevel.analysis.results import (
 from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
 from bevel.analysis.rules.top import RuleLimits, best_rules
 from bevel.data.columns import Columns
-from bevel.errors import NoOutOfBagError
 from bevel.forest.additive import add_trees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
@@ -218,11 +217,10 @@ def explain(
     wanted = places_of(number, requested)
     rng = np.random.default_rng(seed)
     on_step(0, "predicting rows")
-    rows, row_kind = _evaluation_rows(analysed, X, y)
+    rows = _evaluation_rows(analysed, X, y)
+    row_kind = rows.row_kind
     used = np.union1d(draw_places(np.flatnonzero(rows.known), MOST_ROWS, rng), wanted)
-    rows = EvaluationRows(
-        rows.X[used], rows.target[used], None if rows.out is None else rows.out[used]
-    )
+    rows = _taken(rows, used)
     predicted, known = _predict(analysed, rows, row_kind)
     shown = _calibrated(analysed, predicted)
     some, truth = X.rows(used), None if y is None else y[used]
@@ -277,9 +275,13 @@ def explain(
 
 def _groups(analysed: AnalysedForest, X: Columns, rows: EvaluationRows) -> RuleSet:
     some = np.linspace(0, len(X) - 1, min(len(X), MOST_RULE_ROWS)).astype(np.int64)
+    return choose_rules(analysed, X.rows(some), _taken(rows, some), RuleOptions())
+
+
+def _taken(rows: EvaluationRows, some: npt.NDArray[np.int64]) -> EvaluationRows:
+    """Some of the rows."""
     out = None if rows.out is None else rows.out[some]
-    taken = EvaluationRows(rows.X[some], rows.target[some], out)
-    return choose_rules(analysed, X.rows(some), taken, RuleOptions())
+    return replace(rows, X=rows.X[some], target=rows.target[some], out=out)
 
 
 def _rules(analysed: AnalysedForest, rows: EvaluationRows) -> TopRules:
@@ -305,20 +307,12 @@ def places_of(number: npt.NDArray[np.int64], requested: Sequence[int]) -> npt.ND
 
 def _evaluation_rows(
     analysed: AnalysedForest, X: Columns, y: npt.NDArray[Any] | None
-) -> tuple[EvaluationRows, str]:
+) -> EvaluationRows:
     """The rows, for the trees that have not seen them if the forest was grown on them."""
     if y is None:
         encoded = analysed.encode(X)
-        return EvaluationRows(encoded, np.zeros(len(encoded)), None), "new"
-    if analysed.fitted.additive is not None:  # boosting has no bags that tell its rows from others
-        return read_evaluation_rows(analysed, X, y, out_of_bag=False), "new"
-    try:
-        return read_evaluation_rows(analysed, X, y, out_of_bag=True), "out-of-bag"
-    except NoOutOfBagError:
-        row_kind = "grown on"
-    except ValueError:  # other rows, or bags that cannot be drawn again
-        row_kind = "new"
-    return read_evaluation_rows(analysed, X, y, out_of_bag=False), row_kind
+        return EvaluationRows(encoded, np.zeros(len(encoded)), None)
+    return read_evaluation_rows(analysed, X, y, out_of_bag="auto")
 
 
 def draw_places(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:

@@ -61,20 +61,26 @@ class Key:
     why: str
 
 
-def find_keys(X: Columns, row_names: str | None, wanted: Collection[str]) -> list[Key]:
+def find_keys(
+    X: Columns, row_names: str | None, wanted: Collection[str], index: Collection[str] = ()
+) -> list[Key]:
     """Columns to leave out, except those that the user wants by name.
 
     Whole numbers are keys where they count the rows from 0 or 1, where they differ in every row
     and the name of the column says that it is a key (id, patient_id, PassengerId), or where they
     are beyond 2^53. Sorted measurements such as years are none. Labels are keys where they differ
-    in every row, or in so many that nothing can be learned from them.
+    in every row, or in so many that nothing can be learned from them. The index of a pandas data
+    frame, whose columns are `index`, names rows whatever it holds.
     """
     found = []
-    for index, name in enumerate(X.names):
-        if name in wanted or X.missing(index).any() or name in X.dates:
+    for place, name in enumerate(X.names):
+        if name in index and name not in wanted:
+            found.append(Key(name, "the index of a pandas data frame"))
+            continue
+        if name in wanted or X.missing(place).any() or name in X.dates:
             continue
         is_nameless = name == row_names or _UNNAMED.fullmatch(name) is not None
-        column = X.values[index]
+        column = X.values[place]
         if column.dtype.kind == "O":
             why = _why_labels(len(X), len(set(column)), is_nameless or _is_key(name))
         else:

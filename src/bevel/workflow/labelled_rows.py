@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from bevel.data.columns import Columns
 from bevel.errors import join_names, shorten
-from bevel.workflow.keys import LARGEST_WHOLE
-from bevel.workflow.tables.features import (
+from bevel.tables.options import TableOptions
+from bevel.tables.source import Source
+from bevel.tables.table_file import TableFile, open_table
+from bevel.workflow.features import (
     check_misfits,
     check_rows,
     describe_size,
@@ -21,9 +23,7 @@ from bevel.workflow.tables.features import (
     without_empty,
     without_keys,
 )
-from bevel.workflow.tables.options import TableOptions
-from bevel.workflow.tables.source import Source
-from bevel.workflow.tables.table_file import TableFile, open_table
+from bevel.workflow.keys import LARGEST_WHOLE
 
 __all__ = ["CLASSIFICATION", "REGRESSION", "LabelledRows", "read_labelled_rows"]
 
@@ -131,7 +131,7 @@ def read_labelled_rows(
     everything, notes = read.columns, read.notes
     X, target_column = everything.select(names), everything.values[0]
     check_rows(table.source, len(everything))
-    X, left_out = without_keys(X, table.row_names, {*nominal, *options.types}, keep_id)
+    X, left_out = without_keys(X, table, {*nominal, *options.types}, keep_id)
     task, y, remark = _read_target(table, target, target_column, task)
     present = ~everything.missing(0)
     if not present.all():

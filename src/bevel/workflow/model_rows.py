@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from bevel.data.columns import Columns
 from bevel.errors import join_names, nearest, shorten
-from bevel.workflow.tables.options import TableOptions
-from bevel.workflow.tables.source import Source
-from bevel.workflow.tables.table_file import TableFile, open_table
+from bevel.tables.options import TableOptions
+from bevel.tables.source import Source
+from bevel.tables.table_file import TableFile, open_table
 
 __all__ = ["ModelRows", "read_model_rows"]
 

@@ -13,13 +13,13 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.data.columns import Columns
 from bevel.errors import NoOutOfBagError
+from bevel.tables.options import TableOptions
+from bevel.tables.source import Source
+from bevel.tables.table_file import open_table
 from bevel.workflow.fitting import Settings, default_trees, make
 from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
 from bevel.workflow.predicting import Predictions
 from bevel.workflow.scores import Estimate, classification_scores, regression_scores
-from bevel.workflow.tables.options import TableOptions
-from bevel.workflow.tables.source import Source
-from bevel.workflow.tables.table_file import open_table
 
 __all__ = ["OutputFit", "fit_outputs", "out_of_bag_outputs", "split_targets"]
 

@@ -89,7 +89,7 @@ def test_explain_of_boosting(table: Path, target: str, other: str) -> None:
     html = page.read_text(encoding="utf-8")
     assert "Row 7, as requested" in html
     assert "trees spread by" not in html
-    assert "If it was trained on them, it predicts new rows less well.</p>" in html
+    assert "If these are training rows, it predicts new rows less well.</p>" in html
     code, text = run("explain", model, table, "--target", target, "--row", 7, "--json")
     assert code == 0, text
     facts = json.loads(text)

@@ -14,7 +14,10 @@ import numpy.typing as npt
 from bevel._types import Floats, Indices
 from bevel.data.columns import Columns
 from bevel.estimators import ObliqueIsolationForest
-from bevel.workflow.tables.features import (
+from bevel.tables.options import TableKeywords, TableOptions
+from bevel.tables.source import Source
+from bevel.tables.table_file import open_table
+from bevel.workflow.features import (
     check_misfits,
     check_rows,
     describe_size,
@@ -22,9 +25,6 @@ from bevel.workflow.tables.features import (
     without_empty,
     without_keys,
 )
-from bevel.workflow.tables.options import TableKeywords, TableOptions
-from bevel.workflow.tables.source import Source
-from bevel.workflow.tables.table_file import open_table
 
 __all__ = ["IsolationFit", "fit_isolation"]
 
@@ -129,7 +129,7 @@ def _read(
     read = table.read(names, dict.fromkeys(nominal, "nominal"))
     check_rows(table.source, len(read.columns))
     wanted = {*nominal, *options.types}
-    X, left_out = without_keys(read.columns, table.row_names, wanted, keep_id)
+    X, left_out = without_keys(read.columns, table, wanted, keep_id)
     X, empty = without_empty(X)
     check_misfits(table.source, X, read.misfits)
     notes = (*table.notes, *read.notes, *left_out, *empty, *note_constant(X))

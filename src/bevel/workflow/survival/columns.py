@@ -12,9 +12,9 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.errors import join_names
-from bevel.workflow.tables.options import TableOptions
-from bevel.workflow.tables.source import Source
-from bevel.workflow.tables.table_file import TableFile, open_table
+from bevel.tables.options import TableOptions
+from bevel.tables.source import Source
+from bevel.tables.table_file import TableFile, open_table
 
 __all__ = ["SurvivalColumns", "TimesOfRows", "read_survival_columns"]
 

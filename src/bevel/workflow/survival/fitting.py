@@ -12,13 +12,13 @@ from bevel.analysis import survival_scores
 from bevel.analysis.results import SurvivalScores
 from bevel.data.survival import SurvivalTarget
 from bevel.estimators import ObliqueSurvivalForest
+from bevel.tables.options import TableKeywords, TableOptions
+from bevel.tables.source import Source
 from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
 from bevel.workflow.predicting import Predictions
 from bevel.workflow.scores import Estimate
 from bevel.workflow.survival.columns import SurvivalColumns, read_survival_columns
 from bevel.workflow.survival.findings import concordance_estimate
-from bevel.workflow.tables.options import TableKeywords, TableOptions
-from bevel.workflow.tables.source import Source
 
 __all__ = ["SurvivalFit", "fit_survival", "out_of_bag_risks"]
 

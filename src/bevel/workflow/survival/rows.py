@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from bevel.data.columns import Columns
 from bevel.data.survival import SurvivalTarget
+from bevel.tables.options import TableOptions
+from bevel.tables.source import Source
 from bevel.workflow.model_rows import read_model_rows
 from bevel.workflow.survival.columns import SurvivalColumns, read_survival_columns
-from bevel.workflow.tables.options import TableOptions
-from bevel.workflow.tables.source import Source
 
 __all__ = ["SurvivalRows", "read_survival_rows"]
 

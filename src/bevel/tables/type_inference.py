@@ -11,19 +11,19 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.errors import shorten
-from bevel.workflow.tables.written_dates import (
+from bevel.tables.date_parsing import (
     ORDERS,
     AmbiguousOrderError,
     parse_date,
     read_dates,
 )
-from bevel.workflow.tables.written_numbers import (
+from bevel.tables.number_parsing import (
     AmbiguousDecimalError,
     parse_number,
     read_numbers,
 )
 
-__all__ = ["Convention", "Understood", "first_misfit", "understand"]
+__all__ = ["Convention", "InferredColumn", "can_be_values", "first_misfit", "infer_type"]
 
 # Cells that mean a missing value where the others are numbers or dates; else they are labels.
 MAYBE_MISSING = frozenset(
@@ -43,7 +43,7 @@ class Convention:
 
 
 @dataclass(frozen=True, eq=False)
-class Understood:
+class InferredColumn:
     """A column of text.
 
     Attributes
@@ -67,9 +67,9 @@ class Understood:
     misfit: str = ""
 
 
-def understand(
+def infer_type(
     words: npt.NDArray[Any], convention: Convention, kind: str | None, title: str
-) -> Understood:
+) -> InferredColumn:
     """Read a column of words as numbers or dates if its cells allow it.
 
     Parameters
@@ -78,7 +78,7 @@ def understand(
         Cells; None where missing.
     convention : Convention
     kind : str or None
-        What the user says that it holds: one of `bevel.workflow.tables.options.TYPES`. Cells that
+        What the user says that it holds: one of `bevel.tables.options.TYPES`. Cells that
         are no such thing are missing then.
     title : str
         The file and the column, for messages.
@@ -104,11 +104,26 @@ def understand(
             '"mdy"}`.'
         ) from None
     if found is None:
-        return Understood(None, misfit=_misfit(words, convention))
+        return InferredColumn(None, misfit=_misfit(words, convention))
     meaning, order, example = found
     values = np.array([np.nan if word is None else meaning.get(word, np.nan) for word in words])
     left = [word for word in dict.fromkeys(words) if word is not None and word not in meaning]
-    return Understood(values, order, example, tuple(left))
+    return InferredColumn(values, order, example, tuple(left))
+
+
+def can_be_values(cells: Sequence[str], convention: Convention, kind: str | None) -> bool:
+    """Whether a column with these cells among others may hold numbers or dates.
+
+    If some cells are labels, so is the whole column, whatever the other cells are. If the user says
+    that the column holds numbers or dates, it does.
+    """
+    present = [cell for cell in cells if cell.lower() not in MAYBE_MISSING]
+    if kind is not None or not present:
+        return True
+    try:
+        return _read(present, convention, kind) is not None
+    except (AmbiguousDecimalError, AmbiguousOrderError):
+        return True
 
 
 def _read(

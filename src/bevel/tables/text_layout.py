@@ -18,9 +18,9 @@ from itertools import islice
 from typing import Any
 
 from bevel.errors import join_names
-from bevel.workflow.tables.options import TableOptions
-from bevel.workflow.tables.source import Source
-from bevel.workflow.tables.written_numbers import decimal_of
+from bevel.tables.number_parsing import decimal_of
+from bevel.tables.options import TableOptions
+from bevel.tables.source import Source
 
 __all__ = ["MISSING", "TextLayout", "find_layout", "is_number", "readable"]
 

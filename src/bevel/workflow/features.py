@@ -8,6 +8,7 @@ import numpy as np
 
 from bevel.data.columns import Columns
 from bevel.errors import join_names
+from bevel.tables.table_file import TableFile
 from bevel.workflow.keys import find_keys
 
 __all__ = [
@@ -50,10 +51,10 @@ def without_empty(X: Columns) -> tuple[Columns, list[str]]:
 
 
 def without_keys(
-    X: Columns, row_names: str | None, wanted: Collection[str], keep_id: bool
+    X: Columns, table: TableFile, wanted: Collection[str], keep_id: bool
 ) -> tuple[Columns, list[str]]:
     """Leave out columns that name rows, with a note."""
-    keys = [] if keep_id else find_keys(X, row_names, wanted)
+    keys = [] if keep_id else find_keys(X, table.row_names, wanted, table.index)
     if not keys:
         return X, []
     names = {key.name for key in keys}

@@ -21,11 +21,13 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.errors import shorten
 from bevel.extras import import_optional
-from bevel.workflow.tables.text_layout import ABSENT, TextLayout, open_text, readable
-from bevel.workflow.tables.text_layout import split_rows as split_with_spaces
-from bevel.workflow.tables.written_dates import days_of
+from bevel.tables.date_parsing import days_of
+from bevel.tables.text_layout import ABSENT, TextLayout, open_text, readable
+from bevel.tables.text_layout import split_rows as split_with_spaces
 
-__all__ = ["ParsedColumns", "TextFile"]
+__all__ = ["DATE", "EMPTY", "NUMBER", "WORDS", "ParsedColumns", "TextFile"]
+
+EMPTY, NUMBER, DATE, WORDS = "empty", "number", "date", "words"  # what a column holds
 
 SMALLEST_BLOCK = 2**22  # bytes read at a time; a row must fit in
 ROWS_PER_BLOCK = 64  # at least, of the length of those looked at first
@@ -52,36 +54,47 @@ class TextFile:
     def numbers(self, chosen: Sequence[int]) -> ParsedColumns:
         """Columns of plain numbers and of dates of ISO 8601 among the chosen."""
         pieces: dict[int, list[Floats]] = {index: [] for index in chosen}
-        found = ParsedColumns({})
-        for block in self._blocks(chosen):
+        kinds: dict[int, str] = dict.fromkeys(chosen, EMPTY)
+        for block in self.blocks(chosen):
             for index in list(pieces):
-                floats = self._convert(block[index], index, pieces[index], found.dates)
+                floats, kinds[index] = self.convert(block[index], kinds[index])
                 if floats is None:
-                    found.dates.discard(index)
                     del pieces[index]
                 else:
                     pieces[index].append(floats)
-        found.values.update((index, _joined(each, np.float64)) for index, each in pieces.items())
-        return found
+        values = {index: _joined(each, np.float64) for index, each in pieces.items()}
+        return ParsedColumns(values, {index for index in values if kinds[index] == DATE})
 
     def words(self, chosen: Sequence[int]) -> dict[int, npt.NDArray[np.object_]]:
         """Columns as labels, None where missing."""
         pieces: dict[int, list[Any]] = {index: [] for index in chosen}
-        for block in self._blocks(chosen) if chosen else ():
+        for block in self.blocks(chosen) if chosen else ():
             for index, each in pieces.items():
                 each.append(block[index].to_numpy(zero_copy_only=False).astype(object))
         return {index: _joined(each, object) for index, each in pieces.items()}
 
-    def _convert(
-        self, cells: Any, index: int, before: Sequence[Floats], of_dates: set[int]
-    ) -> Floats | None:
-        """Cells of a block as numbers or days, None if the column holds words."""
-        floats = None if index in of_dates else self._floats(cells)
-        if floats is None and (index in of_dates or _is_empty(before)):
-            floats = days_of(cells.to_pylist())  # a column holds numbers or dates, never both
+    def convert(self, cells: Any, kind: str) -> tuple[Floats | None, str]:
+        """Cells of a block as numbers or days, and the kind of the column after this block.
+
+        A column holds numbers or dates, never both. The values are None if it holds words.
+
+        Parameters
+        ----------
+        cells : pyarrow.Array of string
+            Null where missing.
+        kind : {"empty", "number", "date", "words"}
+            What the column holds in the blocks before.
+        """
+        if kind in (EMPTY, NUMBER):
+            floats = self._floats(cells)
             if floats is not None:
-                of_dates.add(index)
-        return floats
+                is_empty = kind == EMPTY and bool(np.isnan(floats).all())
+                return floats, EMPTY if is_empty else NUMBER
+        if kind in (EMPTY, DATE):
+            days = days_of(cells.to_pylist())
+            if days is not None:
+                return days, DATE
+        return None, WORDS
 
     def _floats(self, cells: Any) -> Floats | None:
         """Cells as floats, None if one of them is a word; a null is missing."""
@@ -99,7 +112,7 @@ class TextFile:
         values: Floats = floats.to_numpy(zero_copy_only=False).astype(np.float64)
         return values
 
-    def _blocks(self, chosen: Sequence[int]) -> Iterator[dict[int, Any]]:
+    def blocks(self, chosen: Sequence[int]) -> Iterator[dict[int, Any]]:
         """Blocks of the chosen columns as text, null where missing."""
         import_optional("pyarrow", needed_by="Reading a text file", install="bevel[cli]")
         n_rows, last, check = 0, None, _RowCheck(self.layout)
@@ -278,10 +291,6 @@ def _python_floats(cells: Sequence[str | None]) -> Floats | None:
         return np.array([np.nan if cell is None else float(cell) for cell in cells])
     except ValueError:
         return None
-
-
-def _is_empty(pieces: Sequence[Floats]) -> bool:
-    return all(bool(np.isnan(piece).all()) for piece in pieces)
 
 
 def _joined(pieces: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:

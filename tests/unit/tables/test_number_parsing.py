@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bevel.workflow.tables.written_numbers import (
+from bevel.tables.number_parsing import (
     AmbiguousDecimalError,
     decimal_of,
     parse_number,

@@ -16,15 +16,16 @@ import numpy.typing as npt
 
 from bevel.data.columns import Columns
 from bevel.data.dates import MEANING
+from bevel.data.pandas_index import index_columns
 from bevel.data.tables import is_missing, read_table
 from bevel.errors import join_names, nearest
 from bevel.extras import MissingPackageError, import_optional
-from bevel.workflow.tables.options import TableOptions
-from bevel.workflow.tables.source import Source
-from bevel.workflow.tables.text_file import ParsedColumns, TextFile
-from bevel.workflow.tables.text_layout import MISSING, find_layout
-from bevel.workflow.tables.understanding import Convention, Understood, first_misfit, understand
-from bevel.workflow.tables.written_dates import ORDERS
+from bevel.tables.date_parsing import ORDERS
+from bevel.tables.options import TableOptions
+from bevel.tables.source import Source
+from bevel.tables.text_file import ParsedColumns, TextFile
+from bevel.tables.text_layout import MISSING, find_layout
+from bevel.tables.type_inference import Convention, InferredColumn, first_misfit, infer_type
 
 __all__ = ["ReadColumns", "TableFile", "open_table"]
 
@@ -63,6 +64,8 @@ class TableFile:
         A column that names the rows, as R and pandas write it.
     twice : tuple of str
         Names that the header has more than once.
+    index : tuple of str
+        Columns that were the index of a pandas data frame.
     """
 
     source: Source
@@ -74,6 +77,7 @@ class TableFile:
     twice: tuple[str, ...] = ()
     _convention: Convention | None = None  # None: words are labels
     _types: Mapping[str, str] = field(default_factory=dict)
+    index: tuple[str, ...] = ()
 
     def read(self, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> ReadColumns:
         """Read columns by name.
@@ -96,7 +100,7 @@ class TableFile:
         )
         words = self._read_words([index for index in chosen if index not in found.values])
         understood = {
-            index: self._understand(index, words[index])
+            index: self._infer_type(index, words[index])
             for index in words
             if required.get(self.names[index]) != "nominal"
         }
@@ -117,19 +121,19 @@ class TableFile:
         """Whether a column may be of plain numbers, or of dates of ISO 8601."""
         return required.get(name) != "nominal" and self._types.get(name) is None
 
-    def _understand(self, index: int, words: npt.NDArray[Any]) -> Understood:
+    def _infer_type(self, index: int, words: npt.NDArray[Any]) -> InferredColumn:
         name = self.names[index]
         kind = self._types.get(name)
         if self._convention is None and kind is None:
-            return Understood(None)
+            return InferredColumn(None)
         title = f"{self.source}: column {name!r}"
-        return understand(words, self._convention or Convention(), kind, title)
+        return infer_type(words, self._convention or Convention(), kind, title)
 
     def _check_numeric(
         self,
         required: Mapping[str, str],
         words: Mapping[int, npt.NDArray[Any]],
-        understood: Mapping[int, Understood],
+        understood: Mapping[int, InferredColumn],
     ) -> None:
         """Raise if a column that must be numeric holds words."""
         for index, each in understood.items():
@@ -153,7 +157,7 @@ class TableFile:
                     'for missing: `missing="inf"`.'
                 )
 
-    def _notes(self, plain_dates: Collection[int], read: Mapping[int, Understood]) -> list[str]:
+    def _notes(self, plain_dates: Collection[int], read: Mapping[int, InferredColumn]) -> list[str]:
         """Notes on columns that were not read as they stand."""
         notes = []
         written = [
@@ -275,7 +279,9 @@ def _open_parquet(source: Source, options: TableOptions) -> TableFile:
     def words(chosen: Collection[int]) -> dict[int, npt.NDArray[np.object_]]:
         return {index: _as_words(table.labels(index), markers) for index in chosen}
 
-    opened = TableFile(source, names, (), numbers, words, _types=options.types)
+    schema = getattr(table.native, "schema", None)
+    index = index_columns(names, getattr(schema, "metadata", None))
+    opened = TableFile(source, names, (), numbers, words, _types=options.types, index=index)
     opened.check_present(list(options.types))
     return opened
 
