@@ -15,6 +15,7 @@ import numpy.typing as npt
 from bevel._types import Float32s
 from bevel.dask.parts import join_parts
 from bevel.dask.tasks import cancellable, worker_threads
+from bevel.data.masks import fill_masked
 from bevel.scanning.batches import Batch
 from bevel.scanning.encoding import RowEncoder
 from bevel.scanning.survey import Survey
@@ -75,7 +76,7 @@ def survey_part(survey: Survey, X: Any, y: Any, sample_weight: Any) -> Survey:
     if X.shape[0] == 0:
         return survey
     survey = copy.deepcopy(survey)  # a task leaves its arguments as they are
-    survey.add(Batch(X, np.asarray(y), _array(sample_weight)))
+    survey.add(Batch(X, _array(y), _array(sample_weight)))
     return survey
 
 
@@ -85,12 +86,12 @@ def encode_part(
     """The block of a part; None if it has no rows."""
     if X.shape[0] == 0:
         return None
-    batch = Batch(X, np.asarray(y), _array(sample_weight))
+    batch = Batch(X, _array(y), _array(sample_weight))
     return encoder.encode(batch, first_row, worker_threads())
 
 
 def _array(values: Any) -> Any:
-    return None if values is None else np.asarray(values)
+    return None if values is None else np.asarray(fill_masked(values))
 
 
 def sample_of(block: Block | None, rows: npt.NDArray[np.int64]) -> Float32s | None:

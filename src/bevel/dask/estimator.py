@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from bevel.dask.cluster import Fit, find_client, workers_of
 from bevel.dask.memory import TableSize, choose_mode, choose_workers
 from bevel.dask.parameters import (
-    CLUSTER_PARAMETERS,
     check_cluster_parameters,
     pickle_parameters,
 )
@@ -40,6 +39,7 @@ from bevel.dask.sharded import read_parts
 from bevel.dask.tasks import FitRequest, FitResult, measure_part
 from bevel.data.tables import Table
 from bevel.estimators._base import ObliqueForest
+from bevel.estimators._whole_fits import whole_or_not_at_all
 from bevel.estimators.loading import restore
 from bevel.estimators.registry import KINDS
 from bevel.estimators.scanned.fitting import fit_over_blocks
@@ -72,6 +72,7 @@ class DaskForest(ObliqueForest):
         """The client that `fit` uses: the one that was given, or the current one."""
         return find_client(self.client)
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the forest on the workers.
 
@@ -236,7 +237,7 @@ class DaskForest(ObliqueForest):
         return known[1]
 
     def _forget(self) -> None:
-        """Drop what an earlier fit has left: a fit that fails leaves no forest behind."""
+        """Drop what an earlier fit has left."""
         for name in list(vars(self)):
             if name in ("_fitted", "_model_cache", "_sent_cache") or name.endswith("_"):
                 delattr(self, name)
@@ -250,8 +251,7 @@ class DaskForest(ObliqueForest):
         self._fitted = fitted._fitted
 
     def _local_parameters(self) -> dict[str, Any]:
-        parameters = self.get_params(deep=False)
-        return {name: parameters[name] for name in parameters if name not in CLUSTER_PARAMETERS}
+        return self._own_parameters()
 
     def _settings(self) -> dict[str, Any]:
         return self._local_parameters()
@@ -277,9 +277,10 @@ class DaskForest(ObliqueForest):
     def __sklearn_clone__(self) -> Self:
         """A copy that is not fitted, with the same client."""
         parameters = {
-            name: clone(value, safe=False) for name, value in self._local_parameters().items()
+            name: value if name == "client" else clone(value, safe=False)
+            for name, value in self.get_params(deep=False).items()
         }
-        return type(self)(**parameters, mode=self.mode, client=self.client)
+        return type(self)(**parameters)
 
 
 def _like(name: str, column: Any, predictions: Any) -> Parts:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from bevel.dask.memory import TableSize
 from bevel.dask.packages import dask_array, dask_dataframe
+from bevel.data.masks import fill_masked
 from bevel.errors import wrong_type
 
 __all__ = [
@@ -131,7 +132,7 @@ def join_parts(parts: Sequence[Any]) -> Any:
     if len(filled) == 1:
         return filled[0]
     if isinstance(filled[0], np.ndarray):
-        return np.concatenate(filled)
+        return np.concatenate([fill_masked(part) for part in filled])
     if sp.issparse(filled[0]):
         return sp.vstack(filled, format="csr")
     from dask.dataframe.dispatch import concat

@@ -10,7 +10,7 @@ import numpy as np
 from bevel.data.tables import read_table
 from bevel.errors import shorten
 
-__all__ = ["ArraySource", "Batch", "BatchSource", "Source"]
+__all__ = ["ArraySource", "Batch", "BatchSource", "Source", "changed"]
 
 # Rows of arrays that are read together.
 SLICE_ROWS = 2**16
@@ -48,6 +48,15 @@ class Source(Protocol):
     def fingerprint(self) -> str | None:
         """A text that changes when the rows do; None if that is not known."""
         ...
+
+
+def changed(got: str) -> ValueError:
+    """The error of a table whose second pass does not bring what the first one did."""
+    return ValueError(
+        "The table must not change while it is read: both passes over it must bring the same rows; "
+        f"got {got}. Fit again when the files are complete; a function must yield the same batches "
+        "at each call."
+    )
 
 
 class ArraySource:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.scanning.store import BlockFolder
+from bevel.scanning.store import BlockFolder, private
 from bevel.training.blocks.block import Block
 
 __all__ = ["ColumnFolder", "ColumnMemory", "ColumnStore", "Layout", "scratch_bytes"]
@@ -92,7 +92,7 @@ class ColumnFolder(BlockFolder):
             }
         ]
         # Without a buffer: closing a file on a full disk would fail once more.
-        self._stream = self._file(0).open("wb", buffering=0)
+        self._stream = private(self._file(0)).open("wb", buffering=0)
 
     def add(self, block: Block) -> None:
         """Write rows to their place in each column."""
@@ -117,9 +117,8 @@ class ColumnFolder(BlockFolder):
         self.bytes_written += sum(array.nbytes for array in arrays)
 
     def complete(self) -> None:
-        """Close the file and write the manifest."""
+        """Close the file."""
         self._stream.close()
-        super().complete()
 
     def _load(self, index: int, entry: dict[str, Any]) -> Block:
         n_rows, n_features = entry["shape"]

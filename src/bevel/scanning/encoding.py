@@ -13,10 +13,11 @@ from bevel import _core
 from bevel._types import Float32s, Floats
 from bevel.data.encoding import Encoding, encode
 from bevel.data.scaling import LinearScaler, Scaler, learn_scaler, safe_span
-from bevel.scanning.batches import Batch
+from bevel.data.tables import Table
+from bevel.scanning.batches import Batch, changed
 from bevel.scanning.columns import ColumnStore
 from bevel.scanning.store import BlockStore
-from bevel.scanning.survey import SurveyResult, TableReader
+from bevel.scanning.survey import SurveyResult, TableReader, column_tiles, extremes_of
 from bevel.scanning.targets import TargetSurvey, WeightSurvey
 from bevel.training.blocks.block import Block
 
@@ -69,15 +70,12 @@ class RowEncoder:
         self, batch: Batch, first_row: int, n_threads: int, reader: TableReader | None = None
     ) -> Block:
         """The rows of a batch, of which the first has the number `first_row`."""
-        table = (reader or TableReader()).read(batch.X, first_row)
-        if first_row + table.n_rows > self.found.n_rows:
-            raise self.changed(f"more than {self.found.n_rows}")
-        if table.n_features != len(self.encoding.levels):
-            raise self.changed(f"{table.n_features} columns")
+        reader = reader or TableReader()
+        table = reader.read(batch.X, first_row)
+        self._check_shape(table, reader.names, first_row)
+        self._check_ranges(table, first_row)
         X = encode(table, self.encoding, "F", n_threads)
-        for feature, column in self.encoding.nominal.items():
-            if X[:, feature].max() >= column.n_codes:
-                raise self.changed(f"a new level in column {table.describe(feature)}")
+        self._check_codes(X, table, first_row)
         codes = self.target.encode(batch.y, table.n_rows, first_row)
         weights = self.weights.encode(batch.weights, table.n_rows, first_row)
         if self.class_weights is not None:
@@ -85,13 +83,41 @@ class RowEncoder:
             weights = of_class if weights is None else weights * of_class
         return Block(X, codes, weights, first_row)
 
-    def changed(self, got: str) -> ValueError:
-        """The error of a table that is not the one that was surveyed."""
-        return ValueError(
-            f"The table must not change while it is read: {self.found.n_rows} rows in the first "
-            f"pass; got {got} in the second. Fit again when the files are complete; a function "
-            "must yield the same batches at each call."
-        )
+    def _check_shape(self, table: Table, names: tuple[str, ...] | None, first_row: int) -> None:
+        if first_row + table.n_rows > self.found.n_rows:
+            raise changed(f"{self.found.n_rows} rows in the first and more in the second")
+        if table.n_features != len(self.encoding.levels):
+            before = len(self.encoding.levels)
+            raise changed(f"{before} columns in the first and {table.n_features} in the second")
+        if names != self.found.names:
+            raise changed(f"other names of columns in the second (from row {first_row} on)")
+
+    def _check_ranges(self, table: Table, first_row: int) -> None:
+        """Raise if a number is outside of what the first pass found."""
+        for features in column_tiles(self.encoding.levels == 0, table.n_rows):
+            low, high = extremes_of(table.numbers(slice(0, table.n_rows), features))
+            outside = (low < self.found.low[features]) | (high > self.found.high[features])
+            if outside.any():
+                column = table.describe(features.start + int(np.argmax(outside)))
+                raise changed(
+                    f"a number beyond the range of column {column} in the second "
+                    f"(from row {first_row} on)"
+                )
+
+    def _check_codes(self, X: Float32s, table: Table, first_row: int) -> None:
+        """Raise if encoded rows hold what the core does not expect of the columns.
+
+        The core reads out of bounds for missing values in a column that has none, and for codes
+        beyond the levels. This looks at the rows that it gets.
+        """
+        where = f"in the second (from row {first_row} on)"
+        for feature, n_codes in enumerate(self.encoding.levels):
+            largest = X[:, feature].max()  # NaN if there is one
+            if n_codes and not largest < n_codes:
+                raise changed(f"a new level in column {table.describe(feature)} {where}")
+            if not n_codes and np.isnan(largest) and not self.found.has_nan[feature]:
+                column = table.describe(feature)
+                raise changed(f"the first missing value of column {column} {where}")
 
 
 def finish_encoding(encoding: Encoding, sample: Float32s, n_threads: int) -> Encoding:
@@ -175,7 +201,8 @@ class BlockWriter:
     def finish(self, n_threads: int) -> tuple[Encoding, Float32s]:
         """Complete the store; the encoding with its medians, and the sample."""
         if self._n_rows != self._encoder.found.n_rows:
-            raise self._encoder.changed(f"{self._n_rows}")
+            before = self._encoder.found.n_rows
+            raise changed(f"{before} rows in the first and {self._n_rows} in the second")
         self._flush()
         self._store.complete()
         return finish_encoding(self._encoder.encoding, self._sample, n_threads), self._sample

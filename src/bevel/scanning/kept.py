@@ -2,7 +2,7 @@
 
 Arrays are in `table.npz`, which holds no Python objects, labels as JSON. A folder is used again if
 the files of the table, by name, size and time, and the parameters that decide how rows are encoded
-are the same, and all files of blocks have their sizes.
+are the same, and all its files have the checksums that they were written with.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from bevel.data.encoding import Encoding
 from bevel.data.nominal import Levels
 from bevel.data.ranking import RankScaler
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler
+from bevel.scanning.store import private
 from bevel.training.blocks.table import BlockedTable
 
 __all__ = ["EncodedTable", "folder_name", "load_table", "save_table"]
@@ -77,7 +78,7 @@ def save_table(folder: Path, encoded: EncodedTable) -> bool:
         arrays[f"scaler_{field.name}"] = np.asarray(getattr(encoding.scaler, field.name))
     if classes is not None and listed is None:
         arrays["classes"] = classes
-    np.savez(folder / ARRAYS, allow_pickle=False, **arrays)
+    np.savez(private(folder / ARRAYS), allow_pickle=False, **arrays)
     text = {
         "nominal": nominal,
         "classes": listed,
@@ -85,7 +86,7 @@ def save_table(folder: Path, encoded: EncodedTable) -> bool:
         "scaler": type(encoding.scaler).__name__,
         **{name: getattr(table, name) for name in NUMBERS},
     }
-    (folder / LABELS).write_text(json.dumps(text))
+    private(folder / LABELS).write_text(json.dumps(text))
     return True
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from bevel._types import Float32s, Floats
 from bevel.data.encoding import Encoding
 from bevel.data.row_weights import LARGEST_WEIGHT, SMALLEST_WEIGHT
-from bevel.scanning.batches import Batch, Source
+from bevel.scanning.batches import Batch, Source, changed
 from bevel.scanning.budget import RowBytes, Shares, check_memory, share_out
 from bevel.scanning.columns import ColumnFolder, ColumnMemory, ColumnStore, Layout
 from bevel.scanning.encoding import BlockWriter, RowEncoder, learn_encoding
@@ -188,11 +189,10 @@ def read_columns(
     store, encoded = _open_kept(scanned, name, ColumnFolder)
     if store is None or encoded is None:
         store, encoded = _read_twice(scanned, settings, name, n_threads, make_store, bar)
-    else:
+    try:
         known = encoded.table
         needed = row_bytes(known.n_rows, known.encoding.levels, known.n_classes)
         check_memory(scanned.memory, known.n_rows, needed)
-    try:
         (load,) = store.loaders()
         yield ReadColumns(load(), *encoded, isinstance(store, ColumnFolder))
     finally:
@@ -218,8 +218,12 @@ def _open_kept(
         return None, None
     try:
         return store, load_table(path)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, BadZipFile):
+        store.close()  # of another release
         return None, None
+    except BaseException:  # such as too little memory
+        store.close()
+        raise
 
 
 def _shares(scanned: ScannedTable, n_rows: int, n_features: int) -> Shares:
@@ -238,6 +242,7 @@ def _read_twice(
     bar: bool,
 ) -> tuple[BlockStore | ColumnStore, EncodedTable]:
     """Both passes; make_store: of a layout, levels and classes, the store and rows of a block."""
+    before = scanned.source.fingerprint()
     target: ClassSurvey | NumberSurvey = NumberSurvey() if settings.regression else ClassSurvey()
     scale = settings.scale
     keeps_sample, scaled = scale not in (None, "minmax", "minmax_clip"), scale is not None
@@ -259,6 +264,8 @@ def _read_twice(
         for batch in _reported(scanned.source, "encoding rows", found.n_rows, bar):
             writer.add(batch, n_threads)
         encoding, sample = writer.finish(n_threads)
+        if scanned.source.fingerprint() != before:
+            raise changed("files of another size or time after the second")
         table = known_table(found, encoding, sample, target, survey.weights, of_class)
         encoded = EncodedTable(table, found.names, classes_of(target))
         if name is not None and isinstance(store, BlockFolder) and save_table(store.path, encoded):

@@ -1,8 +1,11 @@
 """Where encoded blocks are kept: in memory, or in a folder of files.
 
-A folder has one file per block and, written last, a manifest. It is filled under another name and
-renamed when it is complete, if it is to be kept, so that a run that was killed leaves no folder
-that looks complete. Leftovers of processes that no longer run are removed.
+A folder has one file per block. It is filled under a hidden name; whoever fills it holds a lock
+beside it, and folders whose lock nobody holds are leftovers, which are removed. A folder that is to
+be kept gets a manifest with the checksums of its files and is renamed when it is complete. Whoever
+uses a kept folder shares its lock, and one that is damaged is replaced when nobody does.
+
+Folders and files can be read by their owner alone.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import re
 import secrets
 import shutil
 import tempfile
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -20,12 +24,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from bevel.scanning.locks import FileLock
 from bevel.training.blocks.block import Block
 
-__all__ = ["BlockFolder", "BlockMemory", "BlockStore"]
+__all__ = ["BlockFolder", "BlockMemory", "BlockStore", "private"]
 
 MANIFEST = "manifest.json"
-_UNFINISHED = re.compile(r"^\.bevel-blocks\.(\d+)\.[0-9a-f]{16}$")
+VERSION = 2  # of the manifest
+_UNFINISHED = re.compile(r"^(\.bevel-blocks\.[0-9a-f]{16})(\.lock)?$")
 
 
 class BlockMemory:
@@ -64,8 +70,7 @@ class BlockFolder:
         place = Path(tempfile.gettempdir() if folder is None else folder)
         place.mkdir(parents=True, exist_ok=True)
         remove_leftovers(place)
-        self._path = place / f".bevel-blocks.{os.getpid()}.{secrets.token_hex(8)}"
-        self._path.mkdir()
+        self._path, self._lock = _make_folder(place)
         self._blocks: list[dict[str, Any]] = []
         self._kept = False
         self.bytes_written = 0
@@ -77,7 +82,7 @@ class BlockFolder:
         if block.weights is not None:
             arrays.append(block.weights)
         try:
-            with path.open("wb") as stream:
+            with private(path).open("wb") as stream:
                 for array in arrays:
                     stream.write(np.ascontiguousarray(array).data.cast("B"))
         except OSError as error:
@@ -105,9 +110,7 @@ class BlockFolder:
         )
 
     def complete(self) -> None:
-        """Write the manifest."""
-        text = json.dumps({"version": 1, "blocks": self._blocks})
-        (self._path / MANIFEST).write_text(text)
+        """Nothing is left to do."""
 
     @property
     def path(self) -> Path:
@@ -115,31 +118,46 @@ class BlockFolder:
         return self._path
 
     def keep(self, name: str) -> None:
-        """Give the folder a name under which a later fit finds it; it is not removed then."""
+        """Give the folder a name under which a later fit finds it; it is not removed then.
+
+        It keeps its hidden name, and is removed, if another fit uses a folder of this name or has
+        kept a good one meanwhile.
+        """
         target = self._path.with_name(name)
-        if target.exists():  # written by another process meanwhile, or damaged
-            shutil.rmtree(target, ignore_errors=True)
+        lock = FileLock.take(_lock_of(target))
+        if lock is None:
+            return
         try:
+            if target.exists():
+                if _read_manifest(target) is not None:
+                    lock.release()
+                    return
+                shutil.rmtree(target, ignore_errors=True)
+            _write_manifest(self._path, self._blocks)
             self._path.rename(target)
         except OSError:
+            lock.release()
             return
-        self._path, self._kept = target, True
+        self._lock.remove()
+        lock.share()
+        self._path, self._lock, self._kept = target, lock, True
 
     @classmethod
     def open(cls, path: Path) -> Self | None:
-        """A folder that was kept; None if there is none, or not all of it."""
-        try:
-            manifest = json.loads((path / MANIFEST).read_text())
-            complete = manifest["version"] == 1 and all(
-                (path / f"block-{index:06d}.bin").stat().st_size == _size(entry)
-                for index, entry in enumerate(manifest["blocks"])
-            )
-        except (OSError, ValueError, KeyError, TypeError):
+        """A folder that was kept; None if there is none, it is damaged, or being replaced."""
+        lock = FileLock.take(_lock_of(path), shared=True) if path.is_dir() else None
+        if lock is None:
             return None
-        if not complete:
+        try:
+            blocks = _read_manifest(path)
+        except BaseException:
+            lock.release()
+            raise
+        if blocks is None:
+            lock.release()
             return None
         found = cls.__new__(cls)
-        found._path, found._blocks, found._kept = path, manifest["blocks"], True
+        found._path, found._lock, found._blocks, found._kept = path, lock, blocks, True
         found.bytes_written = 0
         return found
 
@@ -163,18 +181,81 @@ class BlockFolder:
 
     def close(self) -> None:
         """Remove the files, unless they are kept."""
-        if not self._kept:
+        if self._kept:
+            self._lock.release()
+        else:
             shutil.rmtree(self._path, ignore_errors=True)
+            self._lock.remove()
 
 
 BlockStore = BlockMemory | BlockFolder
 
 
-def _size(entry: dict[str, Any]) -> int:
-    """Bytes of the file of a block."""
-    n_rows, n_features = entry["shape"]
-    of_row = 4 * n_features + np.dtype(entry["target"]).itemsize + 8 * bool(entry["weights"])
-    return int(n_rows) * int(of_row)
+def private(path: Path) -> Path:
+    """The path of a file, which is made so that its owner alone can read it."""
+    path.touch(mode=0o600)
+    return path
+
+
+def _lock_of(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.lock")
+
+
+def _make_folder(place: Path) -> tuple[Path, FileLock]:
+    """A new hidden folder, and the lock that says that it is in use."""
+    while True:
+        path = place / f".bevel-blocks.{secrets.token_hex(8)}"
+        lock = FileLock.make(_lock_of(path))
+        if lock is None:
+            continue
+        try:
+            path.mkdir(mode=0o700)
+        except BaseException:
+            lock.remove()
+            raise
+        return path, lock
+
+
+def remove_leftovers(place: Path) -> None:
+    """Remove hidden folders that nobody uses."""
+    names = {match.group(1) for path in place.iterdir() if (match := _UNFINISHED.match(path.name))}
+    for name in names:
+        lock = FileLock.take(_lock_of(place / name))
+        if lock is not None:
+            shutil.rmtree(place / name, ignore_errors=True)
+            lock.remove()
+
+
+def _write_manifest(folder: Path, blocks: Sequence[dict[str, Any]]) -> None:
+    """Describe the files of a folder: a line of JSON after a line with its checksum."""
+    files = {path.name: _checksum(path) for path in sorted(folder.iterdir())}
+    text = json.dumps({"version": VERSION, "blocks": blocks, "files": files})
+    private(folder / MANIFEST).write_text(f"{zlib.crc32(text.encode())}\n{text}")
+
+
+def _read_manifest(folder: Path) -> list[dict[str, Any]] | None:
+    """Descriptions of the blocks of a folder; None if a file is absent or was changed."""
+    try:
+        checksum, text = (folder / MANIFEST).read_text().split("\n")
+        if int(checksum) != zlib.crc32(text.encode()):
+            return None
+        manifest = json.loads(text)
+        if manifest["version"] != VERSION:
+            return None
+        if any(_checksum(folder / name) != kept for name, kept in manifest["files"].items()):
+            return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    blocks: list[dict[str, Any]] = manifest["blocks"]
+    return blocks
+
+
+def _checksum(path: Path) -> int:
+    value = 0
+    with path.open("rb") as stream:
+        while piece := stream.read(2**20):
+            value = zlib.crc32(piece, value)
+    return value
 
 
 def _read(stream: Any, dtype: np.dtype[Any], n: int, path: Path) -> npt.NDArray[Any]:
@@ -189,23 +270,3 @@ def _read(stream: Any, dtype: np.dtype[Any], n: int, path: Path) -> npt.NDArray[
             )
         view = view[got:]
     return array
-
-
-def remove_leftovers(place: Path) -> None:
-    """Remove unfinished folders of processes that no longer run."""
-    for path in place.iterdir():
-        match = _UNFINISHED.match(path.name)
-        if match and not _is_running(int(match.group(1))):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_running(process: int) -> bool:
-    if os.name == "nt":  # signal 0 is Ctrl-C there, and would be sent
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it belongs to somebody else
-        return True
-    return True

@@ -23,7 +23,7 @@ from bevel.scanning.batches import Batch
 from bevel.scanning.sample import RowSample
 from bevel.scanning.targets import TargetSurvey, WeightSurvey
 
-__all__ = ["Survey", "SurveyResult", "TableReader", "column_tiles"]
+__all__ = ["Survey", "SurveyResult", "TableReader", "column_tiles", "extremes_of"]
 
 TILE_SIZE = 2**21  # entries of a tile
 
@@ -148,7 +148,7 @@ class Survey:
         kept = self._kept_rows()
         for features in column_tiles(self._numeric, table.n_rows):
             tile = table.numbers(slice(0, table.n_rows), features)
-            low, high = np.fmin.reduce(tile, axis=0), np.fmax.reduce(tile, axis=0)
+            low, high = extremes_of(tile)
             if float(np.nanmax(np.maximum(-low, high), initial=0.0)) > self._limit:
                 raise self._too_large(table, tile, features)
             self._low[features] = np.fmin(self._low[features], low)
@@ -241,6 +241,11 @@ def _only(
 ) -> tuple[npt.NDArray[np.int64], Floats]:
     kept = np.isin(piece[0], rows, assume_unique=True)
     return piece[0][kept], piece[1][kept]
+
+
+def extremes_of(tile: AnyFloats) -> tuple[AnyFloats, AnyFloats]:
+    """Lowest and highest number of each column, NaN for a column without any."""
+    return np.fmin.reduce(tile, axis=0), np.fmax.reduce(tile, axis=0)
 
 
 def column_tiles(numeric: npt.NDArray[np.bool_], n_rows: int) -> Iterator[slice]:

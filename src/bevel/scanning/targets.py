@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
+from bevel.data.masks import fill_masked
 from bevel.data.row_weights import (
     LARGEST_WEIGHT,
     SMALLEST_SHARE,
@@ -18,6 +19,7 @@ from bevel.data.row_weights import (
 )
 from bevel.data.target import MOST_CLASSES, read_labels, read_numbers
 from bevel.errors import shorten
+from bevel.scanning.batches import changed
 
 __all__ = ["ClassSurvey", "NumberSurvey", "TargetSurvey", "WeightSurvey", "rows_from"]
 
@@ -104,10 +106,7 @@ class ClassSurvey:
         known[known] = self.classes[place[known]] == labels[known]
         if not known.all():
             new = shorten(labels[~known].tolist()[0])
-            raise ValueError(
-                f"The table must not change while it is read; got the new label {new} in the "
-                f"second pass (from row {first_row} on). Fit again when the files are complete."
-            )
+            raise changed(f"the new label {new} in the second (from row {first_row} on)")
         return place.astype(np.int32)[codes]
 
     def weights_of_classes(self, class_weight: Any) -> Floats | None:
@@ -134,7 +133,7 @@ class NumberSurvey:
 
     def add(self, y: Any, n_rows: int, first_row: int) -> None:
         """Widen the range."""
-        numbers = self.encode(y, n_rows, first_row)
+        numbers = self._read(y, n_rows, first_row)
         self.low = min(self.low, float(numbers.min()))
         self.high = max(self.high, float(numbers.max()))
 
@@ -143,6 +142,12 @@ class NumberSurvey:
 
     def encode(self, y: Any, n_rows: int, first_row: int) -> npt.NDArray[np.float64]:
         """Targets as floats."""
+        numbers = self._read(y, n_rows, first_row)
+        if not (numbers.min() >= self.low and numbers.max() <= self.high):
+            raise changed(f"a target beyond their range in the second (from row {first_row} on)")
+        return numbers
+
+    def _read(self, y: Any, n_rows: int, first_row: int) -> npt.NDArray[np.float64]:
         try:
             return read_numbers(y, n_rows)
         except ValueError as error:
@@ -174,10 +179,10 @@ class WeightSurvey:
         values = self._read(weights, n_rows, first_row)
         self.largest = max(self.largest if self.given else 0.0, float(values.max()))
         self.given = True
-        self.whole &= bool((values == np.floor(values)).all())
+        self.whole &= _are_whole(values)
 
     def _read(self, weights: Any, n_rows: int, first_row: int) -> Floats:
-        values = np.asarray(weights)
+        values = np.asarray(fill_masked(weights))
         if values.shape != (n_rows,) or values.dtype.kind not in "fiubO":
             raise ValueError(
                 f"Weights must be numbers, one for each of the {n_rows} rows of a batch; got shape "
@@ -203,14 +208,25 @@ class WeightSurvey:
 
     def encode(self, weights: Any, n_rows: int, first_row: int) -> Floats | None:
         """Weights of a batch; tiny ones are raised to what still counts."""
+        where = f"in the second (from row {first_row} on)"
+        if (weights is not None) != self.given:
+            raise changed(f"rows {'without' if self.given else 'with'} weights {where}")
         if not self.given:
             return None
         values = self._read(weights, n_rows, first_row)
+        if values.max() > self.largest:
+            raise changed(f"a weight above the largest {where}")
+        if self.whole and not _are_whole(values):
+            raise changed(f"the first weight that is no whole number {where}")
         return np.where(values > 0.0, np.maximum(values, SMALLEST_SHARE * self.largest), 0.0)
 
     def is_whole(self, n_rows: int, largest: float) -> bool:
         """Whether sums of the weights can be kept as they are."""
         return self.whole and largest <= MOST_WHOLE_WEIGHT and 4.0 * n_rows * largest < 2.0**52
+
+
+def _are_whole(values: Floats) -> bool:
+    return bool((values == np.floor(values)).all())
 
 
 def _kind(dtype: np.dtype[Any]) -> str:

