@@ -169,6 +169,13 @@ def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Data
         Threads that scale columns and look for missing values.
     """
     X = encode(table, encoding, "F", n_threads)
+    _check_seen(table, encoding, X)
+    _, has_nan = _core.summarise_columns(X, encoding.levels, n_threads)
+    return Dataset(X, frozen(has_nan), encoding)
+
+
+def _check_seen(table: Table, encoding: Encoding, X: Float32s) -> None:
+    """Raise on a level that the first fit has not seen."""
     for feature, column in encoding.nominal.items():
         unseen = np.flatnonzero(X[:, feature] >= column.n_codes)
         if len(unseen):
@@ -180,8 +187,6 @@ def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Data
                 f"{table.describe(feature)} when warm_start=True; got {got} in row index {row}. "
                 "Leave such rows out, or set warm_start=False."
             )
-    _, has_nan = _core.summarise_columns(X, encoding.levels, n_threads)
-    return Dataset(X, frozen(has_nan), encoding)
 
 
 def _store_whole(

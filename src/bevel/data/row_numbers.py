@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,19 +28,17 @@ FEW_ROWS = 20  # in fewer, labels that are all different may be chance
 
 
 def warn_of_row_names(table: Table, levels: Mapping[int, Levels]) -> None:
-    """Warn of nominal columns with another label in every row, unless there is no other column."""
+    """Warn of nominal columns with a different label in every row, if there are other columns."""
     if table.n_features < 2 or table.n_rows <= FEW_ROWS:
         return
     found = [feature for feature, each in levels.items() if len(each.labels) == table.n_rows]
-    if found:
-        names = join_names([table.describe(feature) for feature in found])
-        warnings.warn(
-            f"Column {names} has another label in every row, so that no split on it says anything "
-            "about other rows. Drop the column if it is a name or an id; if it holds numbers or "
-            "dates as text, convert it.",
-            RowNumberWarning,
-            stacklevel=3,
-        )
+    _warn(
+        table,
+        found,
+        "has a different label in every row, so that no split on it says anything about other "
+        "rows. Drop the column if it is a name or an id; if it holds numbers or dates as text, "
+        "convert it.",
+    )
 
 
 def warn_of_row_numbers(
@@ -53,15 +51,20 @@ def warn_of_row_numbers(
     found: list[int] = []
     for output in outputs:
         found = found or find_row_numbers(table, nominal, output, n_classes)
-    if found:
-        names = join_names([table.describe(feature) for feature in found])
-        warnings.warn(
-            f"Column {names} counts the rows, and the target is sorted along it: the forest learns "
-            "the order of the rows, which says nothing about other rows. Drop the column if it is "
-            "a row number or an id.",
-            RowNumberWarning,
-            stacklevel=3,
-        )
+    _warn(
+        table,
+        found,
+        "counts the rows, and the target is sorted along it: the forest learns the order of the "
+        "rows, which says nothing about other rows. Drop the column if it is a row number or an "
+        "id.",
+    )
+
+
+def _warn(table: Table, features: Sequence[int], what: str) -> None:
+    """Warn of columns by name, if there are any."""
+    if features:
+        names = join_names([table.describe(feature) for feature in features])
+        warnings.warn(f"Column {names} {what}", RowNumberWarning, stacklevel=4)
 
 
 def find_row_numbers(

@@ -17,6 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from bevel._types import Floats
 from bevel.data.alignment import align
+from bevel.data.masks import fill_masked
 from bevel.errors import join_names, wrong_type, wrong_value
 
 __all__ = [
@@ -61,7 +62,7 @@ def read_weights(
 
 
 def _read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
-    values = align(np.asarray(sample_weight))
+    values = align(np.asarray(fill_masked(sample_weight)))
     if values.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must have shape ({n_rows},), one weight for each row of X; got shape "

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
+from bevel.data.masks import fill_masked
 from bevel.errors import join_names, shorten
 
 __all__ = ["LARGEST_TIME", "SurvivalTarget", "read_survival", "survival_array"]
@@ -155,10 +156,13 @@ def read_survival(
 def _parts(y: Any, competing: bool) -> tuple[Any, Any, Any]:
     """Entries or None, times and events, not yet checked."""
     if isinstance(y, tuple | list) and len(y) in (2, 3) and all(np.ndim(each) == 1 for each in y):
-        return (None, *y) if len(y) == 2 else (y[0], y[1], y[2])
+        parts = [fill_masked(each) for each in y]
+        return (None, parts[0], parts[1]) if len(y) == 2 else (parts[0], parts[1], parts[2])
     names = getattr(getattr(y, "dtype", None), "names", None)
     if names is not None:
-        return _columns({name: np.asarray(y)[name] for name in names}, "field", competing)
+        return _columns(
+            {name: np.asarray(fill_masked(y[name])) for name in names}, "field", competing
+        )
     frame = nw.from_native(y, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         columns = {name: frame[name].to_numpy() for name in frame.columns}
@@ -195,6 +199,7 @@ def _read_entry(values: Any, time: Floats) -> Floats | None:
     """When rows entered; None if all are seen from the start."""
     if values is None:
         return None
+    _refuse_units(np.asarray(values), "entries")
     try:
         entry = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -233,11 +238,7 @@ def _read_cause(values: Any) -> npt.NDArray[np.uint8]:
 
 def _read_time(values: Any) -> Floats:
     time = np.asarray(values)
-    if time.dtype.kind == "m":
-        raise ValueError(
-            f"The times of y must be numbers; got {time.dtype}. Choose a unit, for example "
-            'time / np.timedelta64(1, "D").'
-        )
+    _refuse_units(time, "times")
     try:
         if time.dtype.kind in "bc":
             raise TypeError("no time")
@@ -254,6 +255,17 @@ def _read_time(values: Any) -> Floats:
             "these rows, or measure time from an earlier origin."
         )
     return np.ascontiguousarray(time)
+
+
+def _refuse_units(values: npt.NDArray[Any], word: str) -> None:
+    """Raise of dates and of durations, whose numbers depend on the unit they are stored in."""
+    if values.dtype.kind == "m":
+        remedy = 'Choose a unit, for example time / np.timedelta64(1, "D").'
+    elif values.dtype.kind == "M":
+        remedy = 'Subtract the start, for example (time - start) / np.timedelta64(1, "D").'
+    else:
+        return
+    raise ValueError(f"The {word} of y must be numbers; got {values.dtype}. {remedy}")
 
 
 def _read_event(values: Any) -> npt.NDArray[np.bool_]:

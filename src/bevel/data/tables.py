@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -24,9 +25,10 @@ from bevel._types import AnyFloats
 from bevel.data.alignment import align
 from bevel.data.columns import Columns
 from bevel.data.dates import are_dates, array_as_days, objects_as_days, series_as_days
+from bevel.data.masks import fill_masked
 from bevel.errors import join_names, shorten
 
-__all__ = ["Table", "is_missing", "read_table", "take_rows"]
+__all__ = ["Table", "is_missing", "read_table", "select_rows", "take_rows"]
 
 
 LARGEST_FLOAT = int(np.finfo(np.float64).max)
@@ -99,6 +101,7 @@ def read_table(X: Any) -> Table:
         )
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
         X = np.array(X, dtype=object)  # one label must not make text of all numbers
+    X = fill_masked(X)
     array = check_array(X, dtype=None, accept_sparse=True, ensure_all_finite=False)
     return SparseTable(array) if sp.issparse(array) else ArrayTable(align(array))
 
@@ -118,10 +121,12 @@ def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a Python value stands for a missing one: None, NaN, pandas' NA and NaT."""
-    if isinstance(value, float | np.floating | np.datetime64):
+    """Whether a Python value stands for a missing one: None, NaN, NaT, NA, a masked entry."""
+    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
         return bool(value != value)
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant")
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,6 +296,8 @@ def _check_not_empty(n_rows: int, n_features: int) -> None:
 def _holds_dates(column: nw.Series[Any]) -> bool:
     if isinstance(column.dtype, nw.Object):
         return are_dates(column.to_list(), is_missing)
+    if isinstance(column.dtype, nw.Unknown):  # Arrow's date64 among others
+        return bool(column.to_numpy().dtype.kind == "M")
     return isinstance(column.dtype, _DATES)
 
 
@@ -298,6 +305,14 @@ def take_rows(X: Any, rows: npt.NDArray[np.integer[Any]]) -> Any:
     """Some rows of an array, a sparse matrix or a data frame, as the same kind of thing."""
     frame = _as_frame(X)
     return X[rows] if frame is None else frame[rows].to_native()
+
+
+def select_rows(table: Table, rows: npt.NDArray[np.integer[Any]]) -> Table:
+    """Some rows of a table as a table."""
+    native = table.native
+    if isinstance(native, Columns):
+        return ColumnsTable(native.rows(rows))
+    return read_table(native.tocsr()[rows] if sp.issparse(native) else take_rows(native, rows))
 
 
 def as_numbers(values: npt.NDArray[Any], name: str) -> AnyFloats:
@@ -340,8 +355,11 @@ def _as_float(values: npt.NDArray[Any]) -> AnyFloats:
 
 
 def _values(column: nw.Series[Any]) -> npt.NDArray[Any]:
-    """A column as an array; without any value it has none to look up, which some types need."""
-    if column.null_count() == len(column):
+    """A column as an array; without any value it has none to look up, which some types need.
+
+    Python objects are taken as they are: pandas cannot count missing ones among decimals with sNaN.
+    """
+    if not isinstance(column.dtype, nw.Object) and column.null_count() == len(column):
         return np.full(len(column), None, dtype=object)
     return column.to_numpy()
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
 from bevel.data.alignment import align
+from bevel.data.masks import fill_masked
 from bevel.data.tables import is_missing
 from bevel.errors import shorten
 
@@ -51,6 +52,7 @@ def read_numbers(y: Any, n_rows: int) -> npt.NDArray[np.float64]:
             f"y must hold numbers for a regressor; got {shorten(values[0])} ({error}). Convert y, "
             "or use ObliqueForestClassifier for labels."
         ) from error
+    _check_present(numbers)
     _check_finite(numbers)
     largest = int(np.abs(numbers).argmax())
     if abs(numbers[largest]) > LARGEST_TARGET:
@@ -67,7 +69,7 @@ def _too_large(got: object) -> ValueError:
 
 def _column(y: Any, n_rows: int) -> npt.NDArray[Any]:
     """y as one dimension of the right length without missing values."""
-    values: npt.NDArray[Any] = align(np.asarray(y))
+    values: npt.NDArray[Any] = align(np.asarray(fill_masked(y)))
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "
@@ -93,16 +95,19 @@ def _column(y: Any, n_rows: int) -> npt.NDArray[Any]:
 
 
 def _check_present(values: npt.NDArray[Any]) -> None:
-    if values.dtype.kind == "f":
+    if values.dtype.kind in "fc":
         missing = np.flatnonzero(np.isnan(values))
+    elif values.dtype.kind in "Mm":
+        missing = np.flatnonzero(np.isnat(values))
     elif values.dtype.kind == "O":
         missing = np.flatnonzero([is_missing(value) for value in values])
     else:
         return
     if len(missing):
+        word = "NaT" if values.dtype.kind in "Mm" else "NaN"
         raise ValueError(
-            f"y must have no missing values; got {len(missing)} NaN (row index {missing[0]}). Drop "
-            "or impute target values before fit; NaN is allowed in X only."
+            f"y must have no missing values; got {len(missing)} {word} (row index {missing[0]}). "
+            "Drop or impute target values before fit; NaN is allowed in X only."
         )
 
 

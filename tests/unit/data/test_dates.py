@@ -129,3 +129,63 @@ def test_exports_say_that_a_column_holds_days():
     assert '0  "t"  date, in days since 1970-01-01' in forest.to_c()
     pytest.importorskip("onnx")
     assert "days since 1970-01-01" in forest.to_onnx().graph.input[0].doc_string
+
+
+LIMITS = np.array([pd.Timestamp.min.value, pd.Timestamp.max.value], dtype="datetime64[ns]")
+FAR = np.array([-(10**14), 10**14], dtype="datetime64[s]")  # three million years
+LAST_DATES = pa.array([-(2**31), 2**31 - 1], pa.int32()).cast(pa.date32())
+
+
+@pytest.mark.parametrize(
+    ("given", "days"),
+    [
+        (LIMITS[:, None], LIMITS.astype(int) / 864e11),
+        (pd.DataFrame({"t": LIMITS}), LIMITS.astype(int) / 864e11),
+        (pd.DataFrame({"t": LIMITS}).astype(object), LIMITS.astype(int) / 864e11),
+        (pl.DataFrame({"t": LIMITS}), LIMITS.astype(int) / 864e11),
+        (pa.table({"t": LIMITS}), LIMITS.astype(int) / 864e11),
+        (pd.DataFrame({"t": pd.Series(LIMITS).dt.tz_localize("UTC")}), LIMITS.astype(int) / 864e11),
+        (FAR[:, None], FAR.astype(int) / 86_400),
+        (pd.DataFrame({"t": FAR}), FAR.astype(int) / 86_400),
+        (pd.DataFrame({"t": FAR}, dtype=object), FAR.astype(int) / 86_400),
+        (pl.DataFrame({"t": FAR.astype("datetime64[ms]")}), FAR.astype(int) / 86_400),
+        (pa.table({"t": FAR}), FAR.astype(int) / 86_400),
+        (pa.table({"t": LAST_DATES}), [-(2**31), 2**31 - 1]),
+        (pl.DataFrame({"t": pl.Series(LAST_DATES)}), [-(2**31), 2**31 - 1]),
+        (pa.table({"t": pa.array([dt.date(1, 1, 1)], pa.date64())}), [-719_162]),
+    ],
+)
+def test_dates_at_the_ends_of_their_range_keep_their_place(given, days):
+    table = read_table(given)
+    assert table.dates() == [0]
+    read = table.numbers(slice(0, table.n_rows), slice(0, 1))[:, 0]
+    np.testing.assert_allclose(read, days, rtol=1e-15)
+
+
+SECONDS_OF = {
+    "h": 3600.0,
+    "m": 60.0,
+    "s": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "ns": 1e-9,
+    "ps": 1e-12,
+    "fs": 1e-15,
+    "as": 1e-18,
+    "25s": 25.0,
+    "7us": 7e-6,
+}
+
+
+@pytest.mark.parametrize("unit", SECONDS_OF)
+def test_times_of_every_unit_are_days(unit):
+    times = np.array([2**40, -(2**40), np.iinfo(np.int64).min]).astype(f"datetime64[{unit}]")
+    expected = 2.0**40 * SECONDS_OF[unit] / 86_400.0
+    days = array_as_days(times)
+    np.testing.assert_allclose(days, [expected, -expected, np.nan], rtol=1e-11)
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W"])
+def test_dates_beyond_64_bits_of_days_raise(unit):
+    with pytest.raises(ValueError, match="X must hold dates whose days since 1970-01-01"):
+        array_as_days(np.array([0, 2**62]).astype(f"datetime64[{unit}]"))

@@ -95,7 +95,7 @@ def test_forest_warns_and_names_the_column(estimator):
 def test_names_of_the_rows_are_warned_of(estimator):
     frame = pd.DataFrame({"x": NOISE, "name": [f"row {i}" for i in range(N)]})
     model = estimator(n_estimators=2) if "Forest" in estimator.__name__ else estimator(max_iter=2)
-    with pytest.warns(RowNumberWarning, match="Column 'name' has another label in every row"):
+    with pytest.warns(RowNumberWarning, match="Column 'name' has a different label in every row"):
         model.fit(frame, CLASSES)
     model.fit(frame[["name"]], CLASSES)  # the only one there is
     model.fit(frame.assign(name=["row 0", *frame["name"][1:-1], "row 0"]), CLASSES)

@@ -112,6 +112,12 @@ def test_decimals_and_columns_of_nulls_are_numbers():
     assert np.array_equal(numbers(frame), expected, equal_nan=True)
 
 
+def test_signalling_nan_among_decimals_of_pandas_is_read_as_an_object():
+    money = [decimal.Decimal("sNaN"), decimal.Decimal(2)]
+    frame = pd.DataFrame({"money": pd.Series(money, dtype=object)})
+    assert [str(value) for value in read_table(frame).labels(0)] == ["sNaN", "2"]
+
+
 def test_frame_with_integer_column_names_is_read_by_position():
     frame = pd.DataFrame(np.arange(6.0).reshape(2, 3), columns=[2, 0, 1])
     assert numbers(frame).tolist() == [[0, 1, 2], [3, 4, 5]]

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
+import bevel
+from bevel import (
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRegressor,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    ObliqueSurvivalForest,
+)
 from bevel.data.target import read_labels, read_numbers
 
 
@@ -95,3 +107,87 @@ def test_text_target_of_a_regressor_raises():
 def test_target_beyond_the_limit_raises(y, message):
     with pytest.raises(ValueError, match=message):
         read_numbers(y, 2)
+
+
+@pytest.mark.parametrize("read", [read_labels, read_numbers])
+@pytest.mark.parametrize("kind", ["M8[ns]", "M8[D]", "m8[s]"])
+@pytest.mark.parametrize("container", [np.asarray, pd.Series, list])
+def test_not_a_time_in_the_target_names_the_row(read, kind, container):
+    y = np.array([np.array(3, kind), np.array(5, kind), np.array("NaT", kind), np.array(3, kind)])
+    with pytest.raises(ValueError, match=r"no missing values; got 1 Na[TN] \(row index 2\)"):
+        read(container(y), 4)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([1, Decimal("NaN")], dtype=object),
+        np.array([1, np.timedelta64("NaT", "s")], dtype=object),
+        pd.Series([1, None], dtype="Int64"),
+        pd.Series([True, None], dtype="boolean"),
+        pd.Series([1.0, None], dtype="Float64"),
+        pd.Series(["a", None], dtype="string"),
+        pd.Series(pd.PeriodIndex(["2024-01", None], freq="M")),
+        pl.Series([1, None]),
+        pl.Series([dt.date(2024, 1, 1), None]),
+        pa.chunked_array([[1, None]]),
+        pa.array([dt.datetime(2024, 1, 1), None]),
+        pa.array([True, None]),
+    ],
+    ids=lambda y: f"{type(y).__module__.split('.')[0]} {getattr(y, 'dtype', type(y).__name__)}",
+)
+@pytest.mark.parametrize("read", [read_labels, read_numbers])
+def test_missing_targets_of_any_type_raise(read, y):
+    with pytest.raises(ValueError, match=r"no missing values; got 1 Na[TN] \(row index 1\)"):
+        read(y, 2)
+
+
+ROWS = np.random.default_rng(0).normal(size=(40, 2))
+TIMES = np.datetime64("2024-01-01", "D") + (ROWS[:, 0] > 0).astype("m8[D]")
+TIMES[3] = "NaT"
+NAT = r"no missing values; got 1 NaT \(row index 3\)"
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ObliqueForestClassifier(2),
+        ObliqueForestRegressor(2),
+        ObliqueBoostingClassifier(max_iter=2),
+        ObliqueBoostingRegressor(max_iter=2),
+    ],
+)
+def test_not_a_time_raises_in_every_fit(estimator):
+    with pytest.raises(ValueError, match=NAT):
+        estimator.fit(ROWS, TIMES)
+    with pytest.raises(ValueError, match=NAT):
+        estimator.fit(bevel.scan(pl.DataFrame(ROWS), target=pl.Series(TIMES)))
+
+
+@pytest.mark.parametrize("kind", [ObliqueBoostingClassifier, ObliqueBoostingRegressor])
+def test_not_a_time_among_validation_rows_raises(kind):
+    known = np.where(np.isnat(TIMES), TIMES[0], TIMES)
+    with pytest.raises(ValueError, match=NAT):
+        kind(max_iter=2).fit(ROWS, known, X_val=ROWS, y_val=TIMES)
+
+
+@pytest.mark.parametrize("kind", [ObliqueForestClassifier, ObliqueForestRegressor])
+def test_not_a_time_in_one_of_several_outputs_raises(kind):
+    known = np.where(np.isnat(TIMES), TIMES[0], TIMES)
+    for y in (np.column_stack([known, TIMES]), pd.DataFrame({"y0": known, "y1": TIMES})):
+        with pytest.raises(ValueError, match='Output "y1": y must have ' + NAT):
+            kind(2).fit(ROWS, y)
+
+
+def test_dates_and_durations_are_no_survival_times():
+    event, days = np.ones(40, dtype=bool), np.arange(1.0, 41.0)
+    for wrong in (TIMES, TIMES - TIMES[0]):
+        with pytest.raises(ValueError, match="The times of y must be numbers; got"):
+            ObliqueSurvivalForest(2).fit(ROWS, (wrong, event))
+        with pytest.raises(ValueError, match="The entries of y must be numbers; got"):
+            ObliqueSurvivalForest(2).fit(ROWS, (wrong, days, event))
+
+
+def test_times_are_no_weights():
+    with pytest.raises(TypeError, match="sample_weight must be an array of numbers"):
+        ObliqueForestClassifier(2).fit(ROWS, ROWS[:, 0] > 0, TIMES)
