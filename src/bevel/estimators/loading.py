@@ -30,14 +30,17 @@ def load(
     Parameters
     ----------
     path : str or path
-        The file. Raises ModelFileError if it is damaged, or of a later version of the format.
+        The file. Raises ModelFileError if it is damaged, of a later version of the format, or a
+        pipe or device.
     mmap : bool, default=False
         False reads the file into memory and verifies all of it: checksums, bounds, structure. True
         reads the header only, maps the file and predicts from it, so that a forest of any size
         predicts its first row at once and several processes share one copy; indices are checked as
         rows go down the trees. Call `verify()` on the estimator to read and verify the rest; what
         needs the whole forest, such as `forest_`, does so too. Do not write into the file
-        meanwhile; `save` puts a new one in its place, which is safe.
+        meanwhile: calls raise ModelFileError if it was written to before them, and a file that is
+        made shorter while a call reads it ends the process. `save` puts a new file in its place,
+        which is safe.
 
     Returns
     -------

@@ -35,7 +35,7 @@ def kind_of(estimator: object) -> StorableKind:
     name = type(estimator).__name__
     if SAVABLE.get(name) is not type(estimator):
         raise TypeError(
-            f"An estimator must be of class {' or '.join(SAVABLE)} to be saved; got {name}. "
-            "Pickle it instead."
+            f"An estimator must be of class {' or '.join(SAVABLE)} to be saved, because files hold "
+            f"no code of other classes; got {name}. Pickle it instead."
         )
     return KINDS[name]

@@ -26,7 +26,7 @@ def only_file_errors(path: object = None) -> Iterator[None]:
     """Turn whatever goes wrong while a file is read into ModelFileError, with the file's name.
 
     The checks have precise messages; this catches what they miss. Errors of the operating
-    system, such as that there is no file, stay what they are.
+    system, such as that there is no file, stay what they are, and so does a lack of memory.
     """
     where = "" if path is None else f"{printable(str(path))}: "
     try:
@@ -35,6 +35,11 @@ def only_file_errors(path: object = None) -> Iterator[None]:
         raise ModelFileError(f"{where}{error}") from None
     except OSError:
         raise
+    except MemoryError as error:
+        raise MemoryError(
+            f"{where}Reading the file takes more memory than there is. Free memory, or load the "
+            "file with mmap=True."
+        ) from error
     except Exception as error:
         got = f"{type(error).__name__}: {shorten(str(error))}"
         raise ModelFileError(f"{where}{damaged('The file', 'readable', got)}") from error

@@ -29,6 +29,7 @@ from bevel.files.values.fields import Fields, check_kind
 from bevel.files.values.strict_json import read_json, write_json
 
 __all__ = [
+    "MAGIC",
     "PRELUDE",
     "SECTION_TYPES",
     "VERSION",
@@ -92,6 +93,12 @@ class Layout:
         if name not in self.sections:
             raise damaged("The table", f'a list with the section "{name}"', "none of that name")
         return self.sections[name]
+
+    def check_unchanged(self) -> None:
+        """Raise ModelFileError if the file is mapped and was written to; see `FileMap`."""
+        check = getattr(self.buffer.obj, "check", None)
+        if check is not None:
+            check()
 
     def verify(self, name: str) -> None:
         """Compare a section, and the zeros behind it, with its checksum."""

@@ -133,6 +133,14 @@ class FlatForest:
         """Pickle what the constructor takes; what comes back is checked as that of a file is."""
         return _restored, tuple(self._fields().values())
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The same for formats such as skops, which write and set a state."""
+        return self._fields()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        restored = _restored(*(state.get(each.name) for each in fields(self)))
+        vars(self).update(restored._fields())
+
     def __copy__(self) -> FlatForest:
         return replace(self)
 
@@ -297,7 +305,7 @@ class FlatForest:
 
 
 def _restored(*values: Any) -> FlatForest:
-    """A forest from a pickle; raises ValueError instead of leading the core astray."""
+    """A forest from a pickle or a state; raises ValueError instead of leading the core astray."""
     forest = FlatForest(*values)
     try:
         check_forest(forest)

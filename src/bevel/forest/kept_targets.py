@@ -44,6 +44,13 @@ class KeptTargets:
         """Pickle what the constructor takes, without what follows from it."""
         return _restored, tuple(getattr(self, field.name) for field in fields(self))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The same for formats such as skops, which write and set a state."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(vars(_restored(*(state[field.name] for field in fields(self)))))
+
     @cached_property
     def leaf_rows(self) -> LeafRows:
         """The rows of each leaf, where rows are numbered by ascending target."""
@@ -52,7 +59,7 @@ class KeptTargets:
 
 
 def _restored(*values: Any) -> KeptTargets:
-    """Targets from a pickle; raises ValueError if members are none of them, or not finite."""
+    """Targets from a pickle or a state; ValueError if members are not among them, or not finite."""
     targets = KeptTargets(*values)
     weight = targets.weight
     sound = np.isfinite(targets.value).all() and ((weight >= 0) & (weight <= LARGEST_WEIGHT)).all()

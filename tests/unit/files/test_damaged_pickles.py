@@ -9,6 +9,7 @@ import pytest
 from support.model_files import small_models
 
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.predictor import PackedPredictor
 
 
@@ -36,6 +37,18 @@ def test_damaged_forest_in_a_pickle_raises(fault):
     text = pickle.dumps(PackedPredictor(replace(forest, **fault(forest))))
     with pytest.raises(ValueError, match="A forest in a pickle must be sound"):
         pickle.loads(text)
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_damaged_forest_in_a_state_raises(fault):
+    """As skops sets it, which calls no constructor."""
+    forest = small_models()["sparse"][0].forest_
+    again = FlatForest.__new__(FlatForest)
+    again.__setstate__(forest.__getstate__())
+    assert np.array_equal(again.right, forest.right)
+    assert not again.right.flags.writeable
+    with pytest.raises(ValueError, match="A forest in a pickle must be sound"):
+        again.__setstate__(replace(forest, **fault(forest)).__getstate__())
 
 
 @pytest.mark.parametrize("name", small_models())
@@ -75,3 +88,7 @@ def test_damaged_targets_in_a_pickle_raise(change):
     assert pickle.loads(pickle.dumps(targets)).row.tolist() == targets.row.tolist()
     with pytest.raises(ValueError, match="Targets in a pickle must be"):
         pickle.loads(pickle.dumps(replace(targets, **change(targets))))
+    with pytest.raises(ValueError, match="Targets in a pickle must be"):
+        KeptTargets.__new__(KeptTargets).__setstate__(
+            replace(targets, **change(targets)).__getstate__()
+        )

@@ -39,9 +39,14 @@ class MappedPredictor:
         medians: Float32s,
     ) -> None:
         self._forest_of = partial(decode_forest, columns, n_features, n_classes, levels, medians)
-        self._native = map_forest(columns, n_features, n_classes, levels, medians)
+        self._mapped = map_forest(columns, n_features, n_classes, levels, medians)
         limit = check_claims(columns)
         self._output_classes = decode_column(columns["output_classes"], limit)
+
+    @property
+    def _native(self) -> _core.MappedForest:
+        """What predicts from the columns."""
+        return self._mapped
 
     @cached_property
     def forest(self) -> FlatForest:

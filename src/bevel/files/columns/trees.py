@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from bevel import _core
 from bevel._types import Arrays
 from bevel.files.columns.column import Column, decode_column, encode_column, largest_decoded
 from bevel.files.columns.forest_columns import (
@@ -103,6 +104,7 @@ class FileColumns:
 
     def verify(self) -> None:
         """Raise ModelFileError unless the parts match their checksums."""
+        self.layout.check_unchanged()
         for name, column in self._stored().items():
             for part in column.parts:
                 self.layout.verify(f"{name}.{part}")
@@ -114,6 +116,7 @@ class FileColumns:
 
     def in_memory(self) -> Self:
         """The same from a copy of the file, which nobody can change any more."""
+        self.layout.check_unchanged()
         layout = replace(self.layout, buffer=memoryview(bytes(self.layout.buffer)))
         columns = {
             name: replace(column, parts={p: layout.view(f"{name}.{p}") for p in column.parts})
@@ -173,6 +176,12 @@ class MappedFile(MappedPredictor):
         self._source = source
         about = (source.n_features, source.n_classes, source.levels, source.medians)
         super().__init__(source.columns, *about)
+
+    @property
+    def _native(self) -> _core.MappedForest:
+        """What predicts from the file, if it is still what was mapped."""
+        self._source.layout.check_unchanged()
+        return self._mapped
 
     @cached_property
     def forest(self) -> FlatForest:
