@@ -18,7 +18,7 @@ from support.command_line import invoke
 from support.onnx_models import Exported
 
 import bevel
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import ObliqueBoostingRegressor, ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.cli.app import app
 from bevel.export.onnx import graph, to_onnx, write_onnx
 from bevel.extras import MissingPackageError
@@ -214,3 +214,30 @@ def test_failed_write_keeps_the_old_file(tmp_path):
     with pytest.raises(ValueError, match="dtype must be"):
         write_onnx(classifier().fitted_forest_, path, dtype="float16")
     assert path.read_bytes() == b"old"
+
+
+FOREST = ObliqueForestRegressor(3, random_state=0)
+BOOSTING = ObliqueBoostingRegressor(max_iter=3, random_state=0)
+RATES = ObliqueBoostingRegressor(max_iter=3, loss="poisson", random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [(FOREST, 1e-50), (FOREST, 1e50), (BOOSTING, 1e-50), (BOOSTING, 1e50), (RATES, 1e50)],
+    ids=["forest, tiny", "forest, huge", "boosting, tiny", "boosting, huge", "rates, huge"],
+)
+def test_targets_beyond_float32_need_float64(model, size):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = size * (2.0 + (X[:, 0] > 0))
+    fitted = model.fit(X, y).fitted_forest_
+    message = r"dtype must be \"float64\" for predictions beyond float32 .*; got 'float32'"
+    with pytest.raises(ValueError, match=message):
+        to_onnx(fitted)
+    assert to_onnx(fitted, dtype="float64").graph.node
+    to_onnx(model.fit(X, y / size).fitted_forest_)
+
+
+def test_a_target_of_zeros_is_exported():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    for model in (ObliqueForestRegressor(3), ObliqueBoostingRegressor(max_iter=3)):
+        assert to_onnx(model.fit(X, np.zeros(60)).fitted_forest_).graph.node

@@ -29,6 +29,9 @@ BLOCK_SIZE = 2**21
 # For single rows trees took a seventh to a half of a walk's time where the two were alike in
 # batches, so they may be somewhat slower there.
 TREES_FAVOUR = 1.25
+# onnxruntime follows a tree by recursion when it reads a model: trees of about 10 000 levels end
+# the process where a stack has 8 MB, trees of about 800 where it has 512 kB.
+MOST_LEVELS = 200
 
 
 class Way(Protocol):
@@ -111,12 +114,24 @@ def _choose(forest: FlatForest, votes: Votes, route: Route) -> Way:
         return RootsRoute(forest)
     if route == "walk":
         return WalkRoute.of(splits)
-    trees = TreesRoute.of(splits)
+    is_deep = int(forest.depth.max()) > MOST_LEVELS
     if route == "trees":
-        return trees
+        _refuse_deep(forest, is_deep)
+        return TreesRoute.of(splits)
+    if is_deep:
+        return WalkRoute.of(splits)
+    trees = TreesRoute.of(splits)
     walk = WalkRoute.of(splits)
     is_fast = trees.cost <= TREES_FAVOUR * walk.cost
     return trees if is_fast and trees.can_encode(votes.leaf_id) else walk
+
+
+def _refuse_deep(forest: FlatForest, is_deep: bool) -> None:
+    if is_deep:
+        required = f'"auto" or "walk" for trees of more than {MOST_LEVELS} levels'
+        n_levels = int(forest.depth.max())
+        got = f'"trees" for one of {n_levels}, which ends the process that reads the model'
+        raise ValueError(f"route must be {required}; got {got}. Leave it out.")
 
 
 def _n_columns(forest: FlatForest) -> int:

@@ -28,6 +28,7 @@ OLDEST_OPSET = 17
 DEFAULT_OPSET = 18
 ML_OPSET = 3
 DTYPES = ("float32", "float64")
+SIZES_OF_FLOAT32 = (np.finfo(np.float32).smallest_normal, np.finfo(np.float32).max)
 
 
 def to_onnx(
@@ -57,6 +58,8 @@ def to_onnx(
     forest = fitted.forest
     graph = Graph()
     _check_options(graph, dtype, target_opset, name)
+    if fitted.classes is None and dtype == "float32":
+        _check_size(fitted)
     names = fitted.feature_names
     outputs = ["prediction"] if fitted.classes is None else ["label", "probabilities"]
     outputs = [graph.name(output) for output in outputs]
@@ -78,18 +81,19 @@ def to_onnx(
     return model
 
 
-def write_onnx(fitted: FittedForest, path: str | os.PathLike[str], **options: Any) -> None:
+def write_onnx(forest: Any, path: str | os.PathLike[str], **options: Any) -> None:
     """Write the ONNX model of a fitted forest to a file; a failure leaves an older file whole.
 
     Parameters
     ----------
-    fitted : FittedForest
-        The forest.
+    forest : estimator or FittedForest
+        A fitted estimator that has `to_onnx`, or its `fitted_forest_`.
     path : str or path
         The file, usually called ....onnx.
     **options
         As for `to_onnx`.
     """
+    fitted = forest if isinstance(forest, FittedForest) else forest.fitted_forest_
     write_whole(path, [to_onnx(fitted, **options).SerializeToString()])
 
 
@@ -108,6 +112,33 @@ def _check_options(graph: Graph, dtype: object, target_opset: object, name: obje
         raise wrong_type("name", "a string", name, "It is the name of the model's graph.")
     if not name:
         raise wrong_value("name", "a string that is not empty", name, "Leave it out for 'bevel'.")
+
+
+def _check_size(fitted: FittedForest) -> None:
+    """Raise if predictions of a regression leave the range of float32, or are nothing in it."""
+    least, most = (float(end) for end in SIZES_OF_FLOAT32)
+    size = _largest_prediction(fitted)
+    if size == 0.0 or least <= size <= most:
+        return
+    raise wrong_value(
+        "dtype",
+        f'"float64" for predictions beyond float32 ({least:.1g} to {most:.1g} in size; those of '
+        f"this model are up to {size:.1g})",
+        "float32",
+        "Pass dtype='float64', or fit on a rescaled y.",
+    )
+
+
+def _largest_prediction(fitted: FittedForest) -> float:
+    """The size that predictions of a regression reach at most; its order of magnitude for rates."""
+    forest, additive = fitted.forest, fitted.additive
+    sizes = np.where(forest.right < 0, np.abs(forest.leaf_value), 0.0)
+    of_trees = np.maximum.reduceat(sizes, forest.tree_offset[:-1])
+    if additive is None:
+        return float(of_trees.max())
+    if additive.link == "exponential":
+        return float(np.exp(np.clip(max(additive.baseline), -MOST_EXPONENT, MOST_EXPONENT)))
+    return float(np.abs(additive.baseline).max() + of_trees.sum())
 
 
 def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
