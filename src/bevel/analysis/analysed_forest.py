@@ -123,6 +123,21 @@ class AnalysedForest:
         self.check_some_row_is_out(rows)
         return rows
 
+    def recognised_rows(self, encoded: npt.NDArray[np.float32], y: Any) -> TrainingRows | None:
+        """The rows of the fit, if these are; None for others, and where bags are not known."""
+        try:
+            return training_rows_of(self.fitted, encoded, y, self.caller)
+        except ValueError:  # other rows, or bags that cannot be drawn again
+            return None
+
+    def leaves_rows_out(self) -> bool:
+        """Whether bags leave rows out that no tree has learnt from."""
+        try:
+            self.honest_bags()
+        except NoOutOfBagError:
+            return False
+        return True
+
     def check_some_row_is_out(self, rows: TrainingRows) -> None:
         """Raise if every row happens to be in every bag."""
         if not rows.out.any():

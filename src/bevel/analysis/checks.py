@@ -7,7 +7,7 @@ import numpy as np
 from bevel.errors import wrong_type, wrong_value
 from bevel.parameters.constraints import Flag
 
-__all__ = ["check_count", "check_flag", "check_place"]
+__all__ = ["check_count", "check_flag", "check_out_of_bag", "check_place"]
 
 
 def check_count(name: str, value: object, low: int = 1) -> int:
@@ -25,6 +25,16 @@ def check_flag(name: str, value: object) -> bool:
     """True or False; raises for other values, of which a text such as "no" would count as True."""
     if not Flag().describes(value):
         raise wrong_type(name, str(Flag()), value, f"Write for example {name}=False.")
+    return bool(value)
+
+
+def check_out_of_bag(value: object) -> bool | None:
+    """True or False; None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    if not Flag().describes(value):
+        required = f'{Flag()} or "auto"'
+        raise wrong_type("out_of_bag", required, value, "Write for example out_of_bag=True.")
     return bool(value)
 
 

@@ -5,17 +5,17 @@ A forest keeps no row, but its leaves determine where its training rows must fal
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bevel._types import Floats, Target
+from bevel._types import Floats, Ints32, Target
 from bevel.data.outputs import read_output_labels, read_output_weights, split_outputs
 from bevel.data.row_weights import read_weights, weights_of_classes
-from bevel.data.survival import read_survival
+from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import NoOutOfBagError, shorten
 from bevel.forest.bags import Bags, check_leaves_rows_out
@@ -23,6 +23,7 @@ from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.leaf_rows import LeafRows, agrees_with_leaves, collect_leaf_rows
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.records.survival_record import SurvivalRecord
 from bevel.forest.subforest import take_trees
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "leaf_rows_of",
     "out_of_bag_rows",
     "reread_target",
+    "survival_rows_of",
     "training_rows_of",
 ]
 
@@ -276,24 +278,70 @@ def find_training_rows(
     """
     if len(X) != bags.n_rows:
         raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
-    rows = TrainingRows(X, target, bags.rows_out(forest.n_trees, weights), bags)
-    _recognise(forest, rows, {0, forest.n_trees - 1})
-    return rows
+    agrees = _classes_agree if forest.n_classes else _values_agree
+    _recognise(forest, bags, X, weights, lambda tree, leaf, bag: agrees(tree, leaf, target[bag]))
+    return TrainingRows(X, target, bags.rows_out(forest.n_trees, weights), bags)
 
 
-def _recognise(forest: FlatForest, rows: TrainingRows, trees: Iterable[int]) -> None:
-    """Check that every leaf of some trees holds rows of the bag that fit its value.
+def survival_rows_of(
+    fitted: FittedForest,
+    X: npt.NDArray[np.float32],
+    target: SurvivalTarget,
+    caller: str,
+    weights: Floats | None = None,
+) -> TrainingRows:
+    """The rows of a survival forest with their times, given again; raises if they are others."""
+    record, bags, forest = fitted.survival, known_bags(fitted, caller), fitted.forest
+    assert record is not None
+    if len(X) != bags.n_rows:
+        raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
+    number = _event_numbers(record, target)
 
-    Every leaf must hold a row, and a row of each class it has a share of, or rows on both sides of
-    its value. Single rows are not checked, which may have had weight zero.
+    def agrees(tree: FlatForest, leaf: Ints32, bag: npt.NDArray[np.intp]) -> bool:
+        return _events_agree(tree, record.n_numbers, leaf, number[bag])
+
+    _recognise(forest, bags, X, weights, agrees)
+    return TrainingRows(X, target.time, bags.rows_out(forest.n_trees, weights), bags)
+
+
+def _recognise(
+    forest: FlatForest,
+    bags: Bags,
+    X: npt.NDArray[np.float32],
+    weights: Floats | None,
+    agrees: Callable[[FlatForest, Ints32, npt.NDArray[np.intp]], bool],
+) -> None:
+    """Check that every leaf of the first and the last tree holds rows of the bag that fit it.
+
+    Every leaf must hold a row, and a row of each class it has a share of, rows on both sides of its
+    value, or a row with each of its events. Single rows are not checked, which may have had weight
+    zero.
     """
-    for number in trees:
+    for number in {0, forest.n_trees - 1}:
         tree = take_trees(forest, [number])
-        bag = np.flatnonzero(~rows.out[:, number])
-        leaf = PackedPredictor(tree).leaves(rows.X[bag], 1)[:, 0]
-        agrees = _classes_agree if forest.n_classes else _values_agree
-        if not agrees(tree, leaf, rows.target[bag]):
+        bag = np.flatnonzero(bags.counts(number, weights))
+        leaf = PackedPredictor(tree).leaves(np.ascontiguousarray(X[bag]), 1)[:, 0]
+        if not agrees(tree, leaf, bag):
             raise _other_rows("the rows of the fit", "rows that do not fall into the same leaves")
+
+
+def _event_numbers(record: SurvivalRecord, target: SurvivalTarget) -> npt.NDArray[np.int64]:
+    """Number of each row's event among those of the record; -1 without one that it knows."""
+    place = record.event_times.searchsorted(target.time).astype(np.int64)
+    last = np.minimum(place, record.n_times - 1)
+    known = target.event & (record.event_times[last] == target.time)
+    cause = 0 if target.cause is None else target.cause.astype(np.int64) - 1
+    return np.where(known, place * record.n_causes + cause, -1)
+
+
+def _events_agree(
+    tree: FlatForest, n_numbers: int, leaf: Ints32, number: npt.NDArray[np.int64]
+) -> bool:
+    is_leaf = np.repeat(tree.right < 0, np.diff(tree.entry_offset))
+    node = np.repeat(np.arange(tree.n_nodes), np.diff(tree.entry_offset))
+    claimed = (node * n_numbers + tree.entry_index)[is_leaf]
+    seen = (leaf.astype(np.int64) * n_numbers + number)[number >= 0]
+    return bool(np.isin(claimed, seen).all())
 
 
 def _classes_agree(tree: FlatForest, leaf: npt.NDArray[np.int32], target: Target) -> bool:

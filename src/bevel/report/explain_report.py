@@ -22,15 +22,16 @@ from bevel.workflow.labelled_rows import CLASSIFICATION, REGRESSION
 
 __all__ = ["describe_model", "describe_rows", "explain_report"]
 
-BY = {"new": "", "out-of-bag": "out-of-bag", "grown on": "of training rows"}
+BY = {"new": "", "out-of-bag": "out-of-bag", "grown on": "in-bag, of training rows"}
+IF_TRAINED = "If these are training rows, it predicts new rows less well."
 QUALITY = {CLASSIFICATION: ("error",), REGRESSION: ("R²", "mean absolute error")}
 BOOSTED_ROWS = "Boosting has no rows out of bag: scores of its training rows are too good."
 ROW_KINDS = {
-    "new": "If the model was trained on these rows, scores are too optimistic.",
+    "new": "If these are training rows, scores are in-bag: too optimistic.",
     "out-of-bag": "The forest was grown on these rows; each is predicted by the trees that have "
     "not seen it.",
     "grown on": "The forest was grown on these rows, all trees on all of them: "
-    "scores are those of training rows.",
+    "scores are in-bag, those of training rows.",
 }
 
 
@@ -76,7 +77,7 @@ def _opening(data: str, found: Explanation) -> str:
     y = found.truth if found.classes is None else found.classes[found.truth]
     quality = quality_sentence(found.scores, by or "on these rows", y, task, found.target)
     if not by:
-        quality += " If it was trained on them, it predicts new rows less well."
+        quality += f" {IF_TRAINED}"
     lead = [quality, sentences[1], sentences[0]]
     seen = found.predicted[:, 0] if found.classes is None else found.predicted
     picture = truth_and_predictions(found.truth, seen, found.classes, found.target, by)
@@ -90,8 +91,9 @@ def _survival_opening(data: str, found: Explanation) -> str:
         f"{describe_model(found.model)} {describe_rows(data, found)}",
     ]
     if survival is not None and survival.scores is not None:
-        by = BY[found.row_kind] or "on these rows"
-        sentences.insert(0, survival_sentence(survival.scores, by))
+        by = BY[found.row_kind]
+        quality = survival_sentence(survival.scores, by or "on these rows")
+        sentences.insert(0, quality if by else f"{quality} {IF_TRAINED}")
     words = "".join(paragraph(each.strip(), kind="lead") for each in sentences)
     if survival is None or survival.groups is None:
         return words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bevel.analysis.results import Directions, RuleSet, TopRules
+from bevel.analysis.rules.rule_set_result import RULE_NOTES
 from bevel.report import explain_figures
 from bevel.report.page import (
     PageSection,
@@ -245,7 +246,7 @@ def _groups(found: Explanation, groups: RuleSet) -> str:
         estimate = _estimate(rule.out_of_bag, groups.is_classifier)
         shares = [TableCell(f"{100 * x:.0f}", x) for x in (rule.coverage, rule.new)]
         rows.append([then, rule.text, *([estimate] if has_estimate else []), rule.n_rows, *shares])
-    notes = paragraph(" ".join(groups.of_the_forest()), kind="note")
+    notes = paragraph(" ".join((*groups.of_the_forest(), *_figures(found))), kind="note")
     return paragraph(text) + table(header, rows, numeric=set(range(2, len(header)))) + notes
 
 
@@ -318,7 +319,13 @@ def _rules(found: Explanation, rules: TopRules) -> str:
     ]
     estimate = ["out of bag"] if has_estimate else []
     header = ["then", "if", *estimate, "rows", "% of rows", "% explained"]
-    return paragraph(text) + table(header, rows, numeric=set(range(2, len(header))))
+    notes = "".join(paragraph(note, kind="note") for note in _figures(found))
+    return paragraph(text) + table(header, rows, numeric=set(range(2, len(header)))) + notes
+
+
+def _figures(found: Explanation) -> tuple[str, ...]:
+    """Which rows the figures of rules are of; nothing if they are of predictions."""
+    return (RULE_NOTES[found.row_kind],) if found.has_target else ()
 
 
 def _rule_prediction(rules: TopRules, place: int, target: str) -> TableCell:

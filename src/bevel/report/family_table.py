@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bevel.forest.records.family_record import NOT_COMPARED, size_note
+from bevel.forest.records.family_record import FamilyRecord, not_compared, size_note
 from bevel.report.page import TableCell, paragraph, table
 from bevel.report.score_text import family_rows
 from bevel.workflow.advice import MODEL, Advice, points
@@ -12,6 +12,16 @@ from bevel.workflow.labelled_rows import CLASSIFICATION
 from bevel.workflow.scores import Estimate
 
 __all__ = ["advice_table", "family_table"]
+
+
+OF_THE_MODEL = "The error of the model itself is among its scores."
+ERROR_ALONE = (
+    f" The error is out-of-bag and of a small forest, which chose the size of nodes. {OF_THE_MODEL}"
+)
+ERRORS = (
+    " Errors are out-of-bag and of a small forest of each family alone; the shares of the trees "
+    f"follow from them. {OF_THE_MODEL}"
+)
 
 
 def family_table(model: Any) -> str:
@@ -22,19 +32,22 @@ def family_table(model: Any) -> str:
     header, rows = family_rows(
         record.as_dict()["families"], is_classifier=hasattr(model, "classes_")
     )
-    caption = "Families of directions that share the trees of this model."
-    if record.errors[0] == record.errors[0]:
-        caption += (
-            " Errors are out-of-bag and of a small forest of each family alone; the shares of the "
-            "trees follow from them. The error of the model itself is among its scores."
-        )
-    else:
-        caption += f" They were {NOT_COMPARED}."
+    caption = _comparison(record)
     if record.min_samples_split > 2:
         note = size_note(record.min_samples_split)
         caption += f" {note[0].upper()}{note[1:]}."
     caption += "".join(f" {name} was left out: {why}." for name, why in record.left_out)
     return table(header, rows, caption=caption, numeric={1, 2, 3, 4}, sortable=False)
+
+
+def _comparison(record: FamilyRecord) -> str:
+    """Which families there are, and what their errors are of."""
+    compared = record.errors[0] == record.errors[0]
+    if len(record.names) == 1:
+        text = "The only family of directions that fits the table has all trees of this model."
+        return text + ERROR_ALONE if compared else text
+    text = "Families of directions that share the trees of this model."
+    return text + (ERRORS if compared else f" They were {not_compared(len(record.names))}.")
 
 
 def _size(advice: Advice) -> str:

@@ -82,6 +82,7 @@ def fit_report(
     advice = advise(
         data,
         settings,
+        fitted.model,
         evaluated,
         by=by,
         on_rival=lambda done, rival: on_step(n_done + done, f"comparing with {rival}"),

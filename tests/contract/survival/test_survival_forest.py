@@ -153,14 +153,33 @@ def test_curves_are_consistent(data: tuple, forest: ObliqueSurvivalForest) -> No
     assert (np.diff(hazard, axis=1) >= -1e-12).all()
     assert ((survival >= -1e-12) & (survival <= 1.0)).all()
     np.testing.assert_allclose(hazard.sum(axis=1), forest.predict(X), rtol=1e-6)
-    times = np.array([0.01, 0.5, 1.0, 1e6])
+    times = np.array([0.01, 0.5, 1.0, y["time"].max()])
     functions = forest.predict_survival_function(X[:3])
     exact = forest.predict_survival_function(X[:3], times, return_array=True)
     np.testing.assert_allclose([f(times) for f in functions], exact, atol=1e-12)
     median = forest.predict_median(X)
-    at_median = [f(m) for f, m in zip(forest.predict_survival_function(X), median, strict=True)]
-    assert (np.array(at_median)[np.isfinite(median)] <= 0.5 + 1e-6).all()
+    pairs = zip(forest.predict_survival_function(X), median, strict=True)
+    assert all(f(m) <= 0.5 + 1e-6 for f, m in pairs if np.isfinite(m))
     assert forest.score(X, y) > 0.8
+
+
+def test_functions_refuse_times_at_which_they_are_not_known(
+    data: tuple, forest: ObliqueSurvivalForest
+) -> None:
+    X, y = data
+    last = float(y["time"].max())
+    for predict in (forest.predict_survival_function, forest.predict_cumulative_hazard_function):
+        function = predict(X[:1])[0]
+        assert function.domain == (0.0, last)
+        assert np.isfinite(function([0.0, last])).all()
+        for outside in (-0.1, [0.5, 1.01 * last], np.nan, np.inf):
+            with pytest.raises(ValueError, match=r"times must be from 0 to .*the curve is known"):
+                function(outside)
+        part = predict(X[:1], [0.5, 1.0])[0]
+        assert part.domain == (0.5, 1.0)
+        for outside in (0.4, 1.1):  # the curve jumps there, which the part does not show
+            with pytest.raises(ValueError, match=r"times must be from 0\.5 to 1"):
+                part(outside)
 
 
 @pytest.mark.parametrize("times", [[2.0, 1.0], [-1.0], [np.nan], [], "abc", [[1.0]]])

@@ -50,7 +50,7 @@ WEAK = A.StrengthAndCorrelation(-0.2, 0.3, 0.5, np.array([-0.3, -0.1]), 5, True)
         (
             lambda: A.strength_and_correlation(FOREST, X, CLASSES, out_of_bag="no"),
             TypeError,
-            "out_of_bag must be a bool; got 'no'",
+            "out_of_bag must be a bool or \"auto\"; got 'no'",
         ),
         (lambda: A.calibration(FOREST, X, CLASSES, n_bins=2.5), TypeError, "n_bins must be"),
         (lambda: A.tree_complexity(FOREST, n_rows="many"), TypeError, "n_rows must be an integer"),

@@ -200,7 +200,7 @@ def test_own_rules_are_taken_if_most_trees_begin_with_short_splits():
 
 def test_fidelity_of_rules_is_that_of_the_first_rule_of_each_row(fitted):
     forest, X, y = fitted
-    rules = rule_set(forest, X, y, n=4)
+    rules = rule_set(forest, X, y, n=4, out_of_bag=False)
     predicted = forest.predict(X)
     first = []
     for row in rules.matches(X):

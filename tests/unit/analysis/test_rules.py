@@ -259,7 +259,7 @@ def test_top_rules_out_of_bag_are_evaluated_on_rows_that_their_tree_has_not_seen
         expected = np.mean(y[rows] == found.prediction[place]) if is_classifier else y[rows].mean()
         assert found.out_of_bag[place] == pytest.approx(expected)
         assert found.estimate(place) in str(found)
-    assert np.isnan(top_rules(forest, table, y, n=3).out_of_bag).all()
+    assert np.isnan(top_rules(forest, table, y, n=3, out_of_bag=False).out_of_bag).all()
 
 
 def test_a_tree_without_splits_prints_its_prediction():

@@ -135,8 +135,8 @@ def test_verdict_follows_the_interval_as_it_is_printed(low, high, verdict):
 def test_model_along_the_axes_is_compared_with_an_oblique_forest(classes):
     fitted, _ = classes
     settings = workflow.fitting.Settings(projection="axis", n_trees=20, n_jobs=1)
-    predictions = workflow.fitting.fit(fitted.rows, settings).out_of_bag
-    advice = advise(fitted.rows, settings, predictions)
+    grown = workflow.fitting.fit(fitted.rows, settings)
+    advice = advise(fitted.rows, settings, grown.model, grown.out_of_bag)
     assert [line.forest for line in advice.lines] == [MODEL, "auto"]
     assert advice.axis.forest == MODEL
     assert advice.oblique.forest == "auto"

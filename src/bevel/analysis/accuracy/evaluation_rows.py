@@ -11,17 +11,19 @@ import numpy.typing as npt
 
 from bevel._types import Floats, Ints32, Target
 from bevel.analysis.analysed_forest import AnalysedForest
-from bevel.analysis.checks import check_flag
+from bevel.analysis.checks import check_out_of_bag
 from bevel.data.target import read_labels
 from bevel.errors import join_names
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.subforest import gather
 
 __all__ = [
+    "ROW_WORDS",
     "EvaluationRows",
     "RowBlock",
     "blocks",
     "class_of_leaf",
+    "notes_of",
     "predictions",
     "read_evaluation_rows",
 ]
@@ -29,6 +31,24 @@ __all__ = [
 
 # Rows times trees of a block: 32 MB of nodes.
 BLOCK_SIZE = 2**22
+
+# How printed results call rows that were evaluated, and what they say of them. Rows of a fit are
+# recognised in their order only, and those of boosting never.
+ROW_WORDS = {
+    "new": "by all trees",
+    "out-of-bag": "out of bag",
+    "grown on": "training rows, in-bag",
+}
+ROW_NOTES = {
+    "new": "taken for new rows; training rows would be in-bag, and look too good",
+    "out-of-bag": "",
+    "grown on": "in-bag: the trees have seen these training rows, so that they look too good",
+}
+
+
+def notes_of(row_kind: str) -> tuple[str, ...]:
+    """What a printed result says of its rows; nothing of those out of bag."""
+    return tuple(filter(None, (ROW_NOTES[row_kind],)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +63,15 @@ class EvaluationRows:
         Positions among the classes as int32, or numbers as float64.
     out : ndarray of bool, shape (n, n_trees), or None
         Whether a tree predicts a row; None: every tree predicts every row.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        Whether the forest was grown on the rows, and if so whether each is evaluated by the trees
+        that have not seen it.
     """
 
     X: npt.NDArray[np.float32]
     target: Target
     out: npt.NDArray[np.bool_] | None
+    row_kind: str = "new"
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
@@ -56,14 +80,25 @@ class EvaluationRows:
 
 
 def read_evaluation_rows(
-    analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool
+    analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool | str
 ) -> EvaluationRows:
-    """The rows of the fit, each for the trees that have not seen it, or rows for all trees."""
-    if not check_flag("out_of_bag", out_of_bag):
-        encoded = analysed.encode(X)
-        return EvaluationRows(encoded, _new_target(analysed, y, len(encoded)), None)
-    rows = analysed.out_of_bag_rows(X, y)
-    return EvaluationRows(rows.X, rows.target, rows.out)
+    """The rows of the fit, each for the trees that have not seen it, or rows for all trees.
+
+    `out_of_bag="auto"` takes rows for those of the fit if they are recognised, and if trees have
+    left rows out.
+    """
+    wanted = check_out_of_bag(out_of_bag)
+    if wanted:
+        rows = analysed.out_of_bag_rows(X, y)
+        return EvaluationRows(rows.X, rows.target, rows.out, "out-of-bag")
+    encoded = analysed.encode(X)
+    target = _new_target(analysed, y, len(encoded))
+    found = analysed.recognised_rows(encoded, y)
+    if found is None:
+        return EvaluationRows(encoded, target, None)
+    if wanted is None and analysed.leaves_rows_out() and found.out.any():
+        return EvaluationRows(found.X, found.target, found.out, "out-of-bag")
+    return EvaluationRows(encoded, target, None, "grown on")
 
 
 def _new_target(analysed: AnalysedForest, y: Any, n_rows: int) -> Target:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel._types import AnyInts, Floats
-from bevel.analysis.accuracy.evaluation_rows import predictions, read_evaluation_rows
+from bevel.analysis.accuracy.evaluation_rows import notes_of, predictions, read_evaluation_rows
 from bevel.analysis.accuracy.intervals import wilson_interval
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.checks import check_count
@@ -43,6 +43,8 @@ class Calibration(PrintedResult):
         Rows of each bin; bins without rows are left out.
     of : str
         Whose probability it is: a class, or "the predicted class".
+    row_kind : {"new", "out-of-bag", "grown on"}
+        The last: rows of the fit, predicted by trees that have seen them.
     """
 
     predicted: Floats
@@ -51,6 +53,7 @@ class Calibration(PrintedResult):
     high: Floats
     n_rows: npt.NDArray[np.int64]
     of: str
+    row_kind: str = "new"
 
     @property
     def expected_calibration_error(self) -> float:
@@ -72,7 +75,9 @@ class Calibration(PrintedResult):
         ]
         error = f"expected calibration error {self.expected_calibration_error:.4f}"
         title = f"Calibration of the probability of {called(self.of)}: {error}"
-        return PrintedTable(title, header, lines)
+        if self.row_kind == "out-of-bag":
+            title += ", out of bag"
+        return PrintedTable(title, header, lines, notes_of(self.row_kind))
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each bin; needs pandas."""
@@ -86,7 +91,7 @@ def calibration(
     X: Any,
     y: Any,
     *,
-    out_of_bag: bool = True,
+    out_of_bag: bool | str = True,
     positive: Any = None,
     n_bins: int = 10,
     bins: str = "quantile",
@@ -102,8 +107,9 @@ def calibration(
         The forest.
     X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
         The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
-    out_of_bag : bool, default=True
-        Evaluate each row by the trees that have not seen it. False: by all trees.
+    out_of_bag : bool or "auto", default=True
+        Evaluate each row by the trees that have not seen it. False: by all trees. "auto": True if
+        these are the rows of the fit.
     positive : label, default=None
         Class whose probability is looked at. None: the second of two classes; of more, the class
         that is predicted for a row, whichever that is.
@@ -141,7 +147,8 @@ def calibration(
     predicted = raise_to_power(predictions(analysed, rows)[known], analysed.fitted.power)
     labels = [str(label) for label in analysed.classes]
     chosen = None if positive is None else _position(analysed, positive)
-    return calibration_of(codes, predicted, labels, chosen, n_bins, bins)
+    found = calibration_of(codes, predicted, labels, chosen, n_bins, bins)
+    return replace(found, row_kind=rows.row_kind)
 
 
 def calibration_of(

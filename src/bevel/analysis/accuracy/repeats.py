@@ -13,6 +13,7 @@ from bevel._types import Floats, Target
 from bevel.analysis.accuracy.effects import BiasAndVariance, class_effects
 from bevel.analysis.accuracy.posteriors import check_shares
 from bevel.analysis.checks import check_count
+from bevel.data.masks import fill_masked
 from bevel.data.tables import take_rows
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import wrong_value
@@ -144,7 +145,7 @@ def _draws_from(sampler: DrawTable) -> Callable[[np.random.Generator], Drawn]:
 
 
 def _draws_of_rows(X: Any, y: Any, n_train: int | float) -> Callable[[np.random.Generator], Drawn]:
-    target = np.asarray(y)
+    target = np.asarray(fill_masked(y))
     n_rows = len(target) if target.ndim else 0
     if n_rows != X.shape[0]:
         required = "one target for each row of X, unless X is a function"

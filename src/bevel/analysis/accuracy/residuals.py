@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from bevel._types import Floats
-from bevel.analysis.accuracy.evaluation_rows import RowBlock, blocks, read_evaluation_rows
+from bevel.analysis.accuracy.evaluation_rows import (
+    ROW_WORDS,
+    RowBlock,
+    blocks,
+    notes_of,
+    read_evaluation_rows,
+)
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import wrong_type
@@ -28,11 +34,14 @@ class ErrorAndCorrelation(PrintedResult):
         Target minus the forest's prediction; NaN for rows that were in every bag.
     out_of_bag : bool
         Whether each row was evaluated only by trees that had not seen it.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        The last: rows of the fit, evaluated by trees that have seen them.
     """
 
     tree_errors: Floats
     residuals: Floats
     out_of_bag: bool
+    row_kind: str = "new"
 
     @property
     def tree_error(self) -> float:
@@ -70,7 +79,7 @@ class ErrorAndCorrelation(PrintedResult):
 
     def _printed(self) -> PrintedTable:
         n_rows = np.count_nonzero(~np.isnan(self.residuals))
-        rows = f"{n_rows} rows{', out of bag' if self.out_of_bag else ''}"
+        rows = f"{n_rows} rows, {ROW_WORDS[self.row_kind]}"
         lines = [
             ("error of a tree", self.tree_error),
             ("correlation ρ̄", self.correlation),
@@ -79,11 +88,11 @@ class ErrorAndCorrelation(PrintedResult):
             ("bound ρ̄·PE(tree)", self.bound),
         ]
         title = f"Error and correlation of {len(self.tree_errors)} trees, {rows}"
-        return PrintedTable(title, (), lines)
+        return PrintedTable(title, (), lines, notes_of(self.row_kind))
 
 
 def error_and_correlation(
-    forest: Any, X: Any, y: Any, *, out_of_bag: bool = True
+    forest: Any, X: Any, y: Any, *, out_of_bag: bool | str = True
 ) -> ErrorAndCorrelation:
     """Error of the trees of a regressor and correlation of their residuals.
 
@@ -96,8 +105,9 @@ def error_and_correlation(
         The forest.
     X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
         The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
-    out_of_bag : bool, default=True
-        Evaluate each row by the trees that have not seen it. False: by all trees.
+    out_of_bag : bool or "auto", default=True
+        Evaluate each row by the trees that have not seen it. False: by all trees. "auto": True if
+        these are the rows of the fit.
 
     Returns
     -------
@@ -128,7 +138,7 @@ def error_and_correlation(
         residuals[block.rows] = _add_block(block, sums)
     n_judged, squares = sums
     errors = np.where(n_judged > 0, squares / np.maximum(n_judged, 1.0), np.nan)
-    return ErrorAndCorrelation(errors, residuals, out_of_bag)
+    return ErrorAndCorrelation(errors, residuals, rows.out is not None, rows.row_kind)
 
 
 def _add_block(block: RowBlock, sums: Floats) -> Floats:

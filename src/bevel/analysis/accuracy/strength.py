@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import (
+    ROW_WORDS,
     RowBlock,
     blocks,
     class_of_leaf,
+    notes_of,
     read_evaluation_rows,
 )
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
@@ -40,6 +42,8 @@ class StrengthAndCorrelation(PrintedResult):
         Trees.
     out_of_bag : bool
         Whether each row was evaluated only by trees that had not seen it.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        The last: rows of the fit, evaluated by trees that have seen them.
     """
 
     strength: float
@@ -48,6 +52,7 @@ class StrengthAndCorrelation(PrintedResult):
     margins: Floats
     n_trees: int
     out_of_bag: bool
+    row_kind: str = "new"
 
     @property
     def bound(self) -> float:
@@ -76,7 +81,7 @@ class StrengthAndCorrelation(PrintedResult):
 
     def _printed(self) -> PrintedTable:
         n_rows = np.count_nonzero(~np.isnan(self.margins))
-        rows = f"{n_rows} rows{', out of bag' if self.out_of_bag else ''}"
+        rows = f"{n_rows} rows, {ROW_WORDS[self.row_kind]}"
         lines = [
             ("strength s", self.strength),
             ("correlation ρ̄", self.correlation),
@@ -84,11 +89,12 @@ class StrengthAndCorrelation(PrintedResult):
             ("bound var(margin)/s²", self.margin_bound),
             ("bound ρ̄(1 − s²)/s²", self.bound),
         ]
-        return PrintedTable(f"Strength and correlation of {self.n_trees} trees, {rows}", (), lines)
+        title = f"Strength and correlation of {self.n_trees} trees, {rows}"
+        return PrintedTable(title, (), lines, notes_of(self.row_kind))
 
 
 def strength_and_correlation(
-    forest: Any, X: Any, y: Any, *, out_of_bag: bool = True
+    forest: Any, X: Any, y: Any, *, out_of_bag: bool | str = True
 ) -> StrengthAndCorrelation:
     """Strength and correlation of the trees of a classifier, by their votes.
 
@@ -101,8 +107,9 @@ def strength_and_correlation(
         The forest.
     X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
         The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
-    out_of_bag : bool, default=True
-        Evaluate each row by the trees that have not seen it. False: by all trees.
+    out_of_bag : bool or "auto", default=True
+        Evaluate each row by the trees that have not seen it. False: by all trees. "auto": True if
+        these are the rows of the fit.
 
     Returns
     -------
@@ -142,7 +149,8 @@ def strength_and_correlation(
     mean, deviation = float(np.nanmean(margins)), _mean_deviation(counts)
     variance = float(np.nanvar(margins))
     correlation = variance / deviation**2 if deviation > 0.0 else float("nan")
-    return StrengthAndCorrelation(mean, correlation, deviation, margins, n_trees, out_of_bag)
+    how = rows.out is not None, rows.row_kind
+    return StrengthAndCorrelation(mean, correlation, deviation, margins, n_trees, *how)
 
 
 def _add_block(

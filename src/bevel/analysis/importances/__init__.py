@@ -45,6 +45,8 @@ KINDS: dict[str, Callable[..., Importance | Directions]] = {
     "split_frequency": split_frequency,
     "t_test": t_test,
 }
+# Other names of kinds, by which other libraries and boosting know them.
+OTHER_NAMES = {"gain": "gini", "impurity": "gini"}
 # Kinds that are measured by the concordance in survival forests.
 OF_SURVIVAL: dict[str, Callable[..., Importance | Directions]] = {
     "negation": negation_of_survival,
@@ -84,6 +86,7 @@ def importance(
 
         - "gini": share of each feature in the impurity that splits remove; the gain of an oblique
           split is divided by absolute weights. `feature_importances_`, with its spread over trees.
+          "gain" and "impurity" are other names of it.
         - "projection": the same of each unique direction (SPORF 4.5), as `Directions`. Option
           `merge_signs` (True): whether a direction and its negative are one.
         - "rotation": the same of each rotation of a forest grown with `P.MultiRotation`.
@@ -133,6 +136,7 @@ def importance(
     >>> importance(forest, "gini").top(2).names
     ('petal width (cm)', 'petal length (cm)')
     """
+    kind = OTHER_NAMES.get(kind, kind) if isinstance(kind, str) else kind
     if not isinstance(kind, str) or kind not in KINDS:
         names = ", ".join(f'"{name}"' for name in KINDS)
         raise wrong_value("kind", f"one of {names}", kind, "Check the spelling.")

@@ -11,7 +11,7 @@ from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_count, check_flag
-from bevel.analysis.importances.error_increase import ErrorImportance
+from bevel.analysis.importances.error_increase import WHERE, ErrorImportance
 from bevel.analysis.importances.groups import read_groups
 from bevel.analysis.importances.strata import (
     DEFAULT_STRATA,
@@ -86,8 +86,8 @@ def permutation_of_boosting(
         "permutation",
         tuple(group.name for group in chosen),
         repeats.mean(axis=1),
-        f"increase of the {what} ({error:.4g}) of the model on given rows{among(strata)}; "
-        f"std over {n_repeats} repeats, standard error over rows",
+        f"increase of the {what} ({error:.4g}) of the model on {WHERE[rows.row_kind]}"
+        f"{among(strata)}; std over {n_repeats} repeats, standard error over rows",
         std=repeats.std(axis=1) if n_repeats > 1 else None,
         standard_error=spread,
         repeats=repeats,

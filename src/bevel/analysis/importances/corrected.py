@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.errors import shorten
+from bevel.estimators._named_parameters import copy_with
 from bevel.estimators._rotations import RegularizedRotation
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.importance import gain_shares
@@ -59,7 +59,8 @@ def corrected(
     doubled = np.hstack((rows, rows[rng.permutation(len(rows))]))
     nominal = np.flatnonzero(analysed.forest.levels)
     n_features = rows.shape[1]
-    forest = clone(analysed.estimator).set_params(
+    forest = copy_with(
+        analysed.estimator,
         scale=None,  # rows are scaled as they are encoded
         categorical_features=[*nominal.tolist(), *(nominal + n_features).tolist()] or None,
         random_state=int(rng.integers(2**32)),

@@ -18,13 +18,20 @@ from bevel.analysis.importances.strata import among
 from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.training.progress import Progress
 
-__all__ = ["ErrorImportance", "Perturbation", "check_error_of", "measure"]
+__all__ = ["WHERE", "ErrorImportance", "Perturbation", "check_error_of", "measure"]
 
 
 ERRORS_OF = ("forest", "tree")
 # Limits on the memory of one call of the core, in numbers: sums of 16 rows, permutations of all
 # rows, increases of single trees.
 MOST_SUMS, MOST_LENDERS, MOST_INCREASES = 2**19, 2**25, 2**22
+
+# Rows that an error is measured on, by their kind.
+WHERE = {
+    "new": "given rows (too good if they are training rows)",
+    "out-of-bag": "out-of-bag rows",
+    "grown on": "training rows, in-bag",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,12 +162,11 @@ def _sentence(
     n_repeats = perturbation.n_repeats
     what = "classification error" if analysed.forest.n_classes else "mean squared error"
     whose = "of the forest" if error_of == "forest" else "of a tree"
-    where = "given rows" if rows.out is None else "out-of-bag rows"
     over = "rows" if error_of == "forest" else "trees"
     spread = f"std over {n_repeats} repeats, " if n_repeats > 1 else ""
     return (
-        f"increase of the {what} ({error:.4g}) {whose} on {where}{among(perturbation.strata)}; "
-        f"{spread}standard error over {over}"
+        f"increase of the {what} ({error:.4g}) {whose} on {WHERE[rows.row_kind]}"
+        f"{among(perturbation.strata)}; {spread}standard error over {over}"
     )
 
 

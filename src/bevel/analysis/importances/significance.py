@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from bevel._types import Floats
@@ -22,6 +21,7 @@ from bevel.analysis.importances.result import Importance
 from bevel.analysis.importances.signs import with_directions, with_effects
 from bevel.data.tables import take_rows
 from bevel.errors import wrong_type, wrong_value
+from bevel.estimators._named_parameters import copy_with
 from bevel.training.progress import Progress
 
 __all__ = ["ImportanceTest", "importance_test"]
@@ -255,10 +255,10 @@ def _measure(kind: str, groups: Mapping[str, Any] | None, rng: np.random.Generat
 
 def _refit(analysed: AnalysedForest, X: Any, y: Any, rng: np.random.Generator) -> AnalysedForest:
     """A forest of the same parameters on other rows or targets."""
-    forest = clone(analysed.estimator)
-    forest.set_params(random_state=int(rng.integers(2**31)), warm_start=False)
-    if "oob_score" in forest.get_params():
-        forest.set_params(oob_score=False)
+    changed: dict[str, Any] = {"random_state": int(rng.integers(2**31)), "warm_start": False}
+    if hasattr(analysed.estimator, "oob_score"):
+        changed["oob_score"] = False
+    forest = copy_with(analysed.estimator, **changed)
     return read_forest(forest.fit(X, y), analysed.caller)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,6 +22,8 @@ from bevel.data.tables import SparseTable, Table, read_table
 from bevel.errors import wrong_type
 from bevel.estimators._base import ObliqueForest
 from bevel.estimators._doc_link import LinksToDocuments
+from bevel.estimators._named_parameters import copy_with
+from bevel.estimators._whole_fits import whole_or_not_at_all
 
 __all__ = ["ProximityImputer"]
 
@@ -90,6 +92,7 @@ class ProximityImputer(LinksToDocuments, TransformerMixin, BaseEstimator):  # ty
         self.fit_transform(X, y)
         return self
 
+    @whole_or_not_at_all
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fill the missing values of training rows.
 
@@ -172,8 +175,7 @@ class ProximityImputer(LinksToDocuments, TransformerMixin, BaseEstimator):  # ty
 
     def _grow(self, filled: Columns, y: Any) -> LeafTable:
         """Leaves of the filled rows in a forest that was grown on them."""
-        forest = clone(self.estimator)
-        forest.set_params(categorical_features=self._nominal or None)
+        forest = copy_with(self.estimator, categorical_features=self._nominal or None)
         analysed = read_forest(forest.fit(filled, y), "ProximityImputer")
         return read_leaves(analysed, filled, y, self.kind)
 

@@ -82,7 +82,7 @@ def rule_set(
     min_coverage: float = 0.05,
     overlap: float = 0.1,
     digits: int = 2,
-    out_of_bag: bool = False,
+    out_of_bag: bool | str = "auto",
     source: str = "auto",
 ) -> RuleSet:
     """A few short rules of a fitted forest that describe different groups of rows.
@@ -112,9 +112,9 @@ def rule_set(
         Digits of weights and thresholds, counted from the spread of the columns; more where
         rounding would move more than a tenth of the rule's rows. All figures are those of the rule
         as it is written.
-    out_of_bag : bool, default=False
-        X and y are the rows of the fit: each rule is also evaluated on the rows that its tree was
-        not grown on.
+    out_of_bag : bool or "auto", default="auto"
+        Whether X and y are the rows of the fit: then each rule is also evaluated on the rows that
+        its tree was not grown on. "auto" recognises them if they are in the order of the fit.
     source : {"auto", "forest", "imitation"}, default="auto"
         Where rules come from: the nodes of the forest, or those of a hundred small trees of short
         splits that are fitted to its predictions. "auto" means the forest if at least half of its
@@ -177,6 +177,7 @@ def choose_rules(
         "forest" if imitation is None else "imitation",
         _fidelity(analysed, rules, columns.values, target, predicted),
         "" if imitation is None else few or f"The rules are of {N_TREES} small trees.",
+        rows.row_kind,
     )
 
 

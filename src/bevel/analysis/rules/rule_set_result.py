@@ -18,7 +18,14 @@ from bevel.printable import printable
 from bevel.text.decimals import percent, written
 from bevel.text.node_predictions import called
 
-__all__ = ["Rule", "RuleSet", "all_hold"]
+__all__ = ["RULE_NOTES", "Rule", "RuleSet", "all_hold"]
+
+# Which rows the figures of rules are of, by their kind.
+RULE_NOTES = {
+    "new": "Figures are of the given rows; those of training rows are in-bag, and too good.",
+    "out-of-bag": "Rules were chosen on these training rows; figures not out of bag are in-bag.",
+    "grown on": "Figures are in-bag: of training rows, and too good.",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +93,8 @@ class RuleSet:
         if that was wanted.
     origin : str
         Why the forest is imitated; empty if it is not.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        Whether the forest was grown on the rows, and if so whether rules have figures out of bag.
     """
 
     rules: tuple[Rule, ...]
@@ -98,6 +107,7 @@ class RuleSet:
     source: str = "forest"
     fidelity: float = float("nan")
     origin: str = ""
+    row_kind: str = "new"
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -136,7 +146,7 @@ class RuleSet:
         lines = [self._title()]
         for place, rule in enumerate(self.rules, 1):
             lines += [f"{place:>2}. {rule.text}", f"    {self._claim(rule)}"]
-        return "\n".join((*lines, *self.of_the_forest()))
+        return "\n".join((*lines, *self.of_the_forest(), RULE_NOTES[self.row_kind]))
 
     __repr__ = __str__
 
@@ -163,7 +173,8 @@ class RuleSet:
             for place, rule in enumerate(self.rules, 1)
             if rule.agreement < 1.0
         ]
-        return (*(("; ".join(changed),) if changed else ()), *self.of_the_forest())
+        notes = (*self.of_the_forest(), RULE_NOTES[self.row_kind])
+        return (*(("; ".join(changed),) if changed else ()), *notes)
 
     def of_the_forest(self) -> tuple[str, ...]:
         """Where rules come from, and how well they imitate the forest."""

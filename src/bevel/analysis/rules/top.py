@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.rules.rule_set_result import RULE_NOTES
 from bevel.extras import import_optional
 from bevel.html_table import html_table
 from bevel.parameters.constraints import Integer, Number, Parameter
@@ -63,6 +64,8 @@ class TopRules:
     out_of_bag : ndarray
         Purity, in regression the mean target, on the rows that a rule's tree was not grown on; NaN
         if that is not known.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        Whether the forest was grown on the rows, and if so whether rules have figures out of bag.
     """
 
     rules: tuple[str, ...]
@@ -76,6 +79,7 @@ class TopRules:
     notes: tuple[str, ...]
     n_rows: npt.NDArray[np.int64]
     out_of_bag: Floats
+    row_kind: str = "new"
 
     @property
     def told(self) -> Floats:
@@ -91,7 +95,7 @@ class TopRules:
         lines = [
             f"{place + 1:>2}. {self._claim(place)}: {rule}" for place, rule in enumerate(self.rules)
         ]
-        return "\n".join((*lines, *notes_text(self.notes)))
+        return "\n".join((*lines, *notes_text((*self.notes, RULE_NOTES[self.row_kind]))))
 
     def _claim(self, place: int) -> str:
         share, purity = percent(float(self.coverage[place])), float(self.purity[place])
@@ -132,7 +136,8 @@ class TopRules:
             for place, rule in enumerate(self.rules)
         ]
         header = ("", "rule", "prediction", spread, "out of bag", "rows", "variance explained")
-        return html_table(f"{len(self)} rules", header, rows, self.notes)
+        notes = (*self.notes, RULE_NOTES[self.row_kind])
+        return html_table(f"{len(self)} rules", header, rows, notes)
 
     def to_pandas(self) -> Any:
         """One line for each rule."""
@@ -179,7 +184,7 @@ def top_rules(
     min_coverage: float = 0.02,
     digits: int = 3,
     max_terms: int | None = 8,
-    out_of_bag: bool = False,
+    out_of_bag: bool | str = "auto",
 ) -> TopRules:
     """The rules of a forest that explain most variance of the given rows.
 
@@ -193,7 +198,7 @@ def top_rules(
         A fitted forest, or a fitted boosting: its nodes are rules too.
     X, y : array-like
         Rows and targets of the measures, all of weight one: held-out rows if there are any, because
-        a forest fits the rows it was grown on.
+        rules of training rows look too good.
     n : int, default=10
         Most rules to give.
     max_depth : int, default=3
@@ -203,9 +208,9 @@ def top_rules(
     digits : int, default=3
     max_terms : int or None, default=8
         As in `tree_rules`.
-    out_of_bag : bool, default=False
-        X and y are the rows of the fit: each rule is also evaluated on the rows that its tree was
-        not grown on.
+    out_of_bag : bool or "auto", default="auto"
+        Whether X and y are the rows of the fit: then each rule is also evaluated on the rows that
+        its tree was not grown on. "auto" recognises them if they are in the order of the fit.
 
     Returns
     -------
@@ -220,9 +225,10 @@ def top_rules(
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = ObliqueForestClassifier(50, projection="axis", random_state=0).fit(X, y)
     >>> print(top_rules(forest, X, y, n=3))
-     1. class 0 100 %, of 33 % of the rows: x3 ≤ 0.8
-     2. class 2 98 %, of 31 % of the rows: x3 > 1.7
-     3. class 1 100 %, of 31 % of the rows: 0.8 < x3 ≤ 1.65 and x2 ≤ 4.95
+     1. class 0 100 % (out of bag 100 %), of 33 % of the rows: x3 ≤ 0.8
+     2. class 2 98 % (out of bag 92 %), of 31 % of the rows: x3 > 1.7
+     3. class 1 100 % (out of bag 100 %), of 31 % of the rows: 0.8 < x3 ≤ 1.65 and x2 ≤ 4.95
+    Rules were chosen on these training rows; figures not out of bag are in-bag.
     """
     analysed = read_forest(estimator, "top_rules", trees_only=True)
     for parameter, value in zip(_PARAMETERS, (n, max_depth, min_coverage), strict=True):
@@ -337,6 +343,7 @@ def _result(
         _notes(analysed, splits),
         np.array([np.count_nonzero(inside) for inside in covered], dtype=np.int64),
         np.array(out_of_bag),
+        rows.row_kind,
     )
 
 

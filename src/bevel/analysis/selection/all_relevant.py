@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import stats
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -22,6 +22,8 @@ from bevel.data.nominal import choose_nominal
 from bevel.data.tables import SparseTable, Table, read_table
 from bevel.errors import wrong_type, wrong_value
 from bevel.estimators._base import ObliqueForest
+from bevel.estimators._named_parameters import copy_with
+from bevel.estimators._whole_fits import whole_or_not_at_all
 
 __all__ = ["AllRelevantSelector"]
 
@@ -96,6 +98,7 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.importance = importance
         self.random_state = random_state
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any) -> Self:
         """Find the relevant features.
 
@@ -158,8 +161,8 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _importances(
         self, table: Columns, is_nominal: Bools, y: Any, rng: np.random.Generator
     ) -> Floats:
-        forest = clone(self.estimator)
-        forest.set_params(
+        forest = copy_with(
+            self.estimator,
             categorical_features=np.flatnonzero(is_nominal).tolist() or None,
             random_state=int(rng.integers(2**31)),
             warm_start=False,

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from bevel._types import AnyInts, Floats
+from bevel.analysis.accuracy.evaluation_rows import ROW_WORDS, notes_of
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.checks import check_count
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
@@ -140,6 +141,8 @@ class RiskGroups(PrintedResult):
         Of the log-rank test that the groups do not differ.
     group : ndarray of int, shape (n_rows,)
         Group of each row; -1 for a row that was in every bag.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        As of `SurvivalScores`.
     """
 
     names: tuple[str, ...]
@@ -150,6 +153,7 @@ class RiskGroups(PrintedResult):
     n_events: AnyInts
     p_value: float
     group: AnyInts
+    row_kind: str = "new"
 
     def to_pandas(self) -> Any:
         """A line for each group."""
@@ -163,7 +167,8 @@ class RiskGroups(PrintedResult):
             )
         ]
         header = ("group", "rows", "events", f"survival at {self.times[-1]:.4g}")
-        return PrintedTable("Groups of risk", header, rows, (f"log-rank p = {self.p_value:.2g}",))
+        notes = (f"log-rank p = {self.p_value:.2g}", *notes_of(self.row_kind))
+        return PrintedTable(f"Groups of risk, {ROW_WORDS[self.row_kind]}", header, rows, notes)
 
 
 def risk_groups(
@@ -173,7 +178,7 @@ def risk_groups(
     *,
     n_groups: int = 3,
     times: Any = None,
-    out_of_bag: bool = False,
+    out_of_bag: bool | str = "auto",
     sample_weight: Any = None,
 ) -> RiskGroups:
     """Rows in groups of about equal size by their predicted risk, and the survival of each.
@@ -183,15 +188,16 @@ def risk_groups(
     forest : ObliqueSurvivalForest
         Fitted.
     X, y : array-like
-        Rows that the forest has not seen with their times and events; with `out_of_bag=True` the
-        rows of the fit in their order.
+        Rows with their times and events: those of the fit in their order, or rows that the forest
+        has not seen.
     n_groups : int, default=3
         How many; from 2 on.
     times : array-like of ascending times, default=None
         Where the curves are taken; None for 200 times up to the 95 % quantile of the
         event times of the fit.
-    out_of_bag : bool, default=False
-        Whether each row is predicted only by the trees whose bags it is out of.
+    out_of_bag : bool or "auto", default="auto"
+        Whether each row is predicted only by the trees whose bags it is out of. "auto": if these
+        are the rows of the fit, which is recognised if they are in its order. False: by all trees.
     sample_weight : array-like of shape (n_rows,), default=None
         As in `survival_scores`.
 
@@ -210,7 +216,7 @@ def risk_groups(
     """
     analysed = read_forest(forest, "risk_groups")
     check_count("n_groups", n_groups, low=2)
-    target, leaves = read_rows(analysed, X, y, out_of_bag, sample_weight)
+    target, leaves, row_kind = read_rows(analysed, X, y, out_of_bag, sample_weight)
     record = survival_record(analysed.fitted, "risk_groups")
     grid = _grid(times, record)
     risk = mean_risk(analysed, leaves)
@@ -232,6 +238,7 @@ def risk_groups(
         n_events=np.array([np.count_nonzero(target.event[rows]) for rows in members]),
         p_value=_log_rank_p_value(target[known], group[known], n_groups),
         group=group,
+        row_kind=row_kind,
     )
 
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bevel._types import Float32s, Floats
+from bevel._types import Bools, Float32s, Floats
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.checks import check_count
+from bevel.analysis.importances.error_increase import WHERE
 from bevel.analysis.importances.groups import Group, read_groups
 from bevel.analysis.importances.negation import mirror, with_weights
 from bevel.analysis.importances.result import Importance
+from bevel.analysis.survival.scores import rows_out_of_bag
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.forest.survival.concordance import concordance
 from bevel.training.options import draw_seed
@@ -25,7 +27,7 @@ def permutation_of_survival(
     X: Any,
     y: Any,
     *,
-    out_of_bag: bool = True,
+    out_of_bag: bool | str = True,
     groups: Mapping[str, Any] | None = None,
     n_repeats: int = 5,
     random_state: Any = None,
@@ -37,9 +39,10 @@ def permutation_of_survival(
     analysed : AnalysedForest
         A survival forest.
     X, y : array-like
-        The rows of the fit in their order, or any rows when `out_of_bag=False`.
-    out_of_bag : bool, default=True
-        Whether each row is evaluated only by the trees whose bags it is out of.
+        The rows of the fit in their order, or any rows when `out_of_bag=False` or "auto".
+    out_of_bag : bool or "auto", default=True
+        Whether each row is evaluated only by the trees whose bags it is out of; "auto": if these
+        are the rows of the fit.
     groups : mapping, default=None
         Names of groups, each with columns that are permuted together; None for single features.
     n_repeats : int, default=5
@@ -48,7 +51,7 @@ def permutation_of_survival(
         Seed of the permutations.
     """
     check_count("n_repeats", n_repeats, low=1)
-    rows, target = _read(analysed, X, y)
+    rows, target, out, row_kind = _read(analysed, X, y, out_of_bag)
     rng = np.random.default_rng(draw_seed(random_state))
 
     def disturb(group: Group) -> Float32s:
@@ -58,9 +61,9 @@ def permutation_of_survival(
         return other
 
     chosen = read_groups(groups, analysed.names)
-    drops = _drops(analysed, rows, target, chosen, disturb, out_of_bag, n_repeats)
+    drops = _drops(analysed, rows, target, chosen, disturb, out, n_repeats)
     spread = drops.std(axis=1, ddof=1) if n_repeats > 1 else None
-    measures = f"fall of the concordance when permuted, mean of {n_repeats}"
+    measures = f"fall of the concordance when permuted, mean of {n_repeats}, on {WHERE[row_kind]}"
     return _result("permutation", chosen, drops.mean(axis=1), measures, spread)
 
 
@@ -69,7 +72,7 @@ def negation_of_survival(
     X: Any,
     y: Any,
     *,
-    out_of_bag: bool = True,
+    out_of_bag: bool | str = True,
     groups: Mapping[str, Any] | None = None,
 ) -> Importance:
     """By how much the concordance falls when the weights of a feature change sign in all splits.
@@ -81,14 +84,15 @@ def negation_of_survival(
     analysed : AnalysedForest
         A survival forest.
     X, y : array-like
-        The rows of the fit in their order, or any rows when `out_of_bag=False`.
-    out_of_bag : bool, default=True
-        Whether each row is evaluated only by the trees whose bags it is out of.
+        The rows of the fit in their order, or any rows when `out_of_bag=False` or "auto".
+    out_of_bag : bool or "auto", default=True
+        Whether each row is evaluated only by the trees whose bags it is out of; "auto": if these
+        are the rows of the fit.
     groups : mapping, default=None
         Names of groups, each with columns whose weights are flipped together; None for single
         features, where nominal ones are NaN.
     """
-    rows, target = _read(analysed, X, y)
+    rows, target, out, row_kind = _read(analysed, X, y, out_of_bag)
     chosen = read_groups(groups, analysed.names)
     able = with_weights(analysed, chosen, named=groups is not None)
     mirrored = mirror(analysed.forest, rows)
@@ -99,18 +103,23 @@ def negation_of_survival(
         other[:, features] = mirrored[:, features]
         return other
 
-    drops = _drops(analysed, rows, target, able, disturb, out_of_bag, 1)[:, 0]
+    drops = _drops(analysed, rows, target, able, disturb, out, 1)[:, 0]
     values = np.full(len(chosen), np.nan)
     values[[group in able for group in chosen]] = drops
-    measures = "fall of the concordance when the signs of its weights are flipped"
+    what = "fall of the concordance when the signs of its weights are flipped"
+    measures = f"{what}, on {WHERE[row_kind]}"
     return _result("negation", chosen, values, measures, None)
 
 
-def _read(analysed: AnalysedForest, X: Any, y: Any) -> tuple[Float32s, SurvivalTarget]:
+def _read(
+    analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool | str
+) -> tuple[Float32s, SurvivalTarget, Bools | None, str]:
+    """Rows, their times, which trees count for which, and what kind of rows they are."""
     rows = np.asfortranarray(analysed.encode(X))
     record = analysed.fitted.survival
     competing = record is not None and record.n_causes > 1
-    return rows, read_survival(y, len(rows), needs_event=True, competing=competing)
+    target = read_survival(y, len(rows), needs_event=True, competing=competing)
+    return rows, target, *rows_out_of_bag(analysed, rows, target, out_of_bag)
 
 
 def _drops(
@@ -119,41 +128,32 @@ def _drops(
     target: SurvivalTarget,
     groups: list[Group],
     disturb: Callable[[Group], Float32s],
-    out_of_bag: bool,
+    out: Bools | None,
     n_repeats: int,
 ) -> Floats:
     """Fall of the concordance for each group and repeat."""
-    whole = _concordance(analysed, rows, target, out_of_bag)
+    whole = _concordance(analysed, rows, target, out)
     if np.isnan(whole):
-        where = "out of bag" if out_of_bag else "given"
+        where = "given" if out is None else "out of bag"
         raise ValueError(
             f"{analysed.caller} needs two rows whose times can be compared; got none among the "
             f"{len(rows)} rows {where}. Grow more trees, or pass more rows."
         )
     return np.array(
         [
-            [
-                whole - _concordance(analysed, disturb(group), target, out_of_bag)
-                for _ in range(n_repeats)
-            ]
+            [whole - _concordance(analysed, disturb(group), target, out) for _ in range(n_repeats)]
             for group in groups
         ]
     )
 
 
 def _concordance(
-    analysed: AnalysedForest, rows: Float32s, target: SurvivalTarget, out_of_bag: bool
+    analysed: AnalysedForest, rows: Float32s, target: SurvivalTarget, out: Bools | None
 ) -> float:
-    if not out_of_bag:
+    if out is None:
         X = np.ascontiguousarray(rows)
         return concordance(target, analysed.predictor.values(X, analysed.n_threads))
-    bags = analysed.honest_bags()
-    if len(rows) != bags.n_rows:
-        raise ValueError(
-            f"{analysed.caller} needs the {bags.n_rows} training rows in the order of the fit; got "
-            f"{len(rows)} rows. Pass them, or out_of_bag=False with rows that are new."
-        )
-    view, options = analysed.predictor.view, bags.native_options()
+    view, options = analysed.predictor.view, analysed.honest_bags().native_options()
     sums, number = view.out_of_bag(rows, options, 0, False, analysed.n_threads)
     known = number > 0
     return concordance(target[known], sums[known, 0] / number[known])

@@ -69,7 +69,8 @@ def kaplan_meier(y: Any, weights: Any = None) -> StepFunction:
     Returns
     -------
     StepFunction
-        The share of rows without an event up to a time, as a function of the time.
+        The share of rows without an event up to a time, as a function of the time. After the last
+        time it stays as it is.
 
     Examples
     --------

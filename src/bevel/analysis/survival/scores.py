@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bevel._types import Floats, Ints32
+from bevel._types import Bools, Float32s, Floats, Ints32
+from bevel.analysis.accuracy.evaluation_rows import ROW_WORDS, notes_of
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.checks import check_count
+from bevel.analysis.checks import check_count, check_out_of_bag
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.analysis.survival.metrics import (
     brier_score,
@@ -22,13 +23,15 @@ from bevel.data.row_weights import read_weights
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.errors import wrong_value
 from bevel.forest.survival.concordance import concordance_and_error
-from bevel.forest.survival.curves import curves, out_of_bag_leaves, read_times, survival_record
+from bevel.forest.survival.curves import curves, read_times, survival_record
+from bevel.forest.training_rows import survival_rows_of
 
 __all__ = [
     "SurvivalCalibration",
     "SurvivalScores",
     "mean_risk",
     "read_rows",
+    "rows_out_of_bag",
     "survival_calibration",
     "survival_scores",
 ]
@@ -60,6 +63,8 @@ class SurvivalScores(PrintedResult):
         Rows that were scored.
     out_of_bag : bool
         Whether each row was predicted by the trees whose bags it is out of.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        The last: rows of the fit, predicted by trees that have seen them.
     """
 
     concordance: float
@@ -72,6 +77,7 @@ class SurvivalScores(PrintedResult):
     reference_score: Floats
     n_rows: int
     out_of_bag: bool
+    row_kind: str = "new"
 
     @property
     def mean_auc(self) -> float:
@@ -84,7 +90,6 @@ class SurvivalScores(PrintedResult):
         return data_frame({"time": self.times, **{name: getattr(self, name) for name in names}})
 
     def _printed(self) -> PrintedTable:
-        how = "out of bag" if self.out_of_bag else "by all trees"
         rows: list[tuple[str, float | str]] = [
             ("concordance", f"{self.concordance:.4f} ± {self.concordance_error:.4f}"),
             ("mean AUC", self.mean_auc),
@@ -92,7 +97,8 @@ class SurvivalScores(PrintedResult):
             ("the same without features", self.reference),
         ]
         span = f"times from {self.times[0]:.4g} to {self.times[-1]:.4g}"
-        return PrintedTable(f"Survival of {self.n_rows} rows, {how}", (), rows, (span,))
+        title = f"Survival of {self.n_rows} rows, {ROW_WORDS[self.row_kind]}"
+        return PrintedTable(title, (), rows, (span, *notes_of(self.row_kind)))
 
 
 def survival_scores(
@@ -101,29 +107,30 @@ def survival_scores(
     y: Any,
     *,
     times: Any = None,
-    out_of_bag: bool = False,
+    out_of_bag: bool | str = "auto",
     y_train: Any = None,
     sample_weight: Any = None,
 ) -> SurvivalScores:
-    """Scores of a survival forest on some rows, or out of bag.
+    """Scores of a survival forest: of the rows of its fit out of bag, or of new rows.
 
     Parameters
     ----------
     forest : ObliqueSurvivalForest
         Fitted.
     X, y : array-like
-        Rows that the forest has not seen with their times and events; with `out_of_bag=True` the
-        rows of the fit in their order.
+        Rows with their times and events: those of the fit in their order, or rows that the forest
+        has not seen.
     times : array-like of ascending times, default=None
         Where to take the Brier score and the AUC; None for 50 times from the 5 % to the 90 %
         quantile of the event times of y, or as far as rows that enter late can be weighed.
-    out_of_bag : bool, default=False
-        Whether each row is predicted only by the trees whose bags it is out of.
+    out_of_bag : bool or "auto", default="auto"
+        Whether each row is predicted only by the trees whose bags it is out of. "auto": if these
+        are the rows of the fit, which is recognised if they are in its order. False: by all trees.
     y_train : as y, default=None
         Rows from which the censoring is estimated; None takes y.
     sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the fit, with `out_of_bag=True`: rows of weight 0 are in no bag. Scores count all
-        rows alike.
+        Weights of the fit, if these are its rows: those of weight 0 are in no bag. Scores count
+        all rows alike.
 
     Returns
     -------
@@ -137,12 +144,12 @@ def survival_scores(
     >>> from bevel.datasets import weibull
     >>> X, y = weibull(200, random_state=0)
     >>> forest = ObliqueSurvivalForest(50, random_state=0).fit(X, y)
-    >>> scores = survival_scores(forest, X, y, out_of_bag=True)
-    >>> 0.5 < scores.concordance < 1.0
-    True
+    >>> scores = survival_scores(forest, X, y)
+    >>> 0.5 < scores.concordance < 1.0, scores.out_of_bag
+    (True, True)
     """
     analysed = read_forest(forest, "survival_scores")
-    target, leaves = read_rows(analysed, X, y, out_of_bag, sample_weight)
+    target, leaves, row_kind = read_rows(analysed, X, y, out_of_bag, sample_weight)
     grid = _grid(times, target)
     survival = curves(analysed.fitted, leaves, grid, "survival", analysed.n_threads)
     risk = mean_risk(analysed, leaves)
@@ -161,7 +168,8 @@ def survival_scores(
         auc=dynamic_auc(truth, at_risk, grid, train),
         reference_score=brier_score(truth, alone, grid, train),
         n_rows=len(truth),
-        out_of_bag=out_of_bag,
+        out_of_bag=row_kind == "out-of-bag",
+        row_kind=row_kind,
     )
 
 
@@ -181,6 +189,8 @@ class SurvivalCalibration(PrintedResult):
         Of `observed`, after Greenwood.
     count : ndarray of int
         Rows of each group.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        As of `SurvivalScores`.
     """
 
     time: float
@@ -188,6 +198,7 @@ class SurvivalCalibration(PrintedResult):
     observed: Floats
     standard_error: Floats
     count: Ints32
+    row_kind: str = "new"
 
     @property
     def expected_calibration_error(self) -> float:
@@ -207,8 +218,9 @@ class SurvivalCalibration(PrintedResult):
             for *line, count in zip(*columns, self.count, strict=True)
         ]
         header = ("predicted", "observed", "std. error", "rows")
-        note = f"expected calibration error {self.expected_calibration_error:.3f}"
-        return PrintedTable(f"Survival at time {self.time:.4g}", header, rows, (note,))
+        error = f"expected calibration error {self.expected_calibration_error:.3f}"
+        title = f"Survival at time {self.time:.4g}, {ROW_WORDS[self.row_kind]}"
+        return PrintedTable(title, header, rows, (error, *notes_of(self.row_kind)))
 
 
 def survival_calibration(
@@ -218,7 +230,7 @@ def survival_calibration(
     time: float,
     *,
     n_groups: int = 10,
-    out_of_bag: bool = False,
+    out_of_bag: bool | str = "auto",
     sample_weight: Any = None,
 ) -> SurvivalCalibration:
     """Whether predicted survival at a time is what is observed.
@@ -231,14 +243,15 @@ def survival_calibration(
     forest : ObliqueSurvivalForest
         Fitted.
     X, y : array-like
-        Rows that the forest has not seen with their times and events; with `out_of_bag=True` the
-        rows of the fit in their order.
+        Rows with their times and events: those of the fit in their order, or rows that the forest
+        has not seen.
     time : float
         When.
     n_groups : int, default=10
         Groups of about equal size; fewer where predictions are tied.
-    out_of_bag : bool, default=False
-        Whether each row is predicted only by the trees whose bags it is out of.
+    out_of_bag : bool or "auto", default="auto"
+        Whether each row is predicted only by the trees whose bags it is out of. "auto": if these
+        are the rows of the fit, which is recognised if they are in its order. False: by all trees.
     sample_weight : array-like of shape (n_rows,), default=None
         As in `survival_scores`.
 
@@ -256,7 +269,7 @@ def survival_calibration(
     >>> result = analysis.survival_calibration(forest, X[200:], y[200:], time=1.0, n_groups=4)
     """
     analysed = read_forest(forest, "survival_calibration")
-    target, leaves = read_rows(analysed, X, y, out_of_bag, sample_weight)
+    target, leaves, row_kind = read_rows(analysed, X, y, out_of_bag, sample_weight)
     check_count("n_groups", n_groups, low=1)
     when = read_times(time, survival_record(analysed.fitted, "survival_calibration"))
     if len(when) != 1:
@@ -274,6 +287,7 @@ def survival_calibration(
         observed=np.array([each[0] for each in observed]),
         standard_error=np.array([each[1] for each in observed]),
         count=np.array([np.count_nonzero(rows) for rows in members], dtype=np.int32),
+        row_kind=row_kind,
     )
 
 
@@ -289,20 +303,44 @@ def _survival_at(target: SurvivalTarget, time: float) -> tuple[float, float]:
 
 
 def read_rows(
-    analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool, sample_weight: Any = None
-) -> tuple[SurvivalTarget, Ints32]:
-    """Times and events of rows, and their leaves; -1 where a tree does not count."""
+    analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool | str, sample_weight: Any = None
+) -> tuple[SurvivalTarget, Ints32, str]:
+    """Times and events of rows, their leaves, -1 where a tree does not count, and their kind."""
     record = survival_record(analysed.fitted, analysed.caller)
     rows = analysed.encode(X)
     target = read_survival(y, len(rows), competing=record.n_causes > 1)
-    if out_of_bag:
-        fitted, threads = analysed.fitted, analysed.n_threads
-        weights = read_weights(sample_weight, None, None, len(rows))
-        return target, out_of_bag_leaves(fitted, rows, weights, threads, analysed.caller)
-    if sample_weight is not None:
-        required = "None unless out_of_bag=True: it tells which rows can be in a bag"
+    weights = read_weights(sample_weight, None, None, len(rows))
+    out, row_kind = rows_out_of_bag(analysed, rows, target, out_of_bag, weights)
+    if sample_weight is not None and row_kind == "new":
+        required = "None for new rows: it tells which rows of the fit can be in a bag"
         raise wrong_value("sample_weight", required, "weights", "Leave it out.")
-    return target, analysed.predictor.leaves(rows, analysed.n_threads)
+    leaves = analysed.predictor.leaves(rows, analysed.n_threads)
+    if out is not None:
+        leaves[~out] = -1
+    return target, leaves, row_kind
+
+
+def rows_out_of_bag(
+    analysed: AnalysedForest,
+    rows: Float32s,
+    target: SurvivalTarget,
+    out_of_bag: bool | str,
+    weights: Floats | None = None,
+) -> tuple[Bools | None, str]:
+    """Which trees count for which row, None if all do, and what kind of rows they are."""
+    wanted = check_out_of_bag(out_of_bag)
+    if wanted:
+        analysed.honest_bags()
+        found = survival_rows_of(analysed.fitted, rows, target, analysed.caller, weights)
+        analysed.check_some_row_is_out(found)
+        return found.out, "out-of-bag"
+    try:
+        found = survival_rows_of(analysed.fitted, rows, target, analysed.caller, weights)
+    except ValueError:  # other rows, or bags that cannot be drawn again
+        return None, "new"
+    if wanted is None and analysed.leaves_rows_out() and found.out.any():
+        return found.out, "out-of-bag"
+    return None, "grown on"
 
 
 def mean_risk(analysed: AnalysedForest, leaves: Ints32) -> Floats:

@@ -46,7 +46,8 @@ class PredictsCurves:
         -------
         ndarray
             Of shape (n_rows,), with a `StepFunction` for each row as in scikit-survival; or of
-            shape (n_rows, n_times).
+            shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
+            from 0 to the last time of the training rows, or from the first to the last of `times`.
         """
         return self._predict_curves(X, times, "survival", return_array)
 
@@ -69,7 +70,8 @@ class PredictsCurves:
         -------
         ndarray
             Of shape (n_rows,), with a `StepFunction` for each row as in scikit-survival; or of
-            shape (n_rows, n_times).
+            shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
+            from 0 to the last time of the training rows, or from the first to the last of `times`.
         """
         return self._predict_curves(X, times, "hazard", return_array)
 
@@ -95,7 +97,9 @@ class PredictsCurves:
         Returns
         -------
         ndarray
-            Of shape (n_rows,), with a `StepFunction` for each row; or of shape (n_rows, n_times).
+            Of shape (n_rows,), with a `StepFunction` for each row; or of shape (n_rows, n_times). A
+            function raises for times outside its `domain`: from 0 to the last time of the training
+            rows, or from the first to the last of `times`.
         """
         n_causes = survival_record(self._fitted, "A curve").n_causes
         is_number = isinstance(cause, int | np.integer) and not isinstance(cause, bool)
@@ -147,12 +151,14 @@ class PredictsCurves:
         self, X: Any, times: Any, kind: str, return_array: bool, cause: int = 0
     ) -> npt.NDArray[Any]:
         leaves = self._leaves(X)
-        grid = read_times(times, survival_record(self._fitted, "A curve"))
+        record = survival_record(self._fitted, "A curve")
+        grid = read_times(times, record)
         n_threads = count_threads(self.n_jobs)
         values = curves(self._fitted, leaves, grid, kind, n_threads, cause)
         if return_array:
             return values
         before = 1.0 if kind == "survival" else 0.0
         functions = np.empty(len(values), dtype=object)
-        functions[:] = [StepFunction(grid, curve, before) for curve in values]
+        domain = (0.0, record.last_time) if times is None else (float(grid[0]), float(grid[-1]))
+        functions[:] = [StepFunction(grid, curve, before, domain) for curve in values]
         return functions

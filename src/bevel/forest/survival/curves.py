@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from bevel._types import Float32s, Floats, Ints32
+from bevel._types import Floats, Ints32
 from bevel.errors import wrong_value
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.records.survival_record import SurvivalRecord
-from bevel.forest.training_rows import bags_that_leave_rows_out
 
 __all__ = [
     "StepFunction",
     "curves",
     "median_times",
-    "out_of_bag_leaves",
     "read_times",
     "survival_record",
 ]
@@ -36,19 +34,25 @@ class StepFunction:
         Values from each of them on.
     before : float
         Value before the first.
+    domain : tuple of float
+        First and last time that the curve is known at. A curve without an end stays as it is.
     """
 
-    def __init__(self, x: Floats, y: Floats, before: float) -> None:
-        self.x, self.y, self.before = x, y, before
-
-    @property
-    def domain(self) -> tuple[float, float]:
-        """First and last time that the curve is known at."""
-        return 0.0, float(self.x[-1])
+    def __init__(
+        self, x: Floats, y: Floats, before: float, domain: tuple[float, float] = (0.0, np.inf)
+    ) -> None:
+        self.x, self.y, self.before, self.domain = x, y, before, domain
 
     def __call__(self, times: object) -> Floats:
-        """Values at some times."""
-        place = np.searchsorted(self.x, np.asarray(times, dtype=np.float64), side="right")
+        """Values at some times; raises ValueError for times outside the domain."""
+        asked = np.asarray(times, dtype=np.float64)
+        first, last = self.domain
+        outside = asked[~((asked >= first) & (asked <= last))]
+        if outside.size:
+            required = f"from {first:g} to {last:g}, where the curve is known"
+            remedy = f"Cut them off, for example with np.clip(times, {first:g}, {last:g})."
+            raise wrong_value("times", required, outside.flat[0], remedy)
+        place = np.searchsorted(self.x, asked, side="right")
         values: Floats = np.concatenate(([self.before], self.y))[place]
         return values
 
@@ -147,19 +151,3 @@ def median_times(fitted: FittedForest, leaves: Ints32, n_threads: int, share: fl
         out[rows] = np.where(reached, times[below.argmax(axis=1)], np.inf)
         out[rows][np.isnan(values).any(axis=1)] = np.nan
     return out
-
-
-def out_of_bag_leaves(
-    fitted: FittedForest, X: Float32s, weights: Floats | None, n_threads: int, caller: str
-) -> Ints32:
-    """Leaves of the training rows, -1 in the trees whose bags they are in."""
-    bags = bags_that_leave_rows_out(fitted, caller)
-    if len(X) != bags.n_rows:
-        raise ValueError(
-            f"{caller} needs the {bags.n_rows} training rows, in the order of the fit, because "
-            f"bags are drawn again by row number; got {len(X)} rows. Pass the X and y that the "
-            "forest was fitted on."
-        )
-    leaves = fitted.predictor.leaves(np.ascontiguousarray(X), n_threads)
-    leaves[~bags.rows_out(fitted.forest.n_trees, weights)] = -1
-    return leaves

@@ -79,7 +79,7 @@ def _opening(found: Explanation) -> str:
     assert survival is not None
     sentences = [survival_feature_sentence(found.importances[-1])]
     if survival.scores is not None:
-        by = "out-of-bag" if found.row_kind == "out-of-bag" else "on training rows"
+        by = "out-of-bag" if found.row_kind == "out-of-bag" else "in-bag, on training rows"
         sentences.insert(0, survival_sentence(survival.scores, by))
     if survival.groups is not None:
         sentences.insert(

@@ -13,9 +13,9 @@ from bevel.workflow.survival.findings import SurvivalFindings, concordance_estim
 __all__ = ["groups_picture", "risk_rules_table", "survival_sections"]
 
 ROWS = {
-    "new": "Rows are predicted by all trees; scores of training rows are too good.",
+    "new": "Rows are predicted by all trees; scores of training rows are in-bag: too good.",
     "out-of-bag": "Out-of-bag: each row by the trees that did not see it.",
-    "grown on": "All trees were grown on these rows, so that scores are too good.",
+    "grown on": "In-bag: all trees were grown on these training rows, so that scores are too good.",
 }
 
 
