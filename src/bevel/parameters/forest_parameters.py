@@ -117,7 +117,7 @@ _SPLITS = [
         [StrOptions(("auto",)), Integer(2), Real("(0, 1]")],
         "Distinct rows a node needs to be split; a float is a share of the training rows. "
         '"auto": 2, but with `projection="auto"` 2, 5, 12, 32 or 80, whichever is best out of bag '
-        "(see `families_`), unless targets are kept for quantiles.",
+        "(see `families_`).",
     ),
     Parameter(
         "min_samples_leaf",
@@ -230,7 +230,8 @@ _RUN = [
         False,
         [Flag()],
         "Whether a second fit adds trees up to `n_estimators` instead of starting anew. Scale and "
-        "levels stay those of the first fit.",
+        'levels stay those of the first fit, and so do the families and `min_samples_split="auto"` '
+        'of `projection="auto"`.',
     ),
     Parameter(
         "verbose",
@@ -307,7 +308,8 @@ _REGRESSOR = [
         [Flag()],
         "Whether to keep the training targets of every leaf, so that `predict_quantiles` and "
         "`predict_interval` need no training rows: 4 bytes for each row in each bag and 8 for "
-        "each node. `slim` drops them.",
+        "each node. `slim` drops them. The trees are the same. The size of nodes that is chosen is "
+        "the best for means; `min_samples_split=2` shows where the spread alone changes.",
     ),
 ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -334,13 +335,8 @@ def _smallest_split(count: float | str, n_rows: int) -> int:
 
 
 def _chooses_node_size(values: Mapping[str, Any], members: Sequence[Member]) -> bool:
-    """Whether `min_samples_split` is chosen with the families.
-
-    The choice is the best for means. Quantiles of kept targets need small nodes where the spread
-    of the targets changes and their mean does not.
-    """
-    asked = values["min_samples_split"] == "auto" and not members
-    return asked and not values.get("keep_targets")
+    """Whether `min_samples_split` is chosen with the families."""
+    return values["min_samples_split"] == "auto" and not members
 
 
 def _rows(count: float, n_rows: int) -> int:
@@ -355,6 +351,15 @@ def _bag_size(values: Mapping[str, Any], n_rows: int) -> int:
     if not isinstance(size, numbers.Integral):
         return max(1, round(float(size) * n_rows))
     if int(size) > n_rows:
-        required = f"at most the number of training rows ({n_rows})"
-        raise wrong_value("max_samples", required, size, "Use None for as many draws as rows.")
-    return int(size)
+        warn_of_few_rows(int(size), n_rows)
+    return min(int(size), n_rows)
+
+
+def warn_of_few_rows(max_samples: int, n_rows: int) -> None:
+    """Warn that there are fewer training rows than a bag is to have."""
+    warnings.warn(
+        f"max_samples ({max_samples}) is greater than the total number of samples ({n_rows}). "
+        f"max_samples will be set to n_samples for estimation: every tree draws {n_rows} rows.",
+        UserWarning,
+        stacklevel=6,
+    )

@@ -29,7 +29,7 @@ def table(seed: int, n: int = 120) -> np.ndarray:
 
 def targets(X: np.ndarray, task: str, seed: int = 0, noise: float = 1.0) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    y = X[:, 0] + X[:, 1] + noise * rng.normal(size=len(X))
+    y = X[:, :2].sum(axis=1) + noise * rng.normal(size=len(X))
     return np.digitize(y, [-1.0, 1.0]) if task == "classes" else y
 
 
@@ -180,6 +180,30 @@ def test_noise_makes_nodes_larger_and_its_absence_does_not(task):
 
 
 @TASKS
+def test_a_single_family_chooses_the_size_too(task):
+    X = np.random.default_rng(1).normal(size=(300, 1))
+    noisy, clear = targets(X, task, noise=5.0), targets(X, task, noise=0.0)
+    forest = KINDS[task](100, random_state=0).fit(X, noisy)
+    assert forest.families_.names == ("axis",)
+    size = forest.families_.min_samples_split
+    assert size > 2
+    assert np.isfinite(forest.families_.errors).all()
+    given = KINDS[task](100, min_samples_split=size, random_state=0).fit(X, noisy)
+    np.testing.assert_array_equal(forest.forest_.weight, given.forest_.weight)
+    np.testing.assert_array_equal(forest.apply(X), given.apply(X))
+    assert KINDS[task](100, random_state=0).fit(X, clear).families_.min_samples_split == 2
+
+
+def test_why_a_single_family_was_not_compared():
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    y = X[:, 0] > 0
+    for options in ({"min_samples_split": 2}, {"bootstrap": False}):
+        notes = str(ObliqueForestClassifier(60, random_state=0, **options).fit(X, y).families_)
+        assert "not compared: it is the only family that fits the table" in notes
+        assert "too few trees" not in notes
+
+
+@TASKS
 def test_size_stays_with_more_trees_and_in_files(task, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
@@ -209,14 +233,27 @@ def test_size_that_is_given_is_used():
     )
 
 
-def test_several_outputs_medians_and_quantiles_keep_the_smallest_size():
+def test_several_outputs_and_medians_keep_the_smallest_size():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.normal(size=(200, 2))
     assert ObliqueForestRegressor(60).fit(X, y).families_.min_samples_split == SIZES[0]
     median = ObliqueForestRegressor(60, criterion="absolute_error").fit(X, y[:, 0])
     assert median.families_.min_samples_split == SIZES[0]
-    kept = ObliqueForestRegressor(60, keep_targets=True).fit(X, y[:, 0])
-    assert kept.families_.min_samples_split == SIZES[0]
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_kept_targets_change_no_tree_and_are_those_of_the_leaves(n_columns):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, n_columns))
+    y = targets(X, "numbers", noise=5.0)
+    plain = ObliqueForestRegressor(60, random_state=0).fit(X, y)
+    kept = ObliqueForestRegressor(60, random_state=0, keep_targets=True).fit(X, y)
+    assert kept.families_.min_samples_split == plain.families_.min_samples_split > 2
+    np.testing.assert_array_equal(kept.forest_.weight, plain.forest_.weight)
+    np.testing.assert_array_equal(kept.predict(X), plain.predict(X))
+    new = rng.normal(size=(20, n_columns))
+    again = plain.predict_quantiles(new, [0.1, 0.9], X_train=X, y_train=y)
+    np.testing.assert_array_equal(kept.predict_quantiles(new, [0.1, 0.9]), again)
 
 
 def test_rows_to_predict_are_limited():

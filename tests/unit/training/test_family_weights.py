@@ -145,3 +145,20 @@ def test_sizes_of_micro_forests(n_trees, n_families, n_rows, expected):
     plan = FamilyPlan(names, (_Bags(),) * n_families, n_trees, False, (), (2,))
     assert plan.micro_trees(n_rows) == expected
     assert len(plan.families_of_micro_trees(n_rows)) == expected * n_families
+
+
+@pytest.mark.parametrize(
+    ("n_trees", "sizes", "n_rows", "expected"),
+    [
+        (500, (2, 5), 999, 100),  # a fifth
+        (100, (2, 5), 1000, 25),  # enough, and more than a fifth
+        (30, (2, 5), 999, 15),  # half
+        (19, (2, 5), 999, 0),  # too few
+        (500, (2,), 999, 0),  # the size is given
+        (500, (2, 5), 0, 0),  # no rows out of bag
+    ],
+)
+def test_trees_of_a_single_family_that_choose_the_size_of_nodes(n_trees, sizes, n_rows, expected):
+    plan = FamilyPlan(("axis",), (_Bags(),), n_trees, False, (), sizes)
+    assert plan.micro_trees(n_rows) == expected
+    assert len(plan.families_of_micro_trees(n_rows)) == expected

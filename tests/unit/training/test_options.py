@@ -55,9 +55,9 @@ def test_bag_size_of_each_setting(changes, size):
     assert resolve(**changes).bag_size == size
 
 
-def test_bag_larger_than_the_table_raises():
-    with pytest.raises(ValueError, match=r"number of training rows \(100\); got 101"):
-        resolve(max_samples=101)
+def test_bag_larger_than_the_table_is_of_all_rows():
+    with pytest.warns(UserWarning, match=r"max_samples \(101\) is greater than .* \(100\)"):
+        assert resolve(max_samples=101).bag_size == 100
 
 
 def test_leaf_budget_grows_best_first_by_default():

@@ -13,7 +13,7 @@ from bevel.extras import import_optional
 from bevel.html_table import html_table
 from bevel.printable import rounded
 
-__all__ = ["NOT_COMPARED", "FamilyRecord", "size_note"]
+__all__ = ["FamilyRecord", "not_compared", "size_note"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,8 @@ class FamilyRecord:
         Of the families.
     errors : ndarray of shape (n_families,)
         Out-of-bag error of each micro-forest: share of wrong rows, or mean loss of the criterion.
-        NaN if there were no out-of-bag rows, or too few trees for micro-forests.
+        NaN if there were no out-of-bag rows, too few trees for micro-forests, or nothing to
+        compare.
     standard_errors : ndarray of shape (n_families,)
         Of the errors.
     weights : ndarray of shape (n_families,)
@@ -90,7 +91,7 @@ class FamilyRecord:
 
     def notes(self) -> list[str]:
         """A line for each family that was left out, and others if there is something to say."""
-        alike = [] if not np.isnan(self.errors).all() else [NOT_COMPARED]
+        alike = [] if not np.isnan(self.errors).all() else [not_compared(len(self.names))]
         sizes = [size_note(self.min_samples_split)] if self.min_samples_split > 2 else []
         left_out = [f"left out: {name} ({reason})" for name, reason in self.left_out]
         return [*alike, *sizes, *left_out]
@@ -101,7 +102,13 @@ def size_note(min_samples_split: int) -> str:
     return f"nodes of fewer than {min_samples_split} rows are not split (min_samples_split)"
 
 
-NOT_COMPARED = "not compared: too few trees, or no out-of-bag rows; families share the trees alike"
+def not_compared(n_families: int) -> str:
+    """Why families have no out-of-bag errors."""
+    if n_families == 1:
+        return "not compared: it is the only family that fits the table"
+    return "not compared: too few trees, or no out-of-bag rows; families share the trees alike"
+
+
 HEAD = ("family", "out-of-bag error", "standard error", "weight", "trees")
 _WIDTHS = (12, 16, 14, 6, 5)
 

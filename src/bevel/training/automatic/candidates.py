@@ -9,7 +9,7 @@ from bevel.projections.counts import Count
 from bevel.projections.families import Member, TableShape
 from bevel.training.feature_constraints import holds
 
-__all__ = ["SHARED_SCALE", "Candidate", "candidates_for"]
+__all__ = ["SHARED_SCALE", "Candidate", "axis_family", "candidates_for"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,11 @@ FOR_NUMBERS = (
     Candidate("lda", LDA(), "squared_error", 5),
     Candidate("ridge", Ridge(tune="gcv"), "squared_error"),
 )
+
+
+def axis_family(*, regression: bool) -> Candidate:
+    """The family that cuts along the axes, as it takes part in every forest."""
+    return (FOR_NUMBERS if regression else FOR_CLASSES)[0]
 
 
 def candidates_for(

@@ -23,6 +23,10 @@ MANY_ROWS = 1000
 ENOUGH_MICRO_TREES = 25
 MICRO_SHARE_OF_MANY_ROWS = 20
 FEWEST_MICRO_TREES = 5  # with fewer the out-of-bag error of a family is mostly chance
+# A family that fits alone: its trees are the only ones that sizes of nodes are compared with, and
+# few trees ask for larger nodes than many do.
+MICRO_SHARE_ALONE = 5
+FEWEST_MICRO_TREES_ALONE = 10
 
 
 @dataclass(frozen=True)
@@ -56,15 +60,26 @@ class FamilyPlan:
     def micro_trees(self, n_rows: int) -> int:
         """Trees of a micro-forest: a tenth of all, and at most half in all micro-forests together.
 
-        With many rows a twentieth of all, if that is `ENOUGH_MICRO_TREES`. 0 if there is nothing to
-        compare.
+        With many rows a twentieth of all, if that is `ENOUGH_MICRO_TREES`. A single family has
+        `ENOUGH_MICRO_TREES`, or a fifth of all if that is more. 0 if there is nothing to compare:
+        a single family of a given size of nodes, too few trees, or no rows out of bag.
         """
+        if not self.options[0].leaves_rows_out(n_rows):
+            return 0
         n_families = len(self.names)
+        if n_families == 1:
+            return self._micro_trees_alone()
         n = self.n_trees // max(MICRO_SHARE, 2 * n_families)
         if n_rows >= MANY_ROWS:
             n = min(n, max(ENOUGH_MICRO_TREES, self.n_trees // MICRO_SHARE_OF_MANY_ROWS))
-        compared = n_families > 1 and self.options[0].leaves_rows_out(n_rows)
-        return n if compared and n >= FEWEST_MICRO_TREES else 0
+        return n if n >= FEWEST_MICRO_TREES else 0
+
+    def _micro_trees_alone(self) -> int:
+        """Trees that show which size of nodes suits the only family."""
+        if len(self.node_sizes) == 1:
+            return 0
+        n = min(self.n_trees // 2, max(ENOUGH_MICRO_TREES, self.n_trees // MICRO_SHARE_ALONE))
+        return n if n >= FEWEST_MICRO_TREES_ALONE else 0
 
     def families_of_micro_trees(self, n_rows: int) -> npt.NDArray[np.int32]:
         """Number of the family of each tree of the micro-forests; empty if none are grown."""
