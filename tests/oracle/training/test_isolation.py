@@ -195,7 +195,6 @@ def test_equal_rows_and_single_rows_have_the_usual_score() -> None:
         ({"contamination": 0.0}, ValueError, r"contamination must be .*\(0, 0.5\]"),
         ({"contamination": 0.6}, ValueError, r"contamination must be .*\(0, 0.5\]"),
         ({"contamination": "much"}, ValueError, "contamination must be"),
-        ({"max_samples": 301}, ValueError, r"at most the number of training rows \(300\)"),
         ({"max_samples": 0}, ValueError, "max_samples must be"),
         ({"projection": "lda"}, ValueError, "without a target"),
         ({"projection": ["axis", "cca"]}, ValueError, "without a target"),
@@ -248,3 +247,21 @@ def test_warm_start_adds_the_trees_of_one_fit() -> None:
         grown.set_params(n_estimators=13, max_samples=100).fit(X)
     with pytest.warns(UserWarning, match="without increasing n_estimators"):
         grown.set_params(n_estimators=12, max_samples="auto").fit(X)
+
+
+@pytest.mark.parametrize("n_rows", [1, 3, 100, 300])
+def test_rows_that_are_all_alike_are_no_outliers(n_rows: int) -> None:
+    alike = np.repeat(np.random.default_rng(0).normal(size=(1, 4)), n_rows, axis=0)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, n_rows)
+    for sample_weight in (None, weight):
+        forest = ObliqueIsolationForest(50, random_state=0).fit(alike, sample_weight=sample_weight)
+        for rows in (alike, alike + 1.0, np.random.default_rng(2).normal(size=(20, 4))):
+            assert (forest.score_samples(rows) == -0.5).all()
+            assert (forest.predict(rows) == 1).all()
+
+
+def test_a_row_of_weight_zero_is_as_good_as_absent() -> None:
+    weight = (np.random.default_rng(0).uniform(size=len(ROWS)) < 0.2).astype(float)
+    forest = ObliqueIsolationForest(20, random_state=0).fit(ROWS, sample_weight=weight)
+    without = ObliqueIsolationForest(20, random_state=0).fit(ROWS[weight > 0])
+    np.testing.assert_array_equal(forest.score_samples(ROWS), without.score_samples(ROWS))

@@ -15,13 +15,15 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
 from bevel.data.row_weights import read_weights
-from bevel.errors import shorten, wrong_value
+from bevel.data.tables import select_rows
+from bevel.errors import shorten
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._growing import shape_of
 from bevel.estimators._grown import GrownTrees
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
 from bevel.estimators._warm_start import WarmStart
+from bevel.estimators._whole_fits import whole_or_not_at_all
 from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
@@ -41,7 +43,7 @@ from bevel.projections.families import (
     read_projection,
     resolve_families,
 )
-from bevel.training.options import TrainingOptions, draw_seed
+from bevel.training.options import TrainingOptions, draw_seed, warn_of_few_rows
 from bevel.training.progress import Callback, Progress
 from bevel.training.threads import count_threads
 from bevel.training.trainer import TrainingTarget, train
@@ -124,6 +126,7 @@ class ObliqueIsolationForest(
         self.verbose = verbose
         self.callback = callback
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
         """Grow the trees.
 
@@ -135,20 +138,20 @@ class ObliqueIsolationForest(
             Not used: the forest has no target.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more; only their ratios count. A row of weight two counts
-            for two in the leaves that it falls into, one of weight zero is left out of the trees.
+            for two in the leaves that it falls into, one of weight zero is as good as absent.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        check_each(self.get_params(deep=False), self._parameters)
+        check_each(self._own_parameters(), self._parameters)
         n_threads = count_threads(self.n_jobs)
         before = self._trees_to_keep()
-        if before is None and hasattr(self, "_fitted"):
-            del self._fitted  # a fit that fails half-way leaves no forest behind
         table = self._read(X, "no_validation", reset=before is None)
-        weights = _relative(read_weights(sample_weight, None, None, table.n_rows))
+        weights = read_weights(sample_weight, None, None, table.n_rows)
+        if weights is not None and not weights.all():
+            table, weights = select_rows(table, np.flatnonzero(weights)), weights[weights > 0.0]
         if before is None:
             scale = self._scale_of(table.n_features)
             dataset = learn_dataset(table, self.categorical_features, scale, n_threads)
@@ -209,7 +212,8 @@ class ObliqueIsolationForest(
         if before is not None and not len(trees):
             return before.forest
         progress = Progress(0, len(trees), bool(self.verbose), self.callback, label="growing trees")
-        grown = with_path_lengths(train(dataset, target, options, trees, n_threads, progress))
+        grown = train(dataset, target, options, trees, n_threads, progress)
+        grown = with_path_lengths(grown, options.bag_size)
         return grown if before is None else join_forests(before.forest, grown)
 
     def _n_samples(self, n_rows: int) -> int:
@@ -219,9 +223,8 @@ class ObliqueIsolationForest(
         if not isinstance(size, numbers.Integral):
             return max(1, int(float(size) * n_rows))
         if int(size) > n_rows:
-            required = f"at most the number of training rows ({n_rows})"
-            raise wrong_value("max_samples", required, size, 'Use "auto", or 1.0 for all rows.')
-        return int(size)
+            warn_of_few_rows(int(size), n_rows)
+        return min(int(size), n_rows)
 
     def _set_offset(self, dataset: Dataset, weights: Floats | None, n_threads: int) -> None:
         """The score that a share of the training rows falls below."""
@@ -305,7 +308,7 @@ class ObliqueIsolationForest(
         return isolation
 
     def _to_store(self) -> StoredEstimator:
-        parameters = self.get_params(deep=False)
+        parameters = self._own_parameters()
         return StoredEstimator(type(self).__name__, parameters, self.fitted_forest_, None)
 
 
@@ -347,11 +350,6 @@ def _options(
         families=tuple(families),
         seed=0,
     )
-
-
-def _relative(weights: Floats | None) -> Floats | None:
-    """Weights whose mean, over rows that have any, is one: leaves count rows by them."""
-    return None if weights is None else weights / weights[weights > 0].mean()
 
 
 def _quantile(scores: Floats, weights: Floats | None, share: float) -> float:

@@ -13,6 +13,8 @@ from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["Isolation", "average_path_length", "with_path_lengths"]
 
+RATIO_DIGITS = 12  # of path lengths that scores distinguish
+
 
 @dataclass(frozen=True)
 class Isolation:
@@ -41,7 +43,9 @@ class Isolation:
                 "mean of a row. The file is damaged: copy it again, or save the model again."
             )
         usual = float(average_path_length(np.array(float(self.n_samples))))
-        return np.asarray(-(2.0 ** -(lengths / usual if usual > 0 else np.ones_like(lengths))))
+        ratios = lengths / usual if usual > 0 else np.ones_like(lengths)
+        # Means over trees differ in the last digits, by which the usual length would be another.
+        return np.asarray(-(2.0 ** -np.round(ratios, RATIO_DIGITS)))
 
 
 def average_path_length(n_rows: Floats) -> Floats:
@@ -54,13 +58,16 @@ def average_path_length(n_rows: Floats) -> Floats:
     return np.asarray(2.0 * (digamma(n) + np.euler_gamma) - 2.0 * (n - 1.0) / n)
 
 
-def with_path_lengths(forest: FlatForest) -> FlatForest:
+def with_path_lengths(forest: FlatForest, n_samples: int) -> FlatForest:
     """The same trees with the path length of each leaf as its value.
 
-    The depth of the leaf, and what its rows would still take to be isolated.
+    The depth of the leaf, and what its rows would still take to be isolated. A leaf has as many of
+    the `n_samples` rows of a tree as its share of their weight.
     """
     values = np.zeros(forest.n_nodes)
     leaves = forest.right < 0
-    weight = np.asarray(forest.weight, dtype=np.float64)[leaves]
-    values[leaves] = forest.depth[leaves] + average_path_length(weight)
+    weight = np.asarray(forest.weight, dtype=np.float64)
+    of_tree = np.repeat(weight[forest.tree_offset[:-1]], np.diff(forest.tree_offset))
+    n_rows = n_samples * weight[leaves] / of_tree[leaves]
+    values[leaves] = forest.depth[leaves] + average_path_length(n_rows)
     return replace(forest, leaf_value=values)
