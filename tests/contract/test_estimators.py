@@ -131,6 +131,17 @@ def test_warm_start_equals_growing_at_once(estimator, projection):
 
 
 @BOTH
+def test_warm_start_of_the_default_keeps_the_choice_of_the_first_fit(estimator):
+    forest = estimator(40, random_state=0, warm_start=True).fit(X, y)
+    first = forest.families_
+    trees = forest.forest_.n_trees
+    forest.set_params(n_estimators=60).fit(X, y)
+    assert forest.forest_.n_trees == trees + 20
+    assert np.array_equal(forest.families_.weights, first.weights)
+    assert forest.families_.min_samples_split == first.min_samples_split
+
+
+@BOTH
 def test_warm_start_updates_out_of_bag_estimates(estimator):
     settings = {"projection": "sparse", "random_state": 0, "oob_score": True}
     at_once = estimator(40, **settings).fit(X, y)

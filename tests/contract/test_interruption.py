@@ -160,20 +160,21 @@ said["warm_start_again"] = [0.0 if same else "not the same", 0]
 """
 
 BOOSTING = """
-import warnings
 from bevel import ObliqueBoostingClassifier, RotatedBoostingClassifier
-warnings.simplefilter("ignore")  # boosting keeps its iterations, and says so
 X = rng.normal(size=(4000, 20)); y = rng.integers(0, 2, 4000)
 def boosting(**settings):
     settings |= {"n_jobs": N_JOBS, "random_state": 0, "early_stopping": False}
     return ObliqueBoostingClassifier(**settings)
 wide = boosting(max_iter=10, projection="sparse", n_projections=200_000)
 interrupted("wide_boosting", _core, "boost", lambda: wide.fit(X, y))
-def fit_and_stop():
-    model = boosting(max_iter=1_000_000).fit(X, y)
-    assert 0 < model.n_iter_ < 1_000_000
-    raise KeyboardInterrupt
-interrupted("boosting", _core, "boost", fit_and_stop)
+long = boosting(max_iter=1_000_000)
+interrupted("boosting", _core, "boost", lambda: long.fit(X, y))
+kept = 0 < long.n_iter_ < 1_000_000 and len(long.predict(X)) == 4000
+said["kept_boosting"] = [0.0 if kept else "not kept", 0]
+from sklearn.model_selection import cross_val_score
+def cross_validate():
+    cross_val_score(boosting(max_iter=1_000_000), X, y, cv=3)
+interrupted("cross_validation", _core, "boost", cross_validate)
 model = boosting(max_iter=100).fit(X, y)
 many = np.broadcast_to(X[0], (4_000_000, 20))
 interrupted("boosting_predict", _core.PackedForest, "add_values", lambda: model.predict(many))
@@ -311,7 +312,14 @@ CASES = {
         "warm_forest",
         "warm_start_again",
     ],
-    "boosting": ["wide_boosting", "boosting", "boosting_predict", "foreign_learner"],
+    "boosting": [
+        "wide_boosting",
+        "boosting",
+        "kept_boosting",
+        "cross_validation",
+        "boosting_predict",
+        "foreign_learner",
+    ],
 }
 
 

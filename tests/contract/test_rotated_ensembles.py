@@ -255,7 +255,7 @@ def test_weights_that_a_learner_would_ignore_are_refused(model, name):
         ),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*another label in every row")
+@pytest.mark.filterwarnings("ignore:.*a different label in every row")
 def test_what_makes_no_sense_is_refused(model, message):
     y = X[:, 0] if isinstance(model, RotatedBoostingRegressor) else Y
     with pytest.raises((TypeError, ValueError), match=message):

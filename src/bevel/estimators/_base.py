@@ -21,6 +21,7 @@ from bevel.estimators._growing import Grown, PreparedFit, TreeGrowth, shape_of
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
 from bevel.estimators._warm_start import WarmStart
+from bevel.estimators._whole_fits import whole_or_not_at_all
 from bevel.estimators.scanned.fitting import fit_scanned
 from bevel.estimators.several_outputs.outputs import SeveralOutputs
 from bevel.files.model import StoredEstimator
@@ -54,6 +55,8 @@ from bevel.training.options import (
 from bevel.training.threads import count_threads
 from bevel.training.trainer import TrainingTarget
 
+OF_OUT_OF_BAG = ("oob_score_", "oob_prediction_", "oob_decision_function_")
+
 
 class ObliqueForest(
     SeveralOutputs,
@@ -80,6 +83,7 @@ class ObliqueForest(
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         """Set the attributes that hold out-of-bag estimates."""
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the forest.
 
@@ -87,9 +91,9 @@ class ObliqueForest(
         ----------
         X : array, data frame, sparse matrix of shape (n_rows, n_features), or scanned table
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN and None are missing values; infinities raise. Dates and
-            times become days since 1970-01-01 (UTC). A table of `bevel.scan` need not fit in
-            memory, and brings its targets and weights.
+            (made dense, in float32). NaN, None and masked entries are missing
+            values; infinities raise. Dates and times become days since 1970-01-01 (UTC). A table
+            of `bevel.scan` need not fit in memory, and brings its targets and weights.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             Targets; None with a scanned table. With several columns all of them are predicted by
             the same trees: the impurity that splits remove is summed over the outputs, in
@@ -104,14 +108,14 @@ class ObliqueForest(
         self : object
             The fitted estimator.
         """
+        for name in OF_OUT_OF_BAG:  # of an earlier fit
+            self.__dict__.pop(name, None)
         if isinstance(X, ScannedTable):
             fit_scanned(self, X, y, sample_weight)
             return self
         values, members = self._checked_parameters()
         n_threads = count_threads(self.n_jobs)
         before = self._trees_to_keep()
-        if before is None and hasattr(self, "_fitted"):
-            del self._fitted  # a fit that fails half-way leaves no forest behind
         prepared = self._prepare((X, y, sample_weight), values, members, before)
         grown = self._grow(prepared, before, n_threads)
         self._finish(prepared, grown, before, n_threads)
@@ -230,14 +234,14 @@ class ObliqueForest(
     def _to_store(self) -> StoredEstimator:
         return StoredEstimator(
             type(self).__name__,
-            self.get_params(deep=False),
+            self._own_parameters(),
             self.fitted_forest_,
             getattr(self, "oob_score_", None),
         )
 
     def _settings(self) -> dict[str, Any]:
         """Parameters of a fit by name, those that the user cannot set among them."""
-        return dict(self.get_params(deep=False))
+        return self._own_parameters()
 
     def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
         """Raise if parameters contradict each other, whatever the data."""

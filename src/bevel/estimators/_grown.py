@@ -157,7 +157,8 @@ class GrownTrees:
         ----------
         dtype : {"float32", "float64"}, default="float32"
             Type of numeric inputs, probabilities and predictions. Take float64 where rows have
-            more digits than float32 holds and are scaled: `predict` scales them in float64.
+            more digits than float32 holds and are scaled: `predict` scales them in float64. A
+            regression whose predictions float32 cannot hold needs float64, else raises.
         target_opset : int, default=18
             Version of the ONNX operators, 17 or later.
         name : str, default="bevel"

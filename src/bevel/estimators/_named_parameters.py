@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
-from typing import Any, Self
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self, TypeVar
+
+from sklearn.base import clone
 
 from bevel.errors import shorten
+from bevel.parameters.constraints import Parameter
 from bevel.parameters.other_names import remedy_for
 from bevel.projections import NAMED, Projection
 
+Estimator = TypeVar("Estimator", bound="NamedParameters")
 NESTED = "projection__"
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class NamedParameters:
     """What all estimators do with the names of parameters; comes before BaseEstimator."""
 
+    _parameters: ClassVar[Mapping[str, Parameter]]
     projection: Any
 
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
@@ -52,6 +58,10 @@ class NamedParameters:
             self.projection = _changed(self.projection, settings)
         return self
 
+    def _own_parameters(self) -> dict[str, Any]:
+        """Values of the library's parameters, whatever the `__init__` of a subclass takes."""
+        return {name: getattr(self, name) for name in self._parameters}
+
     def _check_known(self, parameters: Iterable[str]) -> None:
         known = _known(type(self))
         for name in parameters:
@@ -62,9 +72,22 @@ class NamedParameters:
                 )
 
 
+def copy_with(estimator: Estimator, **parameters: Any) -> Estimator:
+    """A copy that is not fitted, with other values of the library's parameters.
+
+    They become attributes, since a subclass need not have them among the parameters of its own.
+    """
+    copy: Estimator = clone(estimator)
+    copy._check_known(name for name in parameters if name not in copy._parameters)
+    for name, value in parameters.items():
+        setattr(copy, name, value)
+    return copy
+
+
 def _known(cls: type) -> list[str]:
     """Names of the parameters of a class, in their order."""
-    return list(inspect.signature(cls).parameters)
+    parameters = inspect.signature(cls).parameters
+    return [name for name, each in parameters.items() if each.kind not in _VARIABLE]
 
 
 def _takes_any(cls: type) -> bool:

@@ -57,7 +57,6 @@ class RotatedEnsemble(
         )
 
     def _read_training_rows(self, X: Any, y: Any) -> Table:
-        self.__dict__.pop("_encoding", None)  # a fit that fails half-way leaves no model behind
         return self._read(X, y, reset=True)
 
     def _learn_dataset(self, table: Table) -> Dataset:
@@ -74,7 +73,7 @@ class RotatedEnsemble(
         return automatic_scale(combines_units=True) if self.scale == "auto" else self.scale
 
     def _check_parameters(self) -> None:
-        check_each(self.get_params(deep=False), self._parameters)
+        check_each(self._own_parameters(), self._parameters)
 
     def _draw_rotations(self, n_rotations: int, encoding: Encoding, seed: int) -> None:
         own = seed if self.rotation_state is None else draw_seed(self.rotation_state)

@@ -31,6 +31,6 @@ class WarmStart:
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return self._fitted

@@ -22,6 +22,7 @@ from bevel.estimators._learners import (
     takes_codes,
 )
 from bevel.estimators._rotated import ClassLabels, RotatedEnsemble, seed_of
+from bevel.estimators._whole_fits import whole_or_not_at_all
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import documented
 from bevel.parameters.rotation_parameters import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR
@@ -50,6 +51,7 @@ class RotatedBoosting(RotatedEnsemble):
     def _default_booster(self) -> Any:
         """What `booster=None` stands for."""
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit a booster to each group's rotation of the features.
 
@@ -57,7 +59,8 @@ class RotatedBoosting(RotatedEnsemble):
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN and None are missing values; infinities raise.
+            (made dense, in float32). NaN, None and masked entries are missing
+            values; infinities raise.
         y : array-like of shape (n_rows,)
             Targets.
         sample_weight : array-like of shape (n_rows,), default=None

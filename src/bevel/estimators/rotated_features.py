@@ -19,6 +19,7 @@ from bevel.data.scaling import automatic_scale
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
+from bevel.estimators._whole_fits import whole_or_not_at_all
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each, documented
 from bevel.parameters.rotation_parameters import ROTATED_FEATURES
@@ -95,6 +96,7 @@ class RotatedFeatures(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn scales, medians and levels of the columns, and draw the rotations.
 
@@ -110,8 +112,7 @@ class RotatedFeatures(
         self : object
             The fitted transformer.
         """
-        check_each(self.get_params(deep=False), self._parameters)
-        self.__dict__.pop("_encoding", None)  # a fit that fails half-way leaves nothing behind
+        check_each(self._own_parameters(), self._parameters)
         table = self._read(X, "no_validation", reset=True)
         scale = automatic_scale(combines_units=True) if self.scale == "auto" else self.scale
         threads = count_threads(self.n_jobs)

@@ -125,12 +125,14 @@ _STOPPING = [
         "loss",
         [
             NoneOption(),
-            Special('"loss", or a scorer or its name', str),
+            Special('"loss" or a scorer or its name', str),
             Function("(estimator, X, y)"),
         ],
         'What is compared on validation rows: "loss", or a scorer of scikit-learn or its name, '
         'such as "roc_auc", of which higher is better; None is accuracy or R². With a scorer, '
-        '`early_stopping="auto"` holds out rows of small tables too.',
+        '`early_stopping="auto"` holds out rows of small tables too. A function without an '
+        "argument `sample_weight` is called without the weights. Of no effect with "
+        "`early_stopping=False`.",
         'Use for example scoring="roc_auc".',
     ),
     Parameter(

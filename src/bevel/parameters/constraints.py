@@ -191,7 +191,8 @@ class Parameter:
     def required(self) -> str:
         """The accepted values in words."""
         # Words and kinds alike, in one enumeration with a single "or".
-        *others, last = " or ".join(map(str, self.accepts)).split(" or ")
+        words = " or ".join(map(str, self.accepts)).split(" or ")
+        *others, last = [word.rstrip(",") for word in words]
         return ", ".join(others) + " or " + last if others else last
 
     def check(self, value: object) -> None:

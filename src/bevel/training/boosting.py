@@ -90,6 +90,15 @@ class BoostingTarget:
     weights: Floats | None
     validates: npt.NDArray[np.bool_] | None
 
+    def rows(self, kept: npt.NDArray[np.integer[Any]]) -> BoostingTarget:
+        """Targets of some rows."""
+        weights, validates = self.weights, self.validates
+        return BoostingTarget(
+            self.values[kept],
+            None if weights is None else weights[kept],
+            None if validates is None else validates[kept],
+        )
+
     def training_weights(self) -> Floats:
         """Weights with zeros where rows validate."""
         weights = np.ones(len(self.values)) if self.weights is None else self.weights
@@ -309,7 +318,9 @@ def boost(
         *_rooms(dataset, families),
         dataset.scaler,
     )
-    if progress.wanted:
+    if result["interrupted"]:
+        progress.stop()
+    elif progress.wanted:
         n_done = len(result["training_loss"])
         progress(options.max_iter, "" if n_done == options.max_iter else f"stopped after {n_done}")
     forest = FlatForest(

@@ -90,7 +90,12 @@ class Progress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._bar is not None and kind is not None:
+        if kind is not None:
+            self.stop()
+
+    def stop(self) -> None:
+        """End the line of the bar before all is done."""
+        if self._bar is not None:
             self._bar.close()
 
     def finish(self, n_grown: int) -> None:
@@ -128,6 +133,9 @@ class _LaterProgress(Progress):
         traceback: TracebackType | None,
     ) -> None:
         self._whole.__exit__(kind, error, traceback)
+
+    def stop(self) -> None:
+        self._whole.stop()
 
 
 def _new_bar(stream: TextIO | None) -> _Bar:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -43,6 +44,16 @@ def read_scorer(scoring: Any, is_classifier: bool) -> Scorer | None:
         remedy = 'Use for example scoring="roc_auc".'
         raise wrong_value("scoring", required, scoring, remedy) from None
     return scorer
+
+
+def _takes_weights(scorer: Scorer) -> bool:
+    """Whether a scorer has an argument `sample_weight`; one that cannot be looked into has it."""
+    try:
+        parameters = inspect.signature(scorer).parameters
+    except (TypeError, ValueError):
+        return True
+    kinds = [each.kind for each in parameters.values()]
+    return "sample_weight" in parameters or inspect.Parameter.VAR_KEYWORD in kinds
 
 
 class _Predictions(BaseEstimator):  # type: ignore[misc]
@@ -91,7 +102,7 @@ class ValidationScorer:
     Parameters
     ----------
     scorer : callable
-        ``scorer(estimator, X, y)``, or with ``sample_weight`` too.
+        ``scorer(estimator, X, y)``; with ``sample_weight`` too if it has such an argument.
     rows : object
         Validation rows, as the user has given them.
     truth : ndarray
@@ -114,7 +125,8 @@ class ValidationScorer:
         classes: npt.NDArray[Any] | None,
     ) -> None:
         self._scorer, self._rows, self._truth = scorer, rows, truth
-        self._given = {} if weights is None else {"sample_weight": weights}
+        weighs = weights is not None and _takes_weights(scorer)
+        self._given = {"sample_weight": weights} if weighs else {}
         self._model: Any
         if classes is None:
             self._model = _ValuePredictions(rows, additive)

@@ -120,7 +120,6 @@ def test_a_scorer_is_not_saved(tmp_path: Path) -> None:
     ("settings", "message"),
     [
         ({"scoring": "no_such"}, "scoring must be .*get_scorer_names.*got 'no_such'"),
-        ({"scoring": "r2", "early_stopping": False}, 'must be "loss" with early_stopping=False'),
         ({"scoring": lambda *_: np.nan}, "must return a finite number; got nan"),
         ({"scoring": lambda m, rows, _: m.predict(rows[:2])[0]}, "predictions of all the rows"),
         ({"scoring": 3}, "scoring must be"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,16 +15,16 @@ from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset, view_dataset
 from bevel.data.encoding import encode
 from bevel.data.scaling import automatic_scale
-from bevel.data.tables import Table
+from bevel.data.tables import Table, select_rows
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._named_parameters import NamedParameters
 from bevel.estimators._reading import TableInput
+from bevel.estimators._whole_fits import whole_or_not_at_all
 from bevel.estimators.gradient_boosting.boosted_trees import BoostedTrees, _additive
 from bevel.estimators.gradient_boosting.held_out import HoldsOutRows
 from bevel.estimators.gradient_boosting.stages import FIRST_STAGE, BoostingWork, FitsInStages
 from bevel.estimators.gradient_boosting.validation import (
     append_rows,
-    check_scoring,
     check_validation,
     hold_out,
     validation_rows,
@@ -75,6 +74,7 @@ class ObliqueBoosting(
     """Base of the boosting estimators; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
+    _keeps_interrupted_fits: ClassVar[bool] = True
 
     @abstractmethod
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
@@ -88,6 +88,7 @@ class ObliqueBoosting(
     def _checked_target(self, values: Floats) -> Floats:
         """Targets that were read before, or an error that says what the loss needs."""
 
+    @whole_or_not_at_all
     def fit(
         self,
         X: Any,
@@ -100,14 +101,16 @@ class ObliqueBoosting(
     ) -> Self:
         """Grow the trees.
 
-        Ctrl-C ends the fit with a warning and keeps the iterations that are done.
+        Ctrl-C raises KeyboardInterrupt. The estimator then has the iterations that were done, or
+        the model of the last stage that was finished.
 
         Parameters
         ----------
         X : array, data frame, sparse matrix of shape (n_rows, n_features), or scanned table
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN and None are missing values; infinities raise. A table
-            of `bevel.scan` need not fit in memory, and brings its targets and weights.
+            (made dense, in float32). NaN, None and masked entries are missing
+            values; infinities raise. A table of `bevel.scan` need not fit in memory, and brings its
+            targets and weights.
         y : array-like of shape (n_rows,)
             Targets; None with a scanned table.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -131,10 +134,12 @@ class ObliqueBoosting(
         self._check_parameters(X_val, y_val, sample_weight_val)
         n_threads = count_threads(self.n_jobs)
         before = self._fitted if self.warm_start and hasattr(self, "_fitted") else None
-        if before is None and hasattr(self, "_fitted"):
-            del self._fitted  # a fit that fails half-way leaves nothing behind
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows)
+        if target.weights is not None and not target.weights.all():
+            kept = np.flatnonzero(target.weights)
+            table = select_rows(table, kept)
+            X, target = table.native, target.rows(kept)
         dataset = self._dataset(table, before, n_threads, may_view=X_val is None)
         seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
         if X_val is not None:
@@ -185,14 +190,14 @@ class ObliqueBoosting(
         return replace(whole, additive=replace(additive, record=record))
 
     def _check_parameters(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
-        check_each(dict(self.get_params(deep=False)), self._parameters)
+        check_each(self._own_parameters(), self._parameters)
         self._check_combinations(X_val, y_val, sample_weight_val)
 
     def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
         check_validation(
             (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
         )
-        check_scoring(self.scoring, self.early_stopping)
+        read_scorer(self.scoring, True)  # raises for a name that is none
         if self.row_sampling == "gradient" and self.subsample == 1.0:
             raise ValueError(
                 'row_sampling="gradient" needs subsample below 1, the share of the rows that it '
@@ -326,18 +331,10 @@ class ObliqueBoosting(
             sums = (constant_of_least_loss(user_loss, target.training_weights()), None)
         first, n_total = options.first_iter, options.first_iter + options.max_iter
         progress = Progress(first, n_total, bool(self.verbose), self.callback, label=stage)
-        fitted = boost(
+        return boost(
             *(dataset, target, families, work.constraints, work.seed, options, sums, n_threads),
             *(progress, user_loss, work.scorer),
         )
-        if fitted.interrupted and stage == FIRST_STAGE:
-            warnings.warn(
-                f"fit was interrupted after {len(fitted.training_loss)} of {options.max_iter} "
-                "iterations; they are kept.",
-                UserWarning,
-                stacklevel=4,
-            )
-        return fitted
 
     def _warm_start_seed(self, before: FittedForest) -> int:
         assert before.seed is not None  # boosting never chooses among trees
@@ -354,5 +351,5 @@ class ObliqueBoosting(
 
     def _to_store(self) -> StoredEstimator:
         return StoredEstimator(
-            type(self).__name__, self.get_params(deep=False), self.fitted_forest_, None
+            type(self).__name__, self._own_parameters(), self.fitted_forest_, None
         )

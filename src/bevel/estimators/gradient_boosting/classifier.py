@@ -220,6 +220,22 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         for raw in self._staged_raw(X):
             yield _additive(self._fitted).probabilities(raw)
 
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Sums of the trees after each iteration.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,) or (n_rows, n_classes_)
+            As `decision_function` gives them.
+        """
+        for raw in self._staged_raw(X):
+            yield raw[:, 0] if raw.shape[1] == 1 else raw
+
     def _loss(self) -> tuple[str, str, int]:
         n_classes = len(self.classes_)
         if n_classes == 2:
@@ -228,7 +244,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
 
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
         classes, codes = read_labels(y, n_rows)
-        _check_classes(classes)
+        self._check_classes(classes)
         if self.warm_start and hasattr(self, "_fitted"):
             self._check_same_classes(classes)
         weights = read_weights(sample_weight, self.class_weight, classes[codes], n_rows)
@@ -249,8 +265,16 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         return BoostingTarget(places[codes].astype(np.float64), weights, None)
 
     def _checked_target(self, values: Floats) -> Floats:
-        _check_classes(self.classes_)
+        self._check_classes(self.classes_)
         return values
+
+    def _check_classes(self, classes: npt.NDArray[Any]) -> None:
+        """Refuse a single class where nothing is known of the loss; else it has probability 1."""
+        if len(classes) < 2 and callable(self.loss):
+            raise ValueError(
+                "y must have at least two classes with a loss of one's own; got one class, "
+                f'{shorten(classes[0])}. Check the target, or use loss="log_loss".'
+            )
 
     def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
         if not np.array_equal(classes, self.classes_):
@@ -258,11 +282,3 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
                 f"y must have the classes of the first fit when warm_start=True "
                 f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
             )
-
-
-def _check_classes(classes: npt.NDArray[Any]) -> None:
-    if len(classes) < 2:
-        raise ValueError(
-            f"y must have at least two classes; got one class, {shorten(classes[0])}. Check the "
-            "target, or predict the class without a model."
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -76,8 +75,17 @@ class FitsInStages(ABC):
         if len(candidates) > 1 and not fitted.interrupted:
             families, fitted = self._choose(work, fitted, *candidates)
         self._fitted = self._assemble(work, fitted)
-        if refits and not fitted.interrupted:
+        if fitted.interrupted:
+            raise self._interruption()
+        if refits:
             self._fitted = self._refit(work, families)
+
+    def _interruption(self) -> KeyboardInterrupt:
+        """What Ctrl-C raises once the estimator has what was grown."""
+        return KeyboardInterrupt(
+            f"fit was interrupted; the estimator has the {self.n_iter_} iterations of its last "
+            "stage that were done, and can predict by them."
+        )
 
     def _candidates(self, work: BoostingWork) -> list[list[FamilySpec]]:
         """Features beside combinations; where rows validate a regression, also features alone.
@@ -104,10 +112,6 @@ class FitsInStages(ABC):
         grow = partial(self._boost, work, features_alone, FEATURES_STAGE)
         fitted = _unless_interrupted(grow)
         if fitted is None:
-            _warn(
-                "fit was interrupted while it tried single features without combinations; the "
-                "model with combinations is kept."
-            )
             return families, replace(first, interrupted=True)
         if is_clearly_better(fitted.validation_loss, first.validation_loss):
             return features_alone, fitted
@@ -117,7 +121,7 @@ class FitsInStages(ABC):
         """A model of all rows, whose number of iterations follows from the held-out ones.
 
         It keeps the validation scores and residuals of the first fit, which are those of rows that
-        no tree of it was grown on. After Ctrl-C it is the first fit.
+        no tree of it was grown on. After Ctrl-C the estimator has the first fit.
         """
         first = self._fitted
         work = replace(
@@ -128,11 +132,7 @@ class FitsInStages(ABC):
         )
         fitted = _unless_interrupted(partial(self._boost, work, families, REFIT_STAGE))
         if fitted is None:
-            _warn(
-                "fit was interrupted while it fitted all rows again; the model without the "
-                "held-out rows is kept."
-            )
-            return first
+            raise self._interruption()
         whole = self._assemble(work, fitted)
         known, own = _record(first), _record(whole)
         record = replace(known, training_score=own.training_score)
@@ -156,8 +156,3 @@ def _unless_interrupted(grow: Callable[[], BoostingFit]) -> BoostingFit | None:
     except KeyboardInterrupt:
         return None
     return None if fitted.interrupted else fitted
-
-
-def _warn(text: str) -> None:
-    """From `fit`, which the user has called."""
-    warnings.warn(text, UserWarning, stacklevel=5)

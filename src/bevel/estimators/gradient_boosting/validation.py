@@ -11,11 +11,9 @@ from sklearn.utils import _safe_indexing
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
-from bevel.errors import shorten
 from bevel.training.boosting import BoostingTarget
-from bevel.training.validation_scorer import read_scorer
 
-__all__ = ["append_rows", "check_scoring", "check_validation", "hold_out", "validation_rows"]
+__all__ = ["append_rows", "check_validation", "hold_out", "validation_rows"]
 
 
 def check_validation(
@@ -57,22 +55,6 @@ def check_validation(
         raise ValueError(
             'early_stopping must be True or "auto" with X_val; got False, which has no use for '
             "validation rows. Leave X_val out, or set early_stopping=True."
-        )
-
-
-def check_scoring(scoring: Any, early_stopping: bool | str) -> None:
-    """Raise for a scorer that does not exist, or that nothing would ask.
-
-    Parameters
-    ----------
-    scoring : str, callable or None
-    early_stopping : bool or str
-        As given to the estimator.
-    """
-    if read_scorer(scoring, True) is not None and early_stopping is False:
-        raise ValueError(
-            'scoring must be "loss" with early_stopping=False, which compares no scores; got '
-            f"{shorten(scoring)}. Leave one of them out."
         )
 
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 from sklearn.utils import Tags
 
 from bevel._types import Floats
 from bevel.data.outputs import OutputColumns, split_outputs
+from bevel.estimators._named_parameters import copy_with
 from bevel.forest.importance import gain_importances
 from bevel.forest.outputs import Outputs
 from bevel.forest.predictor import most_probable_classes
@@ -60,10 +60,12 @@ class SeveralOutputs:
         if fitted.outputs is None:
             return self
         k = fitted.outputs.position(which)
-        single: Any = clone(self)
         changed = {"class_weight": None, "warm_start": False, "oob_score": False}
-        known = single.get_params(deep=False)
-        single.set_params(**{name: value for name, value in changed.items() if name in known})
+        known = self._parameters  # type: ignore[attr-defined]
+        single: Any = copy_with(
+            self,  # type: ignore[type-var]
+            **{name: value for name, value in changed.items() if name in known},
+        )
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(single, name, getattr(self, name))

@@ -26,6 +26,7 @@ from bevel.estimators._learners import (
     takes_codes,
 )
 from bevel.estimators._rotated import RotatedEnsemble, seed_of
+from bevel.estimators._whole_fits import whole_or_not_at_all
 from bevel.estimators.stacking.folds import Folds, LeftOut
 from bevel.estimators.stacking.level0 import (
     LearningRows,
@@ -79,6 +80,7 @@ class StackedRotation(RotatedEnsemble):
     def _known(self, model: Any) -> Any:
         """A model that was fitted on all rows, as `Output` takes it."""
 
+    @whole_or_not_at_all
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit all stages.
 
@@ -86,7 +88,8 @@ class StackedRotation(RotatedEnsemble):
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN and None are missing values; infinities raise.
+            (made dense, in float32). NaN, None and masked entries are missing
+            values; infinities raise.
         y : array-like of shape (n_rows,)
             Class labels, or numbers.
         sample_weight : array-like of shape (n_rows,), default=None

@@ -1,0 +1,53 @@
+"""Fits that change an estimator when they are done, and leave it as it was if they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+Estimator = TypeVar("Estimator", bound=object)
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def whole_or_not_at_all(
+    fit: Callable[Concatenate[Estimator, Given], Result],
+) -> Callable[Concatenate[Estimator, Given], Result]:
+    """Decorator of `fit`: what an earlier fit has left stays until the new model is there.
+
+    The fit works on a copy of the estimator, which then gets what the copy has. Threads may predict
+    with the earlier model meanwhile. After Ctrl-C an estimator whose class sets
+    `_keeps_interrupted_fits` gets the model that the copy has, if it has a new one.
+    """
+
+    @wraps(fit)
+    def guarded(self: Estimator, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        before = dict(vars(self))
+        copy = object.__new__(type(self))
+        vars(copy).update(before)
+        try:
+            result = fit(copy, *args, **kwargs)
+        except KeyboardInterrupt:
+            if getattr(self, "_keeps_interrupted_fits", False) and _has_new_model(copy, before):
+                _take_over(self, copy, before)
+            raise
+        _take_over(self, copy, before)
+        return cast("Result", self) if result is copy else result
+
+    return guarded
+
+
+def _has_new_model(copy: object, before: Mapping[str, Any]) -> bool:
+    model = vars(copy).get("_fitted")
+    return model is not None and model is not before.get("_fitted")
+
+
+def _take_over(estimator: object, copy: object, before: Mapping[str, Any]) -> None:
+    """Give an estimator the attributes that its copy has changed, and drop those it has dropped."""
+    own, new = vars(estimator), vars(copy)
+    own.update(
+        {name: new[name] for name in new if name not in before or before[name] is not new[name]}
+    )
+    for name in before.keys() - new.keys():
+        own.pop(name, None)
