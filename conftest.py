@@ -1,6 +1,6 @@
 """Settings of all tests: the same Hypothesis examples in every run, and long statistical runs only
 when asked for with `-m statistics`, other long runs with `-m slow`, pages in a browser with
-`-m pages`."""
+`-m pages`, other packages that use the estimators with `-m clients`."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ settings.register_profile("bevel", derandomize=True, deadline=None, database=Non
 settings.load_profile("bevel")
 
 
-ON_REQUEST = ("statistics", "slow", "pages")
+ON_REQUEST = ("statistics", "slow", "pages", "clients")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

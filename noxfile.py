@@ -42,7 +42,6 @@ def lint(session: nox.Session) -> None:
     session.run("lint-imports", "--no-logo")
     session.run("python", "tools/check_imports.py")
     session.run("python", "tools/check_includes.py")
-    session.run("python", "tools/check_sizes.py")
     sources = [str(path) for ext in ("h", "cpp", "inc") for path in Path("cpp").rglob(f"*.{ext}")]
     session.run("clang-format", "--dry-run", "-Werror", *sorted(sources), silent=True)
 
@@ -246,9 +245,26 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def hostile(session: nox.Session) -> None:
-    """Run the robustness campaign; arguments go to `tests.hostile`, as `--files 1000000`."""
+    """Run the robustness campaign; arguments go to `tests.hostile`, as `--tables 100000`."""
     session.install(".[test]")
     session.run("python", "-m", "tests.hostile", *session.posargs)
+
+
+@nox.session
+def peers_tests(session: nox.Session) -> None:
+    """Run scikit-learn's tests of forests, boosting and isolation on Bevel's estimators.
+
+    The tests are those of the installed scikit-learn. What they expect and Bevel does otherwise is
+    in `tests/peers/differences.py`.
+    """
+    session.install(".[test]")
+    suites = (
+        "sklearn.ensemble.tests.test_forest",
+        "sklearn.ensemble.tests.test_iforest",
+        "sklearn.ensemble._hist_gradient_boosting.tests.test_gradient_boosting",
+    )
+    options = ("-c", "tests/peers/scikit_learn.ini", "--rootdir=.")
+    session.run("pytest", *options, *suites, *session.posargs, env={"PYTHONPATH": "tests"})
 
 
 @nox.session
@@ -259,6 +275,29 @@ def pages(session: nox.Session) -> None:
     """
     session.install(".[test,cli,plot]")
     session.run("pytest", "-m", "pages", "tests/pages", *session.posargs)
+
+
+# Packages that use estimators through scikit-learn's interface.
+CLIENTS = (
+    *(
+        "autogluon.core",
+        "fastapi",
+        "httpx",
+        "imbalanced-learn",
+        "mapie",
+        "mlflow",
+        "optuna",
+        "shap",
+    ),
+    *("skforecast", "skops", "sktime"),
+)
+
+
+@nox.session
+def clients(session: nox.Session) -> None:
+    """Run the estimators in other packages: explainers, tuners, servers, forecasters and files."""
+    session.install(".[test]", *CLIENTS)
+    session.run("pytest", "-m", "clients", "tests/clients", *session.posargs)
 
 
 @nox.session

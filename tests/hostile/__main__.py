@@ -20,6 +20,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
     parser.add_argument("--files", type=int, default=10_000, help="hostile model files in all")
     parser.add_argument("--inputs", type=int, default=2_000, help="hostile inputs in all")
+    parser.add_argument("--tables", type=int, default=2_000, help="hostile tables in all")
     parser.add_argument("--jobs", type=int, default=2, help="workers at a time")
     parser.add_argument("--store", type=Path, help="folder to keep results in, and to go on from")
     parser.add_argument("--replay", type=Path, help="run the findings of a folder again, no more")
@@ -27,7 +28,7 @@ def main() -> int:
     if arguments.replay:
         return _replay(arguments.replay)
     store = Store(arguments.store or Path(tempfile.mkdtemp(prefix="hostile-")))
-    totals = {"files": arguments.files, "inputs": arguments.inputs}
+    totals = {"files": arguments.files, "inputs": arguments.inputs, "tables": arguments.tables}
     start = time.monotonic()
 
     def report(store: Store) -> None:

@@ -14,7 +14,7 @@ from .store import Store
 from .verdicts import Finding, signature_of_log
 from .worker_process import WorkerProcess, ready, run_alone
 
-BATCH = {"files": 500, "inputs": 100, "planted": 10}
+BATCH = {"files": 500, "inputs": 100, "tables": 100, "planted": 10}
 SECONDS_BETWEEN_SAVES = 10.0
 
 Report = Callable[[Store], None]
@@ -143,7 +143,7 @@ class Campaign:
         if not self._store.count(finding):
             return
         task: dict[str, Any] = {"cases": finding.cases, "describe": finding.number}
-        if finding.cases == "inputs" and finding.kind != "hang":
+        if finding.cases in ("inputs", "tables") and finding.kind != "hang":
             task["describe"] = shrink(self._made_of(finding), lambda spec: self._is(finding, spec))
         answers, _ = run_alone(self._asker, task)
         for answer in answers:

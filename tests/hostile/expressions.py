@@ -15,6 +15,7 @@ from bevel import projections as P
 
 from .survival_cases import survival
 from .tables import table, target, weights
+from .typed_values import odd_table, odd_target, odd_weights
 
 
 def evaluate(expression: str) -> Any:
@@ -132,6 +133,7 @@ _NAMES: dict[str, Any] = {
     **{each.__name__: each for each in (loss_of_other_shape, bad_loss)},
     **{each.__name__: each for each in (tick, failing_tick, strict_tick)},
     **{each.__name__: each for each in (table, target, weights, survival, Decimal, Fraction)},
+    **{each.__name__: each for each in (odd_table, odd_target, odd_weights)},
     "np": np,
     "sp": sp,
     "P": P,

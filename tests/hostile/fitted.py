@@ -31,32 +31,32 @@ def exercise_fitted(estimator: Any, spec: dict[str, Any], rows: Rows) -> None:
     X = rows[0]
     answers = predictions(estimator, X)
     _check_out_of_bag(estimator)
-    _compare("one row", answers, predictions(estimator, _first(X)), n_rows=1)
+    compare("one row", answers, predictions(estimator, _first(X)), n_rows=1)
     new = evaluate(spec["new"])
-    _allow(predictions, estimator, new)
+    allow(predictions, estimator, new)
     _check_importances(estimator)
-    file = _allow(file_of, estimator)
+    file = allow(file_of, estimator)
     if file is not None:
         mapped = spec["study"] % 2 == 1
-        _compare("a loaded file", answers, predictions(estimator_of(file, mapped=mapped), X))
+        compare("a loaded file", answers, predictions(estimator_of(file, mapped=mapped), X))
     study = STUDIES[spec["study"] % len(STUDIES)]
-    _allow(study, estimator, rows, answers)
+    allow(study, estimator, rows, answers)
 
 
 def exercise_scanned(estimator: Any, spec: dict[str, Any], rows: Rows) -> None:
     """As `exercise_fitted`, without what takes training rows or fits again."""
     X = rows[0]
-    answers = _allow(predictions, estimator, X)
-    _allow(predictions, estimator, evaluate(spec["new"]))
+    answers = allow(predictions, estimator, X)
+    allow(predictions, estimator, evaluate(spec["new"]))
     _check_importances(estimator)
-    file = _allow(file_of, estimator)
+    file = allow(file_of, estimator)
     if file is None or answers is None:
         return
-    _compare("a loaded file", answers, predictions(estimator_of(file), X))
+    compare("a loaded file", answers, predictions(estimator_of(file), X))
     str(estimator.forest_.tree(0))
     study = STUDIES[spec["study"] % len(STUDIES)]
     if study not in (_with_two_threads, _grown_on):
-        _allow(study, estimator, rows, answers)
+        allow(study, estimator, rows, answers)
 
 
 def predictions(estimator: Any, X: Any) -> dict[str, np.ndarray]:
@@ -75,7 +75,7 @@ def predictions(estimator: Any, X: Any) -> dict[str, np.ndarray]:
     return answers
 
 
-def _allow(call: Callable[..., Any], *arguments: Any) -> Any:
+def allow(call: Callable[..., Any], *arguments: Any) -> Any:
     """The result of a call that may refuse what it is given, else None."""
     from .input_cases import is_documented
 
@@ -93,9 +93,10 @@ def _first(X: Any) -> Any:
     return X[:1] if not hasattr(X, "format") or X.format != "coo" else X.tocsr()[:1]
 
 
-def _compare(
+def compare(
     what: str, one: dict[str, np.ndarray], other: dict[str, np.ndarray], n_rows: int | None = None
 ) -> None:
+    """Raise unless predictions equal others, those of the first rows if these are fewer."""
     for name, answer in one.items():
         expected = answer[:n_rows]
         same = expected.shape == other[name].shape and _same(expected, other[name])
@@ -126,7 +127,7 @@ def _check_out_of_bag(estimator: Any) -> None:
 def _check_importances(estimator: Any) -> None:
     if hasattr(estimator, "score_samples"):
         return  # splits of isolation are random
-    shares = _allow(lambda: estimator.feature_importances_)
+    shares = allow(lambda: estimator.feature_importances_)
     if shares is not None:
         check_importances(shares)
     if getattr(estimator, "n_outputs_", 1) > 1:
@@ -140,7 +141,7 @@ def _with_two_threads(estimator: Any, rows: Rows, answers: dict[str, np.ndarray]
         return
     X, y, weight = rows
     other = clone(estimator).set_params(n_jobs=1 if estimator.n_jobs == 2 else 2, verbose=0)
-    _compare("another n_jobs", answers, predictions(other.fit(X, y, sample_weight=weight), X))
+    compare("another n_jobs", answers, predictions(other.fit(X, y, sample_weight=weight), X))
 
 
 def _on_disk(estimator: Any, rows: Rows, answers: dict[str, np.ndarray]) -> None:
@@ -148,7 +149,7 @@ def _on_disk(estimator: Any, rows: Rows, answers: dict[str, np.ndarray]) -> None
     estimator.save(path)
     try:
         for mmap in (False, True):
-            _compare("a saved file", answers, predictions(bevel.load(path, mmap=mmap), rows[0]))
+            compare("a saved file", answers, predictions(bevel.load(path, mmap=mmap), rows[0]))
     finally:
         path.unlink(missing_ok=True)
 
@@ -158,11 +159,11 @@ def _pickled(estimator: Any, rows: Rows, answers: dict[str, np.ndarray]) -> None
         copy = pickle.loads(pickle.dumps(estimator))
     except (pickle.PicklingError, AttributeError):
         return  # functions that pickle cannot find by name
-    _compare("a pickled estimator", answers, predictions(copy, rows[0]))
+    compare("a pickled estimator", answers, predictions(copy, rows[0]))
 
 
 def _slimmed(estimator: Any, rows: Rows, answers: dict[str, np.ndarray]) -> None:
-    _compare("a slim forest", answers, predictions(estimator.slim(), rows[0]))
+    compare("a slim forest", answers, predictions(estimator.slim(), rows[0]))
 
 
 def _grown_on(estimator: Any, rows: Rows, _answers: Any) -> None:

@@ -7,7 +7,8 @@ from types import ModuleType
 
 # Imported when wanted: each has functions `make` (of a number), `given` (of what a case is made of)
 # and `check`.
-MODULES = {"files": "file_cases", "inputs": "input_cases", "planted": "planted"}
+MODULES = {"files": "file_cases", "inputs": "input_cases", "tables": "table_cases"}
+MODULES |= {"planted": "planted"}
 
 
 def kind_of(cases: str) -> ModuleType:

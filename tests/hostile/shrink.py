@@ -12,7 +12,8 @@ PLAIN = {"weight": "None", "X": "table('normal', 20, 4)", "study": 0}
 
 def shrink(spec: Spec, is_same: Callable[[Spec], bool]) -> Spec:
     """The case without what it can do without; a few dozen tries."""
-    for smaller in (*_parameters_less(spec), *PLAIN):
+    plain = [name for name in PLAIN if name in spec]
+    for smaller in (*_parameters_less(spec), *plain, *_changes_less(spec)):
         tried = _without(spec, smaller)
         if tried != spec and is_same(tried):
             spec = tried
@@ -25,7 +26,15 @@ def _parameters_less(spec: Spec) -> Iterator[tuple[str]]:
             yield (name,)
 
 
-def _without(spec: Spec, what: tuple[str] | str) -> Spec:
+def _changes_less(spec: Spec) -> Iterator[list[Any]]:
+    """The changes of a damaged file, one by one."""
+    changes = spec.get("changes", [])
+    yield from changes if len(changes) > 1 else []
+
+
+def _without(spec: Spec, what: tuple[str] | str | list[Any]) -> Spec:
+    if isinstance(what, list):
+        return {**spec, "changes": [change for change in spec["changes"] if change != what]}
     if isinstance(what, tuple):
         left = {name: value for name, value in spec["parameters"].items() if name != what[0]}
         return {**spec, "parameters": left}

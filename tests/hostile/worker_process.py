@@ -31,6 +31,7 @@ class WorkerProcess:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
         self._board_path, self._log_path = folder / f"{name}.board", folder / f"{name}.log"
         self.board = Board(self._board_path)
         self.task: dict[str, Any] | None = None
@@ -53,6 +54,8 @@ class WorkerProcess:
         paths = os.pathsep.join([tests, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
         # Malloc returns large blocks at once, so that what a case took is seen in its own peak.
         environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
+        environment["MALLOC_ARENA_MAX"] = "2"  # arenas of many threads fill the address space
+        environment["TMPDIR"] = str(self._folder)  # what a crash leaves behind goes with the folder
         self._log_path.unlink(missing_ok=True)
         with self._log_path.open("ab") as log:
             self._process = subprocess.Popen(
