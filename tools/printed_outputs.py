@@ -67,7 +67,7 @@ def main() -> int:
     arguments = parser.parse_args()
     documents = arguments.documents or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     os.environ.setdefault("MPLBACKEND", "Agg")
-    n_different = 0
+    n_different = n_failed = 0
     for document in (each.resolve() for each in documents):
         text = document.read_text(encoding="utf-8")
         if not has_outputs(text):
@@ -77,7 +77,7 @@ def main() -> int:
                 new = rerun(text)
             except Exception as error:
                 print(f"{document}: does not run, {error!r}")
-                n_different += 1
+                n_failed += 1
                 continue
         if new == text:
             continue
@@ -85,7 +85,7 @@ def main() -> int:
         print(document)
         if arguments.write:
             document.write_text(new, encoding="utf-8")
-    return 0 if arguments.write else n_different
+    return n_failed + (0 if arguments.write else n_different)
 
 
 if __name__ == "__main__":

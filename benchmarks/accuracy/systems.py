@@ -20,9 +20,11 @@ __all__ = ["BOOSTING", "FORESTS", "SYSTEMS", "Predict"]
 Predict = Callable[[pd.DataFrame], np.ndarray]
 
 
-def fit_bevel(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> Predict:
-    kind = ObliqueBoostingClassifier if n_classes else ObliqueBoostingRegressor
-    return _predict(kind(random_state=0, n_jobs=1, **setting).fit(X, y), n_classes)
+def fit_bevel(
+    classifier: Any, regressor: Any, n_classes: int, X: pd.DataFrame, y: np.ndarray
+) -> Predict:
+    kind = classifier if n_classes else regressor
+    return _predict(kind(random_state=0, n_jobs=1).fit(X, y), n_classes)
 
 
 def fit_lightgbm(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
@@ -67,11 +69,6 @@ def fit_ydf(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> P
 
     learner = partial(ydf.GradientBoostedTreesLearner, **setting)
     return _train_ydf(learner, n_classes, X, y)
-
-
-def fit_bevel_forest(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> Predict:
-    kind = ObliqueForestClassifier if n_classes else ObliqueForestRegressor
-    return _predict(kind(random_state=0, n_jobs=1, **setting).fit(X, y), n_classes)
 
 
 def fit_random_forest(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
@@ -131,7 +128,7 @@ def _train_ydf(learner: Any, n_classes: int, X: pd.DataFrame, y: np.ndarray) -> 
 
 Fit = Callable[[int, pd.DataFrame, np.ndarray], Predict]
 BOOSTING: dict[str, Fit] = {
-    "bevel": fit_bevel,
+    "bevel": partial(fit_bevel, ObliqueBoostingClassifier, ObliqueBoostingRegressor),
     "lightgbm": fit_lightgbm,
     "xgboost": fit_xgboost,
     "hist_gb": fit_hist_gb,
@@ -140,7 +137,7 @@ BOOSTING: dict[str, Fit] = {
     "ydf_oblique": partial(fit_ydf, split_axis="SPARSE_OBLIQUE"),
 }
 FORESTS: dict[str, Fit] = {
-    "bevel_forest": fit_bevel_forest,
+    "bevel_forest": partial(fit_bevel, ObliqueForestClassifier, ObliqueForestRegressor),
     "random_forest": fit_random_forest,
     "ydf_forest": fit_ydf_forest,
 }

@@ -11,7 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bevel import analysis, dask, datasets, plots, presets, projections, workflow
+    from bevel import analysis, plots, presets, projections, workflow
+    from bevel import dask as dask
+    from bevel import datasets as datasets
     from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
     from bevel.estimators import (
         ObliqueBoostingClassifier,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
+# Not bevel.dask and bevel.datasets: `import *` would replace packages of these names.
 __all__ = [
     "FlatForest",
     "ModelFileError",
@@ -55,8 +58,6 @@ __all__ = [
     "StackedRotationRegressor",
     "__version__",
     "analysis",
-    "dask",
-    "datasets",
     "load",
     "plots",
     "presets",
@@ -66,6 +67,7 @@ __all__ = [
     "workflow",
 ]
 
+# `from bevel import *` leaves out `dask` and `datasets`, which are names of other packages too.
 # Imported at their first use: a program that only predicts does not pay for the others, and the
 # command line can be stopped while they are read.
 _MODULES = ("analysis", "dask", "datasets", "plots", "presets", "projections", "tuning", "workflow")
@@ -96,4 +98,4 @@ if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_MODULES})
