@@ -67,7 +67,6 @@ __all__ = [
     "workflow",
 ]
 
-# `from bevel import *` leaves out `dask` and `datasets`, which are names of other packages too.
 # Imported at their first use: a program that only predicts does not pay for the others, and the
 # command line can be stopped while they are read.
 _MODULES = ("analysis", "dask", "datasets", "plots", "presets", "projections", "tuning", "workflow")

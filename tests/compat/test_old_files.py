@@ -34,9 +34,9 @@ def test_old_files_predict_what_they_did(file, mmap):
     if "predict_proba" in expected:
         assert np.asarray(estimator.predict_proba(X)).tolist() == expected["predict_proba"]
     if "score_samples" in expected:
-        # A power of 2, whose last bit depends on the version of NumPy.
+        # Scores distinguish path lengths by 12 digits, which they did not always.
         scores = expected["score_samples"]
-        np.testing.assert_allclose(estimator.score_samples(X), scores, rtol=1e-15, atol=0.0)
+        np.testing.assert_allclose(estimator.score_samples(X), scores, rtol=1e-11, atol=0.0)
     if "survival" in expected:
         curves = estimator.predict_survival_function(X, return_array=True)
         assert curves.tolist() == expected["survival"]

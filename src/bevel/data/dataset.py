@@ -76,7 +76,11 @@ class Dataset:
 
 
 def learn_dataset(
-    table: Table, categorical_features: Any, scale: str | None, n_threads: int = 1
+    table: Table,
+    categorical_features: Any,
+    scale: str | None,
+    n_threads: int = 1,
+    counted: npt.NDArray[np.bool_] | None = None,
 ) -> Dataset:
     """Read a training table and learn how new rows must be read.
 
@@ -90,6 +94,8 @@ def learn_dataset(
         One of `bevel.data.scaling.SCALES`.
     n_threads : int, default=1
         Threads that scale columns and look for their medians.
+    counted : ndarray of bool, shape (n,), default=None
+        Rows that scales and medians are learnt from, those of weight above zero; None for all.
     """
     labels = {f: table.labels(f) for f in choose_nominal(categorical_features, table)}
     nominal = {f: learn_levels(column, table.describe(f)) for f, column in labels.items()}
@@ -103,12 +109,14 @@ def learn_dataset(
     if stored is not None:
         scaler: Scaler = IdentityScaler()
     else:
-        scaler = _learn_numeric(table, levels, scale, None if ready else X, n_threads)
+        scaler = _learn_numeric(table, levels, scale, None if ready else X, n_threads, counted)
     for feature, column in nominal.items():
         X[:, feature] = column.encode(labels[feature], table.describe(feature))
     if scale is None:
         _warn_of_collapse(table, levels, X)
     medians, has_nan = stored or _core.summarise_columns(X, levels, n_threads)
+    if counted is not None:
+        medians, _ = _core.summarise_columns(np.asfortranarray(X[counted]), levels, n_threads)
     dates = frozenset(table.dates()) - nominal.keys()
     encoding = Encoding(scaler, nominal, frozen(levels), frozen(medians), dates)
     return Dataset(frozen(X), frozen(has_nan), encoding)
@@ -212,6 +220,7 @@ def _learn_numeric(
     scale: str | None,
     X: Float32s | None,
     n_threads: int,
+    counted: npt.NDArray[np.bool_] | None,
 ) -> Scaler:
     """Learn the scaler column tile by column tile, and fill X on the way if it needs filling."""
     parts = []
@@ -225,7 +234,7 @@ def _learn_numeric(
             part: Scaler = IdentityScaler()
         else:
             tile = wide = np.asfortranarray(tile, dtype=np.float64)
-            part = learn_scaler(scale, wide)
+            part = learn_scaler(scale, wide if counted is None else wide[counted])
         if X is not None:
             scale_tile(part.native(width), tile, 0, n_threads, X[:, features])
         parts.append(part)

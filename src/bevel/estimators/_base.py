@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
+from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
 from bevel.data.outputs import refused_with_outputs
 from bevel.data.row_numbers import warn_of_row_numbers
@@ -100,8 +101,8 @@ class ObliqueForest(
             regression after division by their variances.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more, the largest from 1e-15 to 1e15; None weighs all rows
-            equally. A row of weight zero is as good as absent. Weights below 1e-20 of the largest
-            count as that much.
+            equally. Nothing is learnt from a row of weight zero, though it is counted among the
+            rows that bags are drawn from. Weights below 1e-20 of the largest count as that much.
 
         Returns
         -------
@@ -146,7 +147,7 @@ class ObliqueForest(
         table = self._read(X, y, reset=before is None)
         target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
         self.n_outputs_ = 1 if target.outputs is None else len(target.outputs)
-        dataset = self._dataset(table, members, before)
+        dataset = self._dataset(table, members, before, target.weights)
         if before is None:
             warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
         if seed is None:
@@ -248,12 +249,18 @@ class ObliqueForest(
         check_combinations(values, members)
 
     def _dataset(
-        self, table: Table, members: Sequence[Member], before: FittedForest | None
+        self,
+        table: Table,
+        members: Sequence[Member],
+        before: FittedForest | None,
+        weights: Floats | None,
     ) -> Dataset:
         n_threads = count_threads(self.n_jobs)
         if before is not None:
             return encode_dataset(table, before.encoding, n_threads)
-        return learn_dataset(table, self.categorical_features, self._scale_for(members), n_threads)
+        scale = self._scale_for(members)
+        counted = None if weights is None or weights.all() else weights > 0.0
+        return learn_dataset(table, self.categorical_features, scale, n_threads, counted)
 
     def _scale_for(self, members: Sequence[Member]) -> str | None:
         if self.scale != "auto":

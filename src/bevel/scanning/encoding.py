@@ -38,8 +38,8 @@ def learn_encoding(found: SurveyResult, scale: str | None) -> Encoding:
 
 def _scaler(found: SurveyResult, scale: str | None) -> Scaler:
     if scale in ("minmax", "minmax_clip"):
-        span = safe_span(found.low, found.high)
-        return LinearScaler(found.low, span, clip=scale == "minmax_clip")
+        span = safe_span(found.counted_low, found.counted_high)
+        return LinearScaler(found.counted_low, span, clip=scale == "minmax_clip")
     tile = np.empty((0, len(found.low))) if found.sample is None else found.sample
     return learn_scaler(scale, np.asfortranarray(tile))
 

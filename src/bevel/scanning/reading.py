@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from zipfile import BadZipFile
@@ -11,6 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
+from bevel import _core
 from bevel._types import Float32s, Floats
 from bevel.data.encoding import Encoding
 from bevel.data.row_weights import LARGEST_WEIGHT, SMALLEST_WEIGHT
@@ -194,7 +196,37 @@ def read_columns(
         needed = row_bytes(known.n_rows, known.encoding.levels, known.n_classes)
         check_memory(scanned.memory, known.n_rows, needed)
         (load,) = store.loaders()
-        yield ReadColumns(load(), *encoded, isinstance(store, ColumnFolder))
+        read = ReadColumns(load(), *encoded, isinstance(store, ColumnFolder))
+        with _without_weightless(read, scanned, n_threads) as counted:
+            yield counted
+    finally:
+        store.close()
+
+
+@contextmanager
+def _without_weightless(
+    read: ReadColumns, scanned: ScannedTable, n_threads: int
+) -> Iterator[ReadColumns]:
+    """The rows whose weight is above zero; a copy where there are others."""
+    rows = read.rows
+    if rows.weights is None or rows.weights.all():
+        yield read
+        return
+    kept = np.flatnonzero(rows.weights)
+    layout = Layout(len(kept), rows.X.shape[1], rows.target.dtype, True)
+    store = ColumnFolder(scanned.folder, layout) if read.on_disk else ColumnMemory(layout)
+    try:
+        step = _shares(scanned, *layout.shape).block_rows
+        has_nan = np.zeros_like(read.table.has_nan)
+        for first in range(0, len(kept), step):
+            some = kept[first : first + step]
+            X = np.asfortranarray(rows.X[some])
+            has_nan |= _core.summarise_columns(X, read.table.encoding.levels, n_threads)[1]
+            store.add(Block(X, rows.target[some], rows.weights[some], first))
+        store.complete()
+        (load,) = store.loaders()
+        table = replace(read.table, n_rows=len(kept), has_nan=has_nan)
+        yield read._replace(rows=load(), table=table)
     finally:
         store.close()
 

@@ -23,9 +23,13 @@ class RowSample:
         self._rows = np.empty(0, dtype=np.int64)
         self._bound = np.uint64(2**64 - 1)
 
-    def add(self, first_row: int, n_rows: int) -> None:
-        """Look at rows that follow those before."""
+    def add(
+        self, first_row: int, n_rows: int, counted: npt.NDArray[np.bool_] | None = None
+    ) -> None:
+        """Look at rows that follow those before; `counted` says which of them may be chosen."""
         rows = np.arange(first_row, first_row + n_rows, dtype=np.int64)
+        if counted is not None:
+            rows = rows[counted]
         hashes = hash_rows(rows)
         chosen = hashes <= self._bound
         self._hashes = np.concatenate([self._hashes, hashes[chosen]])

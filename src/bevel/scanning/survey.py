@@ -44,10 +44,12 @@ class SurveyResult:
         Numeric columns that hold dates.
     low, high : ndarray of shape (p,)
         Extremes of the numeric columns, NaN ignored; 0 without values.
+    counted_low, counted_high : ndarray of shape (p,)
+        Extremes over the rows whose weight is above zero, from which scales are learnt.
     has_nan : ndarray of uint8, shape (p,)
         One for numeric columns with missing values.
     sample_rows : ndarray of int64
-        Numbers of the rows of the sample, ascending.
+        Numbers of the rows of the sample, ascending. Rows of weight zero are not among them.
     sample : ndarray of float64, shape (n_sample, p), or None
         Their numbers; 0 in nominal columns. None if nobody needs them.
     """
@@ -58,6 +60,8 @@ class SurveyResult:
     dates: frozenset[int]
     low: Floats
     high: Floats
+    counted_low: Floats
+    counted_high: Floats
     has_nan: npt.NDArray[np.uint8]
     sample_rows: npt.NDArray[np.int64]
     sample: Floats | None
@@ -141,8 +145,8 @@ class Survey:
         if self.n_rows == 0:
             self._begin(table)
         self.target.add(batch.y, table.n_rows, self.n_rows)
-        self.weights.add(batch.weights, table.n_rows, self.n_rows)
-        self._sample.add(self.n_rows, table.n_rows)
+        counted = self.weights.add(batch.weights, table.n_rows, self.n_rows)
+        self._sample.add(self.n_rows, table.n_rows, counted)
         for feature in self._nominal:
             self._add_labels(table, feature)
         kept = self._kept_rows()
@@ -151,8 +155,10 @@ class Survey:
             low, high = extremes_of(tile)
             if float(np.nanmax(np.maximum(-low, high), initial=0.0)) > self._limit:
                 raise self._too_large(table, tile, features)
-            self._low[features] = np.fmin(self._low[features], low)
-            self._high[features] = np.fmax(self._high[features], high)
+            _widen(self._extremes, features, low, high)
+            if counted is not None:
+                low, high = extremes_of(tile[counted])
+            _widen(self._counted_extremes, features, low, high)
             self._has_nan[features] |= np.isnan(tile).any(axis=0)
             if kept is not None:
                 self._pieces[-1][1][:, features] = tile[kept]
@@ -166,7 +172,8 @@ class Survey:
         }
         self._missing_levels: set[int] = set()
         self._numeric = np.array([f not in self._nominal for f in range(p)])
-        self._low, self._high = np.full(p, np.nan), np.full(p, np.nan)
+        self._extremes = np.full((2, p), np.nan)
+        self._counted_extremes = self._extremes.copy()
         self._has_nan = np.zeros(p, dtype=np.uint8)
         self._sample = RowSample(self._sample_size(p))
         self._pieces: list[tuple[npt.NDArray[np.int64], Floats]] = []
@@ -181,7 +188,7 @@ class Survey:
         new = rows[rows >= self.n_rows]
         if sum(len(rows) for rows, _ in self._pieces) > 4 * len(rows):
             self._pieces = [_only(piece, rows) for piece in self._pieces]
-        self._pieces.append((new, np.zeros((len(new), len(self._low)))))
+        self._pieces.append((new, np.zeros((len(new), len(self._numeric)))))
         return new - self.n_rows
 
     def _add_labels(self, table: Table, feature: int) -> None:
@@ -223,13 +230,17 @@ class Survey:
         sample = None
         if self._keeps_sample:
             sample = np.concatenate([_only(piece, rows)[1] for piece in self._pieces])
+        low, high = np.nan_to_num(self._extremes)
+        counted_low, counted_high = np.nan_to_num(self._counted_extremes)
         return SurveyResult(
             self.n_rows,
             self._reader.names,
             nominal,
             self._dates - nominal.keys(),
-            np.nan_to_num(self._low),
-            np.nan_to_num(self._high),
+            low,
+            high,
+            counted_low,
+            counted_high,
             self._has_nan,
             rows,
             sample,
@@ -243,8 +254,17 @@ def _only(
     return piece[0][kept], piece[1][kept]
 
 
+def _widen(extremes: Floats, features: slice, low: AnyFloats, high: AnyFloats) -> None:
+    """Widen the ranges of some columns; NaN stands for no value."""
+    extremes[0, features] = np.fmin(extremes[0, features], low)
+    extremes[1, features] = np.fmax(extremes[1, features], high)
+
+
 def extremes_of(tile: AnyFloats) -> tuple[AnyFloats, AnyFloats]:
     """Lowest and highest number of each column, NaN for a column without any."""
+    if len(tile) == 0:
+        nothing = np.full(tile.shape[1], np.nan)
+        return nothing, nothing
     return np.fmin.reduce(tile, axis=0), np.fmax.reduce(tile, axis=0)
 
 

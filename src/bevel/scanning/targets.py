@@ -162,15 +162,15 @@ class WeightSurvey:
         self.whole = True
         self.largest = 1.0
 
-    def add(self, weights: Any, n_rows: int, first_row: int) -> None:
-        """Look at the weights of a batch."""
+    def add(self, weights: Any, n_rows: int, first_row: int) -> npt.NDArray[np.bool_] | None:
+        """Look at the weights of a batch; returns which rows weigh something, None if all do."""
         if weights is None and self.given:
             raise ValueError(
                 f"Every batch must have weights if one has; got none from row {first_row} on. "
                 "Yield (X, y, weights) for all."
             )
         if weights is None:
-            return
+            return None
         if not self.given and first_row > 0:
             raise ValueError(
                 f"Every batch must have weights if one has; got the first from row {first_row} on. "
@@ -180,6 +180,7 @@ class WeightSurvey:
         self.largest = max(self.largest if self.given else 0.0, float(values.max()))
         self.given = True
         self.whole &= _are_whole(values)
+        return None if values.all() else values > 0.0
 
     def _read(self, weights: Any, n_rows: int, first_row: int) -> Floats:
         values = np.asarray(fill_masked(weights))
