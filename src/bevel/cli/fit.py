@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from bevel import workflow
@@ -35,9 +36,10 @@ from bevel.files.atomic import write_whole
 from bevel.report.score_text import score_line
 from bevel.tables.options import TableKeywords, TableOptions
 from bevel.workflow import FitResult
-from bevel.workflow.fitting import BOOSTING, FOREST, Settings
+from bevel.workflow.fitting import BOOSTING, FOREST, Settings, coded
+from bevel.workflow.labelled_rows import CLASSIFICATION
 from bevel.workflow.predicting import out_of_bag_predictions
-from bevel.workflow.scores import as_json
+from bevel.workflow.scores import as_json, zero_probability_note
 from bevel.workflow.several_targets import OutputFit, fit_outputs, split_targets
 
 __all__ = ["EXAMPLES", "fit"]
@@ -339,6 +341,10 @@ def _print(data: Path, found: FitResult, projection: str, files: dict[str, Path 
     }
     for name, estimate in found.scores.items():
         lines[f"{found.scored_by} {name}"] = score_line(name, estimate)
+    if found.out_of_bag is not None and found.rows.task == CLASSIFICATION:
+        known = ~np.isnan(found.out_of_bag).any(axis=1)
+        note = zero_probability_note(coded(found.rows)[known], found.out_of_bag[known])
+        lines |= {"": note} if note else {}
     lines |= {name: str(path) for name, path in files.items() if path is not None}
     lines.setdefault("model", "not kept; --out model.bevel keeps it")
     output.print_lines(lines)

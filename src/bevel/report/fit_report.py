@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from bevel._types import Floats
 from bevel.forest.overview import overview_lines
 from bevel.report import fit_figures
@@ -35,13 +33,12 @@ from bevel.workflow import FitResult
 from bevel.workflow.advice import Advice, advise, rivals_of
 from bevel.workflow.explaining import N_STEPS, OnStep, explain
 from bevel.workflow.fitting import BOOSTING, Settings, coded, cross_validate
-from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
-from bevel.workflow.metrics import row_log_losses
+from bevel.workflow.labelled_rows import CLASSIFICATION
+from bevel.workflow.scores import zero_probability_note
 
 __all__ = ["fit_report", "n_steps"]
 
 N_FOLDS = 5
-ROW_WITHOUT_VOTES = float(row_log_losses(np.zeros(1))[0])  # its log loss
 
 
 def n_steps(fitted: FitResult) -> int:
@@ -156,21 +153,9 @@ def _scores(fitted: FitResult, evaluated: Floats) -> str:
         "training rows."
     )
     if fitted.rows.task == CLASSIFICATION:
-        caption += _on_zeros(evaluated, fitted.rows)
+        caption += f" {zero_probability_note(coded(fitted.rows), evaluated)}".rstrip()
     header = ["score", fitted.scored_by, "95 % interval"]
     return table(header, rows, numeric={1, 2}, caption=caption, sortable=False)
-
-
-def _on_zeros(predictions: Floats, data: LabelledRows) -> str:
-    """A word on log loss where true classes got no vote at all: it then counts these rows."""
-    given = predictions[np.arange(len(data.y)), coded(data)]
-    count = int(np.count_nonzero(given == 0.0))
-    if count == 0:
-        return ""
-    rows = "1 row whose" if count == 1 else f"{count:,} rows whose"
-    each = "costs" if count == 1 else "cost"
-    per_row = "" if count == 1 else " each"
-    return f" {rows} true class got no vote {each} {ROW_WITHOUT_VOTES:.0f} of log loss{per_row}."
 
 
 def _directions(fitted: FitResult, advice: Advice | None) -> str:

@@ -30,6 +30,7 @@ __all__ = [
     "regression_scores",
     "row_losses",
     "share_estimate",
+    "zero_probability_note",
 ]
 
 LARGEST_BRIER = 2.0  # of three classes or more; of two it is 1
@@ -102,6 +103,24 @@ def classification_scores(codes: AnyInts, probabilities: Floats) -> dict[str, Es
     brier = row_brier_scores(probabilities, truth)
     scores["Brier score"] = _clipped(mean_estimate(brier), 0.0, LARGEST_BRIER)
     return scores
+
+
+def zero_probability_note(codes: AnyInts, probabilities: Floats) -> str:
+    """A sentence on log loss where true classes got no vote at all: it then counts these rows.
+
+    Out of bag it happens more often than on new rows, which all trees predict.
+    """
+    count = int(np.count_nonzero(probabilities[np.arange(len(codes)), codes] == 0.0))
+    if count == 0:
+        return ""
+    rows = "1 row whose" if count == 1 else f"{count:,} rows whose"
+    each, per_row = ("costs", "") if count == 1 else ("cost", " each")
+    loss = float(row_log_losses(np.zeros(1))[0])
+    share = count * loss / len(codes)
+    return (
+        f"{rows} true class got no vote {each} {loss:.0f} of log loss{per_row}, {share:.2g} of the "
+        "mean."
+    )
 
 
 def row_brier_scores(probabilities: Floats, truth: Floats) -> Floats:

@@ -17,10 +17,10 @@ from support.command_line import run
 
 import bevel
 from bevel.cli import error_handling
-from bevel.report.fit_report import _on_zeros
 from bevel.workflow.advice import advise
 from bevel.workflow.fitting import Settings, fit
 from bevel.workflow.labelled_rows import read_labelled_rows
+from bevel.workflow.scores import zero_probability_note
 
 FAST = ("--trees", "20", "--jobs", "1")
 FEW = ("--budget", "60", "--first-trees", "10", "--jobs", "1")  # of `tune`
@@ -133,12 +133,27 @@ def test_report_holds_every_part_and_stands_alone(mixed, tmp_path):
 
 def test_report_says_how_many_rows_make_the_log_loss_large(slanted):
     data = read_labelled_rows(slanted, "label")
-    sure = np.eye(2)[np.searchsorted(data.classes, data.y)]
+    codes = np.searchsorted(data.classes, data.y)
+    sure = np.eye(2)[codes]
     wrong = sure.copy()
     wrong[:3] = wrong[:3, ::-1]
-    text = _on_zeros(wrong, data)
-    assert text == " 3 rows whose true class got no vote cost 36 of log loss each."
-    assert _on_zeros(sure, data) == ""
+    text = zero_probability_note(codes, wrong)
+    share = f"{3 * 36.04 / len(codes):.2g}"
+    expected = f"3 rows whose true class got no vote cost 36 of log loss each, {share} of the mean."
+    assert text == expected
+    assert zero_probability_note(codes, sure) == ""
+
+
+def test_fit_prints_how_many_rows_make_the_log_loss_large(tmp_path):
+    rng = np.random.default_rng(1)
+    lines = [f"{x:.3f},{'ab'[rng.integers(2)]}" for x in rng.normal(size=60)]
+    path = tmp_path / "noise.csv"
+    path.write_text("\n".join(["x,label", *lines]))
+    result = run("fit", path, "--target", "label", "--trees", "5", "--seed", "0")
+    assert result.exit_code == 0, result.output
+    assert "rows whose true class got no vote cost 36 of log loss each" in " ".join(
+        result.output.split()
+    )
 
 
 def test_report_of_a_regression_shows_residuals(tmp_path):
