@@ -34,7 +34,7 @@ FAST_TESTS = (
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check format, style and types."""
-    session.install(".[lint,test,cli,plot]", "./lab")
+    session.install("--group", "lint", "--group", "test", ".[cli,plot]", "./lab")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("mypy")
@@ -49,14 +49,14 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the fast tests."""
-    session.install(".[test]", "./lab")
+    session.install("--group", "test", ".", "./lab")
     session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
 
 
 @nox.session
 def oldest(session: nox.Session) -> None:
     """Run the fast tests with the oldest dependencies that Bevel supports (Python 3.11 or 3.12)."""
-    session.install("-c", "tests/oldest.txt", ".[test]", "./lab")
+    session.install("-c", "tests/oldest.txt", "--group", "test", ".", "./lab")
     session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
 
 
@@ -100,7 +100,7 @@ def package(session: nox.Session) -> None:
 @nox.session
 def doctests(session: nox.Session) -> None:
     """Run the examples in docstrings and documents."""
-    session.install(".[test]")
+    session.install("--group", "test", ".")
     documents = ("--doctest-glob=*.md", "--ignore=docs/gallery", "--pyargs", "bevel", "docs")
     session.run("pytest", "--doctest-modules", *documents)
 
@@ -108,14 +108,14 @@ def doctests(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation site with its examples into build/docs; a warning is an error."""
-    session.install(".[docs]")
+    session.install("--group", "docs", ".")
     session.run("sphinx-build", "-W", "--keep-going", "-q", "docs", "build/docs", *session.posargs)
 
 
 @nox.session
 def linkcheck(session: nox.Session) -> None:
     """Ask for every link of the site to other sites, examples left out; needs a network."""
-    session.install(".[docs]")
+    session.install("--group", "docs", ".")
     env = {"BEVEL_DOCS_GALLERY": "0", "BEVEL_DOCS_ONLINE": "1"}
     session.run("sphinx-build", "-q", "-b", "linkcheck", "docs", "build/links", env=env)
 
@@ -123,7 +123,7 @@ def linkcheck(session: nox.Session) -> None:
 @nox.session
 def coverage(session: nox.Session) -> None:
     """Say which lines of Python the fast tests do not reach."""
-    session.install(".[test]", "pytest-cov>=5")
+    session.install("--group", "test", ".", "pytest-cov>=5")
     report = ("--cov=bevel", "--cov-report=term-missing:skip-covered")
     session.run("pytest", "-n", "2", *report, *session.posargs)
 
@@ -217,8 +217,7 @@ def _install_sanitized(session: nox.Session, sanitizers: str) -> None:
         f"-Cbuild-dir=build/sanitize-{sanitizers.replace(',', '-')}",
         f"-Ccmake.define.BEVEL_SANITIZE={sanitizers}",
         "-Ccmake.define.BEVEL_DEVELOPER=ON",
-        ".[test]",
-        "./lab",
+        *("--group", "test", ".", "./lab"),
     )
 
 
@@ -246,7 +245,7 @@ def fuzz(session: nox.Session) -> None:
 @nox.session
 def hostile(session: nox.Session) -> None:
     """Run the robustness campaign; arguments go to `tests.hostile`, as `--tables 100000`."""
-    session.install(".[test]")
+    session.install("--group", "test", ".")
     session.run("python", "-m", "tests.hostile", *session.posargs)
 
 
@@ -257,7 +256,7 @@ def peers_tests(session: nox.Session) -> None:
     The tests are those of the installed scikit-learn. What they expect and Bevel does otherwise is
     in `tests/peers/differences.py`.
     """
-    session.install(".[test]")
+    session.install("--group", "test", ".")
     suites = (
         "sklearn.ensemble.tests.test_forest",
         "sklearn.ensemble.tests.test_iforest",
@@ -273,7 +272,7 @@ def pages(session: nox.Session) -> None:
 
     Needs Chromium and pdftotext (Debian: chromium, poppler-utils). A few minutes.
     """
-    session.install(".[test,cli,plot]")
+    session.install("--group", "test", ".[cli,plot]")
     session.run("pytest", "-m", "pages", "tests/pages", *session.posargs)
 
 
@@ -296,14 +295,14 @@ CLIENTS = (
 @nox.session
 def clients(session: nox.Session) -> None:
     """Run the estimators in other packages: explainers, tuners, servers, forecasters and files."""
-    session.install(".[test]", *CLIENTS)
+    session.install("--group", "test", ".", *CLIENTS)
     session.run("pytest", "-m", "clients", "tests/clients", *session.posargs)
 
 
 @nox.session
 def statistics(session: nox.Session) -> None:
     """Run the long statistical tests, then an experiment: arguments go to `bevel lab run`."""
-    session.install(".[test]", "./lab")
+    session.install("--group", "test", ".", "./lab")
     session.run("pytest", "-m", "statistics", success_codes=[0, 5])  # 5: none are marked so
     session.run("bevel", "lab", "run", *(session.posargs or ("sparse-parity", "--quick")))
 
@@ -311,7 +310,7 @@ def statistics(session: nox.Session) -> None:
 @nox.session
 def benchmarks(session: nox.Session) -> None:
     """Time Bevel beside its peers; `benchmarks/README.md` says how to read the table."""
-    session.install(".[bench]", "./lab")
+    session.install("--group", "bench", ".", "./lab")
     session.run("python", "-m", "benchmarks.speed", *session.posargs)
 
 
