@@ -332,8 +332,8 @@ def test_out_of_bag_estimates_of_several_outputs_are_those_of_the_trees_that_mis
             inside = leaves[:, tree] == leaves[row, tree]
             for k, classes in enumerate(forest.classes_):
                 share = own[inside] @ (labels[inside, k][:, None] == classes) / own[inside].sum()
-                if voting == "hard":
-                    share = np.eye(len(classes))[share.argmax()]
+                if voting == "hard":  # of equal shares, but for rounding, the first
+                    share = np.eye(len(classes))[share.round(6).argmax()]
                 sums[k][row] += share
     known = n_out > 0
     decided = np.empty((known.sum(), 3), dtype=int)
