@@ -119,8 +119,7 @@ void check_shapes(const TrainingSet& t, const Options& options, std::span<const 
     if (family.kind == FamilyKind::rotation && family.pool) check_rotations(family, data, trees);
   }
   check_targets(t);
-  require(t.output_classes.empty() || !options.balanced_subsample,
-          "[train] balanced bags of several outputs");
+  require(t.labels || !options.balanced_subsample, "[train] balanced bags without classes");
   if (t.times) check_times(t);
   if (t.weights) check_weights({t.weights, data.n_rows});
   for (int32_t f : data.categorical)

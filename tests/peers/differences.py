@@ -106,17 +106,13 @@ DIFFERENCES = (
     Difference(
         "Out-of-bag estimates of several outputs with more than two classes raise; those of two "
         "classes are one array with a third dimension.",
-        "There are such estimates. `oob_decision_function_` is a list of one array for each "
-        "output, as `predict_proba` is.",
+        "There are such estimates. `oob_decision_function_` is a list of one array (rows, classes) "
+        "for each output, as `predict_proba` is; `oob_score_` is the share of rows of which all "
+        "outputs are right.",
         (
             "test_classifier_error_oob_score_multiclass_multioutput",
             "test_forest_classifier_oob:X3-y3",
         ),
-    ),
-    Difference(
-        '`class_weight="balanced_subsample"` with several outputs.',
-        'Refused. Use `"balanced"`, a list of dicts, or `sample_weight`.',
-        ("test_class_weight_balanced_and_bootstrap_multi_output",),
     ),
     Difference(
         "Bags of more draws than there are rows: `max_samples` above 1.0 or the number of rows.",
@@ -127,11 +123,6 @@ DIFFERENCES = (
         "A warm start with another target, such as several outputs after one, warns.",
         "Refused: trees of one forest predict the same target.",
         ("test_class_weight_errors",),
-    ),
-    Difference(
-        "`max_features` of isolation forests: each tree has a few of the columns.",
-        "No such parameter: each node draws its direction from all columns.",
-        ("test_iforest_subsampled_features",),
     ),
     Difference(
         "`validation_fraction=None` stops boosting early by the loss of the training rows.",

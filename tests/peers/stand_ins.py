@@ -55,6 +55,7 @@ ISOLATION = {
     "n_estimators": 100,
     "max_samples": "auto",
     "contamination": "auto",
+    "max_features": 1.0,
     "bootstrap": False,
     "n_jobs": None,
     "random_state": None,
@@ -131,7 +132,7 @@ def _make(name: str, base: type, defaults: dict[str, Any], fixed: dict[str, Any]
     members["estimators_"] = property(_trees)
     if "categorical_features" in defaults:
         members["is_categorical_"] = property(_nominal)
-    if "max_features" in defaults:
+    if "max_features" in defaults and base is not bevel.ObliqueIsolationForest:
         members["n_projections"] = property(_n_projections, _ignore)
     return type(name, (base,), members)
 

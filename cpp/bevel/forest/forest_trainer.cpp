@@ -16,6 +16,7 @@
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/projection_bound.h"
 #include "bevel/support/arithmetic/grid_scale.h"
+#include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
 #include "bevel/support/thread_pool.h"
 #include "bevel/tree/column_use.h"
@@ -49,18 +50,69 @@ Weighting inspect_weights(const TrainingSet& training, const Options& options) {
   return w;
 }
 
-// Class weights that balance the bag: n / (K n_k), as scikit-learn has it.
-std::vector<double> balance(const TrainingSet& training, const std::vector<int32_t>& multiplicity) {
-  std::vector<double> counts(static_cast<size_t>(training.n_classes), 0.0);
-  double total = 0.0;
-  for (size_t i = 0; i < multiplicity.size(); ++i) {
-    counts[training.labels[i]] += multiplicity[i];
-    total += multiplicity[i];
+// Of each class of an output, what balances the bag: n / (K n_k), as scikit-learn has it. K are the
+// classes that are in the bag; others get 0.
+std::vector<double> balance_classes(const TrainingSet& training,
+                                    const std::vector<int32_t>& multiplicity, double n_draws) {
+  const size_t n_outputs = training.n_outputs();
+  std::vector<double> weights(static_cast<size_t>(training.n_classes), 0.0);
+  for (size_t i = 0; i < multiplicity.size(); ++i)
+    for (size_t k = 0; k < n_outputs; ++k)
+      weights[training.labels[i * n_outputs + k]] += multiplicity[i];
+  auto first = weights.begin();
+  for (size_t k = 0; k < n_outputs; ++k) {
+    const auto last =
+        training.output_classes.empty() ? weights.end() : first + training.output_classes[k];
+    const auto present =
+        static_cast<double>(std::count_if(first, last, [](double count) { return count > 0.0; }));
+    for (; first != last; ++first) *first = *first > 0.0 ? n_draws / (present * *first) : 0.0;
   }
-  double present = 0.0;
-  for (double c : counts) present += c > 0.0;
-  for (double& c : counts) c = c > 0.0 ? total / (present * c) : 0.0;
-  return counts;
+  return weights;
+}
+
+// Products of many factors, beyond the range of double; 0 is {0, 0}.
+struct Product {
+  double mantissa = 1.0;
+  int exponent = 0;
+
+  void multiply(double factor) {
+    int shift = 0;
+    mantissa = std::frexp(mantissa * factor, &shift);
+    exponent = mantissa > 0.0 ? exponent + shift : 0;
+  }
+};
+
+// Of each row, what balances the bag; of several outputs the product over them, in units in which
+// the draws of the bag weigh 1 on average, as they do with one output.
+std::vector<double> balance(const TrainingSet& training, const std::vector<int32_t>& multiplicity) {
+  const size_t n = multiplicity.size(), n_outputs = training.n_outputs();
+  const double n_draws = std::accumulate(multiplicity.begin(), multiplicity.end(), 0.0);
+  const std::vector<double> of_class = balance_classes(training, multiplicity, n_draws);
+  std::vector<double> weights(n);
+  if (n_outputs == 1) {
+    for (size_t i = 0; i < n; ++i) weights[i] = of_class[training.labels[i]];
+    return weights;
+  }
+  std::vector<Product> products(n);
+  int largest = std::numeric_limits<int>::min();
+  for (size_t i = 0; i < n; ++i) {
+    poll_cancellation(n_outputs);
+    for (size_t k = 0; k < n_outputs; ++k)
+      products[i].multiply(of_class[training.labels[i * n_outputs + k]]);
+    if (multiplicity[i] > 0) largest = std::max(largest, products[i].exponent);
+  }
+  // Lighter rows count for nothing beside the heaviest; the same goes for sample weights. Rows that
+  // are not in the bag may be heavier.
+  constexpr double kLightest = 1e-20, kHeaviest = 1e15;
+  double total = 0.0;
+  for (size_t i = 0; i < n; ++i) {
+    const int exponent = std::min(products[i].exponent - largest, 100);
+    weights[i] = std::ldexp(products[i].mantissa, exponent);
+    if (products[i].mantissa > 0.0) weights[i] = std::clamp(weights[i], kLightest, kHeaviest);
+    total += multiplicity[i] * weights[i];
+  }
+  for (double& weight : weights) weight *= n_draws / total;
+  return weights;
 }
 
 // Gains are kept in float32. Where that cannot hold the largest, or not much less than it, they are
@@ -200,8 +252,8 @@ class Trainer {
     const std::vector<int32_t> multiplicity =
         start_ ? std::vector<int32_t>(start_->multiplicity, start_->multiplicity + data_.n_rows)
                : draw(tree_number);
-    std::vector<double> class_weights;
-    if (options_.balanced_subsample) class_weights = balance(training_, multiplicity);
+    std::vector<double> balance_of_row;
+    if (options_.balanced_subsample) balance_of_row = balance(training_, multiplicity);
     TrainingRowData row_data;
     row_data.tree = tree_number;
     row_data.labels = training_.labels;
@@ -213,7 +265,7 @@ class Trainer {
     row_data.n_times = training_.n_times;
     row_data.output_classes = training_.output_classes;
     row_data.weights = weighting_.values;
-    row_data.class_weights = class_weights.empty() ? nullptr : class_weights.data();
+    row_data.balance = balance_of_row.empty() ? nullptr : balance_of_row.data();
     row_data.multiplicity = multiplicity.data();
     TreeData<Criterion> tree = gather(row_data, tree_number);
     TreeBuilder<Criterion> builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_,

@@ -31,6 +31,8 @@ struct TrainingSet {
   size_t n_causes = 1;
   // Several outputs: the number of classes of each, 0 in regression. Empty: one output.
   std::span<const int32_t> output_classes{};
+
+  size_t n_outputs() const { return output_classes.empty() ? 1 : output_classes.size(); }
 };
 
 // A node whose subtree is grown: its rows are the training set.

@@ -20,9 +20,9 @@ struct TrainingRowData {
   const uint32_t* entries = nullptr;          // survival: ranks; null: seen from the start
   int32_t n_times = 0;                        // survival: event times of the data
   const double* weights = nullptr;            // given with the rows
-  const double* class_weights = nullptr;      // by class: what balances the tree's bag
+  const double* balance = nullptr;            // what balances the classes of the tree's bag
   const int32_t* multiplicity = nullptr;      // in the tree's bag
-  std::span<const int32_t> output_classes{};  // of several outputs; class weights are of one only
+  std::span<const int32_t> output_classes{};  // of several outputs
 
   size_t n_outputs() const { return output_classes.empty() ? 1 : output_classes.size(); }
   int32_t label(size_t row, size_t output) const { return labels[row * n_outputs() + output]; }
@@ -32,12 +32,12 @@ struct TrainingRowData {
   // Of a row that is not in the bag.
   double weight_outside(size_t row) const {
     const double weight = weights ? weights[row] : 1.0;
-    return class_weights ? weight * class_weights[labels[row]] : weight;
+    return balance ? weight * balance[row] : weight;
   }
   // Of all drawings of a row together.
   double weight(size_t row) const {
     const double weight = times_drawn(row) * (weights ? weights[row] : 1.0);
-    return class_weights ? weight * class_weights[labels[row]] : weight;
+    return balance ? weight * balance[row] : weight;
   }
 };
 

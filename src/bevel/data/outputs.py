@@ -149,16 +149,13 @@ def read_output_weights(
     sample_weight : array-like or None
         As given to fit.
     class_weight : "balanced", list of dict or None
-        One weighting for each output.
+        One weighting for each output, which does not depend on the bag.
     classes : sequence of ndarray
         Of each output.
     codes : ndarray of int32, shape (n_rows, n_outputs)
         Classes of all outputs, numbered one after the other.
     """
     name, remedy = "class_weight", "Give one dict for each output, or None for some of them."
-    if isinstance(class_weight, str) and class_weight == "balanced_subsample":
-        required, remedy = '"balanced", a list or None', 'Use "balanced", or sample_weight.'
-        raise refused_with_outputs(name, class_weight, required, remedy)
     if class_weight is None:
         return read_weights(sample_weight, None, None, len(codes))
     if isinstance(class_weight, str):

@@ -243,7 +243,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     ) -> TrainingTarget:
         given = self._split(y)
         if given is not None:
-            return self._read_outputs(given, sample_weight, n_rows)
+            return self._read_outputs(given, sample_weight, n_rows, draws_bags)
         classes, codes = read_labels(y, n_rows)
         self._check_same_classes(classes)
         weights = read_weights(
@@ -254,7 +254,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         return TrainingTarget(codes, len(classes), weights)
 
     def _read_outputs(
-        self, given: OutputColumns, sample_weight: Any, n_rows: int
+        self, given: OutputColumns, sample_weight: Any, n_rows: int, draws_bags: bool
     ) -> TrainingTarget:
         if self.calibration == "power":
             remedy = "Leave it out, or calibrate single outputs with scikit-learn."
@@ -262,7 +262,8 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         classes, codes = read_output_labels(given, n_rows)
         outputs = Outputs(given.names, tuple(classes))
         self._check_same_outputs(outputs)
-        weights = read_output_weights(sample_weight, self.class_weight, classes, codes)
+        class_weight = weights_of_classes(self.class_weight, draws_bags)
+        weights = read_output_weights(sample_weight, class_weight, classes, codes)
         self.classes_ = classes
         self.n_classes_ = [len(labels) for labels in classes]
         return TrainingTarget(codes, int(outputs.bounds[-1]), weights, outputs)

@@ -1,14 +1,57 @@
-"""Two forests as one, such as the trees of an earlier fit and those that a warm start adds."""
+"""Forests as one, such as the trees of an earlier fit and those that a warm start adds."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
+import numpy.typing as npt
 
 from bevel._types import Array
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.forest_fields import FOREST_FIELDS
 
-__all__ = ["join_forests"]
+__all__ = ["join_all", "join_forests", "spread_columns"]
+
+
+def join_all(forests: Sequence[FlatForest]) -> FlatForest:
+    """Forest of the trees of one or more forests, see `join_forests`."""
+    while len(forests) > 1:  # neighbours first, so that an array is copied a few times only
+        pairs = [forests[k : k + 2] for k in range(0, len(forests), 2)]
+        forests = [join_forests(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return forests[0]
+
+
+def spread_columns(
+    forest: FlatForest,
+    columns: npt.NDArray[np.intp],
+    levels: npt.NDArray[np.int32],
+    medians: npt.NDArray[np.float32],
+) -> FlatForest:
+    """A forest of values that was grown on some columns of a table, as a forest of the table.
+
+    Parameters
+    ----------
+    forest : FlatForest
+        Without classes.
+    columns : ndarray of int
+        The columns of the table that it was grown on, ascending.
+    levels, medians : ndarray
+        Of all columns of the table.
+    """
+    index = forest.entry_index
+    is_axis = index >= forest.n_features
+    axis = index - forest.n_features + len(levels)
+    spread = np.where(is_axis, axis, columns.take(index, mode="clip"))
+    return replace(
+        forest,
+        n_features=len(levels),
+        levels=levels,
+        medians=medians,
+        entry_index=spread.astype(np.int32),
+        rotation_index=columns.take(forest.rotation_index).astype(np.int32),
+    )
 
 
 def join_forests(first: FlatForest, second: FlatForest) -> FlatForest:

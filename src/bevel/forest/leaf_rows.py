@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats, Ints32, Ints64, Target
+from bevel.data.row_weights import SMALLEST_SHARE
 from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
@@ -71,7 +72,7 @@ def collect_leaf_rows(
         Number, among the trees of the seed, of the forest's first.
     weights : ndarray of float64, default=None
         Of the rows; None if all are one.
-    balanced : ndarray of int32, default=None
+    balanced : ndarray of int32, shape (n,) or (n, n_outputs), default=None
         Classes of the rows, if each bag was balanced by weights of its classes.
     n_threads : int, default=1
         Threads that look for leaves.
@@ -104,8 +105,13 @@ def _weights(
 ) -> Floats:
     if balanced is None:
         return np.empty(0) if weights is None else weights[row]
-    of_class = 1.0 / np.maximum(1, np.bincount(balanced, counts))
-    return of_class[balanced[row]] * (1.0 if weights is None else weights[row])
+    own = np.ones(len(row)) if weights is None else weights[row]
+    if balanced.ndim == 1:
+        return (1.0 / np.maximum(1, np.bincount(balanced, counts)))[balanced[row]] * own
+    size = np.zeros(len(row))  # logarithms: products over many outputs may be beyond all floats
+    for labels in balanced.T:
+        size += np.log(np.maximum(1, np.bincount(labels, counts)))[labels[row]]
+    return np.asarray(np.exp(np.maximum(size.min() - size, np.log(SMALLEST_SHARE))) * own)
 
 
 def agrees_with_leaves(forest: FlatForest, leaf_rows: LeafRows, target: Target) -> bool:

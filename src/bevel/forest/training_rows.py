@@ -116,9 +116,12 @@ def leaf_rows_of(
     """The rows of a fit in their leaves; raises if they do not give what leaves predict."""
     if fitted.survival is not None:
         return _leaf_rows_of_times(fitted, X, y, sample_weight, caller, n_threads)
+    balanced = _balanced_outputs(fitted, y, len(X))
     fitted, y, sample_weight = _with_one_output(fitted, y, sample_weight, len(X))
     rows = training_rows_of(fitted, X, y, caller, sample_weight)
     weighting = _reread_weights(fitted, sample_weight, rows.target)
+    if balanced is not None:
+        weighting = weighting._replace(balanced=balanced)
     leaf_rows = collect_leaf_rows(
         fitted.forest,
         rows.X,
@@ -187,8 +190,27 @@ def _with_one_output(
         )
     if outputs.classes is not None and fitted.class_weight is not None:
         classes, codes = read_output_labels(given, n_rows)
-        sample_weight = read_output_weights(sample_weight, fitted.class_weight, classes, codes)
+        class_weight = weights_of_classes(fitted.class_weight, _draws_bags(fitted))
+        sample_weight = read_output_weights(sample_weight, class_weight, classes, codes)
     return fitted.output(0), given.columns[0], sample_weight
+
+
+def _balanced_outputs(fitted: FittedForest, y: Any, n_rows: int) -> Ints32 | None:
+    """Classes of all outputs, if each bag was balanced by them; None of one output."""
+    if fitted.outputs is None or not _balances_bags(fitted):
+        return None
+    given = split_outputs(y)
+    return None if given is None else read_output_labels(given, n_rows)[1]
+
+
+def _draws_bags(fitted: FittedForest) -> bool:
+    return fitted.bags is not None and fitted.bags.size > 0
+
+
+def _balances_bags(fitted: FittedForest) -> bool:
+    class_weight = fitted.class_weight
+    balances = isinstance(class_weight, str) and class_weight == "balanced_subsample"
+    return balances and _draws_bags(fitted)
 
 
 def known_bags(fitted: FittedForest, caller: str) -> Bags:
@@ -243,15 +265,13 @@ def _reread_weights(fitted: FittedForest, sample_weight: Any, target: Target) ->
     """Weights of the rows of an earlier fit, given again."""
     if fitted.classes is None:
         return Weighting(read_weights(sample_weight, None, None, len(target)))
-    draws_bags = fitted.bags is not None and fitted.bags.size > 0
     weights = read_weights(
         sample_weight,
-        weights_of_classes(fitted.class_weight, draws_bags),
+        weights_of_classes(fitted.class_weight, _draws_bags(fitted)),
         fitted.classes[target],
         len(target),
     )
-    balances = draws_bags and fitted.class_weight == "balanced_subsample"
-    return Weighting(weights, target.astype(np.int32) if balances else None)
+    return Weighting(weights, target.astype(np.int32) if _balances_bags(fitted) else None)
 
 
 def find_training_rows(

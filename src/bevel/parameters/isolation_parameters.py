@@ -49,6 +49,14 @@ ISOLATION_PARAMETERS = _table(
         'Use "auto", or a share such as 0.05.',
     ),
     Parameter(
+        "max_features",
+        1.0,
+        [Integer(1), Real("(0, 1]")],
+        "Columns drawn for each tree, without replacement; a float is a share of them. Directions "
+        "of the tree combine its columns only.",
+        "Use 1.0 for all columns.",
+    ),
+    Parameter(
         "bootstrap",
         False,
         [Flag()],

@@ -155,3 +155,7 @@ class Gaussian(Projection):
         n_features = resolve_count("Gaussian(n_features=)", self.n_features, n_numeric)
         check_fits("Gaussian(n_features=)", n_features, n_numeric)
         return FamilySpec("gaussian", n_draws, n_features)
+
+    def shrunk_to(self, n_numeric: int) -> Gaussian:
+        n_features = resolve_count("Gaussian(n_features=)", self.n_features, n_numeric)
+        return self if n_features <= n_numeric else replace(self, n_features=n_numeric)

@@ -232,7 +232,6 @@ def test_outputs_of_one_class_are_refused_by_name():
 
 BAD_SETTINGS = [
     (classifier(calibration="power"), CLASSES, "calibration"),
-    (classifier(class_weight="balanced_subsample"), CLASSES, "class_weight"),
     (classifier(class_weight={0: 1.0}), CLASSES, "a list of 2 dicts"),
     (classifier(class_weight=[{0: 1.0}]), CLASSES, "a list of 2 dicts"),
     (regressor(keep_targets=True), NUMBERS, "keep_targets"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.utils.class_weight import compute_sample_weight
 from tests.support.naive.several_outputs import Impurity, best_gain, indicators, standardised
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
@@ -191,3 +192,154 @@ def test_nominal_columns_are_cut_along_the_principal_component_of_their_means(cr
         after = impurity(rows[left], weights) + impurity(rows[~left], weights)
         best = max(best, impurity(rows, weights) - after)
     assert forest.forest_.gain[0] == pytest.approx(best, rel=1e-5)
+
+
+def balance_of(labels, indices):
+    """What scikit-learn multiplies the weights of a tree by: n / (K n_k) of each output."""
+    product = np.ones(len(labels))
+    for column in labels.T:
+        inside = column[indices]
+        classes, counts = np.unique(inside, return_counts=True)
+        weight = dict(zip(classes, len(inside) / (len(classes) * counts), strict=True))
+        product *= [weight.get(label, 0.0) for label in column]
+    return product
+
+
+def bagged_labels(seed, n=60):
+    """Three outputs of two, three and four classes, some of them rare."""
+    X, y = problem(seed, n=n)
+    return X, np.column_stack([labels_of(y)[:, :2], np.digitize(y[:, 2], [-1.7, 0.0, 1.0])])
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("weighting", ["none", "real"])
+def test_balanced_bags_of_several_outputs_weigh_rows_as_scikit_learn_does(criterion, weighting):
+    for seed in range(4):
+        X, labels = bagged_labels(seed)
+        weights = np.ones(len(X))
+        if weighting == "real":
+            weights = np.random.default_rng(seed).exponential(size=len(X))
+        forest = grown(
+            *(criterion, X, labels, None if weighting == "none" else weights),
+            bootstrap=True,
+            class_weight="balanced_subsample",
+            min_samples_split=2,
+            random_state=seed,
+        )
+        impurity = Impurity(criterion, indicators(labels))
+        expected = [np.zeros((len(X), len(classes))) for classes in forest.classes_]
+        for tree in range(2):
+            counts = forest.fitted_forest_.bags.counts(tree, weights)
+            indices = np.repeat(np.arange(len(X)), counts)
+            balance = compute_sample_weight("balanced", labels, indices=indices)
+            np.testing.assert_allclose(balance, balance_of(labels, indices), rtol=1e-12)
+            own = weights * counts * balance
+            own *= counts.sum() / (counts * balance).sum()
+            view = forest.forest_.tree(tree)
+            for node, rows in enumerate(node_rows(forest, X, tree)):
+                rows = rows[own[rows] > 0]
+                assert view.weight[node] == pytest.approx(own[rows].sum(), rel=1e-5)
+                best = best_gain(X, rows, own, impurity, 1)
+                if view.children_right[node] >= 0:
+                    assert view.gain[node] == pytest.approx(best, rel=1e-5, abs=1e-6)
+            leaves = forest.apply(X)[:, tree]
+            for leaf in np.unique(leaves):
+                rows = leaves == leaf
+                for k, classes in enumerate(forest.classes_):
+                    share = own[rows] @ (labels[rows, k][:, None] == classes) / own[rows].sum()
+                    expected[k][rows] += share / 2
+        for one, other in zip(forest.predict_proba(X), expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_balanced_bags_of_two_equal_outputs_weigh_by_the_square():
+    X, labels = bagged_labels(2)
+    one = labels[:, 2]
+    twice = grown(
+        *("gini", X, np.column_stack([one, one]), None),
+        bootstrap=True,
+        class_weight="balanced_subsample",
+        max_depth=1,
+    )
+    for tree in range(2):
+        counts = twice.fitted_forest_.bags.counts(tree)
+        indices = np.repeat(np.arange(len(X)), counts)
+        weight = balance_of(one[:, None], indices) ** 2 * counts
+        weight *= counts.sum() / weight.sum()
+        inside = node_rows(twice, X, tree)[1]
+        assert twice.forest_.tree(tree).weight[1] == pytest.approx(weight[inside].sum(), rel=1e-5)
+
+
+def test_balanced_bags_of_very_many_outputs_are_finite():
+    """The product of the weights of 400 outputs is beyond all floats."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    rare = (rng.random((200, 400)) < 0.03).astype(int)
+    rare[0], rare[1] = 0, 1
+    rare[2::3] = rare[1]
+    forest = grown("gini", X, rare, None, bootstrap=True, class_weight="balanced_subsample")
+    assert np.isfinite(forest.forest_.weight).all()
+    assert (forest.forest_.weight > 0).all()
+    np.testing.assert_allclose(forest.forest_.weight[forest.forest_.tree_offset[:-1]], 200.0)
+    probabilities = np.stack(forest.predict_proba(X))
+    np.testing.assert_allclose(probabilities.sum(axis=2), 1.0, rtol=1e-6)
+
+
+def test_balanced_bags_without_bags_are_balanced_as_a_whole():
+    X, labels = bagged_labels(1)
+    one, other = (
+        grown("gini", X, labels, None, class_weight=weight)
+        for weight in ("balanced", "balanced_subsample")
+    )
+    for name, array in one.forest_.arrays().items():
+        np.testing.assert_array_equal(array, getattr(other.forest_, name), err_msg=name)
+
+
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+@pytest.mark.parametrize("class_weight", [None, "balanced", "balanced_subsample"])
+@pytest.mark.parametrize("weighting", ["none", "real", "zeros"])
+def test_out_of_bag_estimates_of_several_outputs_are_those_of_the_trees_that_missed_a_row(
+    voting, class_weight, weighting
+):
+    """Tree by tree: shares of the rows of its bag in the leaf, for rows that are not in the bag."""
+    n_trees = 15
+    X, labels = bagged_labels(4, n=90)
+    weights = np.random.default_rng(1).exponential(size=len(X))
+    weights = {"none": np.ones(len(X)), "real": weights, "zeros": np.where(X[:, 0] > 1, 0, weights)}
+    weights = weights[weighting]
+    forest = ObliqueForestClassifier(
+        n_trees,
+        projection="axis",
+        class_weight=class_weight,
+        voting=voting,
+        min_samples_leaf=3,
+        bootstrap=True,
+        oob_score=True,
+        random_state=0,
+    ).fit(X, labels, sample_weight=None if weighting == "none" else weights)
+    if class_weight == "balanced":
+        weights = weights * balance_of(labels, np.arange(len(X)))
+    sums = [np.zeros((len(X), len(classes))) for classes in forest.classes_]
+    n_out = np.zeros(len(X))
+    leaves = forest.apply(X)
+    for tree in range(n_trees):
+        counts = forest.fitted_forest_.bags.counts(tree, weights)
+        own = weights * counts
+        if class_weight == "balanced_subsample":
+            own = own * balance_of(labels, np.repeat(np.arange(len(X)), counts))
+        for row in np.flatnonzero(counts == 0):
+            n_out[row] += 1
+            inside = leaves[:, tree] == leaves[row, tree]
+            for k, classes in enumerate(forest.classes_):
+                share = own[inside] @ (labels[inside, k][:, None] == classes) / own[inside].sum()
+                if voting == "hard":  # of equal shares, but for rounding, the first
+                    share = np.eye(len(classes))[share.round(6).argmax()]
+                sums[k][row] += share
+    known = n_out > 0
+    decided = np.empty((known.sum(), 3), dtype=int)
+    for k, each in enumerate(forest.oob_decision_function_):
+        assert each.shape == (90, [2, 3, 4][k])
+        np.testing.assert_allclose(each[known], sums[k][known] / n_out[known, None], atol=1e-6)
+        assert np.isnan(each[~known]).all()
+        decided[:, k] = forest.classes_[k][each[known].argmax(axis=1)]
+    assert forest.oob_score_ == (decided == labels[known]).all(axis=1).mean()

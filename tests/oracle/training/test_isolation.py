@@ -265,3 +265,142 @@ def test_a_row_of_weight_zero_is_as_good_as_absent() -> None:
     forest = ObliqueIsolationForest(20, random_state=0).fit(ROWS, sample_weight=weight)
     without = ObliqueIsolationForest(20, random_state=0).fit(ROWS[weight > 0])
     np.testing.assert_array_equal(forest.score_samples(ROWS), without.score_samples(ROWS))
+
+
+def columns_of(forest: ObliqueIsolationForest) -> list[set[int]]:
+    """Columns that the splits of each tree use."""
+    used = []
+    for tree in forest.forest_:
+        splits = np.flatnonzero(tree.children_right >= 0)
+        used.append({int(f) for node in splits for f in tree.projection(node)[0]})
+    return used
+
+
+def assert_same_trees(one: ObliqueIsolationForest, other: ObliqueIsolationForest) -> None:
+    for name, array in one.forest_.arrays().items():
+        np.testing.assert_array_equal(array, getattr(other.forest_, name), err_msg=name)
+
+
+@pytest.mark.parametrize("projection", [*PROJECTIONS[:5], ["axis", P.Gaussian(2)]], ids=str)
+@pytest.mark.parametrize(("max_features", "most"), [(3, 3), (0.5, 2), (0.6, 2), (2, 2)])
+def test_splits_of_a_tree_use_as_many_columns_as_max_features_says(
+    projection: Any, max_features: float, most: int
+) -> None:
+    forest = ObliqueIsolationForest(
+        30, projection=projection, max_features=max_features, random_state=0
+    ).fit(ROWS)
+    used = columns_of(forest)
+    assert max(map(len, used)) == most
+    assert set().union(*used) == {0, 1, 2, 3}
+    expected = naive_scores(forest, ROWS, 2 * ROWS)
+    np.testing.assert_allclose(forest.score_samples(2 * ROWS), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("projection", PROJECTIONS, ids=str)
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_a_tree_of_few_columns_is_that_of_a_table_of_these_columns(
+    projection: Any, bootstrap: bool
+) -> None:
+    rows = ROWS.copy()
+    rows[::7, 1] = np.nan
+    settings: dict[str, Any] = {"projection": projection, "max_samples": 100, "random_state": 3}
+    settings |= {"bootstrap": bootstrap}
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(rows))
+    few = ObliqueIsolationForest(12, max_features=3, **settings).fit(rows, sample_weight=weight)
+    for number, used in enumerate(columns_of(few)):
+        if len(used) < 3:
+            continue
+        columns = sorted(used)
+        alone = ObliqueIsolationForest(12, **settings).fit(rows[:, columns], sample_weight=weight)
+        one, other = few.forest_.tree(number), alone.forest_.tree(number)
+        np.testing.assert_array_equal(one.children_right, other.children_right)
+        np.testing.assert_array_equal(one.threshold, other.threshold)
+        for node in np.flatnonzero(one.children_right >= 0):
+            index, coefficients = other.projection(node)
+            np.testing.assert_array_equal(one.projection(node)[0], np.take(columns, index))
+            np.testing.assert_array_equal(one.projection(node)[1], coefficients)
+        np.testing.assert_array_equal(
+            few.apply(rows)[:, number], alone.apply(rows[:, columns])[:, number]
+        )
+
+
+def test_trees_of_one_column_take_every_column_equally_often() -> None:
+    """Null hypothesis: the column of 2000 trees is uniform over 4. Chi-square; fails by chance once
+    in a million runs."""
+    forest = ObliqueIsolationForest(2000, max_features=1, max_samples=16, random_state=1).fit(ROWS)
+    used = columns_of(forest)
+    assert {len(columns) for columns in used} == {1}
+    assert stats.chisquare(np.bincount([min(each) for each in used])).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("max_features", [1.0, 4])
+def test_trees_of_all_columns_are_those_without_max_features(max_features: float) -> None:
+    usual = ObliqueIsolationForest(10, random_state=0).fit(ROWS)
+    every = ObliqueIsolationForest(10, max_features=max_features, random_state=0).fit(ROWS)
+    assert_same_trees(usual, every)
+
+
+def test_trees_of_few_columns_are_the_same_for_any_number_of_threads_and_warm_starts(
+    tmp_path: Path,
+) -> None:
+    rows = np.random.default_rng(5).normal(size=(5000, 6))
+    settings: dict[str, Any] = {"max_features": 0.5, "max_samples": 1.0, "random_state": 0}
+    settings |= {"contamination": 0.1}
+    whole = ObliqueIsolationForest(9, n_jobs=1, **settings).fit(rows)
+    assert_same_trees(whole, ObliqueIsolationForest(9, n_jobs=3, **settings).fit(rows))
+    grown = ObliqueIsolationForest(4, warm_start=True, **settings).fit(rows)
+    assert_same_trees(whole, grown.set_params(n_estimators=9).fit(rows))
+    assert grown.offset_ == whole.offset_
+    whole.save(tmp_path / "forest.bevel")
+    copy = bevel.load(tmp_path / "forest.bevel")
+    assert copy.max_features == 0.5
+    np.testing.assert_array_equal(copy.score_samples(rows), whole.score_samples(rows))
+
+
+def test_few_columns_may_be_numeric_nominal_or_both() -> None:
+    """Directions of two features shrink in trees that have only one numeric column, or none."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(ROWS[:, :2], columns=["a", "b"]).mask(rng.random((300, 2)) < 0.2)
+    for name in "cd":
+        frame[name] = rng.choice(["u", "v", "w"], len(frame))
+    forest = ObliqueIsolationForest(
+        60, projection=P.Gaussian(2), max_features=2, max_samples=100, random_state=0
+    ).fit(frame)
+    used = columns_of(forest)
+    assert {frozenset(columns) for columns in used} >= {frozenset({0, 1}), frozenset({2, 3})}
+    assert max(map(len, used)) == 2
+    expected = naive_scores(forest, frame, frame)
+    np.testing.assert_allclose(forest.score_samples(frame), expected, rtol=1e-6)
+
+
+def test_progress_of_trees_of_few_columns_is_reported() -> None:
+    seen: list[tuple[int, int]] = []
+    ObliqueIsolationForest(
+        5, max_features=2, callback=lambda *counts: seen.append(counts), random_state=0
+    ).fit(ROWS)
+    assert seen[-1] == (5, 5)
+    assert sorted(seen) == seen
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"max_features": 0}, ValueError, "max_features must be"),
+        ({"max_features": 1.5}, ValueError, "max_features must be"),
+        ({"max_features": 5}, ValueError, r"at most the number of columns of X \(4\); got 5"),
+        ({"max_features": "sqrt"}, TypeError, "max_features must be"),
+        ({"max_features": True}, TypeError, "max_features must be"),
+        (
+            {"max_features": 2, "projection": P.Gaussian(3)},
+            ValueError,
+            r"max_features=2: Gaussian\(n_features=\) must be at most",
+        ),
+        ({"max_features": 2, "projection": P.Patches((2, 2))}, ValueError, "must be 1.0 with"),
+        ({"max_features": 2, "projection": P.Custom(np.eye(4))}, ValueError, "must be 1.0 with"),
+    ],
+)
+def test_max_features_that_cannot_be_honoured_raises(
+    settings: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        ObliqueIsolationForest(**settings).fit(ROWS)

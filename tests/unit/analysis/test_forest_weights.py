@@ -87,6 +87,17 @@ def test_weights_of_bags_balanced_by_class_are_the_formula():
     np.testing.assert_allclose(weights.toarray(), slow, rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("class_weight", ["balanced", "balanced_subsample"])
+def test_weights_of_several_outputs_reproduce_their_class_probabilities(class_weight):
+    labels = np.column_stack([np.digitize(Y, [-0.5, 0.5]), X[:, 1] > 0.8])
+    forest = ObliqueForestClassifier(class_weight=class_weight, min_samples_leaf=5, **FEW)
+    forest.fit(X, labels, sample_weight=WEIGHTS)
+    weights = forest_weights(forest, X, labels, NEW, sample_weight=WEIGHTS)
+    for k, probabilities in enumerate(forest.predict_proba(NEW)):
+        shares = weights @ (labels[:, k][:, None] == forest.classes_[k])
+        np.testing.assert_allclose(shares, probabilities, rtol=0, atol=1e-6)
+
+
 def test_weights_handle_missing_values_and_nominal_columns():
     for rows, new in ((HOLES, HOLES[:9]), (frame(X), frame(NEW))):
         forest = ObliqueForestRegressor(**FEW).fit(rows, Y)

@@ -181,7 +181,7 @@ class ModelSampler : public Sampler {
     const NodeSample& s = own.sample;
     const bool decides = node.row_data->n_outputs() == 1;  // one of several outputs does not
     const bool has_two_sides = s.n == 2 || (decides && s.n <= kMostChecked && s.n_classes == 2);
-    if (!has_two_sides || node.row_data->weights || node.row_data->class_weights) return false;
+    if (!has_two_sides || node.row_data->weights || node.row_data->balance) return false;
     if (own.directions.count() == 0) return false;
     const auto coefficients = own.directions[0];
     int n_nonzero = 0;

@@ -14,9 +14,11 @@ from sklearn.base import BaseEstimator, OutlierMixin
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
+from bevel.data.encoding import Encoding
 from bevel.data.row_weights import read_weights
+from bevel.data.scaling import IdentityScaler
 from bevel.data.tables import select_rows
-from bevel.errors import shorten
+from bevel.errors import shorten, wrong_value
 from bevel.estimators._doc_link import LinksToDocuments
 from bevel.estimators._growing import shape_of
 from bevel.estimators._grown import GrownTrees
@@ -29,13 +31,13 @@ from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.joining import join_forests
+from bevel.forest.joining import join_all, join_forests, spread_columns
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.isolation import Isolation, with_path_lengths
 from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import check_each, documented
 from bevel.parameters.isolation_parameters import ISOLATION_PARAMETERS
-from bevel.projections import Gaussian
+from bevel.projections import Custom, Gaussian, Patches
 from bevel.projections.families import (
     Member,
     TableShape,
@@ -50,6 +52,7 @@ from bevel.training.trainer import TrainingTarget, train
 
 FEW_ROWS = 256  # that max_samples="auto" draws for a tree
 USUAL_OFFSET = -0.5
+SEED_OF_COLUMNS = 0x9E3779B97F4A7C15  # changes the seed of the bags into that of `max_features`
 FEWEST_COMBINED = 2  # features of a direction that is not along an axis
 
 
@@ -104,6 +107,7 @@ class ObliqueIsolationForest(
         projection: Any = "auto",
         max_samples: int | float | str = "auto",
         contamination: float | str = "auto",
+        max_features: int | float = 1.0,
         bootstrap: bool = False,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
@@ -117,6 +121,7 @@ class ObliqueIsolationForest(
         self.projection = projection
         self.max_samples = max_samples
         self.contamination = contamination
+        self.max_features = max_features
         self.bootstrap = bootstrap
         self.scale = scale
         self.categorical_features = categorical_features
@@ -158,11 +163,12 @@ class ObliqueIsolationForest(
         else:
             dataset = encode_dataset(table, before.encoding, n_threads)
         n_samples, shape = self._n_samples(table.n_rows), shape_of(dataset)
-        members = _read_members(self.projection, shape.n_numeric)
-        options = _options(members, shape, n_samples, bool(self.bootstrap))
+        n_columns = self._n_columns(table.n_features)
+        if n_columns < table.n_features:
+            _check_few_columns(self.projection, self.max_features, n_columns, shape)
+        options = _options(self.projection, shape, n_samples, bool(self.bootstrap))
         options = replace(options, seed=self._seed_of(before, n_samples))
-        target = TrainingTarget(np.zeros(table.n_rows), 0, weights)
-        forest = self._add_trees(before, dataset, target, options, n_threads)
+        forest = self._add_trees(before, dataset, weights, options, n_columns, n_threads)
         bags = Bags(table.n_rows, options.bag_size, options.replace, options.seed)
         self._fitted = FittedForest(
             predictor=PackedPredictor(forest),
@@ -203,8 +209,9 @@ class ObliqueIsolationForest(
         self,
         before: FittedForest | None,
         dataset: Dataset,
-        target: TrainingTarget,
+        weights: Floats | None,
         options: TrainingOptions,
+        n_columns: int,
         n_threads: int,
     ) -> FlatForest:
         """The trees there are, and new ones up to `n_estimators`."""
@@ -212,9 +219,60 @@ class ObliqueIsolationForest(
         if before is not None and not len(trees):
             return before.forest
         progress = Progress(0, len(trees), bool(self.verbose), self.callback, label="growing trees")
-        grown = train(dataset, target, options, trees, n_threads, progress)
+        if n_columns < dataset.X.shape[1]:
+            grown = self._grow_on_few(
+                dataset, weights, options, trees, n_columns, n_threads, progress
+            )
+        else:
+            target = TrainingTarget(np.zeros(len(dataset.X)), 0, weights)
+            grown = train(dataset, target, options, trees, n_threads, progress)
         grown = with_path_lengths(grown, options.bag_size)
         return grown if before is None else join_forests(before.forest, grown)
+
+    def _grow_on_few(
+        self,
+        dataset: Dataset,
+        weights: Floats | None,
+        options: TrainingOptions,
+        trees: range,
+        n_columns: int,
+        n_threads: int,
+        progress: Progress,
+    ) -> FlatForest:
+        """Trees of a few columns each. A tree is that of a table of its columns alone."""
+        n_rows, n_features = dataset.X.shape
+        bags = Bags(n_rows, options.bag_size, options.replace, options.seed)
+        draws = Bags(n_features, n_columns, False, options.seed ^ SEED_OF_COLUMNS)
+        levels, medians = dataset.encoding.levels, dataset.encoding.medians
+        n_numeric = min(n_columns, shape_of(dataset).n_numeric)
+        grown = []
+        for k, tree in enumerate(trees):
+            columns = np.flatnonzero(draws.counts(tree))
+            counts = bags.counts(tree, weights)
+            rows = np.flatnonzero(counts)
+            few = _few_columns(dataset, rows, columns)
+            shape = shape_of(few)
+            how = _options(
+                self.projection, shape, options.bag_size, False, shrink=shape.n_numeric < n_numeric
+            )
+            how = replace(how, bag_size=0, seed=options.seed)  # the bag is drawn
+            drawn = counts[rows].astype(np.float64)
+            if weights is not None:
+                drawn *= weights[rows]
+            target = TrainingTarget(np.zeros(len(rows)), 0, drawn)
+            one = train(few, target, how, [tree], n_threads, progress.after(k))
+            grown.append(spread_columns(one, columns, levels, medians))
+        return join_all(grown)
+
+    def _n_columns(self, n_features: int) -> int:
+        """Columns of each tree."""
+        size = self.max_features
+        if not isinstance(size, numbers.Integral):
+            return max(1, int(float(size) * n_features))
+        if int(size) > n_features:
+            required = f"at most the number of columns of X ({n_features})"
+            raise wrong_value("max_features", required, size, "Use 1.0 for all columns.")
+        return int(size)
 
     def _n_samples(self, n_rows: int) -> int:
         size = self.max_samples
@@ -326,10 +384,46 @@ def _read_members(projection: Any, n_numeric: int) -> Sequence[Member]:
     return members
 
 
+def _few_columns(
+    dataset: Dataset, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]
+) -> Dataset:
+    """Some rows and columns, with as much of their encoding as trees are grown by."""
+    X = np.asfortranarray(dataset.X.T[np.ix_(columns, rows)].T)
+    levels, medians = dataset.encoding.levels[columns], dataset.encoding.medians[columns]
+    encoding = Encoding(IdentityScaler(), {}, levels, medians)
+    return Dataset(X, dataset.has_nan[columns], encoding)
+
+
+def _check_few_columns(
+    projection: Any, max_features: float, n_columns: int, shape: TableShape
+) -> None:
+    """Raise if a projection cannot work on a few columns."""
+    n_numeric, n_nominal = min(n_columns, shape.n_numeric), min(n_columns, shape.n_nominal)
+    most = TableShape(shape.n_rows, n_numeric, n_nominal)
+    for member in _read_members(projection, n_numeric):
+        if isinstance(member.projection, Custom | Patches):
+            raise ValueError(
+                f"max_features must be 1.0 with {shorten(member.projection)}, whose directions "
+                f"are of given columns; got {max_features}. Leave it out, or use another "
+                "projection."
+            )
+        try:
+            resolve_families([member], most, regression=True, single_draw=True)
+        except ValueError as error:
+            raise ValueError(f"Trees of max_features={max_features}: {error}") from error
+
+
 def _options(
-    members: Sequence[Member], shape: TableShape, n_samples: int, bootstrap: bool
+    projection: Any, shape: TableShape, n_samples: int, bootstrap: bool, *, shrink: bool = False
 ) -> TrainingOptions:
-    """Trees of random cuts, as deep as a balanced tree of the rows of a bag."""
+    """Trees of random cuts, as deep as a balanced tree of the rows of a bag.
+
+    With `shrink` a direction has no more features than there are numeric columns, whatever the
+    projection says.
+    """
+    members = _read_members(projection, shape.n_numeric)
+    if shrink:
+        members = [replace(member, by_name=True) for member in members]
     families = resolve_families(members, shape, regression=True, single_draw=True)
     return TrainingOptions(
         criterion="squared_error",
