@@ -74,9 +74,30 @@ def power_losses(shares: Floats, truth: AnyInts) -> Floats:
     """
     losses = np.empty((len(POWERS), len(truth)))
     for rows in row_blocks(len(truth), shares.shape[1]):
+        some, place = _without_zeros(shares[rows], truth[rows])
         for own, power in zip(losses, POWERS, strict=True):
-            own[rows] = _row_losses(shares[rows], truth[rows], power)
+            own[rows] = _row_losses(some, place, power)
     return losses
+
+
+def _without_zeros(shares: Floats, truth: AnyInts) -> tuple[Floats, AnyInts]:
+    """Shares above zero, moved to the first columns, and the columns of the true classes.
+
+    Rows of many classes have few of them. Powers and sums have the same bits: zeros add nothing.
+    """
+    n_rows, n_classes = shares.shape
+    n_above = np.count_nonzero(shares, axis=1)
+    most = int(n_above.max(initial=0))
+    if 2 * (most + 1) > n_classes:
+        return shares, truth
+    row, column = np.nonzero(shares)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(n_above) - n_above, n_above)
+    moved = np.zeros((n_rows, most + 1))  # the last column is that of true classes of share zero
+    moved[row, place] = shares[row, column]
+    own = column == truth[row]
+    of_truth = np.full(n_rows, most)
+    of_truth[row[own]] = place[own]
+    return moved, of_truth
 
 
 def power_of_least_loss(losses: Floats, weights: Floats | None = None) -> float:

@@ -11,7 +11,7 @@ from bevel import (
 )
 from bevel.forest import row_blocks as blocks_module
 from bevel.forest.bags import Bags
-from bevel.forest.calibration import power_losses
+from bevel.forest.calibration import POWERS, power_losses, raise_to_power
 from bevel.forest.row_blocks import row_blocks
 from bevel.training.automatic import growing
 
@@ -166,6 +166,21 @@ def test_blocks_cover_all_rows_once_and_are_small(n_rows, values_per_row, monkey
     assert rows == list(range(3, 3 + n_rows))
     longest = max(block.stop - block.start for block in blocks)
     assert longest <= max(1, 100 // max(1, values_per_row))
+
+
+@pytest.mark.parametrize("n_classes", [6, 40, 300])
+@pytest.mark.parametrize("n_above", [0, 1, 5])
+def test_losses_of_powers_have_the_bits_of_whole_rows(n_classes, n_above):
+    rng = np.random.default_rng(0)
+    shares = np.zeros((60, n_classes))
+    truth = rng.integers(0, n_classes, 60)
+    for row in range(len(shares)):
+        chosen = rng.choice(n_classes, rng.integers(1, n_above + 2), replace=False)
+        shares[row, chosen] = rng.dirichlet(np.ones(len(chosen)))
+        truth[row] = chosen[0] if row % 2 else truth[row]
+    for losses, power in zip(power_losses(shares, truth), POWERS, strict=True):
+        raised = raise_to_power(shares.copy(), power)[np.arange(60), truth]
+        np.testing.assert_array_equal(losses, -np.log(np.maximum(raised, 1e-3)))
 
 
 def test_losses_of_powers_do_not_depend_on_blocks(monkeypatch):
