@@ -16,6 +16,7 @@
 #include "bevel/forest/forest_trainer.h"
 #include "bevel/predict/reference_predictor.h"
 #include "bevel/support/check.h"
+#include "bevel/support/memory.h"
 #include "forest_view.h"
 #include "reporter.h"
 
@@ -216,7 +217,7 @@ nb::tuple out_of_bag_of_block(const ForestView& view, ColumnMatrix X, const Opti
           "[blocks] shape of a block");
   const size_t n = X.shape(0);
   const auto k = static_cast<size_t>(std::max(1, forest.n_classes));
-  std::vector<double> sums(n * k);
+  auto sums = allocate<double>(n * k, "out-of-bag sums for each row and class");
   std::vector<int32_t> counts(n);
   const RowDraws draws = row_draws(options, n_rows);
   const BagOfTree bag = [&](size_t tree) {

@@ -13,6 +13,7 @@
 #include "bevel/file/fault.h"
 #include "bevel/file/mapped_forest.h"
 #include "bevel/support/check.h"
+#include "bevel/support/memory.h"
 #include "forest_view.h"
 #include "reporter.h"
 
@@ -121,7 +122,7 @@ class MappedView {
   nb::ndarray<nb::numpy, double> predict_proba(RowMajorMatrix X, int n_threads, bool hard) const {
     const RowMatrix rows = row_matrix(X);
     const auto k = static_cast<size_t>(forest_.n_classes());
-    std::vector<double> out(rows.n_rows * k);
+    auto out = allocate<double>(rows.n_rows * k, "a number for each row and class");
     run_cancellable([&] { forest_.predict_proba(rows, n_threads, hard, out.data()); });
     return to_numpy(std::move(out), {rows.n_rows, k});
   }

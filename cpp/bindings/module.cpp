@@ -1,6 +1,11 @@
 // The Python module: converts arrays and releases the GIL.
 #include <nanobind/nanobind.h>
 
+#include <exception>
+#include <new>
+
+#include "bevel/support/memory.h"
+
 namespace nb = nanobind;
 
 void bind_cancellation(nb::module_& m);
@@ -21,8 +26,25 @@ void bind_analysis_errors(nb::module_& m);
 void bind_analysis_neighbours(nb::module_& m);
 void bind_rotation(nb::module_& m);
 
+namespace {
+
+// What the core could not allocate becomes a MemoryError with a message, whatever function of the
+// module it happens in. Estimators add what they were given and what to do.
+void raise_memory_error(const std::exception_ptr& error, void*) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const bevel::OutOfMemory& known) {
+    PyErr_SetString(PyExc_MemoryError, known.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_SetString(PyExc_MemoryError, "an allocation in the core failed");
+  }
+}
+
+}  // namespace
+
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
+  nb::register_exception_translator(raise_memory_error);
   bind_cancellation(m);
   bind_data(m);
   bind_scaler(m);

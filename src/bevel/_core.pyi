@@ -394,6 +394,7 @@ class ForestView:
         trees: tuple[int, int] | None = None,
         weights: npt.NDArray[np.float64] | None = None,
         rows: tuple[int, int] | None = None,
+        bags: npt.NDArray[np.uint8] | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def pruned_out_of_bag(
         self,
@@ -407,6 +408,8 @@ class ForestView:
         node_weight: npt.NDArray[np.float32],
         sizes: npt.NDArray[np.int64],
         row_step: int,
+        rows: tuple[int, int] | None = None,
+        bags: npt.NDArray[np.uint8] | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def survival_curves(
         self,
@@ -638,6 +641,14 @@ def grow_block_subtree(
     gain_unit: float,
     n_threads: int,
 ) -> dict[str, npt.NDArray[Any]]: ...
+def draw_bags(
+    options: Options,
+    n_rows: int,
+    first_tree: int,
+    n_trees: int,
+    weights: npt.NDArray[np.float64] | None,
+    n_threads: int,
+) -> npt.NDArray[np.uint8]: ...
 def block_bag(
     options: Options, n_rows: int, tree: int, first_row: int, n: int
 ) -> npt.NDArray[np.int32]: ...

@@ -15,6 +15,8 @@ namespace {
 // Bytes of a block of rows: it shares the second-level cache with the tree that it goes down.
 constexpr size_t kBlockBytes = 256 * 1024;
 constexpr size_t kLeastRows = 16, kMostRows = 4096;
+// Bytes of the sums of a block, of which every thread has one: many classes make blocks smaller.
+constexpr size_t kSumsBytes = 4 * 1024 * 1024;
 // Below this many walks a thread costs more to start than it saves.
 constexpr size_t kLeastWalks = 20000;
 // Blocks so small go down all trees at once, row by row.
@@ -197,10 +199,13 @@ std::vector<int32_t> all_rows(size_t n) {
 }
 
 // Runs work(first, last, scratch) over blocks of rows; threads only where there is enough to do.
+// most_rows: of a block.
 template <class Work>
-void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work work) {
+void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work work,
+                 size_t most_rows = kMostRows) {
   const size_t row_bytes = static_cast<size_t>(forest.layout.width()) * sizeof(float);
-  size_t n_block = std::clamp(kBlockBytes / row_bytes, kLeastRows, kMostRows);
+  const size_t least_rows = std::min(kLeastRows, most_rows);
+  size_t n_block = std::clamp(kBlockBytes / row_bytes, least_rows, most_rows);
   if (n_rows < 2 * kLeastRows || n_rows * forest.n_trees() < kLeastWalks) n_threads = 1;
   if (n_threads > 1) n_threads = useful_threads(n_threads, n_rows / kLeastRows);
   if (n_threads <= 1) {
@@ -213,7 +218,7 @@ void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work 
   // Equal blocks, and as many for every thread.
   const size_t n_shares = static_cast<size_t>(n_threads) * 2;
   const size_t n_rounds = (n_rows + n_block * n_shares - 1) / (n_block * n_shares);
-  n_block = std::max(kLeastRows, (n_rows + n_rounds * n_shares - 1) / (n_rounds * n_shares));
+  n_block = std::max(least_rows, (n_rows + n_rounds * n_shares - 1) / (n_rounds * n_shares));
   const size_t n_blocks = (n_rows + n_block - 1) / n_block;
   std::vector<Scratch> scratches(static_cast<size_t>(n_threads));
   ThreadPool pool(n_threads, n_blocks, [&](int worker, size_t b) {
@@ -257,7 +262,7 @@ template <class Votes>
 void predict_classes(const PackedForest& forest, const RowSource& rows, const Votes& votes,
                      int n_threads, int32_t* out) {
   const size_t k = votes.width();
-  over_blocks(forest, rows.n_rows(), n_threads, [&](size_t first, size_t last, Scratch& scratch) {
+  const auto predict_block = [&](size_t first, size_t last, Scratch& scratch) {
     const RowBlock block = rows.read(first, last, forest, scratch);
     scratch.top_levels.read(forest, block);
     std::vector<int32_t> open = all_rows(block.n);
@@ -280,7 +285,9 @@ void predict_classes(const PackedForest& forest, const RowSource& rows, const Vo
       out[first + i] =
           static_cast<int32_t>(std::max_element(own, own + static_cast<int64_t>(k)) - own);
     }
-  });
+  };
+  const size_t most_rows = std::clamp<size_t>(kSumsBytes / sizeof(double) / k, 1, kMostRows);
+  over_blocks(forest, rows.n_rows(), n_threads, predict_block, most_rows);
 }
 
 }  // namespace

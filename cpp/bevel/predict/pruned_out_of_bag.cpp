@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "bevel/forest/bag.h"
 #include "bevel/predict/whole_sums.h"
 #include "bevel/support/thread_pool.h"
 
@@ -90,28 +89,25 @@ double largest_value(const ForestArrays& forest, TreeRange trees) {
 
 }  // namespace
 
-void pruned_out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const double* weights,
-                       const Options& options, uint64_t first_tree, TreeRange trees,
+void pruned_out_of_bag(const ForestArrays& forest, const RowMatrix& rows,
+                       const BagOfSomeOfTree& bag_of, TreeRange trees,
                        const PruningRequest& request, int n_threads, bool hard, double* sums,
                        int32_t* counts) {
   constexpr size_t kWorkOfRow = 64;
   const size_t n_trees = trees.end - trees.begin, n_sizes = request.sizes.size();
-  const size_t n_rows = request.n_rows(rows.n_rows), k = forest.width();
+  const size_t n_rows = rows.n_rows, k = forest.width();
   WholeSums whole(n_sizes * n_rows * k, largest_value(forest, trees), n_trees);
   std::fill(counts, counts + n_rows, 0);
   ThreadPool pool(n_threads, n_trees, [&](int, size_t job) {
     const size_t tree = trees.begin + job;
-    const std::vector<int32_t> bag = draw_bag(options, rows.n_rows, first_tree + tree, weights);
-    const auto n_bag_rows =
-        static_cast<size_t>(std::count_if(bag.begin(), bag.end(), [](int32_t n) { return n > 0; }));
-    PrunedTree pruned(forest, request, tree, n_bag_rows);
+    const BagOfSome bag = bag_of(tree);
+    PrunedTree pruned(forest, request, tree, bag.n_distinct);
     std::vector<size_t> nodes(n_sizes);
     for (size_t i = 0; i < n_rows; ++i) {
-      const size_t row = i * request.row_step;
-      if (bag[row] > 0) continue;
+      if (bag.times[i] > 0) continue;
       poll_cancellation(kWorkOfRow);
       std::atomic_ref<int32_t>(counts[i]).fetch_add(1, std::memory_order_relaxed);
-      pruned.walk(rows.values + row * rows.row_stride, rows.feature_stride, nodes.data());
+      pruned.walk(rows.values + i * rows.row_stride, rows.feature_stride, nodes.data());
       for (size_t s = 0; s < n_sizes; ++s) {
         const double* means = pruned.means(nodes[s]);
         const size_t place = (s * n_rows + i) * k;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bevel/support/arithmetic/grid_scale.h"
+#include "bevel/support/memory.h"
 
 namespace bevel {
 
@@ -15,7 +16,8 @@ class WholeSums {
  public:
   // Sums of at most n_terms terms each, none beyond +-largest.
   WholeSums(size_t n_sums, double largest, size_t n_terms)
-      : scale_(grid_scale(largest * static_cast<double>(n_terms), 61)), whole_(n_sums, 0) {}
+      : scale_(grid_scale(largest * static_cast<double>(n_terms), 61)),
+        whole_(allocate<int64_t>(n_sums, "sums for each row and class")) {}
 
   void add(size_t sum, double term) {
     std::atomic_ref<int64_t>(whole_[sum])

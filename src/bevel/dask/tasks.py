@@ -35,6 +35,7 @@ from bevel.training.automatic.growing import (
     FamilyShares,
     Grower,
     OutOfBagPredictions,
+    StoredPredictions,
     predict_family,
     share_by_evidence,
 )
@@ -241,7 +242,8 @@ def share_trees(
 ) -> FamilyShares:
     """Share out the trees among the families."""
     assert preparation.plan is not None
-    return share_by_evidence(preparation.plan, out_of_bag, preparation.prepared.target)
+    evaluated = StoredPredictions(out_of_bag)
+    return share_by_evidence(preparation.plan, evaluated, preparation.prepared.target)
 
 
 def join_trees(

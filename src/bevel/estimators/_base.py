@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -31,7 +31,7 @@ from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.kept_targets import KeptTargets
-from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
+from bevel.forest.out_of_bag import OutOfBag, out_of_bag_blocks, predict_out_of_bag
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.records.family_record import FamilyRecord
 from bevel.forest.records.survival_record import SurvivalRecord
@@ -163,9 +163,13 @@ class ObliqueForest(
         """Remember the trees, and what is read off the training rows with them."""
         self._remember(prepared, grown, before, n_threads)
         if self._needs_out_of_bag(prepared, grown.families is not None):
-            rows, weights = prepared.dataset.X, prepared.target.weights
-            estimates = predict_out_of_bag(self._fitted, rows, n_threads, weights)
-            self._use_out_of_bag(estimates, prepared)
+            arguments = (self._fitted, prepared.dataset.X, n_threads, prepared.target.weights)
+            if self.oob_score:
+                self._use_out_of_bag(predict_out_of_bag(*arguments), prepared)
+                return
+            # Only the power depends on the estimates, which need not all be in memory at once.
+            power = self._power_of(out_of_bag_blocks(*arguments), prepared.target)
+            self._fitted = replace(self._fitted, power=power)
 
     def _remember(
         self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
@@ -210,15 +214,22 @@ class ObliqueForest(
         """Choose the power of the probabilities, and remember out-of-bag estimates."""
         target = prepared.target
         if self._calibrates(prepared, self._fitted.families is not None):
-            power = self._power_of(estimates, target)
+            power = self._power_of(estimates.blocks(), target)
             raise_to_power(estimates.predictions, power)
             self._fitted = replace(self._fitted, power=power)
         if self.oob_score:
             estimates.warn_of_unknown()
             self._set_out_of_bag(estimates, target)
 
-    def _power_of(self, estimates: OutOfBag, target: TrainingTarget) -> float:  # noqa: ARG002
-        """The power of the probabilities; 1 in regression, which has none."""
+    def _power_of(
+        self,
+        blocks: Iterable[tuple[slice, OutOfBag]],  # noqa: ARG002
+        target: TrainingTarget,  # noqa: ARG002
+    ) -> float:
+        """The power of the probabilities; 1 in regression, which has none.
+
+        blocks: out-of-bag estimates of consecutive rows.
+        """
         return 1.0
 
     @property

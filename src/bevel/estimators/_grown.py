@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from bevel.estimators._memory import explained
 from bevel.estimators._reading import encode_rows
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
@@ -210,6 +211,15 @@ class GrownTrees:
 
     def _predict_with(self, method: str, X: Any, *arguments: Any) -> Any:
         """Call a method of the predictor; rows that need no conversion are passed as they are."""
+        try:
+            return self._predict(method, X, *arguments)
+        except MemoryError as error:
+            told = explained(error, "A prediction", self, X)
+            if told is error:
+                raise
+            raise told from error
+
+    def _predict(self, method: str, X: Any, *arguments: Any) -> Any:
         if self._is_plain(X):
             few = len(X) < FEW_ROWS and self.n_jobs != 0
             n_threads = 1 if few else count_threads(self.n_jobs)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+from bevel.estimators._memory import explained
+
 Estimator = TypeVar("Estimator", bound=object)
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -18,7 +20,8 @@ def whole_or_not_at_all(
 
     The fit works on a copy of the estimator, which then gets what the copy has. Threads may predict
     with the earlier model meanwhile. After Ctrl-C an estimator whose class sets
-    `_keeps_interrupted_fits` gets the model that the copy has, if it has a new one.
+    `_keeps_interrupted_fits` gets the model that the copy has, if it has a new one. If there is not
+    enough memory, the error says for what; see `explained`.
     """
 
     @wraps(fit)
@@ -32,6 +35,11 @@ def whole_or_not_at_all(
             if getattr(self, "_keeps_interrupted_fits", False) and _has_new_model(copy, before):
                 _take_over(self, copy, before)
             raise
+        except MemoryError as error:
+            told = explained(error, "fit", copy, args[0] if args else kwargs.get("X"))
+            if told is error:
+                raise
+            raise told from error
         _take_over(self, copy, before)
         return cast("Result", self) if result is copy else result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from bevel.estimators.several_outputs.outputs import (
     decide_outputs,
     labels_of_outputs,
 )
-from bevel.forest.calibration import choose_power, raise_to_power
+from bevel.forest.calibration import power_losses, power_of_least_loss, raise_to_power
 from bevel.forest.out_of_bag import OutOfBag
 from bevel.forest.outputs import Outputs
 from bevel.parameters.constraints import Parameter
@@ -294,10 +294,14 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
                 f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
             )
 
-    def _power_of(self, estimates: OutOfBag, target: TrainingTarget) -> float:
-        known = estimates.known
-        weights = None if target.weights is None else target.weights[known]
-        return choose_power(estimates.predictions[known], target.values[known], weights)
+    def _power_of(self, blocks: Iterable[tuple[slice, OutOfBag]], target: TrainingTarget) -> float:
+        losses, knowns = [], []
+        for rows, estimates in blocks:
+            known = estimates.known
+            losses.append(power_losses(estimates.predictions[known], target.values[rows][known]))
+            knowns.append(known)
+        weights = None if target.weights is None else target.weights[np.concatenate(knowns)]
+        return power_of_least_loss(np.concatenate(losses, axis=1), weights)
 
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         outputs = self._fitted.outputs

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import AnyInts, Floats
 from bevel.data.weighted_mean import mean_and_noise, weighted_mean
+from bevel.forest.row_blocks import row_blocks
 
-__all__ = ["POWERS", "choose_power", "raise_to_power"]
+__all__ = ["POWERS", "choose_power", "power_losses", "power_of_least_loss", "raise_to_power"]
 
 # Multiples of one half: products and square roots have the same bits on every machine.
 POWERS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
@@ -58,13 +59,56 @@ def choose_power(shares: Floats, truth: AnyInts, weights: Floats | None = None) 
         The power nearest to 1, between 1 and the best one, whose mean loss exceeds the least by no
         more than half the standard error of the difference; 1 without rows of weight.
     """
-    if len(shares) == 0:
+    return power_of_least_loss(power_losses(shares, truth), weights)
+
+
+def power_losses(shares: Floats, truth: AnyInts) -> Floats:
+    """Logarithmic loss of each row (second axis) with each of `POWERS` (first axis).
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_rows, n_classes)
+        Mean class shares of rows that the trees have not seen.
+    truth : ndarray of int, shape (n_rows,)
+        Their classes.
+    """
+    losses = np.empty((len(POWERS), len(truth)))
+    for rows in row_blocks(len(truth), shares.shape[1]):
+        some, place = _without_zeros(shares[rows], truth[rows])
+        for own, power in zip(losses, POWERS, strict=True):
+            own[rows] = _row_losses(some, place, power)
+    return losses
+
+
+def _without_zeros(shares: Floats, truth: AnyInts) -> tuple[Floats, AnyInts]:
+    """Shares above zero, moved to the first columns, and the columns of the true classes.
+
+    Rows of many classes have few of them. Powers and sums have the same bits: zeros add nothing.
+    """
+    n_rows, n_classes = shares.shape
+    n_above = np.count_nonzero(shares, axis=1)
+    most = int(n_above.max(initial=0))
+    if 2 * (most + 1) > n_classes:
+        return shares, truth
+    row, column = np.nonzero(shares)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(n_above) - n_above, n_above)
+    moved = np.zeros((n_rows, most + 1))  # the last column is that of true classes of share zero
+    moved[row, place] = shares[row, column]
+    own = column == truth[row]
+    of_truth = np.full(n_rows, most)
+    of_truth[row[own]] = place[own]
+    return moved, of_truth
+
+
+def power_of_least_loss(losses: Floats, weights: Floats | None = None) -> float:
+    """What `choose_power` returns, of the losses of all rows; see `power_losses`."""
+    n_rows = losses.shape[1]
+    if n_rows == 0:
         return 1.0
-    share = np.ones(len(shares)) if weights is None else weights
+    share = np.ones(n_rows) if weights is None else weights
     if not share.any():
         return 1.0
     share = share / share.sum()
-    losses = [_row_losses(shares, truth, power) for power in POWERS]
     best = int(np.argmin([weighted_mean(loss, share) for loss in losses]))
     one = POWERS.index(1.0)
     step = 1 if best > one else -1

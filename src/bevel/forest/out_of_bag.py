@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bevel import _core
 from bevel._types import Floats
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.row_blocks import row_blocks
 from bevel.forest.training_rows import known_bags
 
-__all__ = ["OutOfBag", "predict_out_of_bag"]
+__all__ = ["OutOfBag", "out_of_bag_blocks", "predict_out_of_bag"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,13 @@ class OutOfBag:
         """Score of the known rows, NaN without any; `decide` turns predictions into targets."""
         if not self.known.any():
             return float("nan")
-        return float(metric(y_true[self.known], decide(self.predictions[self.known])))
+        decided = [decide(block.predictions[block.known]) for _, block in self.blocks()]
+        return float(metric(y_true[self.known], np.concatenate(decided)))
+
+    def blocks(self) -> Iterator[tuple[slice, OutOfBag]]:
+        """The same as consecutive rows, none of them many values; see `row_blocks`."""
+        for rows in row_blocks(len(self.known), self.predictions.shape[1]):
+            yield rows, OutOfBag(self.predictions[rows], self.known[rows])
 
 
 def predict_out_of_bag(
@@ -78,10 +86,44 @@ def predict_out_of_bag(
     rows : tuple of int, default=None
         The first of the rows to predict, and the one behind the last; None for all.
     """
+    first, last = (0, len(X)) if rows is None else rows
+    predictions = np.empty((last - first, _width(fitted)))
+    known = np.empty(last - first, dtype=bool)
+    for block, estimates in out_of_bag_blocks(fitted, X, n_threads, weights, rows):
+        predictions[block] = estimates.predictions
+        known[block] = estimates.known
+    return OutOfBag(predictions, known)
+
+
+def out_of_bag_blocks(
+    fitted: FittedForest,
+    X: npt.NDArray[np.float32],
+    n_threads: int,
+    weights: Floats | None = None,
+    rows: tuple[int, int] | None = None,
+) -> Iterator[tuple[slice, OutOfBag]]:
+    """What `predict_out_of_bag` returns, as consecutive rows that are predicted one by one.
+
+    The slices count from the first of the rows.
+    """
     options = known_bags(fitted, "An out-of-bag estimate").native_options()
     view = fitted.packed_predictor.view
-    sums, n_trees = view.out_of_bag(X, options, 0, fitted.hard, n_threads, None, weights, rows)
-    known = n_trees > 0
-    predictions = np.full(sums.shape, np.nan)
-    predictions[known] = sums[known] / n_trees[known, None]
-    return OutOfBag(raise_to_power(predictions, fitted.power), known)
+    first, last = (0, len(X)) if rows is None else rows
+    blocks = row_blocks(last - first, _width(fitted))
+    bags = None
+    if len(blocks) > 1:  # drawn once, not for every block
+        bags = _core.draw_bags(options, len(X), 0, fitted.forest.n_trees, weights, n_threads)
+    for block in blocks:
+        chosen = (first + block.start, first + block.stop)
+        sums, n_trees = view.out_of_bag(
+            X, options, 0, fitted.hard, n_threads, None, weights, chosen, bags
+        )
+        known = n_trees > 0
+        sums[~known] = np.nan
+        np.divide(sums, n_trees[:, None], out=sums, where=known[:, None])
+        yield block, OutOfBag(raise_to_power(sums, fitted.power), known)
+
+
+def _width(fitted: FittedForest) -> int:
+    """Numbers that are predicted for each row."""
+    return max(1, fitted.forest.n_classes or len(fitted.forest.output_classes))

@@ -20,6 +20,7 @@ from bevel.data.encoding import Reading
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.row_blocks import row_blocks
 
 __all__ = ["NumberTooLargeError", "PackedPredictor", "RowPredictor", "most_probable_classes"]
 
@@ -77,7 +78,7 @@ class PackedPredictor:
     ) -> Ints32:
         """Most probable class of each row; a row leaves the forest once its class is decided."""
         if len(self.forest.output_classes):
-            return self._classes_of_outputs(self.probabilities(X, n_threads, hard, reading))
+            return self._classes_of_outputs(X, n_threads, hard, reading)
         out = np.empty(len(X), np.int32)
         reading = reading or self.as_encoded
         _check(self.packed.predict_class(X, *reading, hard, n_threads, out))
@@ -91,8 +92,15 @@ class PackedPredictor:
         _check(self.packed.predict_value(X, *reading, n_threads, out))
         return out
 
-    def _classes_of_outputs(self, probabilities: Floats) -> Ints32:
-        return most_probable_classes(probabilities, self.forest.output_classes)
+    def _classes_of_outputs(
+        self, X: AnyFloats, n_threads: int, hard: bool, reading: Reading | None
+    ) -> Ints32:
+        n_classes = self.forest.output_classes
+        out = np.empty((len(X), len(n_classes)), np.int32)
+        for rows in row_blocks(len(X), self.forest.n_classes):
+            shares = self.probabilities(X[rows], n_threads, hard, reading)
+            out[rows] = most_probable_classes(shares, n_classes)
+        return out
 
     def leaves(self, X: Float32s, n_threads: int) -> npt.NDArray[np.int32]:
         """Leaf of each row in each tree, counted from the tree's root."""

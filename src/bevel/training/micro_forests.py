@@ -7,10 +7,12 @@ seed and the number of a tree alone, so all that draws bags again works as for a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from bevel import _core
 from bevel._types import Floats, Ints64
 from bevel.data.dataset import Dataset
 from bevel.forest.flat_forest import FlatForest
@@ -62,10 +64,42 @@ class MicroForests:
         self._dataset, self._target = dataset, target
         self._options = native_options(options)
         self._hard, self._n_threads = hard, n_threads
+        self._n_all_trees = forest.n_trees
 
-    def predict_out_of_bag(self, kind: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        """Mean prediction of each row by the trees of a kind, and which rows have one."""
-        first = (kind - self._first_kind) * self._n_trees
+    @cached_property
+    def _bags(self) -> npt.NDArray[np.uint8]:
+        """One bit for each tree and row, for predictions of single blocks of rows."""
+        return _core.draw_bags(
+            self._options,
+            len(self._dataset.X),
+            self._first_kind * self._n_trees,
+            self._n_all_trees,
+            self._target.weights,
+            self._n_threads,
+        )
+
+    def known(self, kind: int, row_step: int = 1) -> npt.NDArray[np.bool_]:
+        """Which rows, every so many one, the trees of a kind predict out of bag."""
+        trees = slice(*self._trees_of(kind))
+        in_all = np.bitwise_and.reduce(self._bags[trees], axis=0)
+        n_rows, weights = len(self._dataset.X), self._target.weights
+        known = ~np.unpackbits(in_all, count=n_rows, bitorder="little").astype(bool)
+        if weights is not None:
+            known &= weights > 0.0
+        return np.asarray(known[::row_step])
+
+    def predict_out_of_bag(
+        self, kind: int, rows: slice | None = None
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """Mean prediction of each row by the trees of a kind, and which rows have one.
+
+        Parameters
+        ----------
+        kind : int
+            Of the trees.
+        rows : slice, default=None
+            Those to predict; None for all.
+        """
         weights = self._target.weights
         sums, n_trees = self._view.out_of_bag(
             self._dataset.X,
@@ -73,16 +107,18 @@ class MicroForests:
             self._first_kind * self._n_trees,
             self._hard,
             self._n_threads,
-            (first, first + self._n_trees),
+            self._trees_of(kind),
             weights,
+            *self._block(rows),
         )
         known = n_trees > 0
         if weights is not None:
-            known &= weights > 0.0
-        return sums / np.maximum(n_trees, 1)[:, None], known
+            known &= weights[rows or slice(None)] > 0.0
+        sums /= np.maximum(n_trees, 1)[:, None]
+        return sums, known
 
     def predict_pruned(
-        self, kind: int, sizes: Sequence[int], row_step: int
+        self, kind: int, sizes: Sequence[int], row_step: int, rows: slice | None = None
     ) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Out-of-bag predictions of the trees of a kind, pruned to several sizes of nodes.
 
@@ -94,6 +130,8 @@ class MicroForests:
             Ascending; nodes of fewer rows are leaves.
         row_step : int
             Every so many rows one is predicted.
+        rows : slice, default=None
+            Those of them to predict; None for all.
 
         Returns
         -------
@@ -102,7 +140,6 @@ class MicroForests:
         known : ndarray of bool, shape (n_rows,)
             Which rows have one.
         """
-        first = (kind - self._first_kind) * self._n_trees
         weights = self._target.weights
         sums, n_trees = self._view.pruned_out_of_bag(
             self._dataset.X,
@@ -110,16 +147,28 @@ class MicroForests:
             self._first_kind * self._n_trees,
             self._hard,
             self._n_threads,
-            (first, first + self._n_trees),
+            self._trees_of(kind),
             weights,
             self._node_weight,
             np.array(sizes, np.int64),
             row_step,
+            *self._block(rows),
         )
         known = n_trees > 0
         if weights is not None:
-            known &= weights[::row_step] > 0.0
-        return sums / np.maximum(n_trees, 1)[:, None], known
+            known &= weights[::row_step][rows or slice(None)] > 0.0
+        sums /= np.maximum(n_trees, 1)[:, None]
+        return sums, known
+
+    def _trees_of(self, kind: int) -> tuple[int, int]:
+        first = (kind - self._first_kind) * self._n_trees
+        return first, first + self._n_trees
+
+    def _block(
+        self, rows: slice | None
+    ) -> tuple[tuple[int, int] | None, npt.NDArray[np.uint8] | None]:
+        """Rows and bags as the core reads them."""
+        return (None, None) if rows is None else ((rows.start, rows.stop), self._bags)
 
 
 def assign_trees(counts: Ints64, n_micro_trees: int) -> tuple[npt.NDArray[np.int32], Ints64]:

@@ -21,6 +21,8 @@ from bevel.training.progress import Progress
 
 __all__ = ["TrainingTarget", "native_family", "native_options", "train"]
 
+BYTES_OF_NODE = 100  # roughly, with the entries of a split of a few features
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingTarget:
@@ -91,21 +93,24 @@ def train(
     _check_directions(dataset, options)
     rows = _RowsByTime.of(dataset.X, target) if target.survival else None
     with progress:
-        arrays = _core.train(
-            dataset.X if rows is None else rows.X,
-            encoding.levels,
-            encoding.medians,
-            dataset.has_nan,
-            target.values.ravel() if rows is None else None,
-            target.n_classes,
-            target.weights if rows is None else rows.weights,
-            native_options(options),
-            np.asarray(trees, dtype=np.uint64),
-            n_threads,
-            progress if progress.wanted else None,
-            target.output_classes,
-            None if rows is None else rows.survival,
-        )
+        try:
+            arrays = _core.train(
+                dataset.X if rows is None else rows.X,
+                encoding.levels,
+                encoding.medians,
+                dataset.has_nan,
+                target.values.ravel() if rows is None else None,
+                target.n_classes,
+                target.weights if rows is None else rows.weights,
+                native_options(options),
+                np.asarray(trees, dtype=np.uint64),
+                n_threads,
+                progress if progress.wanted else None,
+                target.output_classes,
+                None if rows is None else rows.survival,
+            )
+        except MemoryError as error:
+            raise MemoryError(_needed_for(dataset, options, len(trees))) from error
         if progress.wanted:
             progress(len(trees))
     return FlatForest(
@@ -115,6 +120,14 @@ def train(
         medians=encoding.medians,
         **arrays,
     )
+
+
+def _needed_for(dataset: Dataset, options: TrainingOptions, n_trees: int) -> str:
+    """What growth needs at most, for the message of an error."""
+    n_rows = len(dataset.X)
+    n_nodes = 2 * min(n_rows, options.bag_size or n_rows) - 1
+    size = n_trees * n_nodes * BYTES_OF_NODE
+    return f"growing {n_trees:,} trees of up to {n_nodes:,} nodes: up to {size / 1e9:.2g} GB"
 
 
 class _RowsByTime(NamedTuple):

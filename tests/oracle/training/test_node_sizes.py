@@ -155,7 +155,9 @@ def test_choice_is_that_of_a_plain_loop(task, seed):
         families = [each / each.sum(axis=2, keepdims=True) for each in families]
     known = rng.random(n_some) < 0.8
     target = TrainingTarget(truth, n_classes, weights)
-    got = choose_size(families, known, target, step, "squared_error")
+    cut = int(rng.integers(0, n_some + 1))
+    blocks = [(rows, [each[:, rows] for each in families]) for rows in (slice(cut), slice(cut, n))]
+    got = choose_size(blocks, known, target, step, "squared_error")
     if not known.any():
         assert got == 0
         return

@@ -9,6 +9,7 @@ import numpy as np
 
 from bevel._types import Floats
 from bevel.estimators._grown import FEW_ROWS, GrownTrees
+from bevel.estimators._memory import explained
 from bevel.estimators._reading import encode_rows
 from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
 from bevel.forest.fitted_forest import FittedForest
@@ -60,6 +61,15 @@ class BoostedTrees(GrownTrees):
 
     def _raw(self, X: Any) -> Floats:
         """Sums of the trees of each row and output."""
+        try:
+            return self._sums(X)
+        except MemoryError as error:
+            told = explained(error, "A prediction", self, X)
+            if told is error:
+                raise
+            raise told from error
+
+    def _sums(self, X: Any) -> Floats:
         if self._is_plain(X):
             fitted = self._fitted
             n_threads = 1 if len(X) < FEW_ROWS else count_threads(self.n_jobs)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +21,16 @@ from bevel.data.dataset import Dataset
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.joining import join_forests
 from bevel.forest.records.family_record import FamilyRecord
+from bevel.forest.row_blocks import row_blocks
 from bevel.forest.subforest import take_trees
 from bevel.training.automatic.node_sizes import choose_size, row_step
 from bevel.training.automatic.plan import FamilyPlan
-from bevel.training.automatic.weights import count_trees, measure, weigh_families
+from bevel.training.automatic.weights import (
+    RowsOfFamily,
+    count_trees,
+    measure_blocks,
+    weigh_families,
+)
 from bevel.training.micro_forests import MicroForests, assign_trees, replace_trees
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Progress
@@ -32,6 +39,7 @@ from bevel.training.trainer import TrainingTarget, train
 __all__ = [
     "FamilyShares",
     "Grower",
+    "StoredPredictions",
     "grow_families",
     "grow_more",
     "predict_family",
@@ -110,10 +118,7 @@ def grow_families(
     micro = grower.grow(np.arange(len(of_micro)), of_micro, progress)
     n_micro_trees = len(of_micro) // len(plan.names)
     forests = grower.micro_forests(micro, n_micro_trees, plan.hard)
-    evaluated = [
-        predict_family(forests, family, plan, grower.target) for family in range(len(plan.names))
-    ]
-    shares = share_by_evidence(plan, evaluated, grower.target)
+    shares = share_by_evidence(plan, _evaluate(forests, plan, grower.target), grower.target)
     missing = shares.missing
     progress = progress_for(range(plan.n_trees - len(missing), plan.n_trees), "growing trees")
     sized = grower.with_node_size(shares.record.min_samples_split)
@@ -162,23 +167,103 @@ class FamilyShares:
 OutOfBagPredictions = tuple[Floats, npt.NDArray[np.bool_]]
 
 
+class Evaluated(Protocol):
+    """Out-of-bag predictions of the families, for blocks of rows.
+
+    Attributes
+    ----------
+    n_families : int
+        Number of families.
+    known : ndarray of bool, shape (n_rows,)
+        Rows that every family predicts.
+    blocks : list of slice
+        Consecutive rows.
+    """
+
+    n_families: int
+    known: npt.NDArray[np.bool_]
+    blocks: list[slice]
+
+    def predictions(self, family: int, rows: slice) -> Floats:
+        """Of a block, for each of the plan's sizes (first axis)."""
+
+
+class StoredPredictions:
+    """Predictions of all rows that are in memory; see `Evaluated`.
+
+    Parameters
+    ----------
+    out_of_bag : sequence of (predictions, known)
+        Of each family, from `predict_family`.
+    """
+
+    def __init__(self, out_of_bag: Sequence[OutOfBagPredictions]) -> None:
+        self._predictions = [predictions for predictions, _ in out_of_bag]
+        self.known = np.logical_and.reduce([known for _, known in out_of_bag])
+        n_sizes, n_rows, width = self._predictions[0].shape
+        self.n_families = len(out_of_bag)
+        self.blocks = row_blocks(n_rows, self.n_families * n_sizes * width)
+
+    def predictions(self, family: int, rows: slice) -> Floats:
+        """Of a block, for each of the plan's sizes (first axis)."""
+        return self._predictions[family][:, rows]
+
+
+class PredictedBlocks:
+    """Predictions of tables of many classes, made when a block is asked for; see `Evaluated`."""
+
+    def __init__(
+        self, forests: MicroForests, plan: FamilyPlan, target: TrainingTarget, blocks: list[slice]
+    ) -> None:
+        self._forests, self._plan, self._target = forests, plan, target
+        self.n_families = len(plan.names)
+        step = _step(plan, target)
+        self.known = np.logical_and.reduce(
+            [forests.known(family, step) for family in range(self.n_families)]
+        )
+        self.blocks = blocks
+
+    def predictions(self, family: int, rows: slice) -> Floats:
+        """Of a block, for each of the plan's sizes (first axis)."""
+        return predict_family(self._forests, family, self._plan, self._target, rows)[0]
+
+
+def _evaluate(forests: MicroForests, plan: FamilyPlan, target: TrainingTarget) -> Evaluated:
+    """Predictions of all families: kept if they are one block, else made block by block."""
+    families = range(len(plan.names))
+    n_rows = -(-len(target.values) // _step(plan, target))
+    width = max(1, target.n_classes, 0 if target.outputs is None else len(target.outputs))
+    blocks = row_blocks(n_rows, len(families) * len(plan.node_sizes) * width)
+    if len(blocks) > 1 and target.n_classes:
+        return PredictedBlocks(forests, plan, target, blocks)
+    return StoredPredictions([predict_family(forests, each, plan, target) for each in families])
+
+
+def _step(plan: FamilyPlan, target: TrainingTarget) -> int:
+    """Every so many rows one is predicted."""
+    return 1 if len(plan.node_sizes) == 1 else row_step(len(target.values), target.n_classes)
+
+
 def predict_family(
-    forests: MicroForests, family: int, plan: FamilyPlan, target: TrainingTarget
+    forests: MicroForests,
+    family: int,
+    plan: FamilyPlan,
+    target: TrainingTarget,
+    rows: slice | None = None,
 ) -> OutOfBagPredictions:
     """Out-of-bag predictions by a family for each of the plan's sizes, and which rows have them.
 
     The first axis is that of the sizes. Of many rows, every so many one is predicted if sizes are
-    compared; see `row_step`.
+    compared; see `row_step`. rows: those of them to predict; None for all.
     """
     if len(plan.node_sizes) == 1:
-        predictions, known = forests.predict_out_of_bag(family)
+        predictions, known = forests.predict_out_of_bag(family, rows)
         return predictions[None], known
-    step = row_step(len(target.values), target.n_classes)
-    return forests.predict_pruned(family, plan.node_sizes, step)
+    return forests.predict_pruned(family, plan.node_sizes, _step(plan, target), rows)
 
 
 def share_by_evidence(
-    plan: FamilyPlan, out_of_bag: Sequence[OutOfBagPredictions], target: TrainingTarget
+    plan: FamilyPlan, evaluated: Evaluated, target: TrainingTarget
 ) -> FamilyShares:
     """Choose the size of nodes, and share out the trees, by out-of-bag predictions.
 
@@ -186,20 +271,23 @@ def share_by_evidence(
     ----------
     plan : FamilyPlan
         The families.
-    out_of_bag : sequence of (predictions, known)
-        Of each family, from `predict_family`.
+    evaluated : Evaluated
+        Predictions of each family.
     target : TrainingTarget
         Of the training rows.
     """
-    known = np.logical_and.reduce([has_prediction for _, has_prediction in out_of_bag])
+    known, families = evaluated.known, range(evaluated.n_families)
     criterion, n_rows, size = plan.options[0].criterion, len(target.values), 0
     step = -(-n_rows // len(known))
     if len(plan.node_sizes) > 1:
-        predictions = [each for each, _ in out_of_bag]
-        size = choose_size(predictions, known, target, step, criterion)
+        by_rows = (
+            (rows, [evaluated.predictions(family, rows) for family in families])
+            for rows in evaluated.blocks
+        )
+        size = choose_size(by_rows, known, target, step, criterion)
     weights = None if target.weights is None else target.weights[::step]
-    evidence = measure(
-        [each[size] for each, _ in out_of_bag],
+    evidence = measure_blocks(
+        [_rows_of(evaluated, family, size) for family in families],
         *(known, target.values[::step], target.n_classes, weights),
         calibrated=True,
         criterion=criterion,
@@ -211,6 +299,11 @@ def share_by_evidence(
         missing = np.arange(plan.n_trees)
     errors = (evidence.errors, evidence.standard_errors)
     return FamilyShares(_record(plan, *errors, shares, of_tree, plan.node_sizes[size]), missing)
+
+
+def _rows_of(evaluated: Evaluated, family: int, size: int) -> RowsOfFamily:
+    for rows in evaluated.blocks:
+        yield rows, evaluated.predictions(family, rows)[size]
 
 
 def share_equally(plan: FamilyPlan) -> FamilyShares:

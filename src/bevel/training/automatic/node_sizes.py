@@ -7,14 +7,14 @@ what each size would predict without being grown again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.data.weighted_mean import mean_and_noise, weighted_mean
-from bevel.training.automatic.weights import calibrated_losses, row_losses
+from bevel.training.automatic.weights import brier_scores, losses_of_best_power, row_losses
 from bevel.training.trainer import TrainingTarget
 
 __all__ = ["SIZES", "choose_size", "row_step", "sizes_to_compare"]
@@ -56,7 +56,7 @@ def row_step(n_rows: int, n_classes: int) -> int:
 
 
 def choose_size(
-    predictions: Sequence[Floats],
+    blocks: Iterable[tuple[slice, Sequence[Floats]]],
     known: npt.NDArray[np.bool_],
     target: TrainingTarget,
     step: int,
@@ -66,8 +66,9 @@ def choose_size(
 
     Parameters
     ----------
-    predictions : sequence of ndarray of shape (n_sizes, n_rows, n_classes), or (n_sizes, n_rows, 1)
-        Out of bag, of each family.
+    blocks : iterable of (rows, sequence of ndarray)
+        Consecutive blocks of rows, with their predictions out of bag by each family, of shape
+        (n_sizes, n_rows, n_classes), or (n_sizes, n_rows, 1).
     known : ndarray of bool
         Rows that every family predicts out of bag.
     target : TrainingTarget
@@ -79,20 +80,25 @@ def choose_size(
     """
     if not known.any():
         return 0
-    truth = target.values[::step][known]
+    truth = target.values[::step]
     weights = None if target.weights is None else target.weights[::step][known]
-    share = np.ones(len(truth)) if weights is None else weights
+    share = np.ones(np.count_nonzero(known)) if weights is None else weights
     share = share / share.sum()
-    together = np.mean([each[:, known] for each in predictions], axis=0)
-    n_classes = target.n_classes
-    losses = np.array(
-        [
-            calibrated_losses(each, truth, n_classes, share)
-            if n_classes
-            else row_losses(each, truth, n_classes, criterion)
-            for each in together
-        ]
-    )
+    found = []
+    for rows, predictions in blocks:
+        own = known[rows]
+        together = np.mean([each[:, own] for each in predictions], axis=0)
+        found.append(
+            [
+                brier_scores(each, truth[rows][own])
+                if target.n_classes
+                else row_losses(each, truth[rows][own], 0, criterion)
+                for each in together
+            ]
+        )
+    losses = np.concatenate(found, axis=-1)
+    if target.n_classes:
+        losses = np.array([losses_of_best_power(each, share) for each in losses])
     means = weighted_mean(losses, share)
     best = int(means.argmin())
     _, noise = mean_and_noise(losses[best] - losses[0], share)

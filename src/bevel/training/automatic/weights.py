@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +14,22 @@ from bevel._types import Floats, Ints64
 from bevel.data.weighted_mean import mean_and_noise, weighted_mean
 from bevel.forest.calibration import POWERS, raise_to_power
 from bevel.forest.predictor import most_probable_classes
+from bevel.forest.row_blocks import row_blocks
 
 __all__ = [
     "Evidence",
-    "calibrated_losses",
+    "RowsOfFamily",
+    "brier_scores",
     "count_trees",
+    "losses_of_best_power",
     "measure",
+    "measure_blocks",
     "row_losses",
     "weigh_families",
 ]
+
+# Predictions of one family by consecutive blocks of rows.
+RowsOfFamily = Iterable[tuple[slice, Floats]]
 
 # How fast weights fall: a family that is one standard error worse than the best counts e^−DECAY of
 # it. Chosen on data sets (docs/design/automatic_families.md).
@@ -85,39 +93,72 @@ def measure(
         Classes of each of several outputs, 0 in regression. Errors and losses are then means over
         the outputs, squared errors after division by the variance of the output.
     """
+    return measure_blocks(
+        [_as_blocks(each) for each in predictions],
+        *(known, truth, n_classes, weights),
+        calibrated=calibrated,
+        criterion=criterion,
+        output_classes=output_classes,
+    )
+
+
+def _as_blocks(predictions: Floats) -> RowsOfFamily:
+    for rows in row_blocks(*predictions.shape):
+        yield rows, predictions[rows]
+
+
+def measure_blocks(
+    predictions: Sequence[RowsOfFamily],
+    known: npt.NDArray[np.bool_],
+    truth: npt.NDArray[Any],
+    n_classes: int,
+    weights: Floats | None,
+    *,
+    calibrated: bool = False,
+    criterion: str = "squared_error",
+    output_classes: npt.NDArray[np.int32] | None = None,
+) -> Evidence:
+    """What `measure` returns, of predictions that come in blocks of rows, family by family."""
     n_families = len(predictions)
     if not known.any():
         unknown = np.full(n_families, np.nan)
         return Evidence(unknown, unknown, unknown, np.nan)
     share = np.ones(np.count_nonzero(known)) if weights is None else weights[known]
     share = share / share.sum()
-    wrong, losses = [], []
-    for each in predictions:
+    variance = None
+    if output_classes is not None and not output_classes.any():
+        variance = _variance(truth[known], share)
+
+    def of_rows(part: Floats, truth: npt.NDArray[Any]) -> tuple[Floats, Floats]:
         if output_classes is not None:
-            loss, error = _of_outputs(each[known], truth[known], output_classes, share)
-            losses.append(loss)
-            wrong.append(error)
-            continue
-        if calibrated and n_classes:
-            losses.append(calibrated_losses(each[known], truth[known], n_classes, share))
-        else:
-            losses.append(row_losses(each[known], truth[known], n_classes, criterion))
-        if n_classes:
-            wrong.append((each[known].argmax(axis=1) != truth[known]).astype(np.float64))
-        else:
-            wrong.append(losses[-1])
+            return _of_outputs(part, truth, output_classes, variance)
+        if not n_classes:
+            losses = row_losses(part, truth, n_classes, criterion)
+            return losses, losses
+        wrong = (part.argmax(axis=1) != truth).astype(np.float64)
+        return brier_scores(part, truth) if calibrated else row_losses(
+            part, truth, n_classes
+        ), wrong
+
+    wrong, losses = [], []
+    for family in predictions:
+        found = [of_rows(part[known[rows]], truth[rows][known[rows]]) for rows, part in family]
+        loss = np.concatenate([each for each, _ in found], axis=-1)
+        losses.append(losses_of_best_power(loss, share) if loss.ndim == 2 else loss)
+        wrong.append(np.concatenate([each for _, each in found]))
     errors, standard_errors = mean_and_noise(np.array(wrong), share)
     means, noises = mean_and_noise(np.array(losses), share)
     return Evidence(errors, standard_errors, means, float(noises[means.argmin()]))
 
 
 def _of_outputs(
-    predictions: Floats, truth: npt.NDArray[Any], n_classes: npt.NDArray[np.int32], share: Floats
+    predictions: Floats,
+    truth: npt.NDArray[Any],
+    n_classes: npt.NDArray[np.int32],
+    variance: Floats | None,
 ) -> tuple[Floats, Floats]:
-    """Loss and error of each row, means over the outputs."""
-    if not n_classes.any():
-        centred = truth - weighted_mean(truth.T, share)
-        variance = weighted_mean(centred.T**2, share)
+    """Loss and error of each row, means over the outputs; variance: of them, in regression."""
+    if variance is not None:
         squares = (predictions - truth) ** 2 / np.where(variance > 0.0, variance, 1.0)
         losses = squares.mean(axis=1)
         return losses, losses
@@ -126,6 +167,12 @@ def _of_outputs(
     right = np.take_along_axis(predictions, truth.astype(np.int64), axis=1).sum(axis=1)
     losses = 0.5 * ((predictions**2).sum(axis=1) - 2.0 * right + n_outputs) / n_outputs
     return losses, np.asarray((decided != truth).mean(axis=1))
+
+
+def _variance(truth: npt.NDArray[Any], share: Floats) -> Floats:
+    """Of each of several outputs, over rows of weights that sum to one."""
+    centred = truth - weighted_mean(truth.T, share)
+    return weighted_mean(centred.T**2, share)
 
 
 def row_losses(
@@ -154,20 +201,26 @@ def _number_losses(predictions: Floats, truth: Floats, criterion: str) -> Floats
     return np.asarray((predictions - truth) ** 2)
 
 
-def calibrated_losses(
-    predictions: Floats, truth: npt.NDArray[Any], n_classes: int, share: Floats
-) -> Floats:
-    """Loss of each row with the power of least mean loss.
+def brier_scores(predictions: Floats, truth: npt.NDArray[Any]) -> Floats:
+    """Brier score of each row (second axis) with each of the `POWERS` (first axis)."""
+    n_classes = predictions.shape[1]
+    return np.array(
+        [
+            row_losses(raise_to_power(np.array(predictions, order="C"), power), truth, n_classes)
+            for power in POWERS
+        ]
+    )
+
+
+def losses_of_best_power(losses: Floats, share: Floats) -> Floats:
+    """Loss of each row with the power of least mean loss; see `brier_scores`.
 
     Trees of some families are more alike than those of others. Mean shares of unlike trees are
     further from 0 and 1, which costs them Brier score but no errors, and which the power of the
     whole forest puts right.
     """
-    losses = [
-        row_losses(raise_to_power(np.array(predictions, order="C"), power), truth, n_classes)
-        for power in POWERS
-    ]
-    return losses[int(np.argmin([weighted_mean(loss, share) for loss in losses]))]
+    best = int(np.argmin([weighted_mean(loss, share) for loss in losses]))
+    return np.asarray(losses[best])
 
 
 def weigh_families(evidence: Evidence) -> Floats:

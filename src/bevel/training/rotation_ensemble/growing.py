@@ -21,6 +21,7 @@ from bevel.data.dataset import Dataset
 from bevel.forest.complexity import tree_complexities
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.records.rotation_record import RotationRecord
+from bevel.forest.row_blocks import row_blocks
 from bevel.projections.base import SparseDirections
 from bevel.training.micro_forests import MicroForests, assign_trees, replace_trees
 from bevel.training.options import TrainingOptions
@@ -170,12 +171,19 @@ def _errors(
     forests = MicroForests(
         micro, plan.n_micro_trees, dataset, target, options, hard=plan.hard, n_threads=n_threads
     )
+    blocks = row_blocks(len(target.values), max(1, target.n_classes))
     for rotation in range(plan.n_rotations):
-        predictions, known = forests.predict_out_of_bag(rotation)
+        losses, knowns = [], []
+        for rows in blocks:
+            some = rows if len(blocks) > 1 else None
+            predictions, known = forests.predict_out_of_bag(rotation, some)
+            truth = target.values[rows][known]
+            losses.append(_losses(predictions[known], truth, target.n_classes))
+            knowns.append(known)
+        known = np.concatenate(knowns)
         if known.any():
-            losses = _losses(predictions[known], target.values[known], target.n_classes)
             weights = None if target.weights is None else target.weights[known]
-            errors[rotation] = np.average(losses, weights=weights)
+            errors[rotation] = np.average(np.concatenate(losses), weights=weights)
     return errors
 
 
