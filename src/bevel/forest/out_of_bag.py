@@ -74,9 +74,9 @@ def predict_out_of_bag(
     n_threads : int
         Threads to use.
     weights : ndarray of float64, default=None
-        Of the training rows; None when all are one.
+        Weights of the training rows; None when all are one.
     rows : tuple of int, default=None
-        The first of the rows to predict, and the one behind the last; None for all.
+        First row to predict, and one past the last; None for all rows.
     """
     options = known_bags(fitted, "An out-of-bag estimate").native_options()
     view = fitted.packed_predictor.view
