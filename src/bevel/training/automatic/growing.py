@@ -2,9 +2,9 @@
 
 Each family grows a micro-forest of U trees. All micro-forests are evaluated on the rows that every
 one of them predicts out of bag, the losses become weights, and the weights become numbers of trees.
-The same rows decide how small a node may be and still be split. The trees of micro-forests stay as
-far as their families get trees; the others are grown again by families that get more. This is
-Blaser's idea for rotations (thesis, chapter 2), applied to families.
+The same rows decide how small a node may be and still be split. Trees of micro-forests are kept
+as far as their families get trees; the others are replaced by trees of families that get more. This
+is Blaser's idea for rotations (thesis, chapter 2), applied to families.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Grower:
     def grow(
         self, numbers: Ints64, of_tree: npt.NDArray[np.int32], progress: Progress
     ) -> FlatForest:
-        """Trees of some numbers, each of its family, in the order of the numbers."""
+        """Grow the trees of the given numbers and families, in the order of the numbers."""
         forest, order, n_done = None, [], 0
         for family, options in enumerate(self.options):
             chosen = np.flatnonzero(of_tree == family)
@@ -69,7 +69,7 @@ class Grower:
         return take_trees(forest, np.argsort(np.concatenate(order), kind="stable"))
 
     def with_node_size(self, min_samples_split: int) -> Grower:
-        """The same with another limit for the nodes that are split."""
+        """Return a copy whose nodes need `min_samples_split` rows to be split."""
         options = [replace(each, min_samples_split=min_samples_split) for each in self.options]
         return replace(self, options=options)
 
@@ -95,9 +95,9 @@ def grow_families(
     Parameters
     ----------
     grower : Grower
-        Of the families of the plan.
+        Grower of the families of the plan.
     plan : FamilyPlan
-        What to grow.
+        Families, options and number of trees.
     progress_for : callable
         ``progress_for(trees, label)`` makes the progress report of some trees.
     """
@@ -130,7 +130,7 @@ def grow_more(
 ) -> tuple[FlatForest, FamilyRecord]:
     """Add trees to a forest, by the weights that its families have.
 
-    Each family gets what its share of all trees is short of.
+    Each family gets the trees that it lacks to have its share of all trees.
     """
     wanted = count_trees(record.weights, trees.stop)
     short = np.maximum(wanted - record.n_trees, 0)
@@ -144,15 +144,15 @@ def grow_more(
 
 @dataclass(frozen=True)
 class FamilyShares:
-    """Which family each tree belongs to.
+    """The family of each tree.
 
     Attributes
     ----------
     record : FamilyRecord
         Families of the trees 0, 1, ... and the evidence for them.
     missing : ndarray of int64
-        Numbers of the trees that are not among those of the micro-forests, ascending. All trees
-        are if nodes are to be larger than those of the micro-forests.
+        Numbers of the trees that are still to be grown, ascending. These are all trees if nodes are
+        to be larger than those of the micro-forests.
     """
 
     record: FamilyRecord
@@ -167,8 +167,8 @@ def predict_family(
 ) -> OutOfBagPredictions:
     """Out-of-bag predictions by a family for each of the plan's sizes, and which rows have them.
 
-    The first axis is that of the sizes. Of many rows, every so many one is predicted if sizes are
-    compared; see `row_step`.
+    The first axis is that of the sizes. If sizes are compared, only every `row_step`-th row is
+    predicted.
     """
     if len(plan.node_sizes) == 1:
         predictions, known = forests.predict_out_of_bag(family)
@@ -180,16 +180,16 @@ def predict_family(
 def share_by_evidence(
     plan: FamilyPlan, out_of_bag: Sequence[OutOfBagPredictions], target: TrainingTarget
 ) -> FamilyShares:
-    """Choose the size of nodes, and share out the trees, by out-of-bag predictions.
+    """Choose the size of nodes, and divide the trees among families, by out-of-bag predictions.
 
     Parameters
     ----------
     plan : FamilyPlan
         The families.
     out_of_bag : sequence of (predictions, known)
-        Of each family, from `predict_family`.
+        Out-of-bag predictions of each family, from `predict_family`.
     target : TrainingTarget
-        Of the training rows.
+        Targets of the training rows.
     """
     known = np.logical_and.reduce([has_prediction for _, has_prediction in out_of_bag])
     criterion, n_rows, size = plan.options[0].criterion, len(target.values), 0
@@ -214,7 +214,7 @@ def share_by_evidence(
 
 
 def share_equally(plan: FamilyPlan) -> FamilyShares:
-    """Without evidence every family gets the same share of the trees."""
+    """Give each family the same share of the trees, if there is no out-of-bag evidence."""
     n_families = len(plan.names)
     weights = np.full(n_families, 1.0 / n_families)
     of_tree = (np.arange(plan.n_trees) % n_families).astype(np.int32)
