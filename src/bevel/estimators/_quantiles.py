@@ -46,8 +46,8 @@ class Quantiles(Compression):
         up to it reach q, where the weight of a training row is the mean, over the trees, of its
         share in the leaf of the row (see `bevel.analysis.forest_weights`).
 
-        X are new rows. A training row shares most leaves with itself, so that its quantiles are close
-        to its own target; `bevel.analysis.quantiles` gives those of training rows out of bag.
+        X are new rows. A training row shares most leaves with itself, so its quantiles are close to
+        its own target; `bevel.analysis.quantiles` gives those of training rows out of bag.
 
         Parameters
         ----------

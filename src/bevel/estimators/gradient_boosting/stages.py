@@ -88,7 +88,7 @@ class FitsInStages(ABC):
         )
 
     def _candidates(self, work: BoostingWork) -> list[list[FamilySpec]]:
-        """Directions to try: features with combinations, and in validated regression features alone.
+        """Directions to try: features with combinations; in validated regressions, features alone.
 
         In classification, held-out rows have not led to better choices of directions.
         """

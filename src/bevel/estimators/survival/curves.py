@@ -45,8 +45,8 @@ class PredictsCurves:
         Returns
         -------
         ndarray
-            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or of
-            shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
+            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or
+            of shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
             from 0 to the last time of the training rows, or from the first to the last of `times`.
         """
         return self._predict_curves(X, times, "survival", return_array)
@@ -69,8 +69,8 @@ class PredictsCurves:
         Returns
         -------
         ndarray
-            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or of
-            shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
+            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or
+            of shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
             from 0 to the last time of the training rows, or from the first to the last of `times`.
         """
         return self._predict_curves(X, times, "hazard", return_array)
